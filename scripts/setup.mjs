@@ -1,0 +1,59 @@
+// Set-up shared by `npm start` and `npm test`: dependencies and build, each only when something changed.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = fileURLToPath(new URL('..', import.meta.url));
+const [major, minor] = process.versions.node.split('.').map(Number);
+
+function fail(text) {
+  process.stderr.write(`${text}\n`);
+  process.exit(1);
+}
+
+/** Content hash of what decides whether dependencies or bundles are current. */
+function stampOf(paths) {
+  const hash = createHash('sha256').update(process.version);
+  for (const path of paths) hash.update(path).update(readFileSync(join(root, path)));
+  return hash.digest('hex');
+}
+
+function isCurrent(marker, stamp) {
+  const file = join(root, marker);
+  return existsSync(file) && readFileSync(file, 'utf8') === stamp;
+}
+
+function mark(marker, stamp) {
+  writeFileSync(join(root, marker), stamp);
+}
+
+export function installDependencies(say = () => {}) {
+  if (major < 20 || (major === 20 && minor < 19)) fail(`Halite needs Node 20.19 or newer; this is ${process.version}.`);
+  const lock = existsSync(join(root, 'package-lock.json'));
+  const stamp = stampOf(lock ? ['package.json', 'package-lock.json'] : ['package.json']);
+  if (isCurrent('node_modules/.halite-stamp', stamp)) return;
+  say('installing dependencies (first time only; a compiler may run for a minute or two)');
+  const done = spawnSync('npm', [lock ? 'ci' : 'install', '--no-audit', '--no-fund'], { cwd: root, encoding: 'utf8', maxBuffer: 1 << 26 });
+  if (done.status !== 0) fail(`npm could not install the dependencies:\n${done.stdout ?? ''}${done.stderr ?? done.error ?? ''}`);
+  mark('node_modules/.halite-stamp', stamp);
+}
+
+function sources() {
+  const list = (folder) =>
+    readdirSync(join(root, folder), { recursive: true })
+      .map((name) => `${folder}/${name}`)
+      .filter((path) => /\.(ts|mjs)$/.test(path) && !path.endsWith('.test.ts') && !path.endsWith('.gen.ts') && statSync(join(root, path)).isFile());
+  return ['package.json', ...list('src'), ...list('scripts')].sort();
+}
+
+export async function buildWhenNeeded(say = () => {}) {
+  const stamp = stampOf(sources());
+  if (isCurrent('dist/.stamp', stamp)) return;
+  say('building');
+  const { buildAll } = await import('./build.mjs');
+  await buildAll();
+  mkdirSync(join(root, 'dist'), { recursive: true });
+  mark('dist/.stamp', stamp);
+}

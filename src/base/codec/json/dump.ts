@@ -1,0 +1,122 @@
+// JSON written as Python's json.dumps writes it: separators, floats, escapes and key conversion.
+import { HaliteError } from '../../errors/index.ts';
+import { pyRepr, reprFloat, reprKey } from '../python/repr.ts';
+import { type Dict, dictEntries, PyFloat, type Value } from '../value.ts';
+import { compareText } from './compare-text.ts';
+
+export interface DumpOptions {
+  /** Spaces per level; without it everything is on one line. */
+  readonly indent?: number | undefined;
+  readonly sortKeys?: boolean;
+  /** Escape everything beyond ASCII (default, as in Python; Salt's own output turns it off). */
+  readonly ensureAscii?: boolean;
+}
+
+const MAX_DEPTH = 512;
+
+interface Style {
+  readonly indent: number | undefined;
+  readonly sortKeys: boolean;
+  readonly quote: (text: string) => string;
+  readonly comma: string;
+}
+
+/** The JSON text of a value; what JSON does not know (bytes, dates) becomes its Python repr, as in Salt's output. */
+export function dumpJson(value: Value, options: DumpOptions = {}): string {
+  const style: Style = {
+    indent: options.indent,
+    sortKeys: options.sortKeys === true,
+    quote: options.ensureAscii === false ? quoteText : quoteAscii,
+    comma: options.indent === undefined ? ', ' : ',',
+  };
+  return dump(value, style, 0);
+}
+
+function dump(value: Value | undefined, style: Style, depth: number): string {
+  switch (typeof value) {
+    case 'string':
+      return style.quote(value);
+    case 'number':
+      return dumpNumber(value);
+    case 'bigint':
+      return value.toString();
+    case 'boolean':
+      return value ? 'true' : 'false';
+    case 'undefined':
+      return 'null';
+    default:
+      return value === null ? 'null' : dumpObject(value, style, depth);
+  }
+}
+
+function dumpObject(value: PyFloat | Uint8Array | Date | Value[] | Dict, style: Style, depth: number): string {
+  if (value instanceof PyFloat) return dumpFloat(value.value);
+  if (value instanceof Uint8Array || value instanceof Date) return style.quote(pyRepr(value));
+  if (depth >= MAX_DEPTH) throw new HaliteError('codec.limit', `A value is nested deeper than ${MAX_DEPTH} levels`);
+  if (Array.isArray(value)) {
+    return wrap(
+      '[',
+      value.map((item) => dump(item, style, depth + 1)),
+      ']',
+      style,
+      depth,
+    );
+  }
+  const entries = dictEntries(value);
+  if (style.sortKeys) entries.sort(([a], [b]) => compareKeys(a, b));
+  const items = entries.map(([key, item]) => `${style.quote(keyText(key))}: ${dump(item, style, depth + 1)}`);
+  return wrap('{', items, '}', style, depth);
+}
+
+function wrap(open: string, items: readonly string[], close: string, style: Style, depth: number): string {
+  if (items.length === 0) return open + close;
+  if (style.indent === undefined) return open + items.join(style.comma) + close;
+  const inner = `\n${' '.repeat(style.indent * (depth + 1))}`;
+  const outer = `\n${' '.repeat(style.indent * depth)}`;
+  return open + inner + items.join(style.comma + inner) + outer + close;
+}
+
+function dumpNumber(value: number): string {
+  if (Number.isSafeInteger(value)) return String(value === 0 ? 0 : value);
+  return Number.isInteger(value) ? BigInt(value).toString() : dumpFloat(value);
+}
+
+function dumpFloat(value: number): string {
+  if (Number.isFinite(value)) return reprFloat(value);
+  return Number.isNaN(value) ? 'NaN' : value > 0 ? 'Infinity' : '-Infinity';
+}
+
+/** Keys that are not text: as Python converts them, and the repr for what Python refuses. */
+function keyText(key: Value): string {
+  if (typeof key === 'string') return key;
+  if (key === null) return 'null';
+  if (typeof key === 'boolean') return key ? 'true' : 'false';
+  if (typeof key === 'number') return dumpNumber(key);
+  return key instanceof PyFloat ? dumpFloat(key.value) : reprKey(key);
+}
+
+function compareKeys(a: Value, b: Value): number {
+  if (typeof a === 'string' && typeof b === 'string') return compareText(a, b);
+  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  return compareText(keyText(a), keyText(b));
+}
+
+const NAMED: Readonly<Record<string, string>> = {
+  '"': '\\"',
+  '\\': '\\\\',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\b': '\\b',
+  '\f': '\\f',
+};
+const escaped = (character: string): string =>
+  NAMED[character] ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+function quoteAscii(text: string): string {
+  return `"${text.replace(/["\\]|[^ -~]/g, escaped)}"`;
+}
+
+function quoteText(text: string): string {
+  return `"${text.replace(/["\\\x00-\x1f]/g, escaped)}"`;
+}

@@ -1,0 +1,269 @@
+// Msgpack reader: accepts raw, str and bin families; bytes that are valid UTF-8 become text, as in Salt.
+import { isUtf8 } from 'node:buffer';
+import { HaliteError } from '../../errors/index.ts';
+import { type Dict, isReorderedKey, newDict, PyFloat, type Value } from '../value.ts';
+import { parseDateTime } from './datetime.ts';
+import { type TextCache, textCache } from './text-cache.ts';
+
+export interface UnpackOptions {
+  /** All strings stay bytes; only map keys become text, when they are valid UTF-8. */
+  readonly raw?: boolean;
+  /** Whole floats become PyFloat (default); false turns them into plain numbers. */
+  readonly keepFloats?: boolean;
+  readonly maxDepth?: number;
+  readonly maxBytes?: number;
+  /** Most array items and map entries in all containers together. */
+  readonly maxItems?: number;
+}
+
+export const defaultLimits = { maxDepth: 256, maxBytes: 100 * 1024 * 1024, maxItems: 8_000_000 } as const;
+
+// Short byte strings are copied so that a small signature does not keep a large frame alive.
+const COPY_BELOW = 4096;
+const HIGH = 4294967296;
+const keyCache = textCache(2048);
+const valueCache = textCache(1024);
+
+/** The one value in the bytes. Long byte strings inside are views into them: do not reuse the buffer. */
+export function unpack(bytes: Uint8Array, options: UnpackOptions = {}): Value {
+  const maxBytes = options.maxBytes ?? defaultLimits.maxBytes;
+  if (bytes.length > maxBytes) throw new HaliteError('codec.limit', `A message is larger than ${maxBytes} bytes`);
+  const reader = new Reader(bytes, options);
+  const value = reader.read(0);
+  if (reader.at !== bytes.length) throw malformed('bytes follow the value', reader.at);
+  return value;
+}
+
+function malformed(what: string, at: number): HaliteError {
+  return new HaliteError('codec.malformed', `Not valid msgpack: ${what} at byte ${at}`);
+}
+
+/** Reads values one after the other from a buffer. */
+export class Reader {
+  at = 0;
+  private readonly buf: Buffer;
+  private readonly raw: boolean;
+  private readonly keepFloats: boolean;
+  private readonly maxDepth: number;
+  private items: number;
+
+  constructor(bytes: Uint8Array, options: UnpackOptions) {
+    this.buf = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.raw = options.raw === true;
+    this.keepFloats = options.keepFloats !== false;
+    this.maxDepth = options.maxDepth ?? defaultLimits.maxDepth;
+    this.items = options.maxItems ?? defaultLimits.maxItems;
+  }
+
+  read(depth: number): Value {
+    const buf = this.buf;
+    if (this.at >= buf.length) throw malformed('the data ends early', this.at);
+    const code = buf[this.at++] as number;
+    if (code < 0x80) return code;
+    if (code >= 0xe0) return code - 256;
+    if (code >= 0xa0 && code < 0xc0) return this.text(code & 31, valueCache);
+    if (code < 0x90) return this.map(code & 15, depth);
+    if (code < 0xa0) return this.array(code & 15, depth);
+    return this.wide(code, depth);
+  }
+
+  private wide(code: number, depth: number): Value {
+    switch (code) {
+      case 0xc0:
+        return null;
+      case 0xc2:
+        return false;
+      case 0xc3:
+        return true;
+      case 0xc7:
+      case 0xc8:
+      case 0xc9:
+        return this.extension(this.uint(1 << (code - 0xc7)), depth);
+      case 0xca:
+        this.need(4);
+        this.at += 4;
+        return this.float(this.buf.readFloatBE(this.at - 4));
+      case 0xcb:
+        this.need(8);
+        this.at += 8;
+        return this.float(this.buf.readDoubleBE(this.at - 8));
+      case 0xcc:
+      case 0xcd:
+      case 0xce:
+        return this.uint(1 << (code - 0xcc));
+      case 0xcf:
+        return this.uint64();
+      case 0xd0:
+      case 0xd1:
+      case 0xd2:
+        return this.int(1 << (code - 0xd0));
+      case 0xd3:
+        return this.int64();
+      case 0xd4:
+      case 0xd5:
+      case 0xd6:
+      case 0xd7:
+      case 0xd8:
+        return this.extension(1 << (code - 0xd4), depth);
+      case 0xdc:
+      case 0xdd:
+        return this.array(this.uint(code === 0xdc ? 2 : 4), depth);
+      case 0xde:
+      case 0xdf:
+        return this.map(this.uint(code === 0xde ? 2 : 4), depth);
+      default: {
+        const width = textWidth(code);
+        if (width === 0) throw malformed(`no such type 0x${code.toString(16)}`, this.at - 1);
+        return this.text(this.uint(width), valueCache);
+      }
+    }
+  }
+
+  private need(bytes: number): void {
+    if (this.at + bytes > this.buf.length) throw malformed('the data ends early', this.at);
+  }
+
+  private uint(width: number): number {
+    this.need(width);
+    const at = this.at;
+    this.at += width;
+    if (width === 1) return this.buf[at] as number;
+    return width === 2 ? this.buf.readUInt16BE(at) : this.buf.readUInt32BE(at);
+  }
+
+  private int(width: number): number {
+    this.need(width);
+    const at = this.at;
+    this.at += width;
+    if (width === 1) return this.buf.readInt8(at);
+    return width === 2 ? this.buf.readInt16BE(at) : this.buf.readInt32BE(at);
+  }
+
+  private uint64(): number | bigint {
+    const high = this.uint(4);
+    const low = this.uint(4);
+    return high < 0x200000 ? high * HIGH + low : this.buf.readBigUInt64BE(this.at - 8);
+  }
+
+  private int64(): number | bigint {
+    this.need(8);
+    const value = this.buf.readBigInt64BE(this.at);
+    this.at += 8;
+    return value >= -9007199254740991n && value <= 9007199254740991n ? Number(value) : value;
+  }
+
+  private float(value: number): Value {
+    return this.keepFloats && Number.isInteger(value) ? new PyFloat(value) : value;
+  }
+
+  private bytes(length: number): Buffer {
+    this.need(length);
+    const view = this.buf.subarray(this.at, this.at + length);
+    this.at += length;
+    return length < COPY_BELOW ? Buffer.from(view) : view;
+  }
+
+  private text(length: number, cache: TextCache): Value {
+    if (this.raw && cache === valueCache) return this.bytes(length);
+    this.need(length);
+    const start = this.at;
+    const end = start + length;
+    const cached = length < 32 ? cache(this.buf, start, end) : undefined;
+    if (cached !== undefined) {
+      this.at = end;
+      return cached;
+    }
+    const text = this.buf.toString('utf8', start, end);
+    // A replacement character means: invalid, or really there. Only then is the exact answer worth its price.
+    if (text.includes('\ufffd') && !isUtf8(this.buf.subarray(start, end))) return this.bytes(length);
+    this.at = end;
+    return text;
+  }
+
+  private key(depth: number): Value {
+    const code = this.at < this.buf.length ? (this.buf[this.at] as number) : 0;
+    if (code >= 0xa0 && code < 0xc0) {
+      this.at++;
+      return this.text(code & 31, keyCache);
+    }
+    const width = textWidth(code);
+    if (width === 0) return this.read(depth);
+    this.at++;
+    return this.text(this.uint(width), keyCache);
+  }
+
+  private open(count: number, minimum: number, depth: number): void {
+    if (depth >= this.maxDepth)
+      throw new HaliteError('codec.limit', `A message is nested deeper than ${this.maxDepth}`);
+    // Never allocate for items that cannot be there.
+    if (count * minimum > this.buf.length - this.at) throw malformed('the data ends early', this.at);
+    this.items -= count;
+    if (this.items < 0) throw new HaliteError('codec.limit', 'A message has too many items');
+  }
+
+  private array(count: number, depth: number): Value[] {
+    this.open(count, 1, depth);
+    const items: Value[] = new Array(count);
+    for (let i = 0; i < count; i++) items[i] = this.read(depth + 1);
+    return items;
+  }
+
+  private map(count: number, depth: number): Dict {
+    this.open(count, 2, depth);
+    const dict = newDict();
+    for (let i = 0; i < count; i++) {
+      const key = this.key(depth + 1);
+      if (typeof key !== 'string' || isReorderedKey(key)) return this.mapRest(dict, key, count - i, depth);
+      dict[key] = this.read(depth + 1);
+    }
+    return dict;
+  }
+
+  /** The rest of a map that turned out to need a Map, from the value of `key` on. */
+  private mapRest(start: { [key: string]: Value }, key: Value, left: number, depth: number): Map<Value, Value> {
+    const map = new Map<Value, Value>(Object.entries(start));
+    map.set(key, this.read(depth + 1));
+    for (let i = 1; i < left; i++) {
+      const next = this.key(depth + 1);
+      map.set(next, this.read(depth + 1));
+    }
+    return map;
+  }
+
+  private extension(length: number, depth: number): Value {
+    this.need(length + 1);
+    const type = this.buf.readInt8(this.at++);
+    const start = this.at;
+    if (type === 78) {
+      this.at += length;
+      const text = this.buf.toString('latin1', start, this.at);
+      return parseDateTime(text) ?? text;
+    }
+    if (type === 79) return this.constant(start, start + length, depth);
+    return this.text(length, valueCache);
+  }
+
+  /** Salt's internal constants, `[name, value]`: only the value means anything outside Python. */
+  private constant(start: number, end: number, depth: number): Value {
+    try {
+      const inner = new Reader(this.buf.subarray(start, end), {
+        raw: this.raw,
+        maxDepth: this.maxDepth,
+        maxItems: this.items,
+      });
+      const pair = inner.read(depth + 1);
+      return Array.isArray(pair) && pair.length === 2 ? (pair[1] as Value) : null;
+    } catch (thrown) {
+      if (thrown instanceof HaliteError && thrown.code === 'codec.limit') throw thrown;
+      return null;
+    } finally {
+      this.at = end;
+    }
+  }
+}
+
+/** Width of the length field of the byte-string types, 0 for others. */
+function textWidth(code: number): number {
+  if (code >= 0xc4 && code <= 0xc6) return 1 << (code - 0xc4);
+  return code >= 0xd9 && code <= 0xdb ? 1 << (code - 0xd9) : 0;
+}

@@ -1,0 +1,143 @@
+// Streaming msgpack for TCP frames: values follow each other without length prefix.
+import { HaliteError } from '../../errors/index.ts';
+import type { Value } from '../value.ts';
+import { defaultLimits, Reader, type UnpackOptions } from './decode.ts';
+
+/** Feed chunks, get the values they complete. After an error the stream is unusable: close the connection. */
+export class Unpacker {
+  private readonly options: UnpackOptions;
+  private readonly maxBytes: number;
+  private buf: Buffer = Buffer.alloc(0);
+  /** End of the bytes received in `buf`. */
+  private filled = 0;
+  /** Start of the value not yet complete. */
+  private start = 0;
+  /** How far the end of that value was searched, and how many objects are still missing. */
+  private scanned = 0;
+  private missing = 1;
+  private items = 0;
+  private broken = false;
+
+  constructor(options: UnpackOptions = {}) {
+    this.options = options;
+    this.maxBytes = options.maxBytes ?? defaultLimits.maxBytes;
+  }
+
+  /** Bytes held that belong to a value not yet complete. */
+  get pending(): number {
+    return this.filled - this.start;
+  }
+
+  /** Takes the chunk and yields every value now complete. Bytes are taken even if the iterator is not run. */
+  feed(chunk: Uint8Array): IterableIterator<Value> {
+    this.append(chunk);
+    return this.drain();
+  }
+
+  private append(chunk: Uint8Array): void {
+    if (this.broken) throw new HaliteError('codec.malformed', 'The stream is already broken');
+    const pending = this.pending;
+    if (pending === 0) {
+      this.buf = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
+      this.filled = chunk.length;
+      this.scanned = this.start = 0;
+      return;
+    }
+    if (this.start > 0 || this.filled + chunk.length > this.buf.length) {
+      // Values handed out may be views into the old buffer, so it is left alone and the rest moves.
+      const grown = Buffer.allocUnsafeSlow(Math.max(pending + chunk.length, Math.min(pending * 2, this.maxBytes)));
+      this.buf.copy(grown, 0, this.start, this.filled);
+      this.scanned -= this.start;
+      this.buf = grown;
+      this.filled = pending;
+      this.start = 0;
+    }
+    this.buf.set(chunk, this.filled);
+    this.filled += chunk.length;
+  }
+
+  private *drain(): IterableIterator<Value> {
+    try {
+      while (this.start < this.filled && this.complete()) {
+        const reader = new Reader(this.buf.subarray(this.start, this.scanned), this.options);
+        const value = reader.read(0);
+        this.start = this.scanned;
+        this.missing = 1;
+        this.items = 0;
+        yield value;
+      }
+    } catch (thrown) {
+      this.broken = true;
+      this.buf = Buffer.alloc(0);
+      this.start = this.filled = 0;
+      throw thrown;
+    }
+  }
+
+  /** Moves `scanned` over whole objects; true when it stands at the end of the value. */
+  private complete(): boolean {
+    while (this.missing > 0) {
+      const next = this.skip(this.scanned);
+      if (next < 0) return false;
+      this.scanned = next;
+    }
+    return true;
+  }
+
+  /** The position after the head (and content, for scalars) at `at`, or -1 while bytes are missing. */
+  private skip(at: number): number {
+    if (at >= this.filled) return -1;
+    const buf = this.buf;
+    const code = buf[at] as number;
+    if (code === 0xc1) throw new HaliteError('codec.malformed', 'Not valid msgpack: no such type 0xc1');
+    let end = at + 1;
+    let inside = 0;
+    if (code < 0x80 || code >= 0xe0) end = at + 1;
+    else if (code < 0x90) inside = (code & 15) * 2;
+    else if (code < 0xa0) inside = code & 15;
+    else if (code < 0xc0) end += code & 31;
+    else {
+      const width = lengthWidth(code);
+      if (at + 1 + width > this.filled) return -1;
+      const count = width === 0 ? 0 : buf.readUIntBE(at + 1, width);
+      end += width;
+      if (code === 0xdc || code === 0xdd) inside = count;
+      else if (code === 0xde || code === 0xdf) inside = count * 2;
+      else end += count + fixedSize(code);
+    }
+    this.checkSizes(end, inside);
+    if (end > this.filled) return -1;
+    this.missing += inside - 1;
+    return end;
+  }
+
+  /** Refuses announced sizes at once instead of waiting for bytes that may never be allowed. */
+  private checkSizes(end: number, inside: number): void {
+    if (end - this.start + inside > this.maxBytes) {
+      throw new HaliteError('codec.limit', `A message is larger than ${this.maxBytes} bytes`);
+    }
+    this.items += inside;
+    if (this.items > 2 * (this.options.maxItems ?? defaultLimits.maxItems)) {
+      throw new HaliteError('codec.limit', 'A message has too many items');
+    }
+  }
+}
+
+/** Width of the length or count field after the type byte. */
+function lengthWidth(code: number): number {
+  if ((code >= 0xc4 && code <= 0xc6) || (code >= 0xc7 && code <= 0xc9)) return 1 << ((code - 0xc4) % 3);
+  if (code >= 0xd9 && code <= 0xdb) return 1 << (code - 0xd9);
+  if (code >= 0xdc) return code === 0xdc || code === 0xde ? 2 : 4;
+  return 0;
+}
+
+/** Bytes after the type byte (and length field) besides the counted content. */
+function fixedSize(code: number): number {
+  if (code >= 0xc7 && code <= 0xc9) return 1;
+  if (code === 0xca) return 4;
+  if (code === 0xcb) return 8;
+  if (code >= 0xcc && code <= 0xcf) return 1 << (code - 0xcc);
+  if (code >= 0xd0 && code <= 0xd3) return 1 << (code - 0xd0);
+  if (code >= 0xd4 && code <= 0xd8) return 1 + (1 << (code - 0xd4));
+  return 0;
+}

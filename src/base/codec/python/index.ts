@@ -1,0 +1,3 @@
+// Values as Python prints them.
+export { type PprintOptions, pprintValue } from './pprint.ts';
+export { pyRepr, pyStr, reprFloat, reprKey } from './repr.ts';

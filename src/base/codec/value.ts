@@ -1,0 +1,85 @@
+// The value model: Salt data is Python data, held in JavaScript without losing kind or order.
+
+/** A float that happens to be whole (`1.0`): JavaScript alone could not tell it from an integer. */
+export class PyFloat {
+  readonly value: number;
+  constructor(value: number) {
+    this.value = value;
+  }
+  valueOf(): number {
+    return this.value;
+  }
+  toJSON(): number {
+    return this.value;
+  }
+}
+
+/** Text keys only, and none that JavaScript would reorder (`"10"`). Always made by `newDict()`: no prototype. */
+export type PlainDict = { [key: string]: Value };
+export type MapDict = Map<Value, Value>;
+export type Dict = PlainDict | MapDict;
+export type Value = null | boolean | number | bigint | string | PyFloat | Uint8Array | Date | Value[] | Dict;
+
+/** An object without prototype, so that `__proto__` is a key like any other. */
+export function newDict(entries?: Iterable<readonly [string, Value]>): PlainDict {
+  const dict = Object.create(null) as PlainDict;
+  if (entries) for (const [key, value] of entries) dict[key] = value;
+  return dict;
+}
+
+/** True for maps of either form; false for arrays, dates, bytes and PyFloat. */
+export function isDict(value: unknown): value is Dict {
+  if (value === null || typeof value !== 'object') return false;
+  if (value instanceof Map) return true;
+  return !Array.isArray(value) && !(value instanceof Uint8Array) && !(value instanceof Date) && !(value instanceof PyFloat);
+}
+
+/** JavaScript moves keys like `"10"` to the front of an object; such dicts must be Maps to keep their order. */
+export function isReorderedKey(key: string): boolean {
+  if (key.length === 0 || key.length > 10) return false;
+  const first = key.charCodeAt(0);
+  if (first < 48 || first > 57) return false;
+  return String(Number(key) >>> 0) === key && key !== '4294967295';
+}
+
+/** A dict from entries in order: plain when every key is ordinary text, a Map otherwise. Later duplicates win in place. */
+export function dictOf(entries: readonly (readonly [Value, Value])[]): Dict {
+  for (const [key] of entries) {
+    if (typeof key !== 'string' || isReorderedKey(key)) return new Map(entries as readonly [Value, Value][]);
+  }
+  return newDict(entries as readonly (readonly [string, Value])[]);
+}
+
+export function dictGet(dict: Dict, key: Value): Value | undefined {
+  if (dict instanceof Map) return dict.get(key);
+  return typeof key === 'string' && Object.hasOwn(dict, key) ? dict[key] : undefined;
+}
+
+export function dictHas(dict: Dict, key: Value): boolean {
+  return dict instanceof Map ? dict.has(key) : typeof key === 'string' && Object.hasOwn(dict, key);
+}
+
+export function dictEntries(dict: Dict): [Value, Value][] {
+  return dict instanceof Map ? [...dict.entries()] : Object.entries(dict);
+}
+
+export function dictKeys(dict: Dict): Value[] {
+  return dict instanceof Map ? [...dict.keys()] : Object.keys(dict);
+}
+
+export function dictSize(dict: Dict): number {
+  return dict instanceof Map ? dict.size : Object.keys(dict).length;
+}
+
+/** The number inside a number, PyFloat or safe bigint; undefined for anything else. */
+export function asNumber(value: unknown): number | undefined {
+  if (typeof value === 'number') return value;
+  if (value instanceof PyFloat) return value.value;
+  if (typeof value === 'bigint') return Number(value);
+  return undefined;
+}
+
+/** True for values Python would print as a float. */
+export function isFloat(value: unknown): boolean {
+  return value instanceof PyFloat || (typeof value === 'number' && !Number.isInteger(value));
+}

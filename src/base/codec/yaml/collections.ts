@@ -1,0 +1,38 @@
+// Python collections that the value model has no kind for: tuples, sets, and maps that keep their order when dumped.
+import type { Dict, Value } from '../value.ts';
+
+/** A Python tuple. Everything that does not care may treat it as a list. */
+export class PyTuple extends Array<Value> {
+  static override get [Symbol.species](): ArrayConstructor {
+    return Array;
+  }
+}
+
+/** A Python set, in the order it was written; the values are distinct. Everything that does not care sees a list. */
+export class PySet extends Array<Value> {
+  static override get [Symbol.species](): ArrayConstructor {
+    return Array;
+  }
+}
+
+export function tupleOf(values: Iterable<Value>): PyTuple {
+  const tuple = new PyTuple();
+  for (const value of values) tuple.push(value);
+  return tuple;
+}
+
+export function setOf(values: Iterable<Value>): PySet {
+  const set = new PySet();
+  for (const value of values) set.push(value);
+  return set;
+}
+
+const ordered = new WeakSet<Dict>();
+
+/** Marks a dict as what Python calls an OrderedDict: `dumpYaml` leaves its keys in place. */
+export function markOrdered<D extends Dict>(dict: D): D {
+  ordered.add(dict);
+  return dict;
+}
+
+export const isOrdered = (dict: Dict): boolean => ordered.has(dict);

@@ -1,0 +1,117 @@
+// The composer: events to a node graph, with anchors and aliases.
+import { mappingKind, scalarKind, sequenceKind, YamlNode } from './nodes.ts';
+import { E, type EventParser } from './parser.ts';
+import { resolveScalar, tags } from './resolver.ts';
+
+export interface Composed {
+  /** Undefined for an empty stream. */
+  readonly root: YamlNode | undefined;
+  /** Where an alias points to a collection that contains it. */
+  readonly cycleAt: number | undefined;
+}
+
+export interface ComposeLimits {
+  readonly maxDepth: number;
+  /** Nodes that aliases may add when written out in full. */
+  readonly maxExpansion: number;
+}
+
+/** Composes the only document of a stream. */
+export function composeSingle(parser: EventParser, limits: ComposeLimits): Composed {
+  return new Composer(parser, limits).single();
+}
+
+class Composer {
+  readonly #parser: EventParser;
+  readonly #limits: ComposeLimits;
+  readonly #anchors = new Map<string, YamlNode>();
+  #cycleAt: number | undefined;
+  /** Nodes written, and nodes added by aliases. */
+  #nodes = 0;
+  #expanded = 0;
+
+  constructor(parser: EventParser, limits: ComposeLimits) {
+    this.#parser = parser;
+    this.#limits = limits;
+  }
+
+  single(): Composed {
+    const parser = this.#parser;
+    parser.next();
+    parser.next();
+    let root: YamlNode | undefined;
+    // The type is read through a function, since `next()` changes it behind the compiler's back.
+    if (this.#eventType() !== E.streamEnd) {
+      parser.next();
+      root = this.#compose(1);
+      parser.next();
+      parser.next();
+      if (this.#eventType() !== E.streamEnd) {
+        const context = 'expected a single document in the stream';
+        parser.source.fail('ComposerError', 'but found another document', parser.start, context, root.start);
+      }
+    }
+    return { root, cycleAt: this.#cycleAt };
+  }
+
+  #eventType(): number {
+    return this.#parser.type;
+  }
+
+  /** The node of the current event. */
+  #compose(depth: number): YamlNode {
+    const { type, anchor, tag, start } = this.#parser;
+    if (type === E.alias) return this.#alias(anchor ?? '', start);
+    if (anchor !== undefined) this.#checkAnchor(anchor, start);
+    this.#nodes++;
+    const isTagged = tag !== undefined && tag !== '!';
+    if (type === E.scalar) {
+      const text = this.#parser.value;
+      const ownTag = isTagged ? tag : this.#parser.plainImplicit ? resolveScalar(text) : tags.str;
+      const node = new YamlNode(scalarKind, ownTag, text, noItems, start);
+      if (anchor !== undefined) this.#anchors.set(anchor, node);
+      return node;
+    }
+    if (depth > this.#limits.maxDepth) {
+      this.#parser.source.fail('limit', `nested deeper than ${this.#limits.maxDepth} levels`, start);
+    }
+    const isSequence = type === E.sequenceStart;
+    const node = isSequence
+      ? new YamlNode(sequenceKind, isTagged ? tag : tags.seq, '', [], start)
+      : new YamlNode(mappingKind, isTagged ? tag : tags.map, '', [], start);
+    if (anchor !== undefined) this.#anchors.set(anchor, node);
+    this.#fill(node, isSequence ? E.sequenceEnd : E.mappingEnd, depth);
+    return node;
+  }
+
+  #fill(node: YamlNode, end: number, depth: number): void {
+    const parser = this.#parser;
+    node.open = true;
+    for (parser.next(); this.#eventType() !== end; parser.next()) {
+      const child = this.#compose(depth + 1);
+      node.items.push(child);
+      node.size += child.size;
+    }
+    node.open = false;
+  }
+
+  #alias(name: string, start: number): YamlNode {
+    const node = this.#anchors.get(name);
+    if (node === undefined) this.#parser.source.fail('ComposerError', 'found undefined alias', start);
+    if (node.open) this.#cycleAt ??= start;
+    this.#expanded += node.size;
+    if (this.#expanded > this.#limits.maxExpansion + 10 * this.#nodes) {
+      this.#parser.source.fail('limit', 'aliases expand to too many values', start);
+    }
+    return node;
+  }
+
+  #checkAnchor(name: string, start: number): void {
+    const first = this.#anchors.get(name);
+    if (first === undefined) return;
+    const context = 'found duplicate anchor; first occurrence';
+    this.#parser.source.fail('ComposerError', 'second occurrence', start, context, first.start);
+  }
+}
+
+const noItems: YamlNode[] = [];

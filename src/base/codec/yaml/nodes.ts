@@ -1,0 +1,74 @@
+// The node graph between composer and constructor, and how Python prints it in error messages.
+import type { Value } from '../value.ts';
+import { pyRepr } from './py-text.ts';
+
+export const scalarKind = 0;
+export const sequenceKind = 1;
+export const mappingKind = 2;
+export type NodeKind = typeof scalarKind | typeof sequenceKind | typeof mappingKind;
+
+export class YamlNode {
+  readonly kind: NodeKind;
+  /** Changed for the key `=`, which stands for itself. */
+  tag: string;
+  /** The text of a scalar. Salt rewrites it for integers with leading zeros, which merge keys then see. */
+  text: string;
+  /** Items of a sequence; keys and values of a mapping in turn. */
+  items: YamlNode[];
+  readonly start: number;
+  /** Nodes below and including this one, aliases counted in full. */
+  size = 1;
+  /** Still being composed: an alias to it would make a cycle. */
+  open = false;
+  /** Waiting for, or through with, construction. */
+  queued = false;
+  result: Value = null;
+
+  constructor(kind: NodeKind, tag: string, text: string, items: YamlNode[], start: number) {
+    this.kind = kind;
+    this.tag = tag;
+    this.text = text;
+    this.items = items;
+    this.start = start;
+  }
+}
+
+const kindNames = ['scalar', 'sequence', 'mapping'] as const;
+const classNames = ['ScalarNode', 'SequenceNode', 'MappingNode'] as const;
+
+export const kindName = (node: YamlNode): string => kindNames[node.kind];
+
+/** What Python shows for `node.value`; cut where aliases would make it endless. */
+export function reprNodeValue(node: YamlNode): string {
+  if (node.kind === scalarKind) return node.text;
+  const parts: string[] = [];
+  appendValue(node, parts, { left: 2000 }, 0);
+  return parts.join('');
+}
+
+function appendNode(node: YamlNode, parts: string[], budget: { left: number }, depth: number): void {
+  if (budget.left-- <= 0 || depth > 50) {
+    parts.push('...');
+    return;
+  }
+  parts.push(`${classNames[node.kind]}(tag=${pyRepr(node.tag)}, value=`);
+  if (node.kind === scalarKind) parts.push(pyRepr(node.text));
+  else appendValue(node, parts, budget, depth + 1);
+  parts.push(')');
+}
+
+function appendValue(node: YamlNode, parts: string[], budget: { left: number }, depth: number): void {
+  parts.push('[');
+  for (let i = 0; i < node.items.length; i++) {
+    if (budget.left <= 0) {
+      parts.push(', ...');
+      break;
+    }
+    const isPair = node.kind === mappingKind;
+    if (i > 0) parts.push(', ');
+    if (isPair && i % 2 === 0) parts.push('(');
+    appendNode(node.items[i] as YamlNode, parts, budget, depth);
+    if (isPair && i % 2 === 1) parts.push(')');
+  }
+  parts.push(']');
+}

@@ -1,0 +1,202 @@
+// Scanning of plain and quoted scalars.
+import { hexValue, isBlank, isBlankOrEnd, isBreak, isFlowIndicator } from './chars.ts';
+import { foldBreaks, type ScanState } from './scan-state.ts';
+import { T, Token } from './tokens.ts';
+
+const hash = 35;
+const colon = 58;
+const backslash = 92;
+
+/** A scalar without quotes; may go on over lines that are indented deeper than the parent. */
+export function scanPlainScalar(s: ScanState): Token {
+  const start = s.pos;
+  const indent = s.indent + 1;
+  let text = '';
+  // The value is copied in pieces, one per line: blanks inside a line are part of the piece.
+  let pieceStart = start;
+  let pieceEnd = start;
+  let breaks: LineBreaks | undefined;
+  for (;;) {
+    if (s.atDocumentIndicator() || s.at(0) === hash) break;
+    const from = s.pos;
+    const to = endOfPlainRun(s, start);
+    if (to > from) {
+      if (breaks) {
+        text += s.text.slice(pieceStart, pieceEnd) + foldBreaks(breaks.first, breaks.rest);
+        pieceStart = from;
+        breaks = undefined;
+      }
+      s.moveTo(to);
+      pieceEnd = to;
+    }
+    const c = s.at(0);
+    if (!isBlank(c) && !isBreak(c)) break;
+    breaks = skipPlainBlanks(s, breaks, indent, start);
+    if (s.flowLevel === 0 && s.column < indent) break;
+  }
+  if (breaks) s.simpleKeyAllowed = true;
+  return new Token(T.scalar, start, pieceEnd, text + s.text.slice(pieceStart, pieceEnd), '', true);
+}
+
+interface LineBreaks {
+  first: string;
+  rest: string;
+}
+
+/** Where the run of non-blank characters of a plain scalar ends. */
+function endOfPlainRun(s: ScanState, start: number): number {
+  const text = s.text;
+  const flow = s.flowLevel > 0;
+  let pos = s.pos;
+  for (;;) {
+    const c = text.charCodeAt(pos);
+    if (isBlankOrEnd(c)) return pos;
+    if (c === colon) {
+      const next = text.charCodeAt(pos + 1);
+      if (flow && (isFlowIndicator(next) || next === 63)) {
+        s.moveTo(pos);
+        s.fail("found unexpected ':'", 'while scanning a plain scalar', start);
+      }
+      if (isBlankOrEnd(next)) return pos;
+    } else if (flow && isFlowIndicator(c)) return pos;
+    pos++;
+  }
+}
+
+function skipPlainBlanks(
+  s: ScanState,
+  before: LineBreaks | undefined,
+  indent: number,
+  start: number,
+): LineBreaks | undefined {
+  let breaks = before;
+  for (;;) {
+    const c = s.at(0);
+    if (isBlank(c)) {
+      if (c === 9 && breaks && s.column < indent) {
+        s.fail('found a tab character that violates indentation', 'while scanning a plain scalar', start);
+      }
+      s.pos++;
+    } else if (isBreak(c)) {
+      if (breaks) breaks.rest += s.takeBreak();
+      else breaks = { first: s.takeBreak(), rest: '' };
+    } else return breaks;
+  }
+}
+
+/** A scalar in single or double quotes. */
+export function scanQuotedScalar(s: ScanState, single: boolean): Token {
+  const quote = single ? 39 : 34;
+  const start = s.pos;
+  s.pos++;
+  let text = '';
+  let pieceStart = s.pos;
+  for (;;) {
+    if (s.atDocumentIndicator()) {
+      s.fail('found unexpected document indicator', 'while scanning a quoted scalar', start);
+    }
+    if (s.atEnd) s.fail('found unexpected end of stream', 'while scanning a quoted scalar', start);
+    // Characters up to a blank, the end quote or an escape.
+    let escapedBreak = false;
+    for (;;) {
+      s.moveTo(endOfQuotedRun(s, quote, single));
+      const c = s.at(0);
+      if (isBlankOrEnd(c)) break;
+      if (c === quote && !(single && s.at(1) === quote)) break;
+      text += s.text.slice(pieceStart, s.pos);
+      if (c === quote) {
+        text += "'";
+        s.pos += 2;
+      } else if (isBreak(s.at(1))) {
+        s.pos++;
+        s.takeBreak();
+        escapedBreak = true;
+      } else text += takeEscape(s, start);
+      pieceStart = s.pos;
+      if (escapedBreak) break;
+    }
+    if (s.at(0) === quote) break;
+    const pieceEnd = s.pos;
+    const folded = skipQuotedBlanks(s, escapedBreak);
+    if (folded !== undefined) {
+      text += s.text.slice(pieceStart, pieceEnd) + folded;
+      pieceStart = s.pos;
+    }
+  }
+  text += s.text.slice(pieceStart, s.pos);
+  s.pos++;
+  return new Token(T.scalar, start, s.pos, text);
+}
+
+function endOfQuotedRun(s: ScanState, quote: number, single: boolean): number {
+  const text = s.text;
+  let pos = s.pos;
+  for (;;) {
+    const c = text.charCodeAt(pos);
+    if (isBlankOrEnd(c) || c === quote || (c === backslash && !single)) return pos;
+    pos++;
+  }
+}
+
+/** Skips blanks and line breaks; what they become when there was a break, undefined when they are plain blanks. */
+function skipQuotedBlanks(s: ScanState, escapedBreak: boolean): string | undefined {
+  let first = escapedBreak ? '' : undefined;
+  let rest = '';
+  for (;;) {
+    const c = s.at(0);
+    if (isBlank(c)) s.pos++;
+    else if (isBreak(c)) {
+      if (first === undefined) first = s.takeBreak();
+      else rest += s.takeBreak();
+    } else break;
+  }
+  return first === undefined ? undefined : foldBreaks(first, rest);
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  '0': '\0',
+  a: '\x07',
+  b: '\b',
+  t: '\t',
+  '\t': '\t',
+  n: '\n',
+  v: '\v',
+  f: '\f',
+  r: '\r',
+  e: '\x1b',
+  ' ': ' ',
+  '"': '"',
+  '/': '/',
+  '\\': '\\',
+  N: '\x85',
+  _: '\xa0',
+  L: '\u2028',
+  P: '\u2029',
+};
+const escapeLengths: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 };
+
+/** Takes an escape sequence of a double-quoted scalar. */
+function takeEscape(s: ScanState, start: number): string {
+  const context = 'while parsing a quoted scalar';
+  const letter = s.text.charAt(s.pos + 1);
+  if (Object.hasOwn(escapes, letter)) {
+    s.pos += 2;
+    return escapes[letter] ?? '';
+  }
+  const length = Object.hasOwn(escapeLengths, letter) ? (escapeLengths[letter] ?? 0) : 0;
+  if (length === 0) s.fail('found unknown escape character', context, start);
+  s.pos += 2;
+  let code = 0;
+  for (let i = 0; i < length; i++) {
+    const digit = hexValue(s.at(i));
+    if (digit < 0) s.fail('did not find expected hexdecimal number', context, start);
+    code = code * 16 + digit;
+  }
+  // libyaml keeps 32 bits.
+  code >>>= 0;
+  if ((code >= 0xd800 && code <= 0xdfff) || code > 0x10ffff) {
+    s.fail('found invalid Unicode character escape code', context, start);
+  }
+  s.pos += length;
+  return String.fromCodePoint(code);
+}

@@ -1,0 +1,85 @@
+// Where the scanner stands: place in the text, column, indentation; shared by the scanner and its helpers.
+import { countAstral, isBlankOrEnd, isBreak } from './chars.ts';
+import type { YamlSource } from './source.ts';
+
+export class ScanState {
+  readonly source: YamlSource;
+  readonly text: string;
+  pos: number;
+  /** Start of the current line. */
+  lineStart: number;
+  /** Characters above the basic plane so far, on this line and in all: they take two codes but one column. */
+  lineAstral = 0;
+  astral = 0;
+  indent = -1;
+  flowLevel = 0;
+  simpleKeyAllowed = true;
+  readonly #hasAstral: boolean;
+
+  constructor(source: YamlSource) {
+    this.source = source;
+    this.text = source.text;
+    this.pos = source.start;
+    this.lineStart = this.pos;
+    this.#hasAstral = /[\ud800-\udbff]/.test(this.text);
+  }
+
+  get column(): number {
+    return this.pos - this.lineStart - this.lineAstral;
+  }
+
+  at(offset: number): number {
+    return this.text.charCodeAt(this.pos + offset);
+  }
+
+  get atEnd(): boolean {
+    return this.pos >= this.text.length;
+  }
+
+  /** Moves forward on the same line. */
+  moveTo(pos: number): void {
+    if (this.#hasAstral) {
+      const count = countAstral(this.text, this.pos, pos);
+      this.lineAstral += count;
+      this.astral += count;
+    }
+    this.pos = pos;
+  }
+
+  skipBlanks(): void {
+    let c = this.at(0);
+    while (c === 32 || c === 9) {
+      this.pos++;
+      c = this.at(0);
+    }
+  }
+
+  /** Takes a line break if there is one; the text it stands for (`\n`, or the Unicode separators as they are). */
+  takeBreak(): string {
+    const c = this.at(0);
+    if (!isBreak(c)) return '';
+    this.pos += c === 13 && this.at(1) === 10 ? 2 : 1;
+    this.lineStart = this.pos;
+    this.lineAstral = 0;
+    if (c === 0x2028) return '\u2028';
+    return c === 0x2029 ? '\u2029' : '\n';
+  }
+
+  /** `---` or `...` alone at the start of a line. */
+  atDocumentIndicator(): boolean {
+    if (this.pos !== this.lineStart) return false;
+    const c = this.at(0);
+    if (c !== 45 && c !== 46) return false;
+    return this.at(1) === c && this.at(2) === c && isBlankOrEnd(this.at(3));
+  }
+
+  fail(problem: string, context?: string, contextPos?: number): never {
+    return this.source.fail('ScannerError', problem, this.pos, context, contextPos);
+  }
+}
+
+/** How line breaks inside a flow scalar read: one becomes a space, more become one less, Unicode separators stay. */
+export function foldBreaks(first: string, rest: string): string {
+  if (first !== '\n') return first + rest;
+  return rest === '' ? ' ' : rest;
+}

@@ -1,0 +1,103 @@
+// Finds and reads the files of one configuration: main file, `default_include`, `include`.
+import { accessSync, constants, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { newDict, type PlainDict, type Value } from '../codec/value.ts';
+import { includeConfig, type Origins } from './include.ts';
+import { absolutePath, CONFIG_DIR, expandHome, joinPath } from './paths.ts';
+import type { ConfigReport } from './problems.ts';
+import { readConfFile } from './read-file.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface FileRequest {
+  /** `master` or `minion`: name of the main file. */
+  readonly kind: 'master' | 'minion';
+  readonly configDir?: string | undefined;
+  readonly configFile?: string | undefined;
+  readonly env: Environment;
+  readonly defaultInclude: string;
+  /** Whether a broken included file stops the program. */
+  readonly strictIncludes: boolean;
+}
+
+export interface FileLayer {
+  readonly values: PlainDict;
+  readonly origins: Origins;
+  /** The path asked for, from which includes are resolved; not always the file that was read. */
+  readonly path: string;
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+}
+
+function isReadable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The folder of `-c`, else of SALT_CONFIG_DIR, else the system's. */
+export function configDirOf(given: string | undefined, env: Environment): string {
+  return absolutePath(expandHome(given || env['SALT_CONFIG_DIR'] || CONFIG_DIR));
+}
+
+/**
+ * Reads one main file. Salt: the variable counts only while the path is the default one, and only when it names a
+ * file.
+ */
+export function loadMainFile(
+  path: string,
+  fromEnv: string | undefined,
+  defaultPath: string,
+  report: ConfigReport,
+): PlainDict {
+  const chosen = path === defaultPath && fromEnv && isFile(fromEnv) ? fromEnv : path;
+  if (!isFile(chosen)) copyTemplate(chosen, report);
+  if (!isReadable(chosen)) {
+    const there = existsSync(chosen);
+    report.note(there ? `Configuration file cannot be read: ${chosen}` : `Missing configuration file: ${chosen}`);
+    return newDict();
+  }
+  const values = readConfFile(chosen, report);
+  values['conf_file'] = chosen;
+  return values;
+}
+
+/** Salt: packages may ship `master.template`, whose first line is a header. */
+function copyTemplate(path: string, report: ConfigReport): void {
+  const template = `${path}.template`;
+  if (!isFile(template)) return;
+  report.note(`Writing ${path} based on ${template}`);
+  const text = readFileSync(template, 'utf8');
+  writeFileSync(path, text.slice(text.indexOf('\n') + 1));
+}
+
+export function loadFiles(request: FileRequest, report: ConfigReport): FileLayer {
+  const { kind, env } = request;
+  const path = request.configFile
+    ? absolutePath(expandHome(request.configFile))
+    : joinPath(configDirOf(request.configDir, env), kind);
+  const values = loadMainFile(path, variableOf(kind, env), joinPath(CONFIG_DIR, kind), report);
+  const origins: Origins = new Map();
+  for (const name of Object.keys(values)) origins.set(name, String(values['conf_file'] ?? path));
+  const strict = request.strictIncludes;
+  const include = values['include'];
+  const defaultInclude = values['default_include'] ?? request.defaultInclude;
+  // Salt: an included option replaces the one of the main file as a whole.
+  const add = (what: Value | undefined, verbose: boolean): void => {
+    Object.assign(values, includeConfig({ include: what, from: path, verbose, strict }, report, origins));
+  };
+  add(defaultInclude, false);
+  add(include, true);
+  return { values, origins, path };
+}
+
+function variableOf(kind: 'master' | 'minion', env: Environment): string | undefined {
+  const direct = env[kind === 'master' ? 'SALT_MASTER_CONFIG' : 'SALT_MINION_CONFIG'];
+  if (direct) return direct;
+  const folder = env['SALT_CONFIG_DIR'];
+  return folder ? joinPath(folder, kind) : undefined;
+}

@@ -1,0 +1,32 @@
+// Option table of the master: master file server.
+import type { OptionRow } from '../row.ts';
+
+export const masterFiles = [
+{ name: 'fileserver_list_cache_time', type: 'duration', assumed: 20, since: '2014.1.0', doc: 'Seconds a listing of files is kept.' },
+{ name: 'fileserver_verify_config', type: 'bool', default: true, since: '2017.7.0', doc: 'Refuse to start when a file server back end is misconfigured.' },
+{ name: 'fileserver_interval', type: 'duration', default: 3600, doc: 'Seconds after which the file server update process is renewed.' },
+{ name: 'gitfs_provider', type: 'str', since: '2014.7.0', doc: 'Library used for git file servers.' },
+{ name: 'git_pillar_provider', type: 'str', since: '2015.8.0', doc: 'Library used for git pillars.' },
+{ name: 'git_pillar_verify_config', type: 'bool', default: true, since: '2017.7.0', doc: 'Refuse to start when a git pillar is misconfigured.' },
+{ name: 'winrepo_provider', type: 'str', since: '2015.8.0', doc: 'Library used for the Windows repository.' },
+{ name: 'win_repo_mastercachefile', type: 'path', doc: 'Old name of `winrepo_cachefile`.' },
+{ name: 'hgfs_remotes', type: 'list', default: [], since: '0.17.0', doc: 'Mercurial repositories served as files.' },
+{ name: 'hgfs_root', type: 'str', default: '', since: '0.17.0', doc: 'Folder inside the repositories that is served.' },
+{ name: 'hgfs_mountpoint', type: 'str', default: '', since: '2014.7.0', doc: '`salt://` path under which the repositories appear.' },
+{ name: 'hgfs_base', type: 'str', default: 'default', since: '2014.1.0', doc: 'Branch that becomes the base environment.' },
+{ name: 'hgfs_branch_method', type: 'str', default: 'branches', since: '0.17.0', doc: 'What becomes an environment: branches, bookmarks or mixed.' },
+{ name: 'hgfs_saltenv_whitelist', type: 'strs', default: [], since: '2014.7.0', doc: 'Environments to offer; empty means all.' },
+{ name: 'hgfs_saltenv_blacklist', type: 'strs', default: [], since: '2014.7.0', doc: 'Environments to hide.' },
+{ name: 'svnfs_remotes', type: 'list', default: [], since: '0.17.0', doc: 'Subversion repositories served as files.' },
+{ name: 'svnfs_root', type: 'str', default: '', since: '0.17.0', doc: 'Folder inside the repositories that is served.' },
+{ name: 'svnfs_mountpoint', type: 'str', default: '', since: '2014.7.0', doc: '`salt://` path under which the repositories appear.' },
+{ name: 'svnfs_trunk', type: 'str', default: 'trunk', since: '2014.7.0', doc: 'Folder that becomes the base environment.' },
+{ name: 'svnfs_branches', type: 'str', default: 'branches', since: '2014.7.0', doc: 'Folder whose entries become environments.' },
+{ name: 'svnfs_tags', type: 'str', default: 'tags', since: '2014.7.0', doc: 'Folder of tags whose entries become environments.' },
+{ name: 'svnfs_saltenv_whitelist', type: 'strs', default: [], since: '2014.7.0', doc: 'Environments to offer; empty means all.' },
+{ name: 'svnfs_saltenv_blacklist', type: 'strs', default: [], since: '2014.7.0', doc: 'Environments to hide.' },
+{ name: 'minionfs_env', type: 'str', default: 'base', since: '2014.7.0', doc: 'Environment in which pushed files appear.' },
+{ name: 'minionfs_mountpoint', type: 'str', default: '', since: '2014.7.0', doc: '`salt://` path under which pushed files appear.' },
+{ name: 'minionfs_whitelist', type: 'strs', default: [], since: '2014.7.0', doc: 'Minions whose pushed files are offered; empty means all.' },
+{ name: 'minionfs_blacklist', type: 'strs', default: [], since: '2014.7.0', doc: 'Minions whose pushed files are hidden.' },
+] as const satisfies readonly OptionRow[];

@@ -1,0 +1,32 @@
+// Option table of the master: masters above and beside.
+import type { OptionRow } from '../row.ts';
+
+export const masterSyndic = [
+{ name: 'order_masters', type: 'bool', default: false, doc: 'Let a master above this one send jobs through syndics.' },
+{ name: 'syndic_master', type: ['str', 'list'], default: 'masterofmasters', doc: 'Address, or addresses, of the master above.' },
+{ name: 'syndic_master_port', type: 'int', doc: 'Request port of the master above.' },
+{ name: 'syndic_log_file', type: 'path', default: '/var/log/salt/syndic', doc: 'Log file of the syndic.' },
+{ name: 'syndic_pidfile', type: 'path', default: '/var/run/salt-syndic.pid', doc: 'Process id file of the syndic.' },
+{ name: 'syndic_wait', type: 'duration', default: 5, doc: 'Seconds to wait for syndics to pass on results.' },
+{ name: 'syndic_failover', type: 'str', default: 'random', since: '2016.3.0', doc: 'How a syndic picks another master: random or ordered.' },
+{ name: 'syndic_forward_all_events', type: 'bool', default: false, since: '2017.7.0', doc: 'Pass on every event, not only returns.' },
+{ name: 'syndic_event_forward_timeout', type: 'duration', default: 0.5, doc: 'Seconds a syndic collects events before it passes them on.' },
+{ name: 'syndic_jid_forward_cache_hwm', type: 'int', default: 100, doc: 'How many job ids a syndic remembers as already passed on.' },
+{ name: 'cluster_id', type: ['null', 'str'], default: null, since: '3007.0', doc: 'Name of the master cluster this master belongs to.' },
+{ name: 'cluster_peers', type: 'strs', default: [], since: '3007.0', doc: 'Addresses of the other masters of the cluster.' },
+{ name: 'cluster_pki_dir', type: ['null', 'path'], default: null, since: '3007.0', doc: 'Shared key folder of the cluster.' },
+{ name: 'cluster_pool_port', type: 'int', default: 4520, since: '3007.0', doc: 'Port of the cluster\'s event bus.' },
+{ name: 'cluster_port', type: 'int', assumed: 4520, since: '3007.2', doc: 'Documented name of `cluster_pool_port`.' },
+{ name: 'cluster_key_pass', type: ['null', 'str'], default: null, since: '3007.0', doc: 'Passphrase of the cluster\'s private key.' },
+{ name: 'cluster_pub_fingerprint', type: ['null', 'str'], default: null, since: '3008.0', doc: 'Expected fingerprint of the cluster\'s public key.' },
+{ name: 'cluster_secret', type: ['null', 'str'], default: null, since: '3008.0', doc: 'Shared secret a joining master has to present.' },
+{ name: 'cluster_encryption_algorithm', type: 'str', default: 'OAEP-SHA1', since: '3008.0', doc: 'Algorithm for messages between masters.' },
+{ name: 'cluster_isolated_filesystem', type: 'bool', default: false, since: '3008.0', doc: 'Masters share no folders and synchronise their state instead.' },
+{ name: 'cluster_max_log_size', type: ['null', 'int'], default: null, since: '3008.0', doc: 'Entries of the cluster log before it is compacted; unset means never.' },
+{ name: 'cluster_max_voters', type: ['null', 'int'], default: null, since: '3008.0', doc: 'Most voting masters; unset means all vote.' },
+{ name: 'cluster_min_voters', type: 'int', default: 3, since: '3008.0', doc: 'Fewest voting masters that must remain.' },
+{ name: 'cluster_auto_replace_voters', type: 'bool', default: false, since: '3008.0', doc: 'Replace a silent voting master by another one.' },
+{ name: 'cluster_voter_health_check_interval', type: 'duration', default: 1, since: '3008.0', doc: 'Seconds between checks of the voting masters.' },
+{ name: 'cluster_voter_timeout', type: 'duration', default: 10, since: '3008.0', doc: 'Seconds of silence after which a voting master is considered lost.' },
+{ name: 'cluster_demote_cooldown', type: 'duration', default: 60, since: '3008.0', doc: 'Seconds before a demoted master may vote again.' },
+] as const satisfies readonly OptionRow[];

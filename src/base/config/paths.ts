@@ -1,0 +1,33 @@
+// The folders Salt knows by default, and Python's way of joining paths.
+import { homedir } from 'node:os';
+import { isAbsolute, normalize, resolve } from 'node:path';
+
+export const ROOT_DIR = '/';
+export const CONFIG_DIR = '/etc/salt';
+export const BASE_FILE_ROOTS_DIR = '/srv/salt';
+
+/** Python's normpath: no trailing slash. */
+export function normPath(path: string): string {
+  const clean = normalize(path);
+  return clean.length > 1 && clean.endsWith('/') ? clean.slice(0, -1) : clean;
+}
+
+/** Python's os.path.join of two: an absolute second part wins. */
+export function joinPath(base: string, part: string): string {
+  if (isAbsolute(part) || base === '') return part;
+  return base.endsWith('/') ? base + part : `${base}/${part}`;
+}
+
+/** Salt's own join: a second part that looks absolute goes below the first. */
+export function joinBelow(base: string, part: string): string {
+  return normPath(joinPath(normPath(base), normPath(part).replace(/^\/+/, '')));
+}
+
+/** `~` and `~/…` become the home folder; `~name` stays as it is. */
+export function expandHome(path: string, home: string = homedir()): string {
+  return path === '~' || path.startsWith('~/') ? home + path.slice(1) : path;
+}
+
+export function absolutePath(path: string): string {
+  return resolve(path);
+}

@@ -1,0 +1,35 @@
+// What is wrong in a configuration, without stopping the program.
+
+export type ProblemKind = 'unknown' | 'type' | 'value' | 'include' | 'syntax' | 'deprecated';
+
+export interface ConfigProblem {
+  readonly kind: ProblemKind;
+  /** How loud the log should be about it. */
+  readonly level: 'info' | 'warn' | 'error';
+  readonly message: string;
+  readonly option?: string;
+  readonly file?: string;
+  /** The option that was probably meant. */
+  readonly suggestion?: string;
+}
+
+/** Collects problems and debug notes while a configuration is read. */
+export class ConfigReport {
+  readonly problems: ConfigProblem[] = [];
+  /** What was read and found, for the debug log. */
+  readonly notes: string[] = [];
+  /** Every file that was read, in order. */
+  readonly sources: string[] = [];
+
+  note(text: string): void {
+    this.notes.push(text);
+  }
+
+  add(problem: ConfigProblem): void {
+    this.problems.push(problem);
+  }
+
+  warn(kind: ProblemKind, message: string, extra: Partial<ConfigProblem> = {}): void {
+    this.add({ kind, level: 'warn', message, ...extra });
+  }
+}

@@ -1,0 +1,116 @@
+// Crypticle, Salt's symmetric envelope: AES-192-CBC, then HMAC-SHA256 over IV and ciphertext.
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  createSecretKey,
+  type KeyObject,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
+import { pack, type UnpackOptions, unpack } from '../codec/msgpack/index.ts';
+import { type Dict, dictGet, isDict, newDict, type Value } from '../codec/value.ts';
+import { HaliteError } from '../errors/index.ts';
+
+const IV = 16;
+const MAC = 32;
+const PREFIX = Buffer.from('pickle::');
+const NONCE = 32;
+
+export interface OpenOptions extends UnpackOptions {
+  /** The nonce the message must carry; known from context only. */
+  readonly nonce?: string | undefined;
+}
+
+/** One key string and what can be done with it. */
+export class Crypticle {
+  readonly keyString: string;
+  private readonly aes: KeyObject;
+  private readonly hmac: KeyObject;
+  private lastSerial = 0;
+
+  constructor(keyString: string | Uint8Array) {
+    this.keyString = typeof keyString === 'string' ? keyString : Buffer.from(keyString).toString('latin1');
+    const bytes = Buffer.from(this.keyString, 'base64');
+    if (bytes.length !== 56) throw new HaliteError('crypto.key', 'A key string must hold 56 bytes in base64');
+    this.aes = createSecretKey(bytes.subarray(0, 24));
+    this.hmac = createSecretKey(bytes.subarray(24));
+  }
+
+  static generateKeyString(): string {
+    return randomBytes(56).toString('base64');
+  }
+
+  /** `iv` is for tests with recorded bytes only. */
+  encrypt(plain: Uint8Array, iv: Uint8Array = randomBytes(IV)): Buffer {
+    return this.encryptParts([plain], iv);
+  }
+
+  private encryptParts(parts: readonly Uint8Array[], iv: Uint8Array = randomBytes(IV)): Buffer {
+    const cipher = createCipheriv('aes-192-cbc', this.aes, iv);
+    const pieces: Uint8Array[] = [iv];
+    for (const part of parts) pieces.push(cipher.update(part));
+    pieces.push(cipher.final());
+    const mac = createHmac('sha256', this.hmac);
+    for (const piece of pieces) mac.update(piece);
+    pieces.push(mac.digest());
+    return Buffer.concat(pieces);
+  }
+
+  decrypt(message: Uint8Array): Buffer {
+    const end = message.length - MAC;
+    if (end < 2 * IV) throw new HaliteError('crypto.verify', 'An encrypted message is too short');
+    const mac = createHmac('sha256', this.hmac).update(message.subarray(0, end)).digest();
+    if (!timingSafeEqual(mac, message.subarray(end))) {
+      throw new HaliteError(
+        'crypto.verify',
+        'An encrypted message does not authenticate: it was made with another key',
+      );
+    }
+    const decipher = createDecipheriv('aes-192-cbc', this.aes, message.subarray(0, IV));
+    try {
+      const head = decipher.update(message.subarray(IV, end));
+      const tail = decipher.final();
+      return tail.length === 0 ? head : Buffer.concat([head, tail]);
+    } catch (cause) {
+      throw new HaliteError('crypto.verify', 'An encrypted message has wrong padding', { cause });
+    }
+  }
+
+  /** Serializes and encrypts: replies carry the request's nonce, other messages none. */
+  seal(value: Value, nonce?: string, iv?: Uint8Array): Buffer {
+    const parts = nonce ? [PREFIX, Buffer.from(nonce), pack(value)] : [PREFIX, pack(value)];
+    return this.encryptParts(parts, iv);
+  }
+
+  /** Decrypts and deserializes; a plaintext without the prefix counts as an empty map, as in Salt. */
+  open(message: Uint8Array, options: OpenOptions = {}): Value {
+    const plain = this.decrypt(message);
+    if (!plain.subarray(0, PREFIX.length).equals(PREFIX)) return newDict();
+    let start = PREFIX.length;
+    if (options.nonce) {
+      const expected = Buffer.from(options.nonce);
+      start += NONCE;
+      const found = plain.subarray(PREFIX.length, start);
+      if (found.length !== expected.length || !timingSafeEqual(found, expected)) {
+        throw new HaliteError('crypto.verify', 'A reply carries another nonce than the request', {
+          details: { what: 'nonce' },
+        });
+      }
+    }
+    return unpack(plain.subarray(start), options);
+  }
+
+  /** Opens a publish: takes `serial` out, and gives undefined for one not newer than the last under this key. */
+  openPublish(message: Uint8Array, options: UnpackOptions = {}): Dict | undefined {
+    const job = this.open(message, options);
+    if (!isDict(job)) return undefined;
+    const serial = dictGet(job, 'serial');
+    if (serial === undefined) return job;
+    if (typeof serial !== 'number' || serial <= this.lastSerial) return undefined;
+    this.lastSerial = serial;
+    if (job instanceof Map) job.delete('serial');
+    else delete job['serial'];
+    return job;
+  }
+}

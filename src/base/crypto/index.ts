@@ -1,0 +1,28 @@
+// Cryptography of the wire: symmetric envelope, RSA, keys and fingerprints.
+export { Crypticle, type OpenOptions } from './crypticle.ts';
+export { cleanKey, fingerprint, fingerprintWhole, matchesFingerprint } from './fingerprint.ts';
+export {
+  type GenerateOptions,
+  generateKeyPairFiles,
+  type LoadOptions,
+  loadPrivateKey,
+  loadPublicKey,
+  parsePrivateKey,
+  privatePem,
+  publicPem,
+} from './keys.ts';
+export {
+  defaultEncAlgo,
+  defaultSigAlgo,
+  type EncAlgo,
+  isEncAlgo,
+  isSigAlgo,
+  oaepDecrypt,
+  oaepEncrypt,
+  type SigAlgo,
+  signKeyText,
+  signPkcs1,
+  verifyKeyText,
+  verifyPkcs1,
+} from './rsa.ts';
+export { makeToken, verifyToken, x931Recover, x931Sign } from './x931.ts';

@@ -1,0 +1,32 @@
+// Every error code, in one list; the manual is generated from it.
+export const errorCodes = {
+  'config.syntax': 'A configuration file is not valid YAML.',
+  'config.missing': 'A configuration file or folder that was named does not exist.',
+  'config.value': 'A configuration value has the wrong type or is out of range.',
+  'cli.usage': 'The command line is wrong.',
+  'codec.malformed': 'Bytes or text could not be decoded.',
+  'codec.limit': 'Input is deeper or larger than allowed.',
+  'crypto.key': 'A key file or key text is unusable.',
+  'crypto.verify': 'A signature, token or authentication code does not verify.',
+  'wire.closed': 'A connection was closed before the answer came.',
+  'wire.timeout': 'No answer in time.',
+  'auth.denied': 'The caller may not do this.',
+  'auth.failed': 'The caller could not be authenticated.',
+  'auth.pending': 'The key waits for acceptance on the master.',
+  'auth.master-key': 'The master presents another key than the one this minion trusts.',
+  'target.syntax': 'A target expression is wrong.',
+  'target.empty': 'No minion matches the target.',
+  'call.unknown': 'No such function.',
+  'call.arguments': 'Arguments do not fit the function.',
+  'call.failed': 'The function reported failure.',
+  'extension.broken': 'An extension file cannot be loaded.',
+  'extension.unavailable': 'An extension does not apply on this system.',
+  'render.failed': 'A template, YAML or other source could not be rendered.',
+  'store.unavailable': 'The job store cannot be reached.',
+  'store.corrupt': 'Stored data is damaged.',
+  'path.refused': 'A path or name from a peer is not acceptable.',
+  'daemon.running': 'Another daemon already runs with this configuration.',
+  'daemon.unreachable': 'The daemon does not answer.',
+} as const;
+
+export type ErrorCode = keyof typeof errorCodes;

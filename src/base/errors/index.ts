@@ -1,0 +1,3 @@
+// Errors: one class, one list of codes.
+export { type ErrorCode, errorCodes } from './codes.ts';
+export { type ErrorExtras, HaliteError, messageOf } from './error.ts';

@@ -1,0 +1,148 @@
+// Builds the logger of a program from its settings: console, log file or syslog, levels and layouts.
+import { fileSink } from './file-sink.ts';
+import { compileLayout, isLayout } from './format.ts';
+import { isLevelName, levelNumber, levels } from './levels.ts';
+import { type GranularLevels, type Logger, LogHub, namedLogger, type Output } from './logger.ts';
+import type { Sink } from './sink.ts';
+import { streamSink } from './stream-sink.ts';
+import { syslogSink } from './syslog-sink.ts';
+import { isSyslogTarget, parseSyslogTarget } from './syslog-target.ts';
+
+export const DEFAULT_FMT_CONSOLE = '[%(levelname)-8s] %(message)s';
+export const DEFAULT_FMT_LOGFILE =
+  '%(asctime)s,%(msecs)03d [%(name)-17s:%(lineno)-4d][%(levelname)-8s][%(process)d] %(message)s';
+export const DEFAULT_DATEFMT = '%H:%M:%S';
+export const DEFAULT_DATEFMT_LOGFILE = '%Y-%m-%d %H:%M:%S';
+
+export interface LoggerOptions {
+  /** Name of the top logger; default `salt`. */
+  readonly name?: string;
+  /** Console level, default `warning`. */
+  readonly level?: string | number | null;
+  /** Log file level; default the console's. */
+  readonly levelLogfile?: string | number | null;
+  /** A path, or a syslog target; nothing means no log file. */
+  readonly logFile?: string | null;
+  /** False for a daemon in the background. */
+  readonly console?: boolean;
+  readonly fmtConsole?: string;
+  readonly fmtLogfile?: string;
+  readonly fmtJid?: string | null;
+  readonly fmtMinionId?: string | null;
+  readonly datefmt?: string;
+  readonly datefmtLogfile?: string;
+  readonly granular?: GranularLevels;
+  /** Lines as JSON objects instead of the layouts. */
+  readonly json?: boolean;
+  /** Say Salt's warning about levels that may show secrets. */
+  readonly warnInsecure?: boolean;
+  /** Reopen the log file on SIGHUP. */
+  readonly reopenOnHangup?: boolean;
+  /** For tests: where console lines go, and the time. */
+  readonly consoleSink?: Sink;
+  readonly now?: () => number;
+}
+
+/** The top logger of a program, which also owns the outputs. */
+export interface RootLogger extends Logger {
+  /** New levels for a running daemon. */
+  setLevels(changes: {
+    level?: string | number | null;
+    levelLogfile?: string | number | null;
+    granular?: GranularLevels;
+  }): void;
+  /** Resolves when all lines are out; call it before `process.exit`. */
+  flush(): Promise<void>;
+  reopen(): void;
+  close(): Promise<void>;
+}
+
+const layoutOf = (format: string | undefined, datefmt: string, fallback: string) =>
+  compileLayout(format && isLayout(format) ? format : fallback, datefmt);
+
+export function createLogger(options: LoggerOptions = {}): RootLogger {
+  const outputs = new Map<'console' | 'file', Output>();
+  if (options.console !== false) outputs.set('console', consoleOutput(options));
+  // Files are opened with the first line, so the logger exists by the time opening can fail.
+  const failed = (message: string) => (error: Error) => root.warn(message, { error });
+  const file = fileOutput(options, failed);
+  if (file) outputs.set('file', file);
+  const hub = new LogHub([...outputs.values()], options.granular ?? {}, {
+    now: options.now,
+    jidLayout: options.fmtJid,
+    minionLayout: options.fmtMinionId,
+  });
+  const root = rootLogger(hub, options, outputs);
+  complain(root, options);
+  return root;
+}
+
+function consoleOutput(options: LoggerOptions): Output {
+  return {
+    level: levelNumber(options.level),
+    sink: options.consoleSink ?? streamSink(),
+    layout: layoutOf(options.fmtConsole, options.datefmt ?? DEFAULT_DATEFMT, DEFAULT_FMT_CONSOLE),
+    json: options.json === true,
+  };
+}
+
+function fileOutput(options: LoggerOptions, failed: (message: string) => (error: Error) => void): Output | undefined {
+  const path = options.logFile;
+  const level = levelNumber(options.levelLogfile || options.level);
+  if (!path || level >= levels.quiet) return undefined;
+  const sink = isSyslogTarget(path)
+    ? syslogSink(parseSyslogTarget(path), failed(`Failed to write to syslog at ${path}`))
+    : fileSink(path, failed(`Failed to open log file, do you have permission to write to ${path}?`));
+  return {
+    level,
+    sink,
+    layout: layoutOf(options.fmtLogfile, options.datefmtLogfile ?? DEFAULT_DATEFMT_LOGFILE, DEFAULT_FMT_LOGFILE),
+    json: options.json === true,
+  };
+}
+
+function rootLogger(hub: LogHub, options: LoggerOptions, outputs: ReadonlyMap<'console' | 'file', Output>): RootLogger {
+  const sinks = [...outputs.values()].map((output) => output.sink);
+  const atExit = (): void => {
+    for (const sink of sinks) sink.flushSync();
+  };
+  const reopen = (): void => {
+    for (const sink of sinks) sink.reopen();
+  };
+  process.on('exit', atExit);
+  if (options.reopenOnHangup) process.on('SIGHUP', reopen);
+  let level = options.level;
+  let levelLogfile = options.levelLogfile;
+  const control: Pick<RootLogger, 'setLevels' | 'flush' | 'reopen' | 'close'> = {
+    setLevels(changes) {
+      if (changes.level !== undefined) level = changes.level;
+      if (changes.levelLogfile !== undefined) levelLogfile = changes.levelLogfile;
+      const shown = outputs.get('console');
+      const filed = outputs.get('file');
+      if (shown) shown.level = levelNumber(level);
+      if (filed) filed.level = levelNumber(levelLogfile || level);
+      if (changes.granular) hub.setGranular(changes.granular);
+      else hub.changed();
+    },
+    flush: async () => void (await Promise.all(sinks.map((sink) => sink.flush()))),
+    reopen,
+    close: async () => {
+      process.off('exit', atExit);
+      process.off('SIGHUP', reopen);
+      await Promise.all(sinks.map((sink) => sink.close()));
+    },
+  };
+  return Object.assign(namedLogger(hub, options.name ?? 'salt'), control);
+}
+
+function complain(root: Logger, options: LoggerOptions): void {
+  for (const level of [options.level, options.levelLogfile, ...Object.values(options.granular ?? {})]) {
+    if (typeof level === 'string' && !isLevelName(level)) root.warn('unknown log level, error is used', { level });
+  }
+  for (const format of [options.fmtConsole, options.fmtLogfile]) {
+    if (format && !isLayout(format)) root.warn('log layout not understood, the default is used', { format });
+  }
+  if (options.warnInsecure && levelNumber(options.level) < levels.info) {
+    root.warn('Insecure logging configuration detected! Sensitive data may be logged.');
+  }
+}

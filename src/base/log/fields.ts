@@ -1,0 +1,73 @@
+// Lays fields out behind the message: `return refused minion=web1 jid=2026…`.
+
+import type { Fields } from './record.ts';
+import { isSecretName, MASK, redact, redactText } from './redact.ts';
+
+const MAX_VALUE = 2000;
+const bare = /^[^\s"'=\\\p{C}]+$/u;
+
+const cut = (text: string): string => (text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}…` : text);
+
+function plain(_key: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return value.toString();
+  if (value instanceof Map) return Object.fromEntries([...value].map(([key, item]) => [String(key), item]));
+  if (value instanceof Uint8Array) return `<${value.length} bytes>`;
+  if (value instanceof Error) return value.message;
+  return value;
+}
+
+/** Control characters would let a peer forge log lines; JSON writes them as escapes. */
+function quoted(text: string): string {
+  const short = cut(text);
+  return bare.test(short) ? short : JSON.stringify(short).replace(/\p{C}/gu, escapeCharacter);
+}
+
+const escapeCharacter = (character: string): string =>
+  `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
+
+/** One value as text on one line. */
+export function fieldText(value: unknown): string {
+  if (typeof value === 'string') return quoted(redactText(value));
+  if (value instanceof Error) return quoted(redactText(value.message));
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'invalid-date' : value.toISOString();
+  if (value instanceof Uint8Array) return `<${value.length} bytes>`;
+  if (typeof value !== 'object' || value === null) return String(value);
+  try {
+    return cut(JSON.stringify(redact(value), plain) ?? 'undefined').replace(/\p{C}/gu, escapeCharacter);
+  } catch {
+    return '<unprintable>';
+  }
+}
+
+/** The message with its fields; fields that are undefined are left out. */
+export function messageText(text: string, fields: Fields | undefined): string {
+  if (!fields) return text;
+  let line = text;
+  for (const key of Object.keys(fields)) {
+    const value = fields[key];
+    if (value !== undefined) line += ` ${key}=${isSecretName(key) ? MASK : fieldText(value)}`;
+  }
+  return line;
+}
+
+/** The stacks of the errors among the fields, for sinks that show debug detail. */
+export function stacksOf(fields: Fields | undefined): string {
+  if (!fields) return '';
+  let text = '';
+  for (const value of Object.values(fields)) {
+    if (value instanceof Error && value.stack) text += `\n${redactText(value.stack)}`;
+  }
+  return text;
+}
+
+/** A record as one line of JSON. */
+export function jsonLine(head: Readonly<Record<string, unknown>>, text: string, fields: Fields | undefined): string {
+  const body: Record<string, unknown> = { ...head, message: text };
+  const safe = (fields ? redact(fields) : {}) as Record<string, unknown>;
+  for (const key of Object.keys(safe)) body[Object.hasOwn(body, key) ? `field_${key}` : key] = safe[key];
+  try {
+    return JSON.stringify(body, plain);
+  } catch {
+    return JSON.stringify({ ...head, message: text });
+  }
+}

@@ -1,0 +1,79 @@
+// Appends lines to a log file, follows rotation, and never stops the program when the file cannot be written.
+import { closeSync, fstatSync, mkdirSync, openSync, stat } from 'node:fs';
+import { dirname } from 'node:path';
+import { BatchWriter, type Target } from './batch-writer.ts';
+import type { Sink } from './sink.ts';
+
+/** Salt creates log files under umask 027. */
+const FILE_MODE = 0o640;
+const FOLDER_MODE = 0o750;
+const LOOK_EVERY_MS = 1000;
+
+class LogFile implements Target {
+  readonly #path: string;
+  readonly #failed: (error: Error) => void;
+  #fd: number | undefined;
+  #identity = '';
+  #stale = true;
+  #broken = false;
+  #lookedAt = 0;
+
+  constructor(path: string, failed: (error: Error) => void) {
+    this.#path = path;
+    this.#failed = failed;
+  }
+
+  fd(mayReplace: boolean): number | undefined {
+    if (!this.#stale || !mayReplace) return this.#fd;
+    this.#stale = false;
+    this.close();
+    try {
+      mkdirSync(dirname(this.#path), { recursive: true, mode: FOLDER_MODE });
+      this.#fd = openSync(this.#path, 'a', FILE_MODE);
+      const { dev, ino } = fstatSync(this.#fd);
+      this.#identity = `${dev}:${ino}`;
+      this.#broken = false;
+    } catch (error) {
+      if (!this.#broken) this.#failed(error as Error);
+      this.#broken = true;
+      this.#stale = true;
+    }
+    return this.#fd;
+  }
+
+  /** Rotation without a signal: the path names another file than the one we hold. */
+  written(): void {
+    const now = Date.now();
+    if (now - this.#lookedAt < LOOK_EVERY_MS) return;
+    this.#lookedAt = now;
+    stat(this.#path, (error, found) => {
+      if (error || `${found.dev}:${found.ino}` !== this.#identity) this.#stale = true;
+    });
+  }
+
+  renew(): void {
+    this.#stale = true;
+  }
+
+  close(): void {
+    if (this.#fd !== undefined) closeSync(this.#fd);
+    this.#fd = undefined;
+  }
+}
+
+/** The file is opened with the first line, so that a command that logs nothing touches nothing. */
+export function fileSink(path: string, failed: (error: Error) => void): Sink {
+  const file = new LogFile(path, failed);
+  const writer = new BatchWriter(file);
+  return {
+    write: (line) => writer.add(`${line}\n`),
+    flush: () => writer.flush(),
+    flushSync: () => writer.flushSync(),
+    reopen: () => file.renew(),
+    close: async () => {
+      await writer.flush();
+      file.close();
+      file.renew();
+    },
+  };
+}

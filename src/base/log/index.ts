@@ -1,0 +1,26 @@
+// Logging: levels, loggers, layouts and sinks.
+export {
+  createLogger,
+  DEFAULT_DATEFMT,
+  DEFAULT_DATEFMT_LOGFILE,
+  DEFAULT_FMT_CONSOLE,
+  DEFAULT_FMT_LOGFILE,
+  type LoggerOptions,
+  type RootLogger,
+} from './create.ts';
+export { createLoggerFromOpts, granularLevels, type LogOpts } from './from-opts.ts';
+export {
+  insecureLevels,
+  isLevelName,
+  type LevelName,
+  type LogMethod,
+  levelNames,
+  levelNumber,
+  levels,
+} from './levels.ts';
+export type { GranularLevels, Logger } from './logger.ts';
+export { type MemoryLog, memoryLogger } from './memory-logger.ts';
+export { nullLogger } from './null-logger.ts';
+export type { Fields } from './record.ts';
+export { isSecretName, redact, redactText } from './redact.ts';
+export { strftime } from './strftime.ts';

@@ -1,0 +1,21 @@
+// A logger that keeps its lines, for tests.
+import { createLogger, type LoggerOptions, type RootLogger } from './create.ts';
+import type { Sink } from './sink.ts';
+
+export interface MemoryLog {
+  readonly log: RootLogger;
+  readonly lines: string[];
+}
+
+/** Everything is kept unless a level is given. */
+export function memoryLogger(options: LoggerOptions = {}): MemoryLog {
+  const lines: string[] = [];
+  const consoleSink: Sink = {
+    write: (line) => void lines.push(line),
+    flush: async () => {},
+    flushSync: () => {},
+    reopen: () => {},
+    close: async () => {},
+  };
+  return { lines, log: createLogger({ level: 'all', ...options, consoleSink }) };
+}

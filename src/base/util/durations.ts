@@ -1,0 +1,65 @@
+// Durations as people write them: 90, '90s', '24h', '2d', '1h30m'.
+import { HaliteError } from '../errors/index.ts';
+
+const UNITS: Readonly<Record<string, number>> = {
+  ms: 0.001,
+  s: 1,
+  sec: 1,
+  second: 1,
+  m: 60,
+  min: 60,
+  minute: 60,
+  h: 3600,
+  hour: 3600,
+  d: 86400,
+  day: 86400,
+  w: 604800,
+  week: 604800,
+};
+const PART = /(\d+(?:\.\d+)?)\s*([a-z]*)\s*/gy;
+
+/** Seconds; a bare number counts in `unit` (seconds unless told). */
+export function parseDuration(value: string | number, unit = 's'): number {
+  const bare = UNITS[unit] ?? 1;
+  if (typeof value === 'number') {
+    if (!Number.isFinite(value) || value < 0) throw wrong(String(value));
+    return value * bare;
+  }
+  const text = value.trim().toLowerCase();
+  let seconds = 0;
+  let end = 0;
+  PART.lastIndex = 0;
+  for (let part = PART.exec(text); part; part = PART.exec(text)) {
+    const name = part[2] as string;
+    const size = name === '' ? bare : (UNITS[name] ?? UNITS[name.replace(/s$/, '')]);
+    // A number without unit only makes sense alone: "1h30" is more likely a mistake.
+    if (size === undefined || (name === '' && part[0].length !== text.length)) throw wrong(value);
+    seconds += Number(part[1]) * size;
+    end = PART.lastIndex;
+  }
+  if (text === '' || end !== text.length) throw wrong(value);
+  return seconds;
+}
+
+const wrong = (text: string): HaliteError =>
+  new HaliteError('config.value', `"${text}" is not a duration`, {
+    hint: 'Write for example 90, 90s, 15m, 24h or 2d.',
+  });
+
+/** The two largest units: `1d 2h`, `3m 5s`, `0.25s`. */
+export function formatDuration(seconds: number): string {
+  if (seconds < 60) return `${Number(seconds.toFixed(seconds < 10 ? 2 : 0))}s`;
+  const whole = Math.round(seconds);
+  const parts = [
+    [Math.floor(whole / 86400), 'd'],
+    [Math.floor(whole / 3600) % 24, 'h'],
+    [Math.floor(whole / 60) % 60, 'm'],
+    [whole % 60, 's'],
+  ] as const;
+  const first = parts.findIndex(([count]) => count > 0);
+  return parts
+    .slice(first, first + 2)
+    .filter(([count]) => count > 0)
+    .map(([count, unit]) => `${count}${unit}`)
+    .join(' ');
+}

@@ -1,0 +1,66 @@
+// Job ids: twenty digits of UTC time down to the microsecond, never the same twice in a process.
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+
+export interface JidOptions {
+  /** Salt's `unique_jid`: append the process id. */
+  readonly unique?: boolean;
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
+// Salt takes any suffix; ours may become a file name, so only harmless characters count.
+const FORM = /^\d{20}(?:_[\w.-]+)?$/;
+
+let last = 0;
+let offset = Date.now() - performance.now();
+
+/** Wall clock in microseconds; follows clock changes, but is finer than Date.now(). */
+function nowMicros(): number {
+  const wall = Date.now();
+  const fine = offset + performance.now();
+  if (Math.abs(wall - fine) <= 2) return Math.floor(fine * 1000);
+  offset = wall - performance.now();
+  return wall * 1000;
+}
+
+export function generateJid(options: JidOptions = {}): string {
+  last = Math.max(nowMicros(), last + 1);
+  const jid = jidOf(last);
+  return options.unique ? `${jid}_${process.pid}` : jid;
+}
+
+/** The jid of a moment given in microseconds since 1970. */
+export function jidOf(micros: number): string {
+  const millis = Math.floor(micros / 1000);
+  const text = new Date(millis).toISOString().replace(/\D/g, '');
+  return text + String(micros - millis * 1000).padStart(3, '0');
+}
+
+export function isJid(jid: unknown): jid is string {
+  return typeof jid === 'string' && FORM.test(jid);
+}
+
+/** `2018, Jul 19 15:58:34.031057`, or nothing for what has not the shape of a jid. */
+export function jidToTime(jid: string): string {
+  if (!FORM.test(jid)) return '';
+  const month = MONTHS[Number(jid.slice(4, 6)) - 1];
+  if (!month) return '';
+  const clock = `${jid.slice(8, 10)}:${jid.slice(10, 12)}:${jid.slice(12, 14)}.${jid.slice(14, 20)}`;
+  return `${jid.slice(0, 4)}, ${month} ${jid.slice(6, 8)} ${clock}`;
+}
+
+/** When the job was started, in milliseconds since 1970; undefined for what is no jid. */
+export function jidToMillis(jid: string): number | undefined {
+  if (!FORM.test(jid)) return undefined;
+  const day = `${jid.slice(0, 4)}-${jid.slice(4, 6)}-${jid.slice(6, 8)}`;
+  const millis = Date.parse(
+    `${day}T${jid.slice(8, 10)}:${jid.slice(10, 12)}:${jid.slice(12, 14)}.${jid.slice(14, 17)}Z`,
+  );
+  return Number.isNaN(millis) ? undefined : millis;
+}
+
+/** The job cache folder of a jid: two digits of its hash, then the rest. */
+export function jidDir(jid: string, jobDir = '', hash = 'sha256'): string {
+  const digest = createHash(hash).update(jid).digest('hex');
+  return join(jobDir, digest.slice(0, 2), digest.slice(2));
+}

@@ -1,0 +1,109 @@
+// Job path 6/9 · from minion/receive.ts · to minion/return.ts: runs the function (or functions) of a job and says what came of it.
+import { type Dict, dictGet, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { HaliteError } from '../../base/errors/index.ts';
+import { docstring } from '../../extend/loader/index.ts';
+import { failed, finished, isTruthy, type Outcome, thrownOutcome } from './outcome.ts';
+import { splitArguments } from './job-arguments.ts';
+import { createContext, type JobState, type Runtime, runFound } from './runtime.ts';
+import { pythonTraceback } from './traceback.ts';
+
+/** Runs a published job. Never throws: whatever happens is an outcome. */
+export async function runJob(runtime: Runtime, state: JobState): Promise<Outcome> {
+  const fun = dictGet(state.job, 'fun');
+  const arg = dictGet(state.job, 'arg');
+  if (Array.isArray(fun)) return runSeveral(runtime, state, fun, Array.isArray(arg) ? arg : []);
+  return callFunction(runtime, state, String(fun), Array.isArray(arg) ? arg : []);
+}
+
+/** Runs one function with the arguments of a job. */
+export async function callFunction(
+  runtime: Runtime,
+  state: JobState,
+  fun: string,
+  arg: readonly Value[],
+): Promise<Outcome> {
+  const found = await runtime.loader.find('modules', fun);
+  if (!found) return missing(runtime, fun);
+  state.retcode = 0;
+  try {
+    refuseInBlackout(runtime, fun);
+    refuseExecutors(runtime, state.job);
+    const { args, kwargs } = await splitArguments(found.fn.params, arg, state.job);
+    const value = await runFound(found, args, kwargs, createContext(runtime, state));
+    return finished(value, state.retcode, found.fn.outputter);
+  } catch (thrown) {
+    return thrownOutcome(fun, thrown, docstring(found.fn));
+  }
+}
+
+/** Salt answers with the documentation of everything that starts like the name, or with the bare sentence. */
+async function missing(runtime: Runtime, fun: string): Promise<Outcome> {
+  const text = await runtime.loader.missingText('modules', fun);
+  const module = await runtime.loader.get('modules', fun.split('.', 1)[0]!);
+  const docs = newDict();
+  if (module && fun.includes('.')) {
+    const start = fun.slice(fun.indexOf('.') + 1);
+    for (const [name, documented] of Object.entries(module.extension.functions)) {
+      if (start && name.startsWith(start)) docs[`${module.name}.${name}`] = stripMarkup(docstring(documented));
+    }
+  }
+  if (Object.keys(docs).length === 0) return failed(text);
+  docs[fun] = text;
+  return failed(docs);
+}
+
+function stripMarkup(doc: string): string {
+  return doc.replace(/ *\.\. code-block:: \S+\n{1,2}/g, '');
+}
+
+/** One result per function; a failing one does not stop the next. */
+async function runSeveral(runtime: Runtime, state: JobState, funs: readonly Value[], args: readonly Value[]): Promise<Outcome> {
+  const outcomes: Outcome[] = [];
+  const names = funs.map(String);
+  for (const [at, fun] of names.entries()) {
+    const arg = args[at];
+    outcomes.push(await callFunction(runtime, state, fun, Array.isArray(arg) ? arg : []).catch(unexpected));
+  }
+  if (runtime.opts()['multifunc_ordered'] === true) {
+    return {
+      return: outcomes.map((item) => item.return),
+      retcode: outcomes.map((item) => item.retcode),
+      success: outcomes.map((item) => item.success),
+    };
+  }
+  const byName = (pick: (item: Outcome) => Value): PlainDict =>
+    newDict(names.map((name, at) => [name, pick(outcomes[at]!)] as const));
+  return {
+    return: byName((item) => item.return),
+    retcode: byName((item) => item.retcode),
+    success: byName((item) => item.success),
+  };
+}
+
+function unexpected(thrown: unknown): Outcome {
+  return failed(`The minion function caused an exception: ${pythonTraceback(thrown)}`);
+}
+
+/** `minion_blackout` in pillar or grains stops everything but the way out of it. */
+function refuseInBlackout(runtime: Runtime, fun: string): void {
+  if (fun === 'saltutil.refresh_pillar') return;
+  for (const source of [runtime.pillar(), runtime.grains()]) {
+    const blackout = dictGet(source, 'minion_blackout');
+    if (blackout === undefined || !isTruthy(blackout)) continue;
+    const allowed = dictGet(source, 'minion_blackout_whitelist');
+    if (Array.isArray(allowed) && allowed.includes(fun)) continue;
+    throw new HaliteError(
+      'call.arguments',
+      "Minion in blackout mode. Set 'minion_blackout' to False in pillar or grains to resume operations. Only saltutil.refresh_pillar allowed in blackout mode.",
+    );
+  }
+}
+
+/** Other executors than the direct one are extensions that do not exist yet: say so instead of running the job plainly. */
+function refuseExecutors(runtime: Runtime, job: Dict): void {
+  const asked = dictGet(job, 'module_executors') ?? runtime.opts()['module_executors'];
+  if (asked === undefined || asked === null || (isDict(asked) && Object.keys(asked).length === 0)) return;
+  for (const name of Array.isArray(asked) ? asked : [asked]) {
+    if (name !== 'direct_call') throw new HaliteError('call.arguments', `Executor '${String(name)}' is not available`);
+  }
+}

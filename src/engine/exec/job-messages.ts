@@ -1,0 +1,55 @@
+// What the daemon and a job process say to each other. Values travel packed, because cloning would lose prototypes and PyFloat.
+import { pack, unpack } from '../../base/codec/msgpack/index.ts';
+import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import type { MinionServices } from '../../extend/sdk/index.ts';
+
+/** A packed value. */
+export type Packed = Uint8Array;
+
+export type ToJobProcess =
+  /** Options, grains and pillar; sent once per version, not with every job. */
+  | { readonly t: 'data'; readonly id: string; readonly sdkUrl: string | undefined; readonly body: Packed }
+  | { readonly t: 'run'; readonly hasMaster: boolean; readonly spool: string | undefined; readonly body: Packed }
+  | { readonly t: 'reply'; readonly n: number; readonly raw: boolean; readonly body: Packed }
+  | { readonly t: 'failure'; readonly n: number; readonly code: string; readonly message: string }
+  | { readonly t: 'end' };
+
+export type FromJobProcess =
+  | { readonly t: 'ready' }
+  | { readonly t: 'done'; readonly body: Packed }
+  | { readonly t: 'call'; readonly n: number; readonly method: ServiceName; readonly body: Packed }
+  | { readonly t: 'progress'; readonly text: string }
+  /** A command was started or has ended; whoever ends the job ends it too. */
+  | { readonly t: 'exec'; readonly pid: number; readonly on: boolean }
+  | { readonly t: 'log'; readonly level: LogLevel; readonly message: string; readonly fields: Readonly<Record<string, unknown>> };
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+/** The services of the daemon that job processes may call; nothing is looked up by a name from the other side. */
+export type ServiceName = Exclude<keyof MinionServices, 'hasMaster'>;
+
+export interface SharedData {
+  readonly opts: Readonly<Record<string, Value>>;
+  readonly grains: Value;
+  readonly pillar: Value;
+}
+
+export function packShared(data: SharedData): Packed {
+  return pack(newDict(Object.entries({ opts: newDict(Object.entries(data.opts)), grains: data.grains, pillar: data.pillar })), {
+    bin: true,
+  });
+}
+
+// Grains and pillar may be deep and large; they come from our own daemon, so the limits for strangers do not apply.
+const trusted = { maxDepth: 480, maxBytes: 1 << 30, maxItems: 1 << 27 } as const;
+
+export function packValue(value: Value): Packed {
+  return pack(value, { bin: true });
+}
+
+export function unpackValue(body: Packed, raw = false): Value {
+  return unpack(body, { ...trusted, raw });
+}
+
+export function unpackDict(body: Packed): PlainDict {
+  return unpackValue(body) as PlainDict;
+}

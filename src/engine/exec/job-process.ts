@@ -1,0 +1,133 @@
+// A job process: runs one job at a time for the minion daemon, so that a job can be killed without harming anything else.
+import type { Dict, Value } from '../../base/codec/value.ts';
+import { messageOf } from '../../base/errors/index.ts';
+import { Loader } from '../../extend/loader/index.ts';
+import type { ExtensionLog } from '../../extend/sdk/index.ts';
+import { runJob } from './call.ts';
+import { execProgram } from './exec.ts';
+import { type FromJobProcess, type LogLevel, packValue, type SharedData, type ToJobProcess, unpackDict } from './job-messages.ts';
+import { createRemoteServices } from './job-services.ts';
+import { matchesMinion } from './match.ts';
+import { failed, type Outcome } from './outcome.ts';
+import { returnLoad } from './return-load.ts';
+import type { Runtime } from './runtime.ts';
+import { writeSpoolFile } from './spool-file.ts';
+import { pythonTraceback } from './traceback.ts';
+
+function send(message: FromJobProcess): void {
+  if (process.connected) process.send?.(message, () => undefined);
+}
+
+const remote = createRemoteServices(send);
+let id = '';
+let shared: SharedData = { opts: {}, grains: {}, pillar: {} };
+let loader: Loader | undefined;
+let sdkUrl: string | undefined;
+let busy = false;
+
+const logAt = (level: LogLevel) => (message: string, fields: Readonly<Record<string, unknown>> = {}) =>
+  send({ t: 'log', level, message, fields: plainFields(fields) });
+const log: ExtensionLog = { debug: logAt('debug'), info: logAt('info'), warn: logAt('warn'), error: logAt('error') };
+
+/** Only what can be cloned crosses the channel. */
+function plainFields(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([key, value]) => {
+      if (value instanceof Error) return [key, value.stack ?? value.message];
+      return [key, typeof value === 'object' || typeof value === 'function' ? JSON.stringify(value) : value];
+    }),
+  );
+}
+
+function runtime(hasMaster: boolean): Runtime {
+  loader ??= new Loader({
+    opts: () => shared.opts,
+    grains: () => shared.grains as Dict,
+    log,
+    userCode: 'import',
+    ...(sdkUrl ? { sdkUrl } : {}),
+  });
+  const watcher = {
+    started: (pid: number) => send({ t: 'exec', pid, on: true }),
+    ended: (pid: number) => send({ t: 'exec', pid, on: false }),
+  };
+  return {
+    id,
+    loader,
+    log,
+    minion: remote.services(hasMaster),
+    opts: () => shared.opts,
+    grains: () => shared.grains as Dict,
+    pillar: () => shared.pillar as Dict,
+    exec: (file, args, options, signal) => execProgram(file, args, options, signal, watcher),
+    match: (expression, kind) => matchesMinion({ id, ...shared }, expression, kind),
+  };
+}
+
+async function run(job: Dict, hasMaster: boolean, spool: string | undefined): Promise<void> {
+  busy = true;
+  process.title = `salt-minion job ${String((job as Record<string, Value>)['jid'])}`;
+  const control = new AbortController();
+  const progress = (text: string) => send({ t: 'progress', text });
+  const state = { job, signal: control.signal, progress, retcode: 0 };
+  const outcome = await runJob(runtime(hasMaster), state).catch((thrown: unknown) =>
+    failed(`The minion function caused an exception: ${pythonTraceback(thrown)}`),
+  );
+  busy = false;
+  process.title = 'salt-minion job process';
+  if (process.connected) send({ t: 'done', body: packOutcome(outcome) });
+  else await leaveResult(job, outcome, spool);
+}
+
+function packOutcome(outcome: Outcome): Uint8Array {
+  try {
+    return packValue({ ...outcome });
+  } catch (error) {
+    return packValue({ ...failed(`ERROR: The result cannot be sent: ${messageOf(error)}`) });
+  }
+}
+
+/** The daemon ended before the job (an upgrade of the minion by itself): the next one finds the result in the spool. */
+async function leaveResult(job: Dict, outcome: Outcome, spool: string | undefined): Promise<void> {
+  if (spool) await writeSpoolFile(spool, returnLoad(id, job, outcome)).catch(() => undefined);
+  process.exit(0);
+}
+
+function receive(message: ToJobProcess): void {
+  switch (message.t) {
+    case 'data': {
+      const data = unpackDict(message.body);
+      shared = { opts: data['opts'] as Record<string, Value>, grains: data['grains']!, pillar: data['pillar']! };
+      id = message.id;
+      sdkUrl = message.sdkUrl;
+      // Which extensions fit depends on grains and options.
+      loader = undefined;
+      return;
+    }
+    case 'run':
+      void run(unpackDict(message.body), message.hasMaster, message.spool);
+      return;
+    case 'reply':
+    case 'failure':
+      remote.receive(message);
+      return;
+    case 'end':
+      process.exit(0);
+  }
+}
+
+// Started by hand there is nobody to talk to.
+if (!process.send) {
+  process.stderr.write('This program is started by salt-minion.\n');
+  process.exit(64);
+}
+process.title = 'salt-minion job process';
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+// Ctrl-C in a terminal is for the daemon; it decides what happens to jobs.
+process.on('SIGINT', () => undefined);
+process.on('message', receive);
+process.on('disconnect', () => {
+  remote.close();
+  if (!busy) process.exit(0);
+});
+send({ t: 'ready' });

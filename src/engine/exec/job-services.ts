@@ -1,0 +1,101 @@
+// The minion's services as a job process sees them: each call crosses to the daemon and waits for its answer.
+import { dictOf, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { type ErrorCode, errorCodes, HaliteError, messageOf } from '../../base/errors/index.ts';
+import type { MinionServices, RunningJob } from '../../extend/sdk/index.ts';
+import { type FromJobProcess, packValue, type ServiceName, type ToJobProcess, unpackValue } from './job-messages.ts';
+
+type Answer = Extract<ToJobProcess, { t: 'reply' | 'failure' }>;
+
+interface Waiting {
+  resolve(value: Value): void;
+  reject(error: Error): void;
+}
+
+/** The calling side, in the job process. */
+export function createRemoteServices(send: (message: FromJobProcess) => void) {
+  const waiting = new Map<number, Waiting>();
+  let last = 0;
+  let closed = false;
+
+  const call = (method: ServiceName, ...args: Value[]): Promise<Value> =>
+    new Promise((resolve, reject) => {
+      if (closed) return reject(new HaliteError('daemon.unreachable', 'The minion daemon has ended'));
+      const n = ++last;
+      waiting.set(n, { resolve, reject });
+      send({ t: 'call', n, method, body: packValue(args) });
+    });
+
+  return {
+    services: (hasMaster: boolean): MinionServices => ({
+      hasMaster,
+      running: async () => (await call('running')) as unknown as RunningJob[],
+      signalJob: async (jid, signal) => String(await call('signalJob', jid, signal)),
+      masterRequest: (load, options = {}) => call('masterRequest', load, newDict(Object.entries(options))),
+      fire: async (tag, data) => (await call('fire', tag, data)) === true,
+      refreshGrains: async () => void (await call('refreshGrains')),
+      refreshPillar: async () => (await call('refreshPillar')) === true,
+      compilePillar: async (options) => (await call('compilePillar', dictOf(Object.entries(options)))) as PlainDict,
+      reloadExtensions: async () => void (await call('reloadExtensions')),
+    }),
+    receive(message: Answer): void {
+      const request = waiting.get(message.n);
+      if (!request) return;
+      waiting.delete(message.n);
+      if (message.t === 'reply') request.resolve(unpackValue(message.body, message.raw));
+      else request.reject(new HaliteError(knownCode(message.code), message.message));
+    },
+    close(): void {
+      closed = true;
+      for (const request of waiting.values()) {
+        request.reject(new HaliteError('daemon.unreachable', 'The minion daemon has ended'));
+      }
+      waiting.clear();
+    },
+  };
+}
+
+function knownCode(code: string): ErrorCode {
+  return Object.hasOwn(errorCodes, code) ? (code as ErrorCode) : 'call.failed';
+}
+
+/** The answering side, in the daemon. */
+export async function answerService(
+  services: MinionServices,
+  call: Extract<FromJobProcess, { t: 'call' }>,
+): Promise<Answer> {
+  try {
+    const args = unpackValue(call.body) as Value[];
+    const { value, raw } = await dispatch(services, call.method, args);
+    return { t: 'reply', n: call.n, raw, body: packValue(value) };
+  } catch (error) {
+    const code = error instanceof HaliteError ? error.code : 'call.failed';
+    return { t: 'failure', n: call.n, code, message: messageOf(error) };
+  }
+}
+
+async function dispatch(services: MinionServices, method: ServiceName, args: Value[]): Promise<{ value: Value; raw: boolean }> {
+  const [first, second] = args;
+  const plain = (value: Value | undefined | void) => ({ value: value ?? null, raw: false });
+  switch (method) {
+    case 'running':
+      return plain((await services.running()).map((job) => newDict(Object.entries(job as unknown as PlainDict))));
+    case 'signalJob':
+      return plain(await services.signalJob(String(first), Number(second)));
+    case 'masterRequest': {
+      const options = (second ?? {}) as { raw?: boolean; timeoutMs?: number };
+      return { value: await services.masterRequest(first as PlainDict, options), raw: options.raw === true };
+    }
+    case 'fire':
+      return plain(await services.fire(String(first), second as PlainDict));
+    case 'refreshGrains':
+      return plain(await services.refreshGrains());
+    case 'refreshPillar':
+      return plain(await services.refreshPillar());
+    case 'compilePillar':
+      return plain(await services.compilePillar(first as { override?: PlainDict }));
+    case 'reloadExtensions':
+      return plain(await services.reloadExtensions());
+    default:
+      throw new HaliteError('call.unknown', `No such service: ${String(method)}`);
+  }
+}

@@ -1,0 +1,170 @@
+// One job process as the daemon sees it: started, given work, listened to, and ended for certain.
+import { type ChildProcess, fork } from 'node:child_process';
+import { constants } from 'node:os';
+import type { Dict } from '../../base/codec/value.ts';
+import type { ExtensionLog, MinionServices } from '../../extend/sdk/index.ts';
+import { type FromJobProcess, type Packed, packValue, type ToJobProcess, unpackDict } from './job-messages.ts';
+import { answerService } from './job-services.ts';
+import { failed, type Outcome } from './outcome.ts';
+import { killTree, type KillResult, signalTree } from './process-tree.ts';
+
+export interface WorkerOptions {
+  readonly entry: string;
+  readonly log: ExtensionLog;
+}
+
+/** Data for all jobs, packed once per version. */
+export interface WorkerData {
+  readonly version: number;
+  readonly id: string;
+  readonly sdkUrl: string | undefined;
+  readonly body: Packed;
+}
+
+/** One job as it is handed to a process. */
+export interface Assignment {
+  readonly job: Dict;
+  readonly services: MinionServices;
+  /** Where the process leaves the result if the daemon is gone by then. */
+  readonly spool?: string;
+  readonly onProgress?: (text: string) => void;
+}
+
+interface Running {
+  readonly assignment: Assignment;
+  resolve(outcome: Outcome): void;
+}
+
+const keptErrorText = 2000;
+
+export class JobWorker {
+  readonly pid: number;
+  private readonly child: ChildProcess;
+  private readonly log: ExtensionLog;
+  private readonly commands = new Set<number>();
+  private running: Running | undefined;
+  private dataVersion = -1;
+  private lastSignal: number | undefined;
+  private errorText = '';
+  private over = false;
+  /** Called once when the process is gone. */
+  onExit: () => void = () => undefined;
+
+  constructor(options: WorkerOptions) {
+    this.log = options.log;
+    // A session of its own, so that a terminal's Ctrl-C or the end of the daemon does not take jobs along.
+    this.child = fork(options.entry, [], {
+      detached: true,
+      serialization: 'advanced',
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      execArgv: [],
+    });
+    this.pid = this.child.pid ?? 0;
+    this.child.on('message', (message) => this.receive(message as FromJobProcess));
+    this.child.on('error', (error) => this.log.error('job process failed', { pid: this.pid, error: error.message }));
+    this.child.on('exit', (code, signal) => this.exited(code, signal));
+    this.child.stdout?.on('data', (piece: Buffer) => this.log.info('job process output', { pid: this.pid, text: piece.toString().trimEnd() }));
+    this.child.stderr?.on('data', (piece: Buffer) => {
+      this.errorText = (this.errorText + piece.toString()).slice(-keptErrorText);
+    });
+  }
+
+  get busy(): boolean {
+    return this.running !== undefined;
+  }
+
+  get alive(): boolean {
+    return !this.over;
+  }
+
+  /** Runs one job; resolves with its outcome, whatever happens to the process. */
+  run(assignment: Assignment, data: WorkerData): Promise<Outcome> {
+    if (this.dataVersion !== data.version) {
+      this.dataVersion = data.version;
+      this.send({ t: 'data', id: data.id, sdkUrl: data.sdkUrl, body: data.body });
+    }
+    return new Promise((resolve) => {
+      this.running = { assignment, resolve };
+      this.errorText = '';
+      const { hasMaster } = assignment.services;
+      this.send({ t: 'run', hasMaster, spool: assignment.spool, body: packValue(assignment.job) });
+      if (this.over) this.finish(this.lost(null, null));
+    });
+  }
+
+  /** Sends a signal to the job's whole tree. Signal 9 waits until nothing of it is left. */
+  async signal(number: number): Promise<KillResult> {
+    this.lastSignal = number;
+    const roots = [this.pid, ...this.commands];
+    if (number === constants.signals.SIGKILL) return killTree(roots);
+    signalTree(roots, number);
+    return { gone: false, left: [] };
+  }
+
+  /** Lets an idle process end by itself. */
+  end(): void {
+    this.send({ t: 'end' });
+    this.child.channel?.unref();
+    this.child.unref();
+  }
+
+  /** Lets go of a process that works: it finishes and leaves its result in the spool. */
+  release(): void {
+    if (this.child.connected) this.child.disconnect();
+    this.child.stdout?.destroy();
+    this.child.stderr?.destroy();
+    this.child.unref();
+  }
+
+  private send(message: ToJobProcess): void {
+    if (this.child.connected) this.child.send(message, () => undefined);
+  }
+
+  private receive(message: FromJobProcess): void {
+    switch (message.t) {
+      case 'done':
+        this.finish(unpackDict(message.body) as unknown as Outcome);
+        return;
+      case 'call':
+        void this.answer(message);
+        return;
+      case 'progress':
+        this.running?.assignment.onProgress?.(String(message.text));
+        return;
+      case 'exec':
+        if (message.on) this.commands.add(Number(message.pid));
+        else this.commands.delete(Number(message.pid));
+        return;
+      case 'log':
+        this.log[message.level]?.(message.message, message.fields);
+    }
+  }
+
+  private async answer(call: Extract<FromJobProcess, { t: 'call' }>): Promise<void> {
+    if (this.running) this.send(await answerService(this.running.assignment.services, call));
+  }
+
+  private finish(outcome: Outcome): void {
+    const running = this.running;
+    this.running = undefined;
+    this.commands.clear();
+    running?.resolve(outcome);
+  }
+
+  private exited(code: number | null, signal: NodeJS.Signals | null): void {
+    this.over = true;
+    if (this.running) this.finish(this.lost(code, signal));
+    this.onExit();
+  }
+
+  /** What the operator gets for a job whose process is gone: the reason, instead of Salt's silence. */
+  private lost(code: number | null, signal: NodeJS.Signals | null): Outcome {
+    if (signal) {
+      const number = constants.signals[signal];
+      const who = this.lastSignal === number ? 'as asked' : 'unexpectedly';
+      return failed(`ERROR: The job was ended ${who} by signal ${number} (${signal})`, 128 + number);
+    }
+    const detail = this.errorText.trim();
+    return failed(`ERROR: The job process ended unexpectedly with status ${code ?? 'unknown'}${detail ? `\n${detail}` : ''}`);
+  }
+}

@@ -1,0 +1,58 @@
+// What a function call came to, in the words and numbers a Salt minion would return.
+import { dictGet, isDict, PyFloat, type Value } from '../../base/codec/value.ts';
+import { HaliteError } from '../../base/errors/index.ts';
+import { ArgumentError, CommandNotFoundError } from './errors.ts';
+import { pythonTraceback } from './traceback.ts';
+
+/** The part of a job return that depends on the call. Multi-function jobs have a map per field. */
+export interface Outcome {
+  readonly return: Value;
+  readonly retcode: Value;
+  readonly success: Value;
+  /** The outputter to show it with, when the function or the failure demands one. */
+  readonly out?: string;
+}
+
+const generic = 1;
+
+export function failed(text: Value, retcode = generic): Outcome {
+  return { return: text, retcode, success: false, out: 'nested' };
+}
+
+/** A finished call: the function's own retcode, or 1 when it returned a map that says it failed. */
+export function finished(value: Value, retcode: number, outputter: string | undefined): Outcome {
+  const code = retcode === 0 && saysFailure(value) ? generic : retcode;
+  return { return: value, retcode: code, success: code === 0, ...(outputter ? { out: outputter } : {}) };
+}
+
+function saysFailure(value: Value): boolean {
+  if (!isDict(value)) return false;
+  return ['result', 'success'].some((key) => {
+    const said = dictGet(value, key);
+    return said !== undefined && !isTruthy(said);
+  });
+}
+
+/** Python's truth of a value. */
+export function isTruthy(value: Value): boolean {
+  if (value instanceof PyFloat) return value.value !== 0;
+  if (Array.isArray(value) || value instanceof Uint8Array) return value.length > 0;
+  if (value instanceof Map) return value.size > 0;
+  if (isDict(value)) return Object.keys(value).length > 0;
+  return Boolean(value);
+}
+
+/** A call that threw. `doc` is the function's documentation, shown when the arguments were wrong. */
+export function thrownOutcome(fun: string, thrown: unknown, doc: string): Outcome {
+  if (thrown instanceof ArgumentError) return failed(`Passed invalid arguments to ${fun}: ${thrown.message}\n${doc}`);
+  if (thrown instanceof CommandNotFoundError) return failed(`Command required for '${fun}' not found: ${thrown.message}`);
+  if (!isHaliteError(thrown)) return failed(`The minion function caused an exception: ${pythonTraceback(thrown)}`);
+  return failed(thrown.code === 'call.failed' ? `ERROR: ${thrown.message}` : `ERROR executing '${fun}': ${thrown.message}`);
+}
+
+/** User code may carry its own copy of the class, so the name counts, not the identity. */
+function isHaliteError(thrown: unknown): thrown is HaliteError {
+  if (thrown instanceof HaliteError) return true;
+  return thrown instanceof Error && thrown.name === 'HaliteError' && 'code' in thrown;
+}
+

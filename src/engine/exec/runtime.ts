@@ -1,0 +1,84 @@
+// Everything a process needs to run execution functions, and the context each call gets from it.
+import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
+import { HaliteError } from '../../base/errors/index.ts';
+import { createRegistry, type FoundFunction, type Loader } from '../../extend/loader/index.ts';
+import type { ExecOptions, ExecResult, ExtensionLog, MinionServices, ModuleContext, Registry } from '../../extend/sdk/index.ts';
+import { bindArguments } from './bind.ts';
+
+export interface Runtime {
+  readonly id: string;
+  readonly loader: Loader;
+  readonly log: ExtensionLog;
+  readonly minion: MinionServices;
+  opts(): Readonly<Record<string, Value>>;
+  grains(): Dict;
+  pillar(): Dict;
+  exec(file: string, args: readonly string[], options: ExecOptions, signal: AbortSignal): Promise<ExecResult>;
+  /** Whether this minion matches a target expression. */
+  match(expression: string, kind: string): Promise<boolean>;
+}
+
+/** What one job keeps while it runs. */
+export interface JobState {
+  /** The published job: `{jid, fun, arg, tgt, tgt_type, ret, user, …}`. */
+  readonly job: Dict;
+  readonly signal: AbortSignal;
+  readonly progress: (text: string) => void;
+  retcode: number;
+}
+
+const caches = new WeakMap<Loader, Map<string, unknown>>();
+const registries = new WeakMap<Loader, Registry>();
+
+function remembered<V>(map: WeakMap<Loader, V>, loader: Loader, make: () => V): V {
+  let value = map.get(loader);
+  if (value === undefined) {
+    value = make();
+    map.set(loader, value);
+  }
+  return value;
+}
+
+/** The context of one job's calls. Cross-calls share it, so that `setRetcode` of an inner call counts for the job. */
+export function createContext(runtime: Runtime, state: JobState): ModuleContext {
+  const opts = runtime.opts();
+  const context: ModuleContext = {
+    id: runtime.id,
+    opts,
+    grains: runtime.grains(),
+    pillar: runtime.pillar(),
+    job: state.job as Readonly<Record<string, Value>>,
+    test: opts['test'] === true,
+    log: runtime.log,
+    signal: state.signal,
+    minion: runtime.minion,
+    registry: remembered(registries, runtime.loader, () => createRegistry(runtime.loader)),
+    cache: remembered(caches, runtime.loader, () => new Map<string, unknown>()),
+    call: (fun, ...args) => context.callWith(fun, args, noKwargs),
+    async callWith(fun, args, kwargs) {
+      const found = await runtime.loader.find('modules', fun);
+      if (!found) throw new HaliteError('call.unknown', await runtime.loader.missingText('modules', fun));
+      return runFound(found, args, kwargs, context);
+    },
+    exec: (file, args, options = {}) => runtime.exec(file, args, options, state.signal),
+    match: (expression, kind) => runtime.match(expression, kind),
+    setRetcode: (retcode) => {
+      state.retcode = retcode;
+    },
+    progress: state.progress,
+  };
+  return context;
+}
+
+const noKwargs: PlainDict = Object.freeze(Object.create(null));
+
+/** Binds and runs a function that was found. */
+export async function runFound(
+  found: FoundFunction<'modules'>,
+  args: readonly Value[],
+  kwargs: PlainDict,
+  context: ModuleContext,
+): Promise<Value> {
+  const bound = bindArguments(found.name, found.fn.params, args, kwargs);
+  return (await found.fn.run(bound as never, context)) ?? null;
+}

@@ -1,0 +1,93 @@
+// State of one render: settings, globals, loaded templates, the frame stack and the limits.
+import { HaliteError } from '../../../../base/errors/index.ts';
+import { PyError, type TemplateFrame } from '../errors.ts';
+import type { PyFunction } from './callable.ts';
+import type { Context, Frame, Vars } from './context.ts';
+import { Undefined, type UndefinedFacts } from './undefined.ts';
+import type { MaybePromise, PyObject, PyValue } from './value.ts';
+
+/** A template as the runtime sees it; the compile folder makes them. */
+export interface LoadedTemplate {
+  readonly name: string | undefined;
+  newContext(rt: Runtime, vars: Vars | undefined, shared: boolean, locals?: ReadonlyMap<string, PyValue>): Context;
+  renderRoot(rt: Runtime, context: Context): MaybePromise<string>;
+  readonly blocks: ReadonlyMap<string, import('./context.ts').BlockCode>;
+  /** Module made without context, kept for the rest of the render. */
+  module: PyObject | undefined;
+}
+
+export interface EngineSettings {
+  readonly strict: boolean;
+  readonly autoescape: boolean;
+  readonly newlineSequence: string;
+  readonly filters: ReadonlyMap<string, PyFunction>;
+  readonly tests: ReadonlyMap<string, PyFunction>;
+  /** Turns a printed value into text. */
+  readonly finalize: (value: PyValue) => string;
+  /** Salt release whose behaviour is followed where releases differ (3006, 3007, 3008). */
+  readonly saltRelease: number;
+  readonly maxDepth: number;
+  readonly maxSteps: number;
+  readonly now: () => number;
+  readonly log: ((level: string, message: string) => void) | undefined;
+}
+
+export class Runtime {
+  readonly settings: EngineSettings;
+  readonly globals: Vars;
+  readonly stack: Frame[] = [];
+  readonly templates = new Map<string, LoadedTemplate>();
+  readonly signal: AbortSignal | undefined;
+  readonly load: (rt: Runtime, name: string, from: string | undefined) => MaybePromise<LoadedTemplate>;
+  #steps = 0;
+
+  constructor(settings: EngineSettings, globals: Vars, load: Runtime['load'], signal?: AbortSignal) {
+    this.settings = settings;
+    this.globals = globals;
+    this.load = load;
+    this.signal = signal;
+  }
+
+  undefined(facts: UndefinedFacts): Undefined {
+    return new Undefined(this.settings.strict, facts);
+  }
+
+  get frame(): Frame | undefined {
+    return this.stack[this.stack.length - 1];
+  }
+
+  enter(frame: Frame): void {
+    if (this.stack.length >= this.settings.maxDepth) {
+      throw new PyError('RecursionError', 'maximum recursion depth exceeded');
+    }
+    this.stack.push(frame);
+  }
+
+  leave(): void {
+    this.stack.pop();
+  }
+
+  /** Counts loop rounds so that a template cannot run for ever; also the place where an abort is noticed. */
+  step(): void {
+    this.#steps += 1;
+    if (this.#steps > this.settings.maxSteps) {
+      throw new HaliteError('render.failed', `template exceeds ${this.settings.maxSteps} loop rounds`);
+    }
+    if (this.signal !== undefined && (this.#steps & 1023) === 0) this.checkAbort();
+  }
+
+  checkAbort(): void {
+    if (this.signal?.aborted) throw new HaliteError('render.failed', 'rendering was aborted', { cause: this.signal.reason });
+  }
+
+  /** The template stack, outermost first. */
+  trace(): TemplateFrame[] {
+    return this.stack.map(({ info, line, location }) => ({
+      template: info.name,
+      path: info.path,
+      line,
+      location,
+      source: info.source,
+    }));
+  }
+}

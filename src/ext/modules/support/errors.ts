@@ -1,0 +1,19 @@
+// Failures in the words and kinds Salt's functions use.
+import { HaliteError } from 'halite/sdk';
+
+/** What Salt raises as CommandExecutionError: operators see `ERROR: <message>`. */
+export function commandError(message: string): HaliteError {
+  return new HaliteError('call.failed', message);
+}
+
+/** What Salt raises as SaltInvocationError: the arguments make no sense together. */
+export function invocationError(message: string): HaliteError {
+  return new HaliteError('call.arguments', message);
+}
+
+/** Any other Python exception, shown to operators with its Python name (`ValueError: …`). */
+export function pythonError(name: string, message: string): Error {
+  const error = new Error(message);
+  error.name = name;
+  return error;
+}

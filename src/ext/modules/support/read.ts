@@ -1,0 +1,42 @@
+// Small synchronous reads of /proc, /sys and /etc: absent or unreadable is a value, not an error.
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+
+/** The text of a file, or undefined when it cannot be read. Invalid UTF-8 becomes replacement characters. */
+export function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+/** First line of a small file, without surrounding white space. */
+export function readTrimmed(path: string): string | undefined {
+  return readText(path)?.trim();
+}
+
+export function listDir(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
+}
+
+export function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+export function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+export const pathExists = (path: string): boolean => existsSync(path);

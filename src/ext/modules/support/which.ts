@@ -1,0 +1,45 @@
+// Finding programs as Salt does: PATH first, then the usual system folders in case PATH is broken.
+import { accessSync, constants, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+const usualFolders = ['/sbin', '/bin', '/usr/sbin', '/usr/bin', '/usr/local/sbin', '/usr/local/bin'];
+
+function isExecutable(path: string): boolean {
+  try {
+    if (!statSync(path).isFile()) return false;
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The folders searched for programs, in order. */
+export function searchPath(pathVariable: string = process.env['PATH'] ?? ''): string[] {
+  const folders = pathVariable.split(':');
+  return [...folders, ...usualFolders.filter((folder) => !folders.includes(folder))];
+}
+
+/**
+ * Full path of a program, or null. A bare name is never taken from the working folder (Salt would take it),
+ * so that where a daemon was started cannot decide what it runs.
+ */
+export function which(program: string, pathVariable?: string): string | null {
+  if (program === '') return null;
+  if (program.includes('/') && isExecutable(program)) return program;
+  if (program.startsWith('/')) return null;
+  for (const folder of searchPath(pathVariable)) {
+    const candidate = join(folder === '' ? '.' : folder, program);
+    if (isExecutable(candidate)) return candidate;
+  }
+  return null;
+}
+
+/** The first program of a list that exists, as full path, or null. */
+export function whichFirst(programs: readonly string[]): string | null {
+  for (const program of programs) {
+    const found = which(program);
+    if (found) return found;
+  }
+  return null;
+}

@@ -1,0 +1,349 @@
+// Execution module `test`: is the minion there, do arguments and errors travel as they should.
+import { createHash, getHashes, randomInt } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { defineModule, fn, newDict, p, type PlainDict, PyFloat, type Value } from 'halite/sdk';
+import { pyRepr } from '../../base/codec/python/index.ts';
+import { messageOf } from '../../base/errors/index.ts';
+import { commandError, invocationError, pythonError } from './support/errors.ts';
+import { builtinExceptions, saltExceptions } from './support/python-exceptions.ts';
+import { cleanKwargs, pyInt, pyTypeName } from './support/values.ts';
+import { installation, saltVersion } from './support/version.ts';
+import { versionsInformation, versionsReport } from './support/versions-report.ts';
+
+/** Where Salt's file has another name than the module. */
+const providerFiles: Readonly<Record<string, string>> = {
+  cmd: 'cmdmod',
+  group: 'groupadd',
+  log: 'logmod',
+  pkg: 'aptpkg',
+  random: 'mod_random',
+  service: 'systemd_service',
+  sys: 'sysmod',
+  user: 'useradd',
+};
+const providerOf = (module: string): string => (Object.hasOwn(providerFiles, module) ? (providerFiles[module] as string) : module);
+
+const reprTuple = (items: readonly Value[]): string => `(${items.map(pyRepr).join(', ')}${items.length === 1 ? ',' : ''})`;
+const typeText = (value: Value): string => `<class '${pyTypeName(value)}'>`;
+const allArguments = { args: p.rest(), kwargs: p.kwargs() };
+const seconds = (since: number): number => (performance.now() - since) / 1000;
+
+function randomHash(size: number, type: Value, opts: Readonly<Record<string, Value>>): string {
+  const name = String(type || opts['hash_type'] || 'sha256');
+  if (!getHashes().includes(name)) throw pythonError('AttributeError', `module 'hashlib' has no attribute '${name}'`);
+  return createHash(name).update(String(randomInt(Math.min(size, 2 ** 47) + 1))).digest('hex');
+}
+
+function raiseByName(name: string, args: readonly Value[]): never | false {
+  const message = args.length === 1 ? String(args[0]) : args.length === 0 ? '' : reprTuple(args);
+  const own = name.startsWith('salt.exceptions.') ? name.slice('salt.exceptions.'.length) : undefined;
+  if (own === 'CommandExecutionError') throw commandError(message);
+  if (own === 'SaltInvocationError') throw invocationError(message);
+  if (own !== undefined && saltExceptions.has(own)) throw pythonError(name, message);
+  if (builtinExceptions.has(name)) throw pythonError(name, message);
+  return false;
+}
+
+const answers = {
+  ping: fn({
+    doc: 'Says True, which shows that the minion is up and takes jobs. No ICMP is involved.',
+    examples: ["salt '*' test.ping"],
+    inline: true,
+    run: () => true,
+  }),
+  echo: fn({
+    doc: 'Gives back the text it was given.',
+    examples: ["salt '*' test.echo 'foo bar baz quo qux'"],
+    params: { text: p.any() },
+    inline: true,
+    run: ({ text }) => text,
+  }),
+  true: fn({ doc: 'Always True.', examples: ["salt '*' test.true"], inline: true, run: () => true }),
+  false: fn({ doc: 'Always False.', examples: ["salt '*' test.false"], inline: true, run: () => false }),
+  outputter: fn({
+    doc: 'Gives back the data it was given, to try outputters.',
+    examples: ["salt '*' test.outputter foobar"],
+    params: { data: p.any() },
+    inline: true,
+    run: ({ data }) => data,
+  }),
+  retcode: fn({
+    doc: 'Ends the job with a return code.',
+    examples: ["salt '*' test.retcode 42"],
+    params: { code: p.any({ default: 42 }) },
+    inline: true,
+    run({ code }, ctx) {
+      ctx.setRetcode(pyInt(code));
+      return true;
+    },
+  }),
+  sleep: fn({
+    doc: 'Waits for a number of seconds and says True.',
+    examples: ["salt '*' test.sleep 20"],
+    params: { length: p.any() },
+    async run({ length }, ctx) {
+      await pause(pyInt(length) * 1000, undefined, { signal: ctx.signal });
+      return true;
+    },
+  }),
+  rand_sleep: fn({
+    doc: 'Waits for a random number of seconds, so that minions answer at different moments.',
+    examples: ["salt '*' test.rand_sleep 60"],
+    params: { max: p.int({ default: 60 }) },
+    async run({ max }, ctx) {
+      await pause(randomInt(max + 1) * 1000, undefined, { signal: ctx.signal });
+      return true;
+    },
+  }),
+};
+
+const argumentTests = {
+  arg: fn({
+    doc: 'Shows the positional and keyword arguments that arrived, with what the minion adds about the job.',
+    examples: [`salt '*' test.arg 1 "two" 3.1 txt="hello" wow='{a: 1, b: "hello"}'`],
+    params: allArguments,
+    inline: true,
+    run: ({ args, kwargs }) => newDict([['args', args], ['kwargs', kwargs]]),
+  }),
+  kwarg: fn({
+    doc: 'Shows the keyword arguments that arrived.',
+    examples: [`salt '*' test.kwarg num=1 txt="two" env='{a: 1, b: "hello"}'`],
+    params: { kwargs: p.kwargs() },
+    inline: true,
+    run: ({ kwargs }) => kwargs,
+  }),
+  arg_type: fn({
+    doc: 'Shows the Python type of each argument.',
+    examples: ["salt '*' test.arg_type 1 'int'"],
+    params: allArguments,
+    inline: true,
+    run({ args, kwargs }) {
+      const named = newDict(Object.entries(kwargs).map(([key, value]) => [key, typeText(value)]));
+      return newDict([['args', args.map(typeText)], ['kwargs', named]]);
+    },
+  }),
+  arg_repr: fn({
+    doc: 'Shows the arguments as Python would write them in source code.',
+    examples: [`salt '*' test.arg_repr 1 "two" 3.1 txt="hello" wow='{a: 1, b: "hello"}'`],
+    params: allArguments,
+    inline: true,
+    run: ({ args, kwargs }) => newDict([['args', reprTuple(args)], ['kwargs', pyRepr(kwargs)]]),
+  }),
+  arg_clean: fn({
+    doc: 'Like test.arg, without what the minion adds.',
+    examples: [`salt '*' test.arg_clean 1 "two" 3.1 txt="hello" wow='{a: 1, b: "hello"}'`],
+    params: allArguments,
+    inline: true,
+    run: ({ args, kwargs }) => newDict([['args', args], ['kwargs', cleanKwargs(kwargs)]]),
+  }),
+};
+
+const computing = {
+  fib: fn({
+    doc: 'The given Fibonacci number and the seconds it took.',
+    examples: ["salt '*' test.fib 3"],
+    params: { num: p.any() },
+    run({ num }) {
+      const count = pyInt(num);
+      if (count < 0) throw pythonError('ValueError', 'Negative number is not allowed!');
+      const start = performance.now();
+      let [previous, current] = [0n, count === 0 ? 0n : 1n];
+      for (let i = 1; i < count; i++) [previous, current] = [current, previous + current];
+      return [current <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(current) : current, seconds(start)];
+    },
+  }),
+  collatz: fn({
+    doc: 'The Collatz sequence from a number down to 1, and the seconds it took.',
+    examples: ["salt '*' test.collatz 3"],
+    params: { start: p.any() },
+    run({ start }) {
+      let now = pyInt(start);
+      if (now < 1) throw pythonError('ValueError', 'Only positive numbers lead to 1');
+      const begin = performance.now();
+      const steps: Value[] = [];
+      let halved = false; // Python's division makes every later number a float
+      while (now !== 1) {
+        steps.push(halved ? new PyFloat(now) : now);
+        halved ||= now % 2 === 0;
+        now = now % 2 === 0 ? now / 2 : now * 3 + 1;
+      }
+      return [steps, seconds(begin)];
+    },
+  }),
+  random_hash: fn({
+    doc: 'A hash of a random number.',
+    examples: ["salt '*' test.random_hash", "salt '*' test.random_hash hash_type=sha512"],
+    params: {
+      size: p.int({ default: 9999999999, doc: 'largest number that may be hashed' }),
+      hash_type: p.string({ default: null, doc: 'algorithm; the hash_type option of the minion when not given' }),
+    },
+    run: ({ size, hash_type }, ctx) => randomHash(size, hash_type, ctx.opts),
+  }),
+  rand_str: fn({
+    doc: 'Older name of test.random_hash.',
+    examples: ["salt '*' test.rand_str"],
+    params: { size: p.int({ default: 9999999999 }), hash_type: p.string({ default: null }) },
+    run: ({ size, hash_type }, ctx) => randomHash(size, hash_type, ctx.opts),
+  }),
+};
+
+const failures = {
+  exception: fn({
+    doc: 'Fails with an exception.',
+    examples: ["salt '*' test.exception 'Oh noes!'"],
+    params: { message: p.string({ default: 'Test Exception' }) },
+    run({ message }) {
+      throw pythonError('Exception', message);
+    },
+  }),
+  raise_exception: fn({
+    doc: 'Fails with an exception of the given name: one of Python, or of Salt. False when there is none of that name.',
+    examples: [
+      `salt '*' test.raise_exception TypeError "An integer is required"`,
+      `salt '*' test.raise_exception salt.exceptions.CommandExecutionError "Something went wrong"`,
+    ],
+    params: { name: p.string(), args: p.rest(), kwargs: p.kwargs() },
+    run({ name, args }, ctx) {
+      raiseByName(name, args);
+      ctx.log.error('no such exception', { name });
+      return false;
+    },
+  }),
+  assertion: fn({
+    doc: 'Fails when the argument is not true.',
+    examples: ["salt '*' test.assertion False"],
+    params: { assertion: p.any() },
+    run({ assertion }) {
+      if (!assertion) throw pythonError('AssertionError', '');
+      return null;
+    },
+  }),
+  try: fn({
+    doc: 'Runs a function and gives None instead of failing; with return_try_exception the message of the failure.',
+    examples: ["salt '*' test.try module=network.interfaces"],
+    params: { module: p.string(), return_try_exception: p.bool({ default: false }), kwargs: p.kwargs() },
+    async run({ module, return_try_exception, kwargs }, ctx) {
+      try {
+        return await ctx.callWith(module, [], cleanKwargs(kwargs));
+      } catch (error) {
+        return return_try_exception ? messageOf(error) : null;
+      }
+    },
+  }),
+  stack: fn({
+    doc: 'The chain of calls that led here.',
+    examples: ["salt '*' test.stack"],
+    run: () => new Error('stack').stack?.split('\n').slice(1).join('\n') ?? '',
+  }),
+  deprecation_warning: fn({
+    doc: 'Says True and logs two warnings about things that will go away.',
+    examples: ["salt '*' test.deprecation_warning"],
+    run(_, ctx) {
+      ctx.log.warn('This is a test deprecation warning by version.');
+      ctx.log.warn('This is a test deprecation warning by date very far into the future (3000-01-01).');
+      return true;
+    },
+  }),
+  tty: fn({
+    doc: 'Moved to cmd.tty; only says so.',
+    examples: ["salt '*' test.tty tty0 'This is a test'"],
+    params: allArguments,
+    run: () => 'ERROR: This function has been moved to cmd.tty',
+  }),
+};
+
+const about = {
+  version: fn({
+    doc: 'The version of Salt this minion is compatible with, followed by the version of Halite.',
+    examples: ["salt '*' test.version"],
+    inline: true,
+    run: () => `${saltVersion}+halite.${installation().version}`,
+  }),
+  versions_information: fn({
+    doc: 'Versions of Halite, of what it is built on and of the system, as data.',
+    examples: ["salt '*' test.versions_information"],
+    run: (_, ctx) => versionsInformation(ctx.grains),
+  }),
+  versions_report: fn({
+    doc: 'Versions of Halite, of what it is built on and of the system, as text.',
+    examples: ["salt '*' test.versions_report"],
+    run: (_, ctx) => versionsReport(ctx.grains),
+  }),
+  conf_test: fn({
+    doc: 'The value of test.foo in the minion configuration, or its default.',
+    examples: ["salt '*' test.conf_test"],
+    run: (_, ctx) => ctx.call('config.option', 'test.foo'),
+  }),
+  get_opts: fn({
+    doc: 'All options this minion runs with.',
+    examples: ["salt '*' test.get_opts"],
+    run: (_, ctx) => newDict(Object.entries(ctx.opts)),
+  }),
+  opts_pkg: fn({
+    doc: 'All options this minion runs with, and its grains.',
+    examples: ["salt '*' test.opts_pkg"],
+    run: (_, ctx) => newDict([...Object.entries(ctx.opts), ['grains', ctx.grains]]),
+  }),
+  attr_call: fn({
+    doc: 'Calls grains.items from within a function.',
+    examples: ["salt '*' test.attr_call"],
+    run: (_, ctx) => ctx.call('grains.items'),
+  }),
+  cross_test: fn({
+    doc: 'Calls another function from within this one.',
+    examples: ["salt '*' test.cross_test file.gid_to_group 0"],
+    params: { func: p.string(), args: p.any({ default: null, doc: 'list of arguments' }) },
+    run: ({ func, args }, ctx) => ctx.call(func, ...(Array.isArray(args) ? args : args === null ? [] : [args])),
+  }),
+};
+
+const loaded = {
+  provider: fn({
+    doc: 'The file that provides a module here: `pkg` is `aptpkg` on Debian. Empty text when there is no such module.',
+    examples: ["salt '*' test.provider service"],
+    params: { module: p.string() },
+    async run({ module }, ctx) {
+      return (await ctx.registry.moduleNames('modules')).includes(module) ? providerOf(module) : '';
+    },
+  }),
+  providers: fn({
+    doc: 'Files and the module each provides.',
+    examples: ["salt '*' test.providers"],
+    async run(_, ctx) {
+      return newDict((await ctx.registry.moduleNames('modules')).map((name) => [providerOf(name), name]));
+    },
+  }),
+  not_loaded: fn({
+    doc: 'Modules that exist but do not work on this system.',
+    examples: ["salt '*' test.not_loaded"],
+    async run(_, ctx) {
+      const working = new Set(await ctx.registry.moduleNames('modules'));
+      return Object.keys(providerFiles).filter((name) => !working.has(name)).map(providerOf).sort();
+    },
+  }),
+  module_report: fn({
+    doc: 'Every function and module that can be called, by each way to name them.',
+    examples: ["salt '*' test.module_report"],
+    async run(_, ctx) {
+      const functions = await ctx.registry.functionNames('modules');
+      const modules = await ctx.registry.moduleNames('modules');
+      const report: PlainDict = newDict([
+        ['functions', functions],
+        ['function_attrs', functions],
+        ['function_subs', functions],
+        ['modules', modules],
+        ['module_attrs', modules],
+        ['missing_attrs', []],
+        ['missing_subs', []],
+      ]);
+      return report;
+    },
+  }),
+};
+
+export default defineModule({
+  name: 'test',
+  doc: 'Checks that minions answer, and how arguments, errors and return codes travel.',
+  functions: { ...answers, ...argumentTests, ...computing, ...failures, ...about, ...loaded },
+  aliases: { versions: 'versions_report' },
+});

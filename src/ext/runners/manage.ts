@@ -1,0 +1,128 @@
+// Runner `manage`: which minions answer, which are connected, which versions they run.
+import { defineRunner, masterFn, newDict, p, type PlainDict, type Value } from 'halite/sdk';
+import type { JobOutcome, MasterContext } from '../../extend/sdk/context.ts';
+
+const target = {
+  tgt: p.any({ default: '*', doc: 'whom to look at' }),
+  tgt_type: p.string({ default: 'glob', doc: 'how to read the target' }),
+  timeout: p.float({ default: null, doc: 'seconds to wait for minions that do not report by themselves' }),
+  gather_job_timeout: p.float({ default: null, doc: 'accepted for compatibility' }),
+};
+type TargetArgs = { readonly tgt: Value; readonly tgt_type: string; readonly timeout: number | null };
+
+async function ping(ctx: MasterContext, args: TargetArgs): Promise<JobOutcome> {
+  return ctx.master.runJob({
+    tgt: args.tgt as string,
+    tgt_type: args.tgt_type,
+    fun: 'test.ping',
+    arg: [],
+    ...(args.timeout ? { timeoutSeconds: args.timeout } : {}),
+  });
+}
+
+async function status(ctx: MasterContext, args: TargetArgs): Promise<{ up: string[]; down: string[] }> {
+  const { minions, returns } = await ping(ctx, args);
+  const up = minions.filter((id) => id in returns).sort();
+  const down = minions.filter((id) => !(id in returns)).sort();
+  return { up, down };
+}
+
+function connected(ctx: MasterContext, wanted: 'yes' | 'no'): string[] {
+  return ctx.master.fleet
+    .all()
+    .filter((minion) => (wanted === 'yes' ? minion.connected === 'yes' : minion.connected !== 'yes'))
+    .map((minion) => minion.id)
+    .sort();
+}
+
+const presence = (doc: string, name: string, wanted: 'yes' | 'no') =>
+  masterFn({
+    doc,
+    examples: [`salt-run manage.${name}`],
+    params: { subset: p.any({ default: null }), show_ip: p.bool({ default: false, doc: 'with the address of each' }) },
+    run({ show_ip }, ctx) {
+      const ids = connected(ctx, wanted);
+      return show_ip ? newDict(ids.map((id) => [id, ctx.master.fleet.status(id)?.address ?? ''])) : ids;
+    },
+  });
+
+export default defineRunner({
+  name: 'manage',
+  doc: 'See which minions are up, down, connected or outdated.',
+  functions: {
+    status: masterFn({
+      doc: 'Minions that answer and minions that do not.',
+      examples: ['salt-run manage.status'],
+      params: { output: p.bool({ default: true }), ...target },
+      async run(args, ctx) {
+        const { up, down } = await status(ctx, args);
+        return newDict([
+          ['up', up],
+          ['down', down],
+        ]);
+      },
+    }),
+    up: masterFn({
+      doc: 'Minions that answer.',
+      examples: ['salt-run manage.up'],
+      params: target,
+      run: async (args, ctx) => (await status(ctx, args)).up,
+    }),
+    down: masterFn({
+      doc: 'Minions that do not answer.',
+      examples: ['salt-run manage.down', 'salt-run manage.down removekeys=True'],
+      params: { removekeys: p.bool({ default: false, doc: 'delete the keys of those that do not answer' }), ...target },
+      async run(args, ctx) {
+        const { down } = await status(ctx, args);
+        if (args.removekeys) await ctx.master.keys.remove(down);
+        return down;
+      },
+    }),
+    present: presence('Minions with a live connection.', 'present', 'yes'),
+    not_present: presence('Accepted minions without a live connection.', 'not_present', 'no'),
+    alived: presence('Minions with a live connection.', 'alived', 'yes'),
+    not_alived: presence('Accepted minions without a live connection.', 'not_alived', 'no'),
+    joined: presence('Minions with a live connection.', 'joined', 'yes'),
+    not_joined: presence('Accepted minions without a live connection.', 'not_joined', 'no'),
+    allowed: presence('Minions with a live connection.', 'allowed', 'yes'),
+    not_allowed: presence('Accepted minions without a live connection.', 'not_allowed', 'no'),
+    reaped: presence('Accepted minions without a live connection.', 'reaped', 'no'),
+    list_state: presence('Minions with a live connection.', 'list_state', 'yes'),
+    list_not_state: presence('Accepted minions without a live connection.', 'list_not_state', 'no'),
+    versions: masterFn({
+      doc: 'Compare the version of each minion with the master.',
+      examples: ['salt-run manage.versions'],
+      params: target,
+      run: (args, ctx) => versions(ctx, args),
+    }),
+  },
+});
+
+async function versions(ctx: MasterContext, args: TargetArgs): Promise<PlainDict> {
+  const own = String(ctx.opts['saltversion'] ?? '3006.27');
+  const { returns, missing } = await ctx.master.runJob({ tgt: args.tgt as string, tgt_type: args.tgt_type, fun: 'test.version', arg: [] });
+  const groups = newDict([['Master', own]]);
+  const put = (group: string, id: string, text: Value): void => {
+    const known = (groups[group] as PlainDict | undefined) ?? newDict();
+    known[id] = text;
+    groups[group] = known;
+  };
+  for (const [id, { ret }] of Object.entries(returns)) {
+    const text = String(ret);
+    if (text === own) put('Up to date', id, text);
+    else put(newer(text, own) ? 'Minion newer than master' : 'Minion requires update', id, text);
+  }
+  for (const id of Object.keys(missing)) put('Minion offline', id, 'offline');
+  return groups;
+}
+
+function newer(a: string, b: string): boolean {
+  const parts = (text: string): number[] => text.split(/[^\d]+/).filter(Boolean).map(Number);
+  const [left, right] = [parts(a), parts(b)];
+  for (let at = 0; at < Math.max(left.length, right.length); at++) {
+    const difference = (left[at] ?? 0) - (right[at] ?? 0);
+    if (difference !== 0) return difference > 0;
+  }
+  return false;
+}
+

@@ -1,0 +1,137 @@
+// Wheel `key`: key management for programs; the commands people type are in salt-key.
+import { defineWheel, masterFn, newDict, p, type PlainDict, type Value } from 'halite/sdk';
+import { globMatcher } from '../../base/util/fnmatch.ts';
+import type { KeyState, MasterContext } from '../../extend/sdk/context.ts';
+
+/** Salt's names for the four states. */
+const folders: Readonly<Record<KeyState, string>> = {
+  accepted: 'minions',
+  pending: 'minions_pre',
+  rejected: 'minions_rejected',
+  denied: 'minions_denied',
+};
+const states = Object.keys(folders) as KeyState[];
+
+async function matching(ctx: MasterContext, match: Value, among: readonly KeyState[] = states): Promise<Map<KeyState, string[]>> {
+  const lists = await ctx.master.keys.list();
+  const globs = (Array.isArray(match) ? match.map(String) : String(match).split(',')).map((glob) => globMatcher(glob));
+  const found = new Map<KeyState, string[]>();
+  for (const state of among) {
+    const ids = lists[state].filter((id) => globs.some((matches) => matches(id)));
+    if (ids.length > 0) found.set(state, ids);
+  }
+  return found;
+}
+
+const byFolder = (found: ReadonlyMap<KeyState, string[]>): PlainDict => newDict([...found].map(([state, ids]) => [folders[state], ids]));
+const only = (found: ReadonlyMap<KeyState, string[]>): string[] => [...found.values()].flat();
+
+const match = p.any({ doc: 'ids, as a glob, a comma list or a list' });
+const include = {
+  include_rejected: p.bool({ default: false, doc: 'rejected keys too' }),
+  include_denied: p.bool({ default: false, doc: 'denied keys too' }),
+  include_accepted: p.bool({ default: false, doc: 'accepted keys too' }),
+};
+function sources(args: { include_rejected?: boolean; include_denied?: boolean; include_accepted?: boolean }): KeyState[] {
+  const wanted: KeyState[] = ['pending'];
+  if (args.include_rejected) wanted.push('rejected');
+  if (args.include_denied) wanted.push('denied');
+  if (args.include_accepted) wanted.push('accepted');
+  return wanted;
+}
+
+async function fingerprints(ctx: MasterContext, found: ReadonlyMap<KeyState, string[]>): Promise<PlainDict> {
+  const shown = newDict();
+  for (const [state, ids] of found) {
+    const group = newDict();
+    for (const id of ids) group[id] = ctx.master.keys.fingerprint((await ctx.master.keys.read(state, id)) ?? '');
+    shown[folders[state]] = group;
+  }
+  return shown;
+}
+
+export default defineWheel({
+  name: 'key',
+  doc: 'Accept, reject, delete and look at minion keys.',
+  functions: {
+    list_all: masterFn({
+      doc: 'All keys by state, with the master’s own key files.',
+      async run(_args, ctx) {
+        const lists = await ctx.master.keys.list();
+        const shown = newDict([['local', Object.keys(await ctx.master.keys.local())]]);
+        for (const state of ['rejected', 'denied', 'pending', 'accepted'] as const) shown[folders[state]] = lists[state];
+        return shown;
+      },
+    }),
+    list: masterFn({
+      doc: 'Keys that match, by state.',
+      params: { match },
+      async run({ match: wanted }, ctx) {
+        const word = String(wanted);
+        const lists = await ctx.master.keys.list();
+        if (word.startsWith('acc')) return newDict([[folders.accepted, lists.accepted]]);
+        if (word.startsWith('pre') || word.startsWith('un')) return newDict([[folders.pending, lists.pending]]);
+        if (word.startsWith('rej')) return newDict([[folders.rejected, lists.rejected]]);
+        if (word.startsWith('den')) return newDict([[folders.denied, lists.denied]]);
+        return byFolder(await matching(ctx, wanted));
+      },
+    }),
+    name_match: masterFn({
+      doc: 'Keys that match, by state.',
+      params: { match },
+      run: async ({ match: wanted }, ctx) => byFolder(await matching(ctx, wanted)),
+    }),
+    accept: masterFn({
+      doc: 'Accept pending keys that match.',
+      params: { match, include_rejected: include.include_rejected, include_denied: include.include_denied },
+      async run(args, ctx) {
+        const from = sources(args);
+        const done = await ctx.master.keys.accept(only(await matching(ctx, args.match, from)), from);
+        return newDict(done.length > 0 ? [[folders.accepted, done]] : []);
+      },
+    }),
+    reject: masterFn({
+      doc: 'Reject pending keys that match.',
+      params: { match, include_accepted: include.include_accepted, include_denied: include.include_denied },
+      async run(args, ctx) {
+        const from = sources(args);
+        const done = await ctx.master.keys.reject(only(await matching(ctx, args.match, from)), from);
+        return newDict(done.length > 0 ? [[folders.rejected, done]] : []);
+      },
+    }),
+    delete: masterFn({
+      doc: 'Delete keys that match, whatever their state.',
+      params: { match },
+      async run({ match: wanted }, ctx) {
+        const found = await matching(ctx, wanted);
+        await ctx.master.keys.remove([...new Set(only(found))]);
+        return newDict();
+      },
+    }),
+    key_str: masterFn({
+      doc: 'The public keys that match, as text.',
+      params: { match },
+      async run({ match: wanted }, ctx) {
+        const shown = newDict();
+        for (const [state, ids] of await matching(ctx, wanted)) {
+          const group = newDict();
+          for (const id of ids) group[id] = (await ctx.master.keys.read(state, id)) ?? '';
+          shown[folders[state]] = group;
+        }
+        return shown;
+      },
+    }),
+    finger: masterFn({
+      doc: 'Fingerprints of the keys that match.',
+      params: { match },
+      run: async ({ match: wanted }, ctx) => fingerprints(ctx, await matching(ctx, wanted)),
+    }),
+    finger_master: masterFn({
+      doc: 'Fingerprints of the master’s own keys.',
+      async run(_args, ctx) {
+        const own = Object.entries(await ctx.master.keys.local());
+        return newDict([['local', newDict(own.map(([name, pem]) => [name, ctx.master.keys.fingerprint(pem)]))]]);
+      },
+    }),
+  },
+});

@@ -1,0 +1,26 @@
+// Puts a function's documentation into the shape of a Python docstring, which is what `sys.doc` and error texts show.
+import type { ExtensionFunction } from '../sdk/index.ts';
+
+type Documented = Pick<ExtensionFunction, 'doc' | 'examples' | 'params'>;
+
+/** Text, parameters and examples, indented by four as Salt's own; '' when there is nothing to say. */
+export function docstring(documented: Documented): string {
+  const blocks: string[] = [];
+  if (documented.doc.trim()) blocks.push(indent(documented.doc.trim(), 4));
+  for (const [name, param] of Object.entries(documented.params)) {
+    if (param.doc) blocks.push(`    ${name}\n${indent(param.doc.trim(), 8)}`);
+  }
+  if (documented.examples.length > 0) {
+    const lines = documented.examples.map((example) => indent(example, 8));
+    blocks.push('    CLI Example:', '    .. code-block:: bash', lines.join('\n'));
+  }
+  return blocks.length === 0 ? '' : `\n${blocks.join('\n\n')}\n    `;
+}
+
+function indent(text: string, width: number): string {
+  const pad = ' '.repeat(width);
+  return text
+    .split('\n')
+    .map((line) => (line.trim() ? pad + line.trimEnd() : ''))
+    .join('\n');
+}

@@ -1,0 +1,6 @@
+// The loader: extensions by kind and name, imported on first use.
+export { docstring } from './docstring.ts';
+export type { BuiltinEntry, BuiltinTable, ExtensionKinds, FunctionKind, Kind } from './kinds.ts';
+export { callableNames, type FoundFunction, type Loaded, Loader, type LoaderOptions } from './loader.ts';
+export { createRegistry } from './registry.ts';
+export { findUserFiles, type UserFile, userFolders } from './user-folders.ts';

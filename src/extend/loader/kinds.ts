@@ -1,0 +1,42 @@
+// The kinds of extensions a loader knows, where users keep their own, and the shape of the table of built-ins.
+import type { Grain, Module, Outputter, Runner, Wheel } from '../sdk/index.ts';
+
+/** What a loaded extension of each kind looks like. */
+export interface ExtensionKinds {
+  modules: Module;
+  runners: Runner;
+  wheel: Wheel;
+  grains: Grain;
+  outputters: Outputter;
+}
+export type Kind = keyof ExtensionKinds;
+/** Kinds whose extensions are a set of callable functions. */
+export type FunctionKind = 'modules' | 'runners' | 'wheel';
+
+export interface BuiltinEntry {
+  readonly load: () => Promise<{ readonly default: unknown }>;
+  /** The name its functions are called by when it differs from the file's. */
+  readonly virtualName?: string;
+}
+/** kind → file name → lazy import. */
+export type BuiltinTable = Readonly<Record<string, Readonly<Record<string, BuiltinEntry>>>>;
+
+interface UserPlaces {
+  /** Folder below `extension_modules`. */
+  readonly folder: string;
+  /** Option that lists folders holding files of this kind directly. */
+  readonly option: string;
+}
+
+/** Where users' own extensions are, by Salt's names (`output` and `outputter_dirs` are not a mistake of ours). */
+export const userPlaces: Readonly<Record<Kind, UserPlaces>> = {
+  modules: { folder: 'modules', option: 'module_dirs' },
+  runners: { folder: 'runners', option: 'runner_dirs' },
+  wheel: { folder: 'wheel', option: 'wheel_dirs' },
+  grains: { folder: 'grains', option: 'grains_dirs' },
+  outputters: { folder: 'output', option: 'outputter_dirs' },
+};
+
+export function isKind(text: string): text is Kind {
+  return Object.hasOwn(userPlaces, text);
+}

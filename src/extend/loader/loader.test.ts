@@ -1,0 +1,212 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { newDict } from '../../base/codec/value.ts';
+import { defineModule, fn, p } from '../sdk/index.ts';
+import { createRegistry, Loader } from './index.ts';
+import type { BuiltinTable } from './kinds.ts';
+
+const folders: string[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+function userFolder(files: Record<string, string>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'halite-loader-'));
+  folders.push(folder);
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  return folder;
+}
+
+const pkgFor = (name: string, family: string) =>
+  defineModule({
+    name,
+    virtualName: 'pkg',
+    doc: `Packages of ${family}.`,
+    available: ({ grains }) =>
+      (grains as Record<string, unknown>)['os_family'] === family || `${name}: only ${family} is supported`,
+    functions: { version: fn({ doc: 'Version.', run: () => name }) },
+  });
+
+let imported: string[] = [];
+const lazily = (name: string, value: unknown) => async () => {
+  imported.push(name);
+  return { default: value };
+};
+const table: BuiltinTable = {
+  modules: {
+    aptpkg: { load: lazily('aptpkg', pkgFor('aptpkg', 'Debian')), virtualName: 'pkg' },
+    yumpkg: { load: lazily('yumpkg', pkgFor('yumpkg', 'RedHat')), virtualName: 'pkg' },
+    winpkg: { load: lazily('winpkg', pkgFor('winpkg', 'Windows')), virtualName: 'winonly' },
+    broken: { load: () => Promise.reject(new Error('no such library')) },
+    test: {
+      load: lazily(
+        'test',
+        defineModule({
+          name: 'test',
+          doc: 'Tests.',
+          aliases: { list: 'list_' },
+          functions: {
+            ping: fn({ doc: 'Answer.', examples: ["salt '*' test.ping"], run: () => true }),
+            list_: fn({ doc: 'List.', params: { name: p.string({ doc: 'what' }) }, run: ({ name }) => [name] }),
+          },
+        }),
+      ),
+    },
+  },
+};
+
+function loader(dirs: string[] = [], userCode: 'import' | 'names' = 'import'): { loader: Loader; problems: unknown[] } {
+  imported = [];
+  const problems: unknown[] = [];
+  const log = { debug() {}, info() {}, warn() {}, error: (_: string, fields?: unknown) => void problems.push(fields) };
+  const grains = newDict([['os_family', 'RedHat']]);
+  return {
+    loader: new Loader({
+      opts: () => ({ module_dirs: dirs }),
+      grains: () => grains,
+      log,
+      userCode,
+      builtin: table,
+    }),
+    problems,
+  };
+}
+
+describe('built-in extensions', () => {
+  it('imports only what is asked for', async () => {
+    const { loader: l } = loader();
+    expect(imported).toEqual([]);
+    expect((await l.find('modules', 'test.ping'))?.fn.doc).toBe('Answer.');
+    expect(imported).toEqual(['test']);
+  });
+
+  it('chooses the provider of a virtual name once, by availability', async () => {
+    const { loader: l } = loader();
+    expect((await l.find('modules', 'pkg.version'))?.module.extension.name).toBe('yumpkg');
+    expect(await l.find('modules', 'pkg.version')).toBeDefined();
+    expect(imported).toEqual(['aptpkg', 'yumpkg']);
+    expect(await l.find('modules', 'aptpkg.version')).toBeUndefined();
+  });
+
+  it('reaches functions under their aliases and under their names', async () => {
+    const { loader: l } = loader();
+    expect((await l.find('modules', 'test.list'))?.name).toBe('list_');
+    expect((await l.find('modules', 'test.list_'))?.name).toBe('list_');
+    expect(await l.find('modules', 'test.constructor')).toBeUndefined();
+    expect(await l.find('modules', 'test')).toBeUndefined();
+  });
+
+  it('says why something is missing, with the nearest name', async () => {
+    const { loader: l, problems } = loader();
+    expect(await l.missingText('modules', 'no.such_function')).toBe("'no.such_function' is not available.");
+    expect(await l.missingText('modules', 'test.pnig')).toBe("'test.pnig' is not available. Did you mean 'test.ping'?");
+    expect(await l.missingText('modules', 'tset.ping')).toBe("'tset.ping' is not available. Did you mean 'test.ping'?");
+    expect(await l.missingText('modules', 'testt.ping')).toBe(
+      "'testt.ping' is not available. Did you mean 'test.ping'?",
+    );
+    expect(await l.missingText('modules', 'winonly.version')).toBe(
+      "'winonly' __virtual__ returned False: winpkg: only Windows is supported",
+    );
+    expect(await l.missingText('modules', 'broken.x')).toBe("'broken' __virtual__ returned False: no such library");
+    expect(problems).toEqual([{ kind: 'modules', origin: 'built-in', problem: 'no such library' }]);
+    expect([...l.failures('modules').keys()].sort()).toEqual(['broken', 'winonly']);
+  });
+
+  it('feeds sys.* through the registry', async () => {
+    const { loader: l } = loader();
+    const registry = createRegistry(l);
+    expect(await registry.functionNames('modules')).toEqual(['pkg.version', 'test.list', 'test.list_', 'test.ping']);
+    expect(await registry.moduleNames('modules')).toEqual(['pkg', 'test']);
+    expect(await registry.functionNames('nonsense')).toEqual([]);
+    const info = await registry.functionInfo('modules', 'test.ping');
+    expect(info?.doc).toBe(
+      "\n    Answer.\n\n    CLI Example:\n\n    .. code-block:: bash\n\n        salt '*' test.ping\n    ",
+    );
+    expect(await registry.moduleDoc('modules', 'test')).toBe('Tests.');
+  });
+});
+
+describe('user files', () => {
+  it('reads plain functions: names, parameters, defaults and comments', async () => {
+    const folder = userFolder({
+      'hello.mjs': `// Greetings.
+const secret = () => 1;
+/** Greet somebody.  CLI: salt '*' hello.greet bob greeting=Hi
+ * @param name - who
+ */
+export function greet(name, greeting = 'Hello', when = Date.now(), ...rest) {
+  return [greeting, name, typeof when, rest, this.id];
+}
+// Remove it.
+export const delete_ = async (what /* a, comment */, { force = false } = {}) => [what, force];
+export function _hidden() {}
+export const number = 5;
+`,
+    });
+    const { loader: l } = loader([folder]);
+    const found = await l.find('modules', 'hello.greet');
+    expect(found?.fn.doc).toBe('Greet somebody.');
+    expect(found?.fn.examples).toEqual(["salt '*' hello.greet bob greeting=Hi"]);
+    expect(
+      Object.entries(found!.fn.params).map(([name, param]) => [name, param.kind, param.required, param.default]),
+    ).toEqual([
+      ['name', 'any', true, null],
+      ['greeting', 'any', false, 'Hello'],
+      ['when', 'any', false, null],
+      ['rest', 'rest', false, null],
+    ]);
+    expect(found?.fn.params['name']?.doc).toBe('who');
+    const run = found!.fn.run as (args: unknown, ctx: unknown) => unknown;
+    expect(run({ name: 'bob', greeting: 'Hi', rest: [1, 2] }, { id: 'm1' })).toEqual([
+      'Hi',
+      'bob',
+      'number',
+      [1, 2],
+      'm1',
+    ]);
+    const removed = await l.find('modules', 'hello.delete');
+    expect(removed?.fn.doc).toBe('Remove it.');
+    expect(Object.values(removed!.fn.params).map((param) => param.kind)).toEqual(['any', 'kwargs']);
+    expect(await l.find('modules', 'hello._hidden')).toBeUndefined();
+    expect(await l.find('modules', 'hello.number')).toBeUndefined();
+  });
+
+  it('lets a user file replace a built-in and answer to a virtual name', async () => {
+    const folder = userFolder({
+      'test.js': 'export function ping() { return "mine"; }',
+      'brewpkg.mjs': 'export const __virtualname__ = "pkg"; export function version() { return "brew"; }',
+      'never.mjs': 'export function __virtual__() { return [false, "not today"]; } export function x() {}',
+    });
+    const { loader: l } = loader([folder]);
+    expect((await l.find('modules', 'test.ping'))?.module.origin).toBe(join(folder, 'test.js'));
+    expect((await l.find('modules', 'pkg.version'))?.module.origin).toBe(join(folder, 'brewpkg.mjs'));
+    expect(await l.find('modules', 'brewpkg.version')).toBeUndefined();
+    expect(await l.missingText('modules', 'never.x')).toBe("'never' __virtual__ returned False: not today");
+    expect(await l.isUserCode('modules', 'pkg')).toBe(true);
+  });
+
+  it('disables a broken file with its reason and leaves its neighbours alone', async () => {
+    const folder = userFolder({
+      'bad.mjs': 'export function x( {',
+      'wrong.mjs': 'export default { kind: "grains", name: "wrong", collect() {} };',
+      'good.mjs': 'export function x() { return 1; }',
+    });
+    const { loader: l, problems } = loader([folder]);
+    expect(await l.find('modules', 'bad.x')).toBeUndefined();
+    expect(await l.find('modules', 'good.x')).toBeDefined();
+    expect(await l.find('modules', 'wrong.x')).toBeUndefined();
+    expect(l.reason('modules', 'bad')).toContain('bad.mjs');
+    expect(l.reason('modules', 'wrong')).toContain('"grains"');
+    expect(problems).toHaveLength(2);
+  });
+
+  it('knows user names without importing when told so', async () => {
+    const folder = userFolder({ 'test.mjs': 'throw new Error("imported in a daemon");' });
+    const { loader: l, problems } = loader([folder], 'names');
+    expect(await l.isUserCode('modules', 'test')).toBe(true);
+    expect((await l.find('modules', 'test.ping'))?.module.origin).toBe('built-in');
+    expect(problems).toEqual([]);
+  });
+});

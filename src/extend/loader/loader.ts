@@ -1,0 +1,227 @@
+// Finds extensions by name, imports them on first use, and keeps broken or unsuitable ones out with their reason.
+import type { Dict, Value } from '../../base/codec/value.ts';
+import { messageOf } from '../../base/errors/index.ts';
+import { nearest } from '../../base/util/nearest.ts';
+import type { Availability, ExtensionLog } from '../sdk/index.ts';
+import { builtin } from './builtin.gen.ts';
+import type { BuiltinTable, ExtensionKinds, FunctionKind, Kind } from './kinds.ts';
+
+import { findUserFiles, type UserFile, userFolders } from './user-folders.ts';
+import { importUserFile } from './user-import.ts';
+import { isExtension, problemWith } from './validate.ts';
+
+export interface LoaderOptions {
+  readonly opts: () => Readonly<Record<string, Value>>;
+  readonly grains: () => Dict;
+  readonly log: ExtensionLog;
+  /** `import` in job processes and commands; `names` in daemons, which never run user code but must know it exists. */
+  readonly userCode: 'import' | 'names';
+  /** What `halite/sdk` means to user files. */
+  readonly sdkUrl?: string;
+  readonly builtin?: BuiltinTable;
+}
+
+export interface Loaded<K extends Kind> {
+  /** The name it is called by: its virtual name, or its file's. */
+  readonly name: string;
+  /** `built-in`, or the path of the user's file. */
+  readonly origin: string;
+  readonly extension: ExtensionKinds[K];
+}
+
+export interface FoundFunction<K extends FunctionKind> {
+  /** As called: `test.ping`. */
+  readonly fullName: string;
+  /** The name in the module, which Python-like messages show. */
+  readonly name: string;
+  readonly module: Loaded<K>;
+  readonly fn: ExtensionKinds[K]['functions'][string];
+}
+
+/** One way to get an extension that answers to a name. */
+interface Candidate {
+  readonly origin: string;
+  load(): Promise<unknown>;
+}
+
+export class Loader {
+  private readonly options: LoaderOptions;
+  private readonly table: BuiltinTable;
+  private readonly loaded = new Map<string, Promise<Loaded<Kind> | undefined>>();
+  private readonly userFiles = new Map<Kind, Promise<UserFile[]>>();
+  private readonly userNames = new Map<Kind, Promise<Map<string, UserFile>>>();
+  private readonly reasons = new Map<string, string>();
+
+  constructor(options: LoaderOptions) {
+    this.options = options;
+    this.table = options.builtin ?? builtin;
+  }
+
+  /** The extension that answers to a name; undefined when there is none that works here (see `reason`). */
+  async get<K extends Kind>(kind: K, name: string): Promise<Loaded<K> | undefined> {
+    const key = `${kind} ${name}`;
+    let loading = this.loaded.get(key);
+    if (!loading) {
+      loading = this.choose(kind, name);
+      this.loaded.set(key, loading);
+    }
+    return (await loading) as Loaded<K> | undefined;
+  }
+
+  /** Every extension of a kind that works here, by name. Imports them all. */
+  async all<K extends Kind>(kind: K): Promise<Loaded<K>[]> {
+    const found: Loaded<K>[] = [];
+    for (const name of await this.names(kind)) {
+      const item = await this.get(kind, name);
+      if (item) found.push(item);
+    }
+    return found;
+  }
+
+  /** Callable names of a kind, whether they work here or not, sorted. */
+  async names(kind: Kind): Promise<string[]> {
+    const names = new Set((await this.userByName(kind)).keys());
+    for (const [file, entry] of Object.entries(this.table[kind] ?? {})) names.add(entry.virtualName ?? file);
+    return [...names].sort();
+  }
+
+  /** A function by its full name (`test.ping`), through aliases. */
+  async find<K extends FunctionKind>(kind: K, fullName: string): Promise<FoundFunction<K> | undefined> {
+    const dot = fullName.indexOf('.');
+    if (dot <= 0) return undefined;
+    const module = await this.get(kind, fullName.slice(0, dot));
+    if (!module) return undefined;
+    const asked = fullName.slice(dot + 1);
+    const { functions } = module.extension;
+    const aliases = 'aliases' in module.extension ? module.extension.aliases : undefined;
+    const name = aliases && Object.hasOwn(aliases, asked) ? aliases[asked]! : asked;
+    if (!Object.hasOwn(functions, name)) return undefined;
+    return { fullName, name, module, fn: functions[name]! as ExtensionKinds[K]['functions'][string] };
+  }
+
+  /** Why an extension of that name is not there: broken file, or not for this system. */
+  reason(kind: Kind, name: string): string | undefined {
+    return this.reasons.get(`${kind} ${name}`);
+  }
+
+  /** Name and reason of everything of a kind that was tried and kept out. */
+  failures(kind: Kind): Map<string, string> {
+    const found = new Map<string, string>();
+    for (const [key, why] of this.reasons) if (key.startsWith(`${kind} `)) found.set(key.slice(kind.length + 1), why);
+    return found;
+  }
+
+  /** What to tell somebody who asked for a function that is not there: Salt's words, and the nearest name when one is near. */
+  async missingText(kind: FunctionKind, fullName: string): Promise<string> {
+    const moduleName = fullName.split('.', 1)[0]!;
+    const module = await this.get(kind, moduleName);
+    const why = this.reason(kind, moduleName);
+    if (!module && why !== undefined) return `'${moduleName}' __virtual__ returned False: ${why}`;
+    const near = nearest(fullName, await this.suggestionsFor(kind, fullName, module));
+    return `'${fullName}' is not available.${near ? ` Did you mean '${near}'?` : ''}`;
+  }
+
+  /** True when a user's file answers to that name; works without importing it. */
+  async isUserCode(kind: Kind, name: string): Promise<boolean> {
+    return (await this.userByName(kind)).has(name);
+  }
+
+  private async suggestionsFor(
+    kind: FunctionKind,
+    fullName: string,
+    module: Loaded<FunctionKind> | undefined,
+  ): Promise<string[]> {
+    if (module) return callableNames(module);
+    const functionName = fullName.slice(fullName.indexOf('.') + 1);
+    const near = nearest(fullName.split('.', 1)[0]!, await this.names(kind));
+    const other = near ? await this.get(kind, near) : undefined;
+    return other ? callableNames(other).filter((name) => name.endsWith(`.${functionName}`)) : [];
+  }
+
+  private async choose(kind: Kind, name: string): Promise<Loaded<Kind> | undefined> {
+    const why: string[] = [];
+    for (const candidate of await this.candidates(kind, name)) {
+      const verdict = await this.tryCandidate(kind, candidate);
+      if (typeof verdict !== 'string') return { name, origin: candidate.origin, extension: verdict };
+      why.push(verdict);
+    }
+    if (why.length > 0) this.reasons.set(`${kind} ${name}`, why.join('; '));
+    return undefined;
+  }
+
+  private async candidates(kind: Kind, name: string): Promise<Candidate[]> {
+    const found: Candidate[] = [];
+    const file = this.options.userCode === 'import' ? (await this.userByName(kind)).get(name) : undefined;
+    if (file) found.push({ origin: file.path, load: () => importUserFile(kind, file, this.options.sdkUrl) });
+    for (const [fileName, entry] of Object.entries(this.table[kind] ?? {})) {
+      if ((entry.virtualName ?? fileName) === name) {
+        found.push({ origin: 'built-in', load: async () => (await entry.load()).default });
+      }
+    }
+    return found;
+  }
+
+  /** The extension, or why it cannot be used. Never throws: a broken file disables itself, not its neighbours. */
+  private async tryCandidate(kind: Kind, candidate: Candidate): Promise<ExtensionKinds[Kind] | string> {
+    try {
+      const extension = await candidate.load();
+      if (!isExtension(kind, extension)) {
+        return this.refuse(kind, candidate, problemWith(kind, extension) ?? 'not an extension');
+      }
+      const available = 'available' in extension ? extension.available : undefined;
+      const answer = available ? await available(this.system()) : true;
+      return answer === true ? extension : answer;
+    } catch (error) {
+      return this.refuse(kind, candidate, messageOf(error));
+    }
+  }
+
+  private refuse(kind: Kind, candidate: Candidate, problem: string): string {
+    this.options.log.error('extension disabled', { kind, origin: candidate.origin, problem });
+    return problem;
+  }
+
+  private system(): Availability {
+    return { grains: this.options.grains(), opts: this.options.opts() };
+  }
+
+  private files(kind: Kind): Promise<UserFile[]> {
+    let files = this.userFiles.get(kind);
+    if (!files) {
+      files = findUserFiles(userFolders(this.options.opts(), kind));
+      this.userFiles.set(kind, files);
+    }
+    return files;
+  }
+
+  private userByName(kind: Kind): Promise<Map<string, UserFile>> {
+    let names = this.userNames.get(kind);
+    if (!names) {
+      names = this.readUserNames(kind);
+      this.userNames.set(kind, names);
+    }
+    return names;
+  }
+
+  /** Users' files under the names they answer to; only importing tells a virtual name. */
+  private async readUserNames(kind: Kind): Promise<Map<string, UserFile>> {
+    const names = new Map<string, UserFile>();
+    for (const file of await this.files(kind)) {
+      names.set(file.name, file);
+      if (this.options.userCode !== 'import') continue;
+      const extension = await importUserFile(kind, file, this.options.sdkUrl).catch(() => undefined);
+      const virtual = (extension as { virtualName?: unknown } | undefined)?.virtualName;
+      if (typeof virtual !== 'string' || virtual === file.name) continue;
+      names.delete(file.name);
+      names.set(virtual, file);
+    }
+    return names;
+  }
+}
+
+/** Full names of a module's functions, aliases included, sorted. */
+export function callableNames(module: Loaded<FunctionKind>): string[] {
+  const aliases = 'aliases' in module.extension ? Object.keys(module.extension.aliases ?? {}) : [];
+  const names = new Set([...Object.keys(module.extension.functions), ...aliases]);
+  return [...names].map((name) => `${module.name}.${name}`).sort();
+}

@@ -1,0 +1,28 @@
+// The view of loaded extensions that `sys.*` shows to operators.
+import type { FunctionInfo, Registry } from '../sdk/index.ts';
+import { docstring } from './docstring.ts';
+import { type FunctionKind, isKind, type Kind } from './kinds.ts';
+import { callableNames, type Loader } from './loader.ts';
+
+const hasFunctions = (kind: Kind): kind is FunctionKind => kind === 'modules' || kind === 'runners' || kind === 'wheel';
+
+/** A registry over one loader. Kinds that do not exist are empty, not errors. */
+export function createRegistry(loader: Loader): Registry {
+  return {
+    async functionNames(kind) {
+      if (!isKind(kind) || !hasFunctions(kind)) return [];
+      return (await loader.all(kind)).flatMap(callableNames).sort();
+    },
+    async moduleNames(kind) {
+      return isKind(kind) ? (await loader.all(kind)).map((module) => module.name) : [];
+    },
+    async functionInfo(kind, name): Promise<FunctionInfo | undefined> {
+      if (!isKind(kind) || !hasFunctions(kind)) return undefined;
+      const found = await loader.find(kind, name);
+      return found ? { name, doc: docstring(found.fn), params: found.fn.params } : undefined;
+    },
+    async moduleDoc(kind, name) {
+      return isKind(kind) ? (await loader.get(kind, name))?.extension.doc : undefined;
+    },
+  };
+}

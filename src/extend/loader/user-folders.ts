@@ -1,0 +1,45 @@
+// Finds users' own extension files: below `extension_modules` and in the `<kind>_dirs` folders.
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Value } from '../../base/codec/value.ts';
+import { type Kind, userPlaces } from './kinds.ts';
+
+export interface UserFile {
+  /** File name without its ending: the module's name unless it says otherwise. */
+  readonly name: string;
+  readonly path: string;
+}
+
+type Opts = Readonly<Record<string, Value>>;
+
+/** The folders of one kind, first one first: explicit folders win over synced files, as in Salt. */
+export function userFolders(opts: Opts, kind: Kind): string[] {
+  const { folder, option } = userPlaces[kind];
+  const folders: string[] = [];
+  const listed = opts[option];
+  if (Array.isArray(listed)) for (const item of listed) if (typeof item === 'string' && item) folders.push(item);
+  const synced = opts['extension_modules'];
+  if (typeof synced === 'string' && synced) folders.push(join(synced, folder));
+  return folders;
+}
+
+/** The files of one kind; a name found twice counts once, where it was found first. */
+export async function findUserFiles(folders: readonly string[]): Promise<UserFile[]> {
+  const found = new Map<string, UserFile>();
+  for (const folder of folders) {
+    for (const file of (await namesIn(folder)).sort()) {
+      const name = /^([A-Za-z][\w-]*)\.m?js$/.exec(file)?.[1];
+      if (name && !found.has(name)) found.set(name, { name, path: join(folder, file) });
+    }
+  }
+  return [...found.values()];
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch {
+    // A folder that does not exist is the normal case.
+    return [];
+  }
+}

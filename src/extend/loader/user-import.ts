@@ -1,0 +1,47 @@
+// Imports one user extension file, whichever of the two styles it is written in.
+import { readFile, stat } from 'node:fs/promises';
+import { register } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import { HaliteError, messageOf } from '../../base/errors/index.ts';
+import type { Kind } from './kinds.ts';
+import { plainModule } from './plain-module.ts';
+import type { UserFile } from './user-folders.ts';
+
+/** The extension object of a user file. Throws extension.broken with a reason worth reading. */
+export async function importUserFile(kind: Kind, file: UserFile, sdkUrl: string | undefined): Promise<unknown> {
+  try {
+    const source = await readFile(file.path, 'utf8');
+    if (sdkUrl && source.includes('halite/sdk')) provideSdk(sdkUrl);
+    const { mtimeMs } = await stat(file.path);
+    // The query makes an edited file a new module; real reloading is done by new job processes.
+    const exports = (await import(`${pathToFileURL(file.path).href}?v=${mtimeMs}`)) as Record<string, unknown>;
+    if (exports['default'] !== undefined && typeof exports['default'] === 'object') return exports['default'];
+    if (kind === 'modules' || kind === 'runners' || kind === 'wheel') {
+      return plainModule(kind, file.name, exports, source);
+    }
+  } catch (error) {
+    throw new HaliteError('extension.broken', `${file.path}: ${firstLine(messageOf(error))}`, { cause: error });
+  }
+  throw new HaliteError('extension.broken', `${file.path}: has no default export made by a define… function`);
+}
+
+function firstLine(text: string): string {
+  return text.split('\n', 1)[0]!;
+}
+
+let provided = false;
+
+/**
+ * Lets user files import `halite/sdk` although they lie outside any package.
+ * The hook costs a thread, so it starts only when a file asks for it, which happens in job processes alone.
+ */
+function provideSdk(sdkUrl: string): void {
+  if (provided) return;
+  provided = true;
+  const hook = `let url;
+    export async function initialize(data) { url = data.url; }
+    export async function resolve(specifier, context, next) {
+      return specifier === 'halite/sdk' ? { url, shortCircuit: true } : next(specifier, context);
+    }`;
+  register(`data:text/javascript,${encodeURIComponent(hook)}`, { data: { url: sdkUrl } });
+}

@@ -1,0 +1,25 @@
+// Checks that what an extension file exports is what its kind needs, before anybody calls it.
+import type { ExtensionKinds, Kind } from './kinds.ts';
+
+const mainFunction: Partial<Record<Kind, string>> = { grains: 'collect', outputters: 'render' };
+
+/** undefined when fine, else what is wrong. */
+export function problemWith(kind: Kind, candidate: unknown): string | undefined {
+  if (candidate === null || typeof candidate !== 'object') return 'the default export is not an extension';
+  const object = candidate as Record<string, unknown>;
+  if (object['kind'] !== kind) return `it defines "${String(object['kind'])}" but lies among ${kind}`;
+  if (typeof object['name'] !== 'string' || !object['name']) return 'it has no name';
+  const main = mainFunction[kind];
+  if (main) return typeof object[main] === 'function' ? undefined : `${main} is not a function`;
+  const functions = object['functions'];
+  if (functions === null || typeof functions !== 'object') return 'it has no functions';
+  for (const [name, value] of Object.entries(functions)) {
+    const run = (value as { run?: unknown } | null)?.run;
+    if (typeof run !== 'function') return `function ${name} was not made by fn(…)`;
+  }
+  return undefined;
+}
+
+export function isExtension<K extends Kind>(kind: K, candidate: unknown): candidate is ExtensionKinds[K] {
+  return problemWith(kind, candidate) === undefined;
+}

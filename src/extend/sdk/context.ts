@@ -1,0 +1,219 @@
+// What extension code may touch: narrow interfaces, handed in, never global.
+import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
+
+export interface ExtensionLog {
+  debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  info(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  error(message: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
+export interface ExecOptions {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Only `env`, nothing inherited. */
+  readonly cleanEnv?: boolean;
+  readonly input?: string | Uint8Array;
+  /** Kills the whole process tree when it passes. */
+  readonly timeoutMs?: number;
+  readonly uid?: number;
+  readonly gid?: number;
+  readonly groups?: readonly number[];
+  readonly umask?: number;
+  /** Called with each piece of output, for progress. */
+  readonly onOutput?: (text: string, stream: 'stdout' | 'stderr') => void;
+  /** stderr goes where stdout goes, in order. */
+  readonly mergeStderr?: boolean;
+  readonly maxOutputBytes?: number;
+}
+
+export interface ExecResult {
+  readonly pid: number;
+  /** Exit status; 128+n when ended by signal n. */
+  readonly retcode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly timedOut: boolean;
+}
+
+export interface RunningJob {
+  readonly jid: string;
+  readonly fun: string;
+  readonly arg: Value[];
+  readonly tgt: Value;
+  readonly tgt_type: string;
+  readonly ret: string;
+  readonly user: string;
+  readonly pid: number;
+}
+
+/** What the minion daemon does for its functions; from a job process these calls cross to the daemon. */
+export interface MinionServices {
+  /** False under `salt-call --local`. */
+  readonly hasMaster: boolean;
+  running(): Promise<RunningJob[]>;
+  /** Sends a signal to the process tree of a job; the answer is the text an operator sees, or '' when there is no such job. */
+  signalJob(jid: string, signal: number): Promise<string>;
+  /** One request to the master this job came from (`{cmd: '_mine_get', …}`); the reply value. */
+  masterRequest(load: PlainDict, options?: { raw?: boolean; timeoutMs?: number }): Promise<Value>;
+  /** Fires an event on the master's bus. */
+  fire(tag: string, data: Dict): Promise<boolean>;
+  refreshGrains(): Promise<void>;
+  refreshPillar(): Promise<boolean>;
+  /** Compiles the pillar anew and gives it back without keeping it (pillar.items pillar=…). */
+  compilePillar(options: { override?: Dict; pillarenv?: string; saltenv?: string }): Promise<Dict>;
+  /** User extensions changed: new job processes load them. */
+  reloadExtensions(): Promise<void>;
+}
+
+export interface FunctionInfo {
+  readonly name: string;
+  readonly doc: string;
+  readonly params: Readonly<Record<string, import('./params.ts').Param>>;
+}
+
+/** Looking at what is loaded, for `sys.*`. */
+export interface Registry {
+  functionNames(kind: string): Promise<string[]>;
+  moduleNames(kind: string): Promise<string[]>;
+  functionInfo(kind: string, name: string): Promise<FunctionInfo | undefined>;
+  moduleDoc(kind: string, name: string): Promise<string | undefined>;
+}
+
+/** The context of execution modules. */
+export interface ModuleContext {
+  readonly id: string;
+  readonly opts: Readonly<Record<string, Value>>;
+  readonly grains: Dict;
+  readonly pillar: Dict;
+  /** The job this call belongs to; `{jid, fun, arg, tgt, tgt_type, ret, user, pid}` as far as known. */
+  readonly job: Readonly<Record<string, Value>>;
+  readonly test: boolean;
+  readonly log: ExtensionLog;
+  readonly signal: AbortSignal;
+  readonly minion: MinionServices;
+  readonly registry: Registry;
+  /** Shared by the functions of one job process: cheap memoisation, gone with the process. */
+  readonly cache: Map<string, unknown>;
+  call(fun: string, ...args: Value[]): Promise<Value>;
+  callWith(fun: string, args: readonly Value[], kwargs: PlainDict): Promise<Value>;
+  exec(file: string, args: readonly string[], options?: ExecOptions): Promise<ExecResult>;
+  /** Whether this minion (its id, grains and pillar) matches a target expression of a kind: `glob`, `compound`, `grain_pcre`, … */
+  match(expr: string, kind: string): Promise<boolean>;
+  /** The job's exit status, shown to the operator as failure when not 0. */
+  setRetcode(retcode: number): void;
+  /** Reports a line of progress to the master (last output line of a running job). */
+  progress(text: string): void;
+}
+
+/** What a grain collector sees. */
+export interface GrainContext {
+  readonly opts: Readonly<Record<string, Value>>;
+  readonly log: ExtensionLog;
+  exec(file: string, args: readonly string[], options?: ExecOptions): Promise<ExecResult>;
+}
+
+/** What the master daemon does for runners and wheel functions. */
+export interface MasterServices {
+  readonly opts: Readonly<Record<string, Value>>;
+  /** Publishes a job and waits for its balance; the full return map per minion. */
+  runJob(job: JobRequest): Promise<JobOutcome>;
+  fire(tag: string, data: Dict): Promise<void>;
+  readonly keys: KeyServices;
+  readonly jobs: JobHistory;
+  readonly fleet: FleetView;
+  callRunner(fun: string, args: readonly Value[], kwargs: PlainDict): Promise<Value>;
+  callWheel(fun: string, args: readonly Value[], kwargs: PlainDict): Promise<Value>;
+  subscribe(tag: string, signal: AbortSignal): AsyncIterable<{ tag: string; data: Dict }>;
+}
+
+export interface JobRequest {
+  readonly tgt: string | readonly string[];
+  readonly tgt_type: string;
+  readonly fun: string | readonly string[];
+  readonly arg: readonly Value[];
+  readonly kwargs?: PlainDict;
+  readonly timeoutSeconds?: number;
+  readonly user?: string;
+}
+
+export interface JobOutcome {
+  readonly jid: string;
+  readonly minions: readonly string[];
+  /** Only minions that answered. */
+  readonly returns: Readonly<Record<string, { ret: Value; retcode: number; success: boolean; out?: string }>>;
+  readonly missing: Readonly<Record<string, string>>;
+}
+
+export type KeyState = 'accepted' | 'pending' | 'rejected' | 'denied';
+
+export interface KeyServices {
+  list(): Promise<Record<KeyState, string[]>>;
+  read(state: KeyState, id: string): Promise<string | undefined>;
+  accept(ids: readonly string[], from?: readonly KeyState[]): Promise<string[]>;
+  reject(ids: readonly string[], from?: readonly KeyState[]): Promise<string[]>;
+  remove(ids: readonly string[]): Promise<string[]>;
+  /** Local keys of the master: file name → PEM text (master.pem, master.pub). */
+  local(): Promise<Record<string, string>>;
+  /** As `salt-key -F` prints it. */
+  fingerprint(pem: string): string;
+}
+
+/** Reading history; every list is newest first unless said. */
+export interface JobHistory {
+  load(jid: string): Promise<Dict | undefined>;
+  /** Returns as stored: minion → `{return, retcode, success, out?, …}`. */
+  returns(jid: string): Promise<Record<string, Dict>>;
+  expected(jid: string): Promise<string[]>;
+  list(filter: JobFilter): Promise<JobSummary[]>;
+}
+
+export interface JobFilter {
+  readonly functions?: readonly string[];
+  readonly targets?: readonly string[];
+  readonly metadata?: Dict;
+  readonly startAfter?: Date;
+  readonly startBefore?: Date;
+  readonly limit?: number;
+  /** Include find_job and other jobs Halite sends by itself. */
+  readonly internal?: boolean;
+}
+
+export interface JobSummary {
+  readonly jid: string;
+  readonly load: Dict;
+}
+
+export interface MinionStatus {
+  readonly id: string;
+  readonly connected: 'yes' | 'no' | 'unknown';
+  readonly lastContact?: Date;
+  readonly address?: string;
+  readonly version?: string;
+  readonly transport?: string;
+  readonly generation?: number;
+}
+
+export interface FleetView {
+  status(id: string): MinionStatus | undefined;
+  all(): MinionStatus[];
+  grains(id: string): Promise<Dict | undefined>;
+  pillar(id: string): Promise<Dict | undefined>;
+}
+
+/** The context of runners and wheel functions. */
+export interface MasterContext {
+  readonly opts: Readonly<Record<string, Value>>;
+  readonly log: ExtensionLog;
+  readonly signal: AbortSignal;
+  readonly master: MasterServices;
+  readonly registry: Registry;
+  readonly job: Readonly<Record<string, Value>>;
+  readonly cache: Map<string, unknown>;
+  call(fun: string, ...args: Value[]): Promise<Value>;
+  callWith(fun: string, args: readonly Value[], kwargs: PlainDict): Promise<Value>;
+  exec(file: string, args: readonly string[], options?: ExecOptions): Promise<ExecResult>;
+  setRetcode(retcode: number): void;
+  /** A line the operator sees while the runner works (`salt-run` prints it to stderr). */
+  progress(text: string): void;
+}

@@ -1,0 +1,100 @@
+// Execution modules, runners and wheel modules: a name and documented functions.
+import type { Dict, Value } from '../../base/codec/value.ts';
+import type { GrainContext, MasterContext, ModuleContext } from './context.ts';
+import type { ArgsOf, Params } from './params.ts';
+
+export interface FunctionSpec<P extends Params, C> {
+  readonly doc: string;
+  readonly examples?: readonly string[];
+  readonly params?: P;
+  /**
+   * Quick and never blocking: runs inside the daemon, so it answers at once even while jobs burn CPU.
+   * Anything that runs commands, reads large files or computes belongs in a job process (the default).
+   */
+  readonly inline?: boolean;
+  /** The outputter to use unless the operator names one (`highstate`, `txt`, …). */
+  readonly outputter?: string;
+  run(args: ArgsOf<P>, ctx: C): Value | undefined | Promise<Value | undefined>;
+}
+
+/** A function as loaders and binders see it. */
+export interface ExtensionFunction<C = never> {
+  readonly doc: string;
+  readonly examples: readonly string[];
+  readonly params: Params;
+  readonly inline: boolean;
+  readonly outputter: string | undefined;
+  run(args: never, ctx: C): Value | undefined | Promise<Value | undefined>;
+}
+export type ModuleFunction = ExtensionFunction<ModuleContext>;
+export type MasterFunction = ExtensionFunction<MasterContext>;
+
+function build<P extends Params, C>(spec: FunctionSpec<P, C>): ExtensionFunction<C> {
+  return {
+    doc: spec.doc,
+    examples: spec.examples ?? [],
+    params: spec.params ?? {},
+    inline: spec.inline ?? false,
+    outputter: spec.outputter,
+    run: (args, ctx) => spec.run(args, ctx),
+  };
+}
+
+/** One function of an execution module. */
+export function fn<const P extends Params = Record<never, never>>(spec: FunctionSpec<P, ModuleContext>): ModuleFunction {
+  return build(spec);
+}
+
+/** One function of a runner or wheel module. */
+export function masterFn<const P extends Params = Record<never, never>>(
+  spec: FunctionSpec<P, MasterContext>,
+): MasterFunction {
+  return build(spec);
+}
+
+export interface Availability {
+  readonly grains: Dict;
+  readonly opts: Readonly<Record<string, Value>>;
+}
+
+export interface ModuleSpec {
+  /** The file's own name (`aptpkg`). */
+  readonly name: string;
+  /** The name functions are called by when it differs (`pkg`). */
+  readonly virtualName?: string;
+  readonly doc: string;
+  /** true, or the reason why not. */
+  readonly available?: (system: Availability) => true | string | Promise<true | string>;
+  readonly functions: Readonly<Record<string, ModuleFunction>>;
+  /** Functions reachable under a second name: alias → name. Python keywords and builtins need it (`list_` → `list`). */
+  readonly aliases?: Readonly<Record<string, string>>;
+}
+export interface Module extends ModuleSpec {
+  readonly kind: 'modules';
+}
+export interface MasterModuleSpec {
+  readonly name: string;
+  readonly doc: string;
+  readonly functions: Readonly<Record<string, MasterFunction>>;
+}
+export interface Runner extends MasterModuleSpec {
+  readonly kind: 'runners';
+}
+export interface Wheel extends MasterModuleSpec {
+  readonly kind: 'wheel';
+}
+export interface GrainSpec {
+  readonly name: string;
+  readonly doc: string;
+  /** Grains that later collectors may need come from earlier ones by `priority` (lower first). */
+  readonly priority?: number;
+  collect(ctx: GrainContext, soFar: Dict): Dict | Promise<Dict>;
+}
+export interface Grain extends GrainSpec {
+  readonly kind: 'grains';
+}
+
+export const defineModule = (spec: ModuleSpec): Module => ({ kind: 'modules', ...spec });
+export const defineRunner = (spec: MasterModuleSpec): Runner => ({ kind: 'runners', ...spec });
+export const defineWheel = (spec: MasterModuleSpec): Wheel => ({ kind: 'wheel', ...spec });
+export const defineGrain = (spec: GrainSpec): Grain => ({ kind: 'grains', ...spec });

@@ -1,0 +1,204 @@
+// Sign-in of minions (`_auth`): which key is accepted, and the reply that hands out the keys of the wire.
+import type { KeyObject } from 'node:crypto';
+import { pack } from '../base/codec/msgpack/index.ts';
+import { type Dict, type PlainDict, newDict, type Value } from '../base/codec/value.ts';
+import {
+  cleanKey,
+  defaultEncAlgo,
+  defaultSigAlgo,
+  type EncAlgo,
+  fingerprint,
+  isEncAlgo,
+  isSigAlgo,
+  loadPublicKey,
+  oaepEncrypt,
+  type SigAlgo,
+} from '../base/crypto/index.ts';
+import { messageOf } from '../base/errors/index.ts';
+import { isValidMinionId } from '../base/util/valid-id.ts';
+import { autoReject, autoSign } from './autosign.ts';
+import type { Master } from './core.ts';
+import { decryptToken, signAsync } from './rsa.ts';
+
+/** What the master decided, and why; becomes the reply, the event and the record in the fleet. */
+interface Decision {
+  readonly ret: true | false | 'full' | 'accepted';
+  readonly act: 'accept' | 'pend' | 'reject' | 'denied' | 'full' | 'error';
+  readonly detail: string;
+}
+interface AuthLoad {
+  readonly id: string;
+  readonly pub: string;
+  readonly nonce: string | undefined;
+  readonly token: Uint8Array | undefined;
+  readonly encAlgo: EncAlgo;
+  readonly sigAlgo: SigAlgo;
+  readonly autosignGrains: Dict | undefined;
+}
+
+const bytes = (value: Value | undefined): Uint8Array | undefined => {
+  if (value instanceof Uint8Array) return value;
+  return typeof value === 'string' ? Buffer.from(value) : undefined;
+};
+
+/** Answers one `_auth`; whatever happens inside, there is an answer. */
+export async function authenticate(master: Master, load: PlainDict, version: number): Promise<Value> {
+  const encAlgo = load['enc_algo'] ?? defaultEncAlgo;
+  const sigAlgo = load['sig_algo'] ?? defaultSigAlgo;
+  if (!isSigAlgo(sigAlgo)) return unsigned('bad sig algo');
+  if (!isEncAlgo(encAlgo)) return unsigned('bad enc algo');
+  const nonce = typeof load['nonce'] === 'string' ? load['nonce'] : undefined;
+  const reply = (inner: PlainDict): Promise<Value> => wrap(master, inner, version, nonce, sigAlgo);
+  const id = load['id'];
+  if (!isValidMinionId(id)) {
+    master.log.limited('auth:invalid-id', 'warn', 'sign-in with an unacceptable id refused', { id: String(id).slice(0, 80) });
+    return reply({ ret: false });
+  }
+  const request: AuthLoad = {
+    id,
+    pub: typeof load['pub'] === 'string' ? load['pub'] : '',
+    nonce,
+    token: bytes(load['token']),
+    encAlgo,
+    sigAlgo,
+    autosignGrains: load['autosign_grains'] as Dict | undefined,
+  };
+  let decision: Decision;
+  try {
+    decision = await decide(master, request);
+  } catch (error) {
+    decision = { ret: false, act: 'error', detail: messageOf(error) };
+    master.log.error('sign-in failed', { minion: id, error: messageOf(error) });
+  }
+  announce(master, request, decision);
+  if (decision.ret !== 'accepted') return reply({ ret: decision.ret });
+  return reply(await grant(master, request));
+}
+
+const unsigned = (ret: string): Value => ({ enc: 'clear', load: { ret } });
+
+/** P2 and P3 replies are signed and carry the nonce; P0 minions understand only the bare form. */
+async function wrap(master: Master, inner: PlainDict, version: number, nonce: string | undefined, algo: SigAlgo): Promise<Value> {
+  const granted = 'aes' in inner;
+  if (version < 2) return granted ? inner : { enc: 'clear', load: inner };
+  if (nonce !== undefined) inner['nonce'] = nonce;
+  const load = pack(inner);
+  return { enc: 'clear', load, sig: await signAsync(master.secrets.pair.privateKey, load, algo) };
+}
+
+async function decide(master: Master, request: AuthLoad): Promise<Decision> {
+  const { keys, opts } = master;
+  const { id } = request;
+  if (tooMany(master, id)) return { ret: 'full', act: 'full', detail: `max_minions ${opts.max_minions} is reached` };
+  const key = usableKey(request.pub);
+  if (typeof key === 'string') return { ret: false, act: 'reject', detail: key };
+  if (opts.open_mode) {
+    const stored = keys.accepted(id);
+    if (!stored || cleanKey(stored.pem) !== cleanKey(request.pub)) await keys.write('accepted', id, request.pub);
+    return { ret: 'accepted', act: 'accept', detail: 'open_mode' };
+  }
+  if (keys.has('rejected', id)) return { ret: false, act: 'reject', detail: 'the key of this id is rejected' };
+  if (keys.has('accepted', id)) return known(master, request);
+  const rejected = autoReject(master.opts, id);
+  const signed = !rejected && autoSign(master, id, request.autosignGrains);
+  if (keys.has('pending', id)) return pending(master, request, rejected, signed);
+  if (rejected) {
+    await keys.write('rejected', id, request.pub);
+    return { ret: false, act: 'reject', detail: 'autoreject_file' };
+  }
+  if (signed) {
+    await keys.write('accepted', id, request.pub);
+    return { ret: 'accepted', act: 'accept', detail: signed };
+  }
+  await keys.write('pending', id, request.pub);
+  return { ret: true, act: 'pend', detail: 'new key, waits for acceptance' };
+}
+
+async function known(master: Master, request: AuthLoad): Promise<Decision> {
+  const stored = master.keys.accepted(request.id);
+  if (stored && cleanKey(stored.pem) === cleanKey(request.pub)) return { ret: 'accepted', act: 'accept', detail: 'known key' };
+  await master.keys.write('denied', request.id, request.pub);
+  return { ret: false, act: 'denied', detail: mismatch(stored?.pem ?? '', request.pub) };
+}
+
+async function pending(master: Master, request: AuthLoad, rejected: boolean, signed: string | false): Promise<Decision> {
+  const { keys } = master;
+  const { id } = request;
+  if (rejected) {
+    await keys.move(id, 'pending', 'rejected');
+    return { ret: false, act: 'reject', detail: 'autoreject_file' };
+  }
+  const stored = keys.readText('pending', id) ?? '';
+  if (cleanKey(stored) !== cleanKey(request.pub)) {
+    await keys.write('denied', id, request.pub);
+    return { ret: false, act: 'denied', detail: mismatch(stored, request.pub) };
+  }
+  if (!signed) return { ret: true, act: 'pend', detail: 'waits for acceptance' };
+  await keys.move(id, 'pending', 'accepted');
+  return { ret: 'accepted', act: 'accept', detail: signed };
+}
+
+const mismatch = (stored: string, given: string): string =>
+  `another key than the stored one: stored ${printable(stored)}, presented ${printable(given)}`;
+
+function printable(pem: string): string {
+  try {
+    return fingerprint(pem);
+  } catch {
+    return 'unreadable';
+  }
+}
+
+/** The presented key, or the reason it cannot be used. */
+function usableKey(pem: string): KeyObject | string {
+  if (pem.length === 0) return 'no public key was presented';
+  if (pem.length > 20_000) return 'the public key is far too large';
+  try {
+    const key = loadPublicKey(pem);
+    const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
+    return bits >= 2048 ? key : `an RSA key of ${bits} bits is too weak: at least 2048 are required`;
+  } catch (error) {
+    return `the public key is unreadable: ${messageOf(error)}`;
+  }
+}
+
+function tooMany(master: Master, id: string): boolean {
+  const limit = master.opts.max_minions;
+  if (limit <= 0) return false;
+  const connected = master.fleet.ids().filter((other) => master.fleet.connected(other) !== 'no' && master.keys.has('accepted', other));
+  return connected.length >= limit && !connected.includes(id);
+}
+
+async function grant(master: Master, request: AuthLoad): Promise<PlainDict> {
+  const { secrets, opts } = master;
+  const key = master.keys.accepted(request.id)?.key ?? loadPublicKey(request.pub);
+  const inner = newDict([
+    ['enc', 'pub'],
+    ['pub_key', master.keySignature?.pubKeyText ?? secrets.pair.pem],
+    ['publish_port', opts.publish_port],
+  ]);
+  const pubSig = await master.keySignature?.sign(request.sigAlgo);
+  if (pubSig !== undefined) inner['pub_sig'] = pubSig;
+  const token = request.token && (await decryptToken(secrets.pair.privateKey, request.token, request.encAlgo));
+  if (token) inner['token'] = oaepEncrypt(key, token, request.encAlgo);
+  inner['aes'] = oaepEncrypt(key, secrets.aesText, request.encAlgo);
+  inner['session'] = oaepEncrypt(key, secrets.session(request.id).keyString, request.encAlgo);
+  inner['sig'] = secrets.aesProof;
+  // Tells a Halite minion that this master understands its life-cycle messages; real minions ignore it.
+  inner['halite'] = 1;
+  return inner;
+}
+
+function announce(master: Master, request: AuthLoad, decision: Decision): void {
+  const record = master.fleet.record(request.id);
+  const before = record.lastAuth?.result;
+  record.lastAuth = { result: decision.act, at: Date.now(), detail: decision.detail };
+  if (decision.act === 'accept') {
+    master.log.info('minion signed in', { minion: request.id, why: decision.detail });
+  } else if (before !== decision.act) {
+    master.log.warn(`sign-in answered with ${decision.act}`, { minion: request.id, why: decision.detail });
+  }
+  if (!master.opts.auth_events) return;
+  const result = decision.ret === 'accepted' || decision.ret === true;
+  master.bus.fire('salt/auth', { result, act: decision.act, id: request.id, pub: request.pub });
+}

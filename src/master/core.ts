@@ -1,0 +1,35 @@
+// What the parts of the master share; built once in main.ts and handed to each of them.
+import type { MasterOpts } from '../base/config/index.ts';
+import type { Logger } from '../base/log/index.ts';
+import type { EventBus } from '../protocol/event/bus.ts';
+import type { JobStore } from '../store/jobs.ts';
+import type { KeyStore } from '../store/keys.ts';
+import type { Fleet } from './fleet.ts';
+import type { KeySignature } from './key-signature.ts';
+import type { Publisher } from './publisher.ts';
+import type { Secrets } from './secrets.ts';
+import type { Tracker } from './track.ts';
+import type { UserKeys } from './user-keys.ts';
+
+export interface Master {
+  readonly opts: MasterOpts;
+  readonly log: Logger;
+  readonly keys: KeyStore;
+  readonly secrets: Secrets;
+  readonly bus: EventBus;
+  readonly store: JobStore;
+  readonly fleet: Fleet;
+  readonly publisher: Publisher;
+  readonly tracker: Tracker;
+  readonly userKeys: UserKeys;
+  /** Present with `master_sign_pubkey`. */
+  readonly keySignature: KeySignature | undefined;
+}
+
+/** Who sent an authenticated request, as far as handlers need it. */
+export interface Sender {
+  readonly id: string;
+  readonly version: number;
+  readonly peer: string;
+  readonly transport: string;
+}

@@ -1,0 +1,154 @@
+// Who is out there: last contact, live connections, grains and pillar of every minion, in memory.
+import { type Dict, newDict } from '../base/codec/value.ts';
+import { readPresenceTopic, verifyPresence } from '../protocol/wire/presence-topic.ts';
+import type { SubscriberEvent } from '../protocol/wire/transport.ts';
+import type { MinionStatus } from '../extend/sdk/context.ts';
+import type { JobStore, MinionData } from '../store/jobs.ts';
+
+export interface Connection {
+  readonly boot: string;
+  readonly since: number;
+  readonly peer: string;
+}
+
+export interface MinionRecord {
+  readonly id: string;
+  /** Live connections of Halite minions by boot id; two are two machines with one name. */
+  readonly connections: Map<string, Connection>;
+  /** True once this id has shown the Halite presence proof. */
+  halite: boolean;
+  lastContact: number;
+  lostAt: number;
+  firstSeen: number;
+  address: string;
+  transport: string;
+  generation: number;
+  /** Asked with find_job and silent at that time. */
+  silentSince: number;
+  lastAuth: { result: string; at: number; detail: string } | undefined;
+}
+
+export class Fleet {
+  readonly #records = new Map<string, MinionRecord>();
+  readonly #data = new Map<string, MinionData>();
+  readonly #sessionKey: (id: string) => string | undefined;
+  readonly #store: JobStore;
+  readonly #changed: (id: string, kind: 'joined' | 'left') => void;
+
+  constructor(
+    store: JobStore,
+    sessionKey: (id: string) => string | undefined,
+    changed: (id: string, kind: 'joined' | 'left') => void,
+  ) {
+    this.#store = store;
+    this.#sessionKey = sessionKey;
+    this.#changed = changed;
+  }
+
+  async restore(): Promise<void> {
+    for (const [id, data] of await this.#store.loadMinionData()) this.#data.set(id, data);
+  }
+
+  record(id: string): MinionRecord {
+    let record = this.#records.get(id);
+    if (!record) {
+      record = {
+        id,
+        connections: new Map(),
+        halite: false,
+        lastContact: 0,
+        lostAt: 0,
+        firstSeen: Date.now(),
+        address: '',
+        transport: '',
+        generation: 3,
+        silentSince: 0,
+        lastAuth: undefined,
+      };
+      this.#records.set(id, record);
+    }
+    return record;
+  }
+
+  known(id: string): MinionRecord | undefined {
+    return this.#records.get(id);
+  }
+
+  /** An authenticated message arrived from this minion. */
+  contact(id: string, from: { peer: string; transport: string; generation: number }): void {
+    const record = this.record(id);
+    record.lastContact = Date.now();
+    record.silentSince = 0;
+    if (from.peer) record.address = from.peer;
+    record.transport = from.transport;
+    record.generation = from.generation;
+  }
+
+  /** A subscriber came or went; only those that prove possession of the session key count. */
+  subscriber(event: SubscriberEvent): void {
+    const claim = readPresenceTopic(event.topic);
+    if (!claim) return;
+    const key = this.#sessionKey(claim.id);
+    if (key === undefined) return;
+    const record = this.record(claim.id);
+    if (event.kind === 'joined') {
+      if (!verifyPresence(claim, key)) return;
+      record.halite = true;
+      record.lastContact = Date.now();
+      record.silentSince = 0;
+      record.connections.set(claim.boot, { boot: claim.boot, since: Date.now(), peer: event.peer });
+      this.#changed(claim.id, 'joined');
+    } else if (record.connections.delete(claim.boot)) {
+      if (record.connections.size === 0) record.lostAt = Date.now();
+      this.#changed(claim.id, 'left');
+    }
+  }
+
+  /** 'no' only when it is certain: a Halite minion whose last connection ended. */
+  connected(id: string): 'yes' | 'no' | 'unknown' {
+    const record = this.#records.get(id);
+    if (!record) return 'unknown';
+    if (record.connections.size > 0) return 'yes';
+    return record.halite ? 'no' : 'unknown';
+  }
+
+  /** Silent for good after its key went: connections stay listed until they close. */
+  forget(id: string): void {
+    this.#records.delete(id);
+    this.#data.delete(id);
+    void this.#store.dropMinionData(id).catch(() => {});
+  }
+
+  data(id: string): MinionData | undefined {
+    return this.#data.get(id);
+  }
+
+  async setData(id: string, data: MinionData): Promise<void> {
+    this.#data.set(id, data);
+    await this.#store.saveMinionData(id, data);
+  }
+
+  grains(id: string): Dict | undefined {
+    return this.#data.get(id)?.grains;
+  }
+
+  status(id: string): MinionStatus | undefined {
+    const record = this.#records.get(id);
+    if (!record) return undefined;
+    const grains = this.#data.get(id)?.grains ?? newDict();
+    const version = grains instanceof Map ? undefined : grains['saltversion'];
+    return {
+      id,
+      connected: this.connected(id),
+      ...(record.lastContact > 0 ? { lastContact: new Date(record.lastContact) } : {}),
+      ...(record.address ? { address: record.address } : {}),
+      ...(typeof version === 'string' ? { version } : {}),
+      ...(record.transport ? { transport: record.transport } : {}),
+      generation: record.generation,
+    };
+  }
+
+  ids(): string[] {
+    return [...this.#records.keys()];
+  }
+}

@@ -1,0 +1,156 @@
+// Runners and wheel functions: found by the loader, run in the master, announced on the bus, kept in history.
+import { newDict, type PlainDict, type Value } from '../base/codec/value.ts';
+import { HaliteError, messageOf } from '../base/errors/index.ts';
+import { generateJid } from '../base/util/jid.ts';
+import { bindArguments } from '../engine/exec/bind.ts';
+import { runCommand } from '../engine/exec/exec.ts';
+import { createRegistry, type FoundFunction, type Loader } from '../extend/loader/index.ts';
+import type { MasterContext, MasterServices } from '../extend/sdk/index.ts';
+import type { Master } from './core.ts';
+
+export type MasterKind = 'runners' | 'wheel';
+
+export interface FunctionResult {
+  readonly ret: Value;
+  readonly success: boolean;
+  readonly retcode: number;
+  readonly out?: string;
+}
+
+export interface FunctionRun {
+  readonly jid: string;
+  readonly result: Promise<FunctionResult>;
+}
+
+export class MasterFunctions {
+  readonly #master: Master;
+  readonly #loader: Loader;
+  #services!: MasterServices;
+
+  constructor(master: Master, loader: Loader) {
+    this.#master = master;
+    this.#loader = loader;
+  }
+
+  /** Services need the functions and the functions need the services: joined here, once. */
+  connect(services: MasterServices): void {
+    this.#services = services;
+  }
+
+  /** Starts a function as a job of its own; the result never rejects, failure is in it. */
+  start(
+    kind: MasterKind,
+    fun: string,
+    args: readonly Value[],
+    kwargs: PlainDict,
+    user: string,
+    hooks: { progress?: (text: string) => void; signal?: AbortSignal } = {},
+  ): FunctionRun {
+    const jid = generateJid();
+    const family = kind === 'runners' ? 'run' : 'wheel';
+    const name = `${kind === 'runners' ? 'runner' : 'wheel'}.${fun}`;
+    const base: PlainDict = { fun: name, jid, user, fun_args: kwargsInArgs(args, kwargs) };
+    this.#master.bus.fire(`salt/${family}/${jid}/new`, { ...base });
+    const result = this.#run(kind, fun, args, kwargs, jid, hooks).then((outcome) => {
+      this.#master.bus.fire(`salt/${family}/${jid}/ret`, { ...base, return: outcome.ret, success: outcome.success });
+      this.#keep(jid, name, base, outcome);
+      return outcome;
+    });
+    return { jid, result };
+  }
+
+  /** Calls a function from another one; errors propagate. */
+  async call(kind: MasterKind, fun: string, args: readonly Value[], kwargs: PlainDict): Promise<Value> {
+    const found = await this.#find(kind, fun);
+    return this.#invoke(kind, found, args, kwargs, '', {}, () => {});
+  }
+
+  async #find(kind: MasterKind, fun: string): Promise<FoundFunction<MasterKind>> {
+    const found = await this.#loader.find(kind, fun);
+    if (!found) throw new HaliteError('call.unknown', await this.#loader.missingText(kind, fun));
+    return found;
+  }
+
+  async #run(
+    kind: MasterKind,
+    fun: string,
+    args: readonly Value[],
+    kwargs: PlainDict,
+    jid: string,
+    hooks: { progress?: (text: string) => void; signal?: AbortSignal },
+  ): Promise<FunctionResult> {
+    let retcode = 0;
+    try {
+      const found = await this.#find(kind, fun);
+      const ret = await this.#invoke(kind, found, args, kwargs, jid, hooks, (code) => {
+        retcode = code;
+      });
+      const out = found.fn.outputter;
+      return { ret, success: retcode === 0, retcode, ...(out ? { out } : {}) };
+    } catch (error) {
+      this.#master.log.debug('master function failed', { fun, error: messageOf(error) });
+      return { ret: failureText(fun, error), success: false, retcode: 1 };
+    }
+  }
+
+  async #invoke(
+    kind: MasterKind,
+    found: FoundFunction<MasterKind>,
+    args: readonly Value[],
+    kwargs: PlainDict,
+    jid: string,
+    hooks: { progress?: (text: string) => void; signal?: AbortSignal },
+    setRetcode: (retcode: number) => void,
+  ): Promise<Value> {
+    const bound = bindArguments(found.name, found.fn.params, args, kwargs);
+    const signal = hooks.signal ?? new AbortController().signal;
+    const context: MasterContext = {
+      opts: this.#master.opts as unknown as Record<string, Value>,
+      log: this.#master.log,
+      signal,
+      master: this.#services,
+      registry: createRegistry(this.#loader),
+      job: newDict([
+        ['jid', jid],
+        ['fun', found.fullName],
+      ]),
+      cache: new Map(),
+      call: (fun, ...more) => this.call(kind, fun, more, newDict()),
+      callWith: (fun, more, named) => this.call(kind, fun, more, named),
+      exec: (file, argv, options = {}) => runCommand(file, argv, options, signal),
+      setRetcode,
+      progress: hooks.progress ?? (() => {}),
+    };
+    return (await found.fn.run(bound as never, context)) ?? null;
+  }
+
+  /** Runner results belong to history too, under `<master id>`; `success` says what really happened. */
+  #keep(jid: string, fun: string, base: PlainDict, outcome: FunctionResult): void {
+    const { store, opts, log } = this.#master;
+    const id = String((opts as unknown as PlainDict)['id'] ?? 'master');
+    const load: PlainDict = { ...base, id, tgt: id, tgt_type: 'glob', arg: base['fun_args'] ?? [] };
+    const started = Date.now();
+    const job = { jid, fun, tgt: id, tgt_type: 'glob', user: String(base['user']), load, expected: [id], started, internal: true };
+    const ret = { ...load, return: outcome.ret, success: outcome.success, retcode: outcome.retcode };
+    store
+      .saveJob(job)
+      .then(() => store.saveReturn({ jid, id, fun, retcode: outcome.retcode, success: outcome.success, load: ret, received: started }))
+      .catch((error: unknown) => log.limited('store', 'error', 'a runner result could not be stored', { error: messageOf(error) }));
+  }
+}
+
+/** Keyword arguments are shown as one marked map at the end, as in every Salt job. */
+function kwargsInArgs(args: readonly Value[], kwargs: PlainDict): Value[] {
+  return Object.keys(kwargs).length > 0 ? [...args, { ...kwargs, __kwarg__: true }] : [...args];
+}
+
+function failureText(fun: string, error: unknown): string {
+  if (error instanceof HaliteError) {
+    const text = error.hint ? `${error.message} ${error.hint}` : error.message;
+    if (error.code === 'call.unknown') return text;
+    if (error.code === 'call.arguments') return `Passed invalid arguments: ${text}.`;
+    return text;
+  }
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return `Exception occurred in runner ${fun}: ${stack}`;
+}

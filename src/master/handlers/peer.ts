@@ -1,0 +1,109 @@
+// Jobs and runners that minions start themselves (`publish.*`), allowed by `peer` and `peer_run` only.
+import { isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { HaliteError } from '../../base/errors/index.ts';
+import { pyRegexFull } from '../../base/util/pyregex.ts';
+import type { Master, Sender } from '../core.ts';
+import { publishJob, type PublishedJob } from '../publish.ts';
+import type { Handlers } from './table.ts';
+
+export function peerHandlers(master: Master): Handlers {
+  const asked = new Map<string, string>();
+  return {
+    minion_pub: {
+      run: async (load, sender) => {
+        const job = await peerPublish(master, load, sender, asked, true);
+        return job ? { jid: job.jid, minions: [...job.minions] } : newDict();
+      },
+    },
+    minion_publish: { run: (load, sender) => publishAndWait(master, load, sender, asked) },
+    pub_ret: { run: (load, sender) => results(master, load, sender, asked) },
+    minion_runner: { run: (_load, sender) => refuseRunner(master, sender) },
+  };
+}
+
+/** `peer: {id expression: [function expressions]}`; publish.* is never allowed, or jobs would breed jobs. */
+function allowed(master: Master, id: string, functions: readonly string[]): boolean {
+  if (functions.some((fun) => fun.startsWith('publish.'))) return false;
+  const peer = (master.opts as unknown as { peer?: PlainDict }).peer ?? {};
+  for (const [expression, rules] of Object.entries(peer)) {
+    if (!matches(expression, id) || !Array.isArray(rules)) continue;
+    if (functions.every((fun) => rules.some((rule) => matches(String(rule), fun)))) return true;
+  }
+  return false;
+}
+
+function matches(expression: string, text: string): boolean {
+  try {
+    return pyRegexFull(expression).test(text);
+  } catch {
+    return false;
+  }
+}
+
+async function peerPublish(master: Master, load: PlainDict, sender: Sender, asked: Map<string, string>, unwatched: boolean): Promise<PublishedJob | undefined> {
+  const fun = load['fun'];
+  const functions = Array.isArray(fun) ? fun.map(String) : String(fun ?? '').split(',');
+  if (!allowed(master, sender.id, functions)) {
+    master.log.limited(`peer:${sender.id}`, 'warn', 'minion may not publish this function', { minion: sender.id, functions });
+    return undefined;
+  }
+  const timeout = Number(load['tmo'] ?? load['timeout'] ?? master.opts.timeout);
+  try {
+    const job = await publishJob(master, {
+      tgt: (load['tgt'] ?? '*') as string | string[],
+      tgt_type: String(load['tgt_type'] ?? load['expr_form'] ?? 'glob'),
+      fun: functions.length === 1 ? (functions[0] ?? '') : functions,
+      arg: Array.isArray(load['arg']) ? load['arg'] : [],
+      ret: typeof load['ret'] === 'string' ? load['ret'] : '',
+      user: sender.id,
+      extra: newDict([['id', sender.id]]),
+      timeoutSeconds: Number.isFinite(timeout) && timeout > 0 ? timeout : master.opts.timeout,
+      unwatched,
+    });
+    asked.set(job.jid, sender.id);
+    if (asked.size > 10_000) asked.delete(asked.keys().next().value ?? '');
+    return job;
+  } catch (error) {
+    if (error instanceof HaliteError && error.code === 'target.empty') return undefined;
+    throw error;
+  }
+}
+
+async function publishAndWait(master: Master, load: PlainDict, sender: Sender, asked: Map<string, string>): Promise<Value> {
+  const job = await peerPublish(master, load, sender, asked, false);
+  const found = newDict();
+  if (!job) return found;
+  const full = load['form'] === 'full';
+  const take = (id: string, result: PlainDict): void => {
+    found[id] = full ? { ...result, ret: result['return'] ?? null } : (result['return'] ?? null);
+  };
+  await new Promise<void>((resolve) => {
+    const stop = job.active.listen((update) => {
+      if (update.type === 'return') take(update.id, update.load);
+      if (update.type === 'end') finish();
+    });
+    const finish = (): void => {
+      stop();
+      resolve();
+    };
+    if (job.active.ended) finish();
+  });
+  for (const [id, result] of await master.store.returns(job.jid)) if (!(id in found) && !(result instanceof Map)) take(id, result);
+  return found;
+}
+
+async function results(master: Master, load: PlainDict, sender: Sender, asked: ReadonlyMap<string, string>): Promise<Value> {
+  const jid = String(load['jid'] ?? '');
+  if (asked.get(jid) !== sender.id) return newDict();
+  const found = newDict();
+  for (const [id, result] of await master.store.returns(jid)) {
+    if (isDict(result) && !(result instanceof Map)) found[id] = { ret: result['return'] ?? null };
+  }
+  return found;
+}
+
+function refuseRunner(master: Master, sender: Sender): Value {
+  master.log.limited(`peer_run:${sender.id}`, 'warn', 'minion may not start runners', { minion: sender.id, hint: 'peer_run' });
+  return newDict();
+}
+

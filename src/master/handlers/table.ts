@@ -1,0 +1,31 @@
+// Every command a minion may send, by name; anything not listed here does not exist.
+import type { PlainDict, Value } from '../../base/codec/value.ts';
+import type { Master, Sender } from '../core.ts';
+import { eventHandlers } from './events.ts';
+import { fileHandlers } from './files.ts';
+import { mineHandlers } from './mine.ts';
+import { optionHandlers } from './options.ts';
+import { peerHandlers } from './peer.ts';
+import { pillarHandlers } from './pillar.ts';
+import { returnHandlers } from './returns.ts';
+
+export interface Handler {
+  /** 'private' replies are sealed with a one-time key and signed (`_pillar`). */
+  readonly reply?: 'private';
+  run(load: PlainDict, sender: Sender): Promise<Value> | Value;
+}
+export type HandlerTable = ReadonlyMap<string, Handler>;
+export type Handlers = Readonly<Record<string, Handler>>;
+
+export function buildHandlers(master: Master): HandlerTable {
+  const families: Handlers[] = [
+    returnHandlers(master),
+    eventHandlers(master),
+    pillarHandlers(master),
+    fileHandlers(master),
+    mineHandlers(master),
+    optionHandlers(master),
+    peerHandlers(master),
+  ];
+  return new Map(families.flatMap((family) => Object.entries(family)));
+}

@@ -1,0 +1,81 @@
+// A published job as the stream of items a command prints: job, returns, missing ones, end.
+import { isDict, type PlainDict, type Value } from '../base/codec/value.ts';
+import type { JobItem } from '../engine/client/api.ts';
+import type { JobUpdate } from './active-job.ts';
+import type { Master } from './core.ts';
+import type { PublishedJob } from './publish.ts';
+
+/** Items of one job from now on, until its balance is closed or `signal` ends the interest. */
+export async function* followJob(master: Master, job: PublishedJob, signal: AbortSignal): AsyncIterable<JobItem> {
+  const queue: JobUpdate[] = [];
+  let wake = (): void => {};
+  const stop = job.active.listen((update) => {
+    queue.push(update);
+    wake();
+  });
+  const aborted = (): void => wake();
+  signal.addEventListener('abort', aborted, { once: true });
+  try {
+    yield { type: 'job', jid: job.jid, minions: [...job.minions], missing: [...job.missing] };
+    yield* alreadySettled(master, job);
+    while (!signal.aborted) {
+      const update = queue.shift();
+      if (!update) {
+        if (job.active.ended) break;
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+        continue;
+      }
+      if (update.type === 'end') break;
+      yield itemOf(master, update);
+    }
+    if (!signal.aborted) yield { type: 'end', balance: job.active.balance() as unknown as PlainDict };
+  } finally {
+    stop();
+    signal.removeEventListener('abort', aborted);
+  }
+}
+
+/** What was known before anybody listened: minions that are away. Results cannot be there yet. */
+function* alreadySettled(master: Master, job: PublishedJob): Iterable<JobItem> {
+  for (const [id, verdict] of job.active.verdicts()) {
+    if (verdict.kind === 'missing') yield itemOf(master, { type: 'missing', id, reason: verdict.reason });
+  }
+}
+
+function itemOf(master: Master, update: Exclude<JobUpdate, { type: 'end' }>): JobItem {
+  switch (update.type) {
+    case 'return':
+      return returnItem(update.id, update.load);
+    case 'progress':
+      return { type: 'progress', id: update.id, text: update.text };
+    case 'missing': {
+      const { code, text, evidence } = update.reason;
+      return { type: 'missing', id: update.id, reason: { code, text, evidence }, connected: master.fleet.connected(update.id) !== 'no' };
+    }
+  }
+}
+
+export function returnItem(id: string, load: PlainDict): JobItem {
+  const out = load['out'];
+  const fun = load['fun'];
+  const jid = load['jid'];
+  return {
+    type: 'return',
+    id,
+    ret: load['return'] ?? null,
+    retcode: retcodeOf(load['retcode']),
+    success: load['success'] !== false,
+    ...(typeof out === 'string' ? { out } : {}),
+    ...(typeof fun === 'string' ? { fun } : {}),
+    ...(typeof jid === 'string' ? { jid } : {}),
+  };
+}
+
+/** Multi-function jobs return a map of codes: the worst one speaks for the minion. */
+function retcodeOf(value: Value | undefined): number {
+  if (typeof value === 'number') return value;
+  if (isDict(value) && !(value instanceof Map)) return Math.max(0, ...Object.values(value).map((code) => Number(code) || 0));
+  return 0;
+}

@@ -1,0 +1,159 @@
+// The master daemon: builds its parts in order, opens the ports, and closes everything again on stop.
+import { join } from 'node:path';
+import type { MasterOpts } from '../base/config/index.ts';
+import { isSigAlgo } from '../base/crypto/index.ts';
+import { HaliteError, messageOf } from '../base/errors/index.ts';
+import type { Logger } from '../base/log/index.ts';
+import { newDict, type Value } from '../base/codec/value.ts';
+import { Loader } from '../extend/loader/index.ts';
+import { EventBus } from '../protocol/event/bus.ts';
+import { getTransport } from '../protocol/wire/transports.ts';
+import type { PublishServer, RequestServer, TlsOptions } from '../protocol/wire/transport.ts';
+import type { JobStore } from '../store/jobs.ts';
+import { KeyStore } from '../store/keys.ts';
+import { SqliteJobStore } from '../store/sqlite/store.ts';
+import { clearCommands } from './clear.ts';
+import type { Master } from './core.ts';
+import { Fleet } from './fleet.ts';
+import { MasterFunctions } from './functions.ts';
+import { buildHandlers } from './handlers/table.ts';
+import { loadKeySignature } from './key-signature.ts';
+import { listenLocal } from './local-server.ts';
+import { Maintenance } from './maintenance.ts';
+import { askFindJob } from './publish.ts';
+import { Publisher } from './publisher.ts';
+import { RequestPort } from './requests.ts';
+import { loadMasterKeys, Secrets } from './secrets.ts';
+import { masterServices } from './services.ts';
+import { tcpIdentity } from './tcp-identity.ts';
+import { Tracker } from './track.ts';
+import { UserKeys } from './user-keys.ts';
+
+export interface RunningMaster {
+  readonly publishPort: number;
+  readonly requestPort: number;
+  stop(): Promise<void>;
+}
+
+/** Largest request taken from anybody; results above it must go through the file functions. */
+const maxRequestBytes = 64 * 1024 * 1024;
+
+export async function runMaster(opts: MasterOpts, log: Logger): Promise<RunningMaster> {
+  refuseUnsupported(opts);
+  const keys = new KeyStore(opts.pki_dir, { permissive: opts.permissive_pki_access });
+  keys.prepare();
+  const store = await openStore(opts);
+  const master = await build(opts, log, keys, store);
+  const loader = new Loader({
+    opts: () => opts as unknown as Record<string, Value>,
+    grains: () => newDict(),
+    log,
+    userCode: 'import',
+  });
+  const functions = new MasterFunctions(master, loader);
+  functions.connect(masterServices(master, functions));
+  const local = await listenLocal(master, functions);
+  const ports = await openPorts(master, functions).catch(async (error: unknown) => {
+    await local.close();
+    await store.close();
+    throw error;
+  });
+  const maintenance = new Maintenance(master);
+  maintenance.start();
+  log.info('master is ready', { publish: ports.publish.port, requests: ports.requests.port, store: store.description });
+  return {
+    publishPort: ports.publish.port,
+    requestPort: ports.requests.port,
+    stop: async () => {
+      maintenance.stop();
+      await ports.requests.close();
+      await ports.publish.close();
+      await local.close();
+      await store.close();
+      log.info('master has stopped');
+    },
+  };
+}
+
+function refuseUnsupported(opts: MasterOpts): void {
+  if ((opts as unknown as Record<string, unknown>)['cluster_id']) {
+    throw new HaliteError('config.value', 'cluster_id is set: Salt’s own master cluster is not supported', {
+      hint: 'Remove cluster_id from the master configuration; Halite masters share their work in another way.',
+    });
+  }
+}
+
+function openStore(opts: MasterOpts): Promise<JobStore> {
+  return SqliteJobStore.open(join(opts.cachedir, 'halite.db'));
+}
+
+async function build(opts: MasterOpts, log: Logger, keys: KeyStore, store: JobStore): Promise<Master> {
+  const pair = await loadMasterKeys(opts as unknown as Parameters<typeof loadMasterKeys>[0]);
+  const secrets = new Secrets(pair, { cachedir: opts.cachedir, publishSession: opts.publish_session });
+  const bus = new EventBus({ maxEventSize: opts.max_event_size });
+  const tracker = new Tracker();
+  const fleet = new Fleet(
+    store,
+    (id) => (keys.accepted(id) ? secrets.session(id).keyString : undefined),
+    (id, kind) => {
+      log.debug(kind === 'joined' ? 'minion connected' : 'minion disconnected', { minion: id });
+      if (kind === 'left') tracker.disconnected(id);
+    },
+  );
+  await fleet.restore();
+  const algorithm = String(opts.publish_signing_algorithm);
+  const master: Master = {
+    opts,
+    log,
+    keys,
+    secrets,
+    bus,
+    store,
+    fleet,
+    tracker,
+    publisher: new Publisher(secrets, { sign: opts.sign_pub_messages, algorithm: isSigAlgo(algorithm) ? algorithm : 'PKCS1v15-SHA1' }),
+    userKeys: new UserKeys(opts),
+    keySignature: loadKeySignature(opts as unknown as Parameters<typeof loadKeySignature>[0], pair, log),
+  };
+  tracker.connect(master, (jid, ids, waiting) => askFindJob(master, jid, ids, waiting));
+  return master;
+}
+
+async function openPorts(master: Master, functions: MasterFunctions): Promise<{ publish: PublishServer; requests: RequestServer }> {
+  const { opts } = master;
+  const transport = await getTransport(String(opts.transport));
+  const tls = opts.ssl as unknown as TlsOptions | true | null;
+  const common = {
+    interface: opts.interface,
+    ipv6: Boolean(opts.ipv6),
+    backlog: opts.zmq_backlog,
+    ...(tls ? { tls } : {}),
+    maxMessageBytes: maxRequestBytes,
+  };
+  const publish = await transport
+    .listenPublish({
+      ...common,
+      port: opts.publish_port,
+      hwm: opts.pub_hwm,
+      filtering: opts.zmq_filtering,
+      identify: tcpIdentity(master),
+      onSubscriber: (event) => master.fleet.subscriber(event),
+    })
+    .catch((error: unknown) => portError('publish_port', opts.publish_port, error));
+  master.publisher.attach(publish);
+  const port = new RequestPort(master, buildHandlers(master), clearCommands(master, functions), transport.name);
+  const requests = await transport
+    .listenRequests({ ...common, port: opts.ret_port }, (request) => port.accept(request))
+    .catch(async (error: unknown) => {
+      await publish.close();
+      return portError('ret_port', opts.ret_port, error);
+    });
+  return { publish, requests };
+}
+
+function portError(option: string, port: number, error: unknown): never {
+  throw new HaliteError('daemon.running', `cannot listen on ${option} ${port}: ${messageOf(error)}`, {
+    hint: 'Another master may be running here; stop it, or choose other ports in the master configuration.',
+    cause: error,
+  });
+}

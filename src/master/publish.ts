@@ -1,0 +1,185 @@
+// Job path 3/9 · from engine/client/local.ts · to master/publisher.ts: from a request to a published, recorded job.
+import { newDict, type PlainDict, type Value } from '../base/codec/value.ts';
+import { HaliteError, messageOf } from '../base/errors/index.ts';
+import { generateJid, isJid } from '../base/util/jid.ts';
+import { publishForm } from '../protocol/target/index.ts';
+import type { ActiveJob, Waiting } from './active-job.ts';
+import type { Master } from './core.ts';
+import { matchFleet } from './targets.ts';
+
+export interface PublishRequest {
+  readonly tgt: string | readonly string[];
+  readonly tgt_type: string;
+  readonly fun: string | readonly string[];
+  readonly arg: readonly Value[];
+  readonly ret?: string;
+  readonly jid?: string;
+  readonly user: string;
+  readonly delimiter?: string;
+  /** Passed through to minions: metadata, ret_config, ret_kwargs, module_executors, executor_opts, id … */
+  readonly extra?: PlainDict;
+  readonly timeoutSeconds?: number;
+  readonly gatherSeconds?: number;
+  /** Only this many of the matched, chosen at random, connected ones first. */
+  readonly subset?: number;
+  /** Nobody waits: follow the job but do not ask minions about it. */
+  readonly unwatched?: boolean;
+  /** Sent by Halite itself. */
+  readonly internal?: boolean;
+}
+
+export interface PublishedJob {
+  readonly jid: string;
+  readonly minions: readonly string[];
+  /** Named in a list target but without an accepted key. */
+  readonly missing: readonly string[];
+  readonly active: ActiveJob;
+}
+
+interface Draft {
+  readonly request: PublishRequest;
+  readonly jid: string;
+  readonly matched: readonly string[];
+  readonly unknown: readonly string[];
+  readonly missing: readonly string[];
+  readonly form: { tgt: string | string[]; tgt_type: string };
+}
+
+export const noMatchText = 'No minions matched the target. No command was sent, no jid was assigned.';
+
+type Step = (master: Master, draft: Draft) => Draft;
+/** In this order, tested by name. Authentication and authorisation happen before, at the door (local-server, clear). */
+export const publishSteps: Readonly<Record<'expandTarget' | 'chooseSubset' | 'allotJid', Step>> = {
+  expandTarget,
+  chooseSubset,
+  allotJid,
+};
+
+/** Publishes a job and begins to follow it. Throws target.syntax or target.empty; nothing is sent then. */
+export async function publishJob(master: Master, request: PublishRequest): Promise<PublishedJob> {
+  let draft: Draft = { request, jid: '', matched: [], unknown: [], missing: [], form: { tgt: '', tgt_type: 'glob' } };
+  for (const step of Object.values(publishSteps)) draft = step(master, draft);
+  const active = follow(master, draft);
+  const { jid, matched, unknown } = draft;
+  const minions = [...matched, ...unknown];
+  const saved = saveLoad(master, draft);
+  announce(master, draft, minions);
+  await master.publisher.send(jobLoad(draft), minions);
+  master.tracker.begin(active, !request.unwatched);
+  await saved;
+  return { jid, minions, missing: draft.missing, active };
+}
+
+function expandTarget(master: Master, draft: Draft): Draft {
+  const { request } = draft;
+  const { target, matched, unknown } = matchFleet(master, request.tgt, request.tgt_type, { delimiter: request.delimiter });
+  const missing = request.tgt_type === 'list' ? unlisted(request.tgt, new Set(matched)) : [];
+  if (matched.length + unknown.length + missing.length === 0) throw new HaliteError('target.empty', noMatchText);
+  return { ...draft, matched, unknown, missing, form: publishForm(target) };
+}
+
+function unlisted(tgt: string | readonly string[], matched: ReadonlySet<string>): string[] {
+  const named = typeof tgt === 'string' ? tgt.split(',') : tgt;
+  const ids = named.map((id) => id.trim()).filter((id) => id !== '' && !matched.has(id));
+  return [...new Set(ids)];
+}
+
+function chooseSubset(master: Master, draft: Draft): Draft {
+  const { subset } = draft.request;
+  if (!subset || subset >= draft.matched.length) return draft;
+  const shuffled = draft.matched.map((id) => ({ id, away: master.fleet.connected(id) === 'no' ? 1 : 0, at: Math.random() }));
+  shuffled.sort((a, b) => a.away - b.away || a.at - b.at);
+  const matched = shuffled.slice(0, subset).map((entry) => entry.id);
+  return { ...draft, matched, unknown: [], missing: [], form: { tgt: matched, tgt_type: 'list' } };
+}
+
+function allotJid(master: Master, draft: Draft): Draft {
+  const given = draft.request.jid;
+  if (given !== undefined && given !== '' && !isJid(given)) {
+    throw new HaliteError('call.arguments', `'${given}' is not a job id`, { hint: 'A job id has 20 digits, like 20260131235959000001.' });
+  }
+  return { ...draft, jid: given || generateJid({ unique: Boolean(master.opts.unique_jid) }) };
+}
+
+function follow(master: Master, draft: Draft): ActiveJob {
+  const { opts } = master;
+  const waiting: Waiting = {
+    timeoutMs: (draft.request.timeoutSeconds ?? opts.timeout) * 1000,
+    gatherMs: (draft.request.gatherSeconds ?? opts.gather_job_timeout) * 1000,
+  };
+  const expected = [...draft.matched, ...draft.missing];
+  const existing = master.tracker.job(draft.jid);
+  // A batch publishes one job in several waves: the record is one.
+  if (existing) return existing;
+  return master.tracker.open(draft.jid, funName(draft.request.fun), expected, draft.unknown, waiting);
+}
+
+const funName = (fun: string | readonly string[]): string => (typeof fun === 'string' ? fun : fun.join(','));
+
+/** The job as it goes to minions: only fields that every generation understands. */
+function jobLoad(draft: Draft): PlainDict {
+  const { request, jid, form } = draft;
+  const load = newDict([
+    ['fun', typeof request.fun === 'string' ? request.fun : [...request.fun]],
+    ['arg', [...request.arg]],
+    ['tgt', form.tgt],
+    ['jid', jid],
+    ['ret', request.ret ?? ''],
+    ['tgt_type', form.tgt_type],
+    ['user', request.user],
+  ]);
+  if (request.delimiter && request.delimiter !== ':') load['delimiter'] = request.delimiter;
+  for (const [key, value] of Object.entries(request.extra ?? {})) load[key] = value;
+  return load;
+}
+
+function saveLoad(master: Master, draft: Draft): Promise<void> {
+  const { request, jid } = draft;
+  const load = jobLoad(draft);
+  load['tgt'] = typeof request.tgt === 'string' ? request.tgt : [...request.tgt];
+  load['tgt_type'] = request.tgt_type;
+  const record = {
+    jid,
+    fun: funName(request.fun),
+    tgt: typeof request.tgt === 'string' ? request.tgt : request.tgt.join(','),
+    tgt_type: request.tgt_type,
+    user: request.user,
+    load,
+    expected: [...draft.matched, ...draft.unknown, ...draft.missing],
+    started: Date.now(),
+    internal: request.internal ?? false,
+  };
+  return master.store.saveJob(record).catch((error: unknown) => {
+    master.log.limited('store', 'error', 'a job could not be stored', { jid, error: messageOf(error) });
+  });
+}
+
+function announce(master: Master, draft: Draft, minions: readonly string[]): void {
+  const { request, jid } = draft;
+  master.bus.fire(jid, { minions: [...minions] });
+  master.bus.fire(`salt/job/${jid}/new`, {
+    jid,
+    tgt_type: request.tgt_type,
+    tgt: typeof request.tgt === 'string' ? request.tgt : [...request.tgt],
+    user: request.user,
+    fun: typeof request.fun === 'string' ? request.fun : [...request.fun],
+    arg: [...request.arg],
+    minions: [...minions],
+    missing: [...draft.missing],
+  });
+}
+
+/** Asks minions whether they still run a job; published like any job, kept apart in history. */
+export async function askFindJob(master: Master, jid: string, ids: readonly string[], waiting: Waiting): Promise<ActiveJob> {
+  const { active } = await publishJob(master, {
+    tgt: ids,
+    tgt_type: 'list',
+    fun: 'saltutil.find_job',
+    arg: [jid],
+    user: 'root',
+    timeoutSeconds: waiting.gatherMs / 1000,
+    unwatched: true,
+    internal: true,
+  });
+  return active;
+}

@@ -1,0 +1,30 @@
+// Whom a target expression means, among the accepted keys and what is known of their grains and pillar.
+import type { PlainDict } from '../base/codec/value.ts';
+import { parseTarget, resolve, type Subject, type Target } from '../protocol/target/index.ts';
+import type { Master } from './core.ts';
+
+export interface MatchOptions {
+  readonly delimiter?: string;
+  /** Only these ids instead of all accepted ones. */
+  readonly ids?: readonly string[];
+}
+export interface FleetMatch {
+  readonly target: Target;
+  readonly matched: string[];
+  /** Data needed for the decision is not known here. */
+  readonly unknown: string[];
+}
+
+export function matchFleet(master: Master, expression: string | readonly string[], kind: string, options: MatchOptions = {}): FleetMatch {
+  const nodegroups = (master.opts as unknown as { nodegroups?: PlainDict }).nodegroups ?? {};
+  const target = parseTarget(expression as string | string[], kind, { delimiter: options.delimiter ?? ':', nodegroups });
+  const ids = options.ids ?? master.keys.ids('accepted');
+  return { target, ...resolve(target, subjects(master, ids)) };
+}
+
+function* subjects(master: Master, ids: readonly string[]): Iterable<Subject> {
+  for (const id of ids) {
+    const data = master.fleet.data(id);
+    yield data ? { id, grains: data.grains, pillar: data.pillar } : { id };
+  }
+}

@@ -1,0 +1,50 @@
+// One connection kept up for ever: dial, stay, report, wait, dial again.
+import { setTimeout as delay } from 'node:timers/promises';
+import { messageOf } from '../../../base/errors/index.ts';
+import { Backoff } from './backoff.ts';
+
+export interface SessionContext {
+  /** Aborted when the owner closes; the session must end then. */
+  readonly signal: AbortSignal;
+  /** Failed dials since the last success. */
+  readonly attempt: number;
+  /** To be called once when the connection is usable. */
+  connected(detail: string): void;
+}
+
+export interface KeepConnectedOptions {
+  readonly minMs: number;
+  readonly maxMs: number;
+  /** Dials and stays; resolves with the reason when the connection is gone, or throws it. */
+  readonly session: (context: SessionContext) => Promise<string>;
+  /** `disconnected` comes once per lost connection and once per failed dial. Silent after close. */
+  readonly onState: (state: 'connected' | 'disconnected', detail: string) => void;
+}
+
+/** Starts at once; the result ends it. */
+export function keepConnected(options: KeepConnectedOptions): { close(): void } {
+  const abort = new AbortController();
+  void run(options, abort.signal);
+  return { close: () => abort.abort() };
+}
+
+async function run(options: KeepConnectedOptions, signal: AbortSignal): Promise<void> {
+  const backoff = new Backoff(options.minMs, options.maxMs);
+  let attempt = 0;
+  while (!signal.aborted) {
+    const context: SessionContext = {
+      signal,
+      attempt,
+      connected(detail) {
+        attempt = -1;
+        backoff.reset();
+        if (!signal.aborted) options.onState('connected', detail);
+      },
+    };
+    const reason = await options.session(context).catch(messageOf);
+    if (signal.aborted) return;
+    options.onState('disconnected', reason);
+    attempt += 1;
+    await delay(backoff.next(), undefined, { signal }).catch(() => undefined);
+  }
+}

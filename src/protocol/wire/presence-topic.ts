@@ -1,0 +1,38 @@
+// The presence text: a Halite minion subscribes to it beside the jobs, so the master sees who is connected, per connection.
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+const prefix = 'halite1/';
+
+export interface PresenceClaim {
+  readonly id: string;
+  /** Random per minion process: two live values for one id are two machines (or two processes) using it. */
+  readonly boot: string;
+}
+
+function mac(claim: PresenceClaim, sessionKey: string): string {
+  return createHmac('sha256', sessionKey).update(`presence\0${claim.id}\0${claim.boot}`).digest('hex').slice(0, 32);
+}
+
+/** The text to subscribe to; proves possession of the session key without revealing it. */
+export function presenceTopic(claim: PresenceClaim, sessionKey: string): string {
+  return `${prefix}${encodeURIComponent(claim.id)}/${claim.boot}/${mac(claim, sessionKey)}`;
+}
+
+/** Reads a presence text; undefined when it is something else. The proof is checked by `verifyPresence`. */
+export function readPresenceTopic(topic: string): (PresenceClaim & { proof: string }) | undefined {
+  if (!topic.startsWith(prefix) || topic.length > 1024) return undefined;
+  const parts = topic.slice(prefix.length).split('/');
+  const [id, boot, proof] = parts;
+  if (parts.length !== 3 || !id || !boot || !proof) return undefined;
+  try {
+    return { id: decodeURIComponent(id), boot, proof };
+  } catch {
+    return undefined;
+  }
+}
+
+export function verifyPresence(claim: PresenceClaim & { proof: string }, sessionKey: string): boolean {
+  const expected = Buffer.from(mac(claim, sessionKey));
+  const given = Buffer.from(claim.proof);
+  return expected.length === given.length && timingSafeEqual(expected, given);
+}

@@ -1,0 +1,108 @@
+// Cuts a byte stream into frames: msgpack maps that follow each other without length prefix.
+import { HaliteError } from '../../../base/errors/index.ts';
+import { readHead } from './skip.ts';
+
+const empty = Buffer.alloc(0);
+
+/** Feed chunks, get whole frames. Each byte is looked at once, whatever the size of the frame. */
+export class FrameReader {
+  private readonly maxBytes: number;
+  /** Chunks of the frame not yet complete. */
+  private parts: Buffer[] = [];
+  private held = 0;
+  /** Values still missing in it, and content bytes still to be passed over. */
+  private missing = 1;
+  private content = 0;
+  /** A value head that was cut in two. */
+  private cut: Buffer = empty;
+  private started = false;
+
+  constructor(maxBytes: number) {
+    this.maxBytes = maxBytes;
+  }
+
+  /** Bytes held that belong to a frame not yet complete. */
+  get pending(): number {
+    return this.held;
+  }
+
+  /** Throws when the stream is no stream of frames, or a frame is or will be too large: the connection is then useless. */
+  feed(chunk: Buffer): Buffer[] {
+    const frames: Buffer[] = [];
+    let rest = chunk;
+    while (rest.length > 0) {
+      const end = this.scan(rest);
+      if (end < 0) {
+        this.hold(rest);
+        break;
+      }
+      this.hold(rest.subarray(0, end));
+      frames.push(this.parts.length === 1 ? (this.parts[0] as Buffer) : Buffer.concat(this.parts, this.held));
+      this.reset();
+      rest = rest.subarray(end);
+    }
+    return frames;
+  }
+
+  private hold(bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    this.held += bytes.length;
+    this.parts.push(bytes);
+    if (this.held > this.maxBytes) this.tooLarge();
+  }
+
+  private reset(): void {
+    this.parts = [];
+    this.held = 0;
+    this.missing = 1;
+    this.content = 0;
+    this.started = false;
+  }
+
+  private tooLarge(): never {
+    throw new HaliteError('codec.limit', `A frame is larger than ${this.maxBytes} bytes`);
+  }
+
+  /** Moves over the chunk; the position where the frame ends, or -1. */
+  private scan(chunk: Buffer): number {
+    let position = 0;
+    while (this.missing > 0 || this.content > 0) {
+      if (this.content > 0) {
+        const step = Math.min(this.content, chunk.length - position);
+        this.content -= step;
+        position += step;
+        if (this.content > 0) return -1;
+        continue;
+      }
+      const next = this.head(chunk, position);
+      if (next < 0) return -1;
+      position = next;
+    }
+    return position;
+  }
+
+  /** Takes one value head, which may have begun in an earlier chunk; the position after it, or -1. */
+  private head(chunk: Buffer, position: number): number {
+    const before = this.cut.length;
+    const buf = before > 0 ? Buffer.concat([this.cut, chunk.subarray(position, position + 9)]) : chunk;
+    const at = before > 0 ? 0 : position;
+    const head = readHead(buf, at);
+    if (!head) {
+      this.cut = before > 0 ? buf : Buffer.from(chunk.subarray(position));
+      return -1;
+    }
+    this.cut = empty;
+    if (!this.started) {
+      this.started = true;
+      const code = buf[at] as number;
+      // Only a map can be a frame; anything else is another protocol, best noticed at its first byte.
+      if (!(code >= 0x80 && code < 0x90) && code !== 0xde && code !== 0xdf) {
+        throw new HaliteError('codec.malformed', 'The stream does not consist of message frames');
+      }
+    }
+    this.missing += head.inside - 1;
+    this.content = head.content;
+    if (this.held + head.content + this.missing > this.maxBytes) this.tooLarge();
+    return position + head.size - before;
+  }
+}

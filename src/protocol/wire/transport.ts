@@ -1,0 +1,151 @@
+// What the daemons need from a transport, whichever it is: requests with exactly one reply, and publishes to many.
+
+/** One request as it arrived; `reply` must be called exactly once, by whoever handles it. */
+export interface IncomingRequest {
+  readonly payload: Uint8Array;
+  /** Where it came from, as far as the transport knows (`tcp://10.0.0.1:5123`), for logs and presence. */
+  readonly peer: string;
+  reply(payload: Uint8Array): void;
+}
+
+export type RequestHandler = (request: IncomingRequest) => void;
+
+/** The master's request port. */
+export interface RequestServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** What a publisher learns about a subscriber. `topic` is the presence text of a Halite minion (see presence-topic.ts). */
+export interface SubscriberEvent {
+  readonly kind: 'joined' | 'left';
+  /** Empty when the subscriber is a real Salt minion that identified itself over TCP: then `id` tells who it is. */
+  readonly topic: string;
+  /** TCP only: the id that the identification frame proved. */
+  readonly id?: string;
+  readonly peer: string;
+}
+
+/** Something a peer did that had to be ignored or cut off; for counters and a rate-limited log line. */
+export interface WireProblem {
+  readonly kind: 'malformed' | 'too-large' | 'slow' | 'idle' | 'handler' | 'overload';
+  readonly peer: string;
+  readonly detail: string;
+}
+
+/** The master's publish port. */
+export interface PublishServer {
+  readonly port: number;
+  /**
+   * Sends one packed envelope to everybody, or (`ids`) only to those ids where the transport can tell them apart.
+   * Never waits: messages leave in call order, a few at a time. Throws when far too many already wait.
+   */
+  publish(payload: Uint8Array, ids?: readonly string[]): void;
+  close(): Promise<void>;
+}
+
+export interface TlsOptions {
+  readonly certfile?: string;
+  readonly keyfile?: string;
+  readonly ca_certs?: string;
+  /** 3007+: more certificate authorities, as file names or maps with `cafile`, `capath`, `cadata`. */
+  readonly verify_locations?: readonly (string | { cafile?: string; capath?: string; cadata?: string })[];
+  readonly verify_flags?: readonly string[];
+  readonly cert_reqs?: string;
+  readonly ciphers?: string;
+  readonly ssl_version?: string;
+}
+
+/** TCP keepalive as in Salt's `tcp_keepalive*` options; -1 leaves the system's value. */
+export interface KeepAlive {
+  readonly idleSeconds: number;
+  readonly count: number;
+  readonly intervalSeconds: number;
+}
+
+export interface ListenOptions {
+  readonly interface: string;
+  readonly port: number;
+  readonly ipv6?: boolean;
+  readonly backlog?: number;
+  readonly tls?: TlsOptions | true;
+  /**
+   * Largest request accepted (default 100 MiB). TCP closes the connection of a bigger one; ZeroMQ drops and answers it,
+   * and closes the connection past twice the size.
+   */
+  readonly maxMessageBytes?: number;
+  readonly keepAlive?: KeepAlive | false;
+  readonly onProblem?: (problem: WireProblem) => void;
+}
+
+export interface PublishListenOptions extends ListenOptions {
+  readonly hwm: number;
+  /** ZeroMQ only: two-frame publishes with a topic per id (`zmq_filtering`). */
+  readonly filtering?: boolean;
+  /** `order_masters`: per-id publishes also go to lower masters (filtered ZeroMQ) or to everybody (TCP). */
+  readonly syndics?: boolean;
+  /** ZeroMQ heartbeats (default on). Peers with libzmq older than 4.2 cannot answer them: switch off to serve those. */
+  readonly heartbeat?: boolean;
+  /** TCP only: checks the identification frame's body and gives the id it proves, or undefined. */
+  readonly identify?: (body: unknown) => Promise<string | undefined>;
+  readonly onSubscriber?: (event: SubscriberEvent) => void;
+}
+
+/** A minion's (or client's) way to one master's request port. Safe for concurrent calls. */
+export interface RequestClient {
+  /** Rejects with HaliteError wire.timeout / wire.closed. Dials (and resolves DNS) again when the connection is gone. */
+  request(payload: Uint8Array, options: { timeoutMs: number; signal?: AbortSignal }): Promise<Uint8Array>;
+  close(): void;
+}
+
+/** A minion's subscription to one master's publish port. */
+export interface Subscription {
+  /** Replaces the presence text, after a new session key; without reconnecting where the transport can. */
+  setPresence(topic: string): void;
+  close(): void;
+}
+
+export interface SubscribeOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly id: string;
+  readonly ipv6?: boolean;
+  /** Same as the master's `zmq_filtering`: false receives everything, true only what is for this id. */
+  readonly filtering?: boolean;
+  /** A lower master: takes the `syndic` topic instead of one for its id. */
+  readonly syndic?: boolean;
+  readonly tls?: TlsOptions | true;
+  readonly sourceAddress?: string;
+  readonly keepAlive?: KeepAlive | false;
+  /** ZeroMQ heartbeats (default on); see PublishListenOptions. */
+  readonly heartbeat?: boolean;
+  readonly onProblem?: (problem: WireProblem) => void;
+  /** Extra subscription text that tells a Halite master who is connected; real Salt masters ignore it. */
+  readonly presenceTopic?: string;
+  /** TCP: makes the identification frame body, called at every (re)connect. */
+  readonly identification?: () => Promise<unknown>;
+  readonly reconnectMinMs: number;
+  readonly reconnectMaxMs: number;
+  readonly onPublish: (payload: Uint8Array) => void;
+  readonly onState: (state: 'connected' | 'disconnected', detail: string) => void;
+}
+
+export interface DialOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly ipv6?: boolean;
+  readonly tls?: TlsOptions | true;
+  readonly sourceAddress?: string;
+  readonly keepAlive?: KeepAlive | false;
+  /** ZeroMQ heartbeats (default on); see PublishListenOptions. */
+  readonly heartbeat?: boolean;
+}
+
+/** One transport, both sides. Implemented by zeromq.ts, tcp.ts and ws.ts. */
+export interface Transport {
+  readonly name: 'zeromq' | 'tcp' | 'ws';
+  listenRequests(options: ListenOptions, handler: RequestHandler): Promise<RequestServer>;
+  listenPublish(options: PublishListenOptions): Promise<PublishServer>;
+  dial(options: DialOptions): RequestClient;
+  subscribe(options: SubscribeOptions): Promise<Subscription>;
+}

@@ -1,0 +1,72 @@
+// What the master needs of a job store. Writes are acknowledged when they are safe; reads never wait for writes.
+import type { Dict, Value } from '../base/codec/value.ts';
+import type { JobFilter, JobSummary } from '../extend/sdk/context.ts';
+
+export interface JobRecord {
+  readonly jid: string;
+  readonly fun: string;
+  readonly tgt: string;
+  readonly tgt_type: string;
+  readonly user: string;
+  /** The published load, without secrets. */
+  readonly load: Dict;
+  readonly expected: readonly string[];
+  readonly started: number;
+  /** Sent by Halite itself (find_job …): kept apart from what people asked for. */
+  readonly internal: boolean;
+}
+
+export interface ReturnRecord {
+  readonly jid: string;
+  readonly id: string;
+  readonly fun: string;
+  readonly retcode: number;
+  readonly success: boolean;
+  /** The return load as the minion sent it (`return`, `retcode`, `fun_args`, …), without tokens. */
+  readonly load: Dict;
+  readonly received: number;
+}
+
+export interface VerdictRecord {
+  readonly jid: string;
+  readonly id: string;
+  readonly verdict: string;
+  readonly reason: string;
+  readonly text: string;
+  readonly evidence: Dict;
+  readonly at: number;
+}
+
+export interface MinionData {
+  readonly grains: Dict;
+  readonly pillar: Dict;
+}
+
+/** Limits by age and by size; zero means no limit. */
+export interface Retention {
+  readonly keepSeconds: number;
+  readonly maxBytes: number;
+}
+
+export interface JobStore {
+  /** A word for logs and doctor output: `sqlite /var/cache/…/jobs.db`. */
+  readonly description: string;
+  saveJob(job: JobRecord): Promise<void>;
+  /** Answers 'duplicate' when this minion's return for this job was already there; the first one stays. */
+  saveReturn(ret: ReturnRecord): Promise<'stored' | 'duplicate'>;
+  saveVerdicts(verdicts: readonly VerdictRecord[]): Promise<void>;
+  saveMinionData(id: string, data: MinionData): Promise<void>;
+  dropMinionData(id: string): Promise<void>;
+
+  loadMinionData(): Promise<Map<string, MinionData>>;
+  load(jid: string): Promise<Dict | undefined>;
+  expected(jid: string): Promise<string[]>;
+  returns(jid: string): Promise<Map<string, Dict>>;
+  verdicts(jid: string): Promise<VerdictRecord[]>;
+  list(filter: JobFilter): Promise<JobSummary[]>;
+  /** Read-only SQL over the views `jids`, `salt_returns`, … */
+  query(sql: string, parameters?: readonly Value[]): Promise<Dict[]>;
+
+  clean(retention: Retention): Promise<{ jobs: number }>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,234 @@
+// The master's key folders, exactly as Salt lays them out; a stat per look-up keeps the cache true without watchers.
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { rename, unlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fingerprint } from '../base/crypto/index.ts';
+import { isValidMinionId } from '../base/util/valid-id.ts';
+import type { KeyServices, KeyState } from '../extend/sdk/context.ts';
+
+export const keyFolders: Readonly<Record<KeyState, string>> = {
+  accepted: 'minions',
+  denied: 'minions_denied',
+  pending: 'minions_pre',
+  rejected: 'minions_rejected',
+};
+const states = Object.keys(keyFolders) as KeyState[];
+
+interface Listing {
+  readonly names: readonly string[];
+  readonly set: ReadonlySet<string>;
+  readonly mtimeMs: number;
+  /** A folder changed in the last moments may change again within the same clock tick: read it again next time. */
+  readonly settled: boolean;
+}
+interface CachedKey {
+  readonly stamp: string;
+  readonly pem: string;
+  readonly key: KeyObject | undefined;
+}
+
+const settleMs = 50;
+
+export class KeyStore {
+  readonly #dir: string;
+  readonly #permissive: boolean;
+  readonly #listings = new Map<KeyState, Listing>();
+  readonly #accepted = new Map<string, CachedKey>();
+
+  constructor(pkiDir: string, options: { permissive?: boolean } = {}) {
+    this.#dir = pkiDir;
+    this.#permissive = options.permissive ?? false;
+  }
+
+  /** Creates the folders with Salt's modes; an existing tree is left as it is. */
+  prepare(): void {
+    mkdirSync(this.#dir, { recursive: true, mode: this.#permissive ? 0o750 : 0o700 });
+    for (const folder of [...Object.values(keyFolders), 'minions_autosign']) {
+      mkdirSync(join(this.#dir, folder), { recursive: true, mode: this.#permissive ? 0o750 : 0o700 });
+    }
+  }
+
+  folder(state: KeyState): string {
+    return join(this.#dir, keyFolders[state]);
+  }
+
+  path(state: KeyState, id: string): string {
+    return join(this.#dir, keyFolders[state], id);
+  }
+
+  /** Ids in one state, sorted. */
+  ids(state: KeyState): readonly string[] {
+    return this.#listing(state).names;
+  }
+
+  has(state: KeyState, id: string): boolean {
+    return this.#listing(state).set.has(id);
+  }
+
+  /** Text of a stored key, or undefined. */
+  readText(state: KeyState, id: string): string | undefined {
+    if (!isValidMinionId(id)) return undefined;
+    try {
+      return readFileSync(this.path(state, id), 'utf8');
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** The accepted key of a minion as text and as a ready RSA key; undefined when there is none. */
+  accepted(id: string): CachedKey | undefined {
+    if (!isValidMinionId(id)) return undefined;
+    const path = this.path('accepted', id);
+    const stat = statSync(path, { throwIfNoEntry: false });
+    if (!stat?.isFile()) {
+      this.#accepted.delete(id);
+      return undefined;
+    }
+    const stamp = `${stat.ino}:${stat.mtimeMs}:${stat.size}`;
+    const known = this.#accepted.get(id);
+    if (known?.stamp === stamp) return known;
+    const pem = readFileSync(path, 'utf8');
+    const fresh = { stamp, pem, key: readRsaKey(pem) };
+    this.#accepted.set(id, fresh);
+    return fresh;
+  }
+
+  /** Which folders hold a key of this id. */
+  statesOf(id: string): KeyState[] {
+    return states.filter((state) => this.has(state, id));
+  }
+
+  /** Stores key text under a state; written beside and renamed, so a reader never sees half a key. */
+  async write(state: KeyState, id: string, pem: string): Promise<void> {
+    const target = this.path(state, id);
+    const temporary = join(this.#dir, `.${process.pid}.${Math.random().toString(36).slice(2)}.tmp`);
+    await writeFile(temporary, pem, { mode: 0o644 });
+    await rename(temporary, target);
+    this.#forget(state, id);
+  }
+
+  async move(id: string, from: KeyState, to: KeyState): Promise<void> {
+    await rename(this.path(from, id), this.path(to, id));
+    this.#forget(from, id);
+    this.#forget(to, id);
+  }
+
+  async delete(state: KeyState, id: string): Promise<boolean> {
+    try {
+      await unlink(this.path(state, id));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      return false;
+    } finally {
+      this.#forget(state, id);
+    }
+    return true;
+  }
+
+  /** Uses up an autosign marker of this id (`minions_autosign/<id>`), if one is there and still young enough. */
+  consumeAutosign(id: string, timeoutMinutes: number): boolean {
+    const marker = join(this.#dir, 'minions_autosign', id);
+    const stat = statSync(marker, { throwIfNoEntry: false });
+    if (!stat) return false;
+    rmSync(marker, { force: true });
+    return Date.now() - stat.mtimeMs <= timeoutMinutes * 60_000;
+  }
+
+  #forget(state: KeyState, id: string): void {
+    this.#listings.delete(state);
+    if (state === 'accepted') this.#accepted.delete(id);
+  }
+
+  #listing(state: KeyState): Listing {
+    const folder = this.folder(state);
+    const stat = statSync(folder, { throwIfNoEntry: false });
+    if (!stat) return { names: [], set: new Set(), mtimeMs: 0, settled: false };
+    const known = this.#listings.get(state);
+    if (known?.settled && known.mtimeMs === stat.mtimeMs) return known;
+    const names = readdirSync(folder)
+      .filter((name) => !name.startsWith('.') && isValidMinionId(name))
+      .sort();
+    const settled = Date.now() - stat.mtimeMs > settleMs;
+    if (known && known.mtimeMs === stat.mtimeMs && known.names.length === names.length) {
+      const same = { ...known, settled };
+      this.#listings.set(state, same);
+      return same;
+    }
+    const listing = { names, set: new Set(names), mtimeMs: stat.mtimeMs, settled };
+    this.#listings.set(state, listing);
+    return listing;
+  }
+}
+
+function readRsaKey(pem: string): KeyObject | undefined {
+  try {
+    const key = createPublicKey(pem);
+    return key.asymmetricKeyType === 'rsa' ? key : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The key operations behind `salt-key` and `wheel key.*`; `changed` hears of every change (events, AES rotation). */
+export function keyServices(
+  store: KeyStore,
+  pkiDir: string,
+  changed: (act: 'accept' | 'reject' | 'delete', id: string) => void = () => {},
+): KeyServices {
+  const transfer = async (ids: readonly string[], from: readonly KeyState[], to: 'accepted' | 'rejected') => {
+    const done: string[] = [];
+    for (const id of ids) {
+      const source = from.find((state) => state !== to && store.has(state, id));
+      if (!source) continue;
+      await store.move(id, source, to);
+      changed(to === 'accepted' ? 'accept' : 'reject', id);
+      done.push(id);
+    }
+    return done;
+  };
+  return {
+    list: async () => Object.fromEntries(states.map((state) => [state, [...store.ids(state)]])) as Record<KeyState, string[]>,
+    read: async (state, id) => store.readText(state, id),
+    accept: (ids, from = ['pending']) => transfer(ids, from, 'accepted'),
+    reject: (ids, from = ['pending']) => transfer(ids, from, 'rejected'),
+    remove: async (ids) => {
+      const done: string[] = [];
+      for (const id of ids) {
+        let any = false;
+        for (const state of store.statesOf(id)) any = (await store.delete(state, id)) || any;
+        if (!any) continue;
+        changed('delete', id);
+        done.push(id);
+      }
+      return done;
+    },
+    local: async () => localKeys(pkiDir),
+    fingerprint: (pem) => fingerprint(pem),
+  };
+}
+
+/** The master's own key files by name, as `salt-key -L`/`-F` lists them. */
+function localKeys(pkiDir: string): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const name of readdirSync(pkiDir).sort()) {
+    if (!/\.(pem|pub)$/.test(name)) continue;
+    const path = join(pkiDir, name);
+    if (statSync(path, { throwIfNoEntry: false })?.isFile()) found[name] = readFileSync(path, 'utf8');
+  }
+  return found;
+}
+
+/** Replaces a file in one step, for small state files that must never be half written. */
+export function writeFileAtomic(path: string, content: string | Uint8Array, mode: number): void {
+  const temporary = `${path}.${process.pid}.tmp`;
+  writeFileSync(temporary, content, { mode });
+  renameSync(temporary, path);
+}
+
+/** Opens the key folders named by a configuration, for commands that work without a running master. */
+export function openKeyStore(opts: { pki_dir: string; permissive_pki_access?: boolean }): KeyServices & { store: KeyStore } {
+  const store = new KeyStore(opts.pki_dir, { permissive: opts.permissive_pki_access ?? false });
+  store.prepare();
+  return { ...keyServices(store, opts.pki_dir), store };
+}

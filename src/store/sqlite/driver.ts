@@ -1,0 +1,51 @@
+// One small face over the SQLite library at hand: better-sqlite3, or Node's own from version 22.13 on.
+import { HaliteError } from '../../base/errors/index.ts';
+
+export type SqlValue = string | number | bigint | null | Uint8Array;
+export interface Statement {
+  run(...values: SqlValue[]): { changes: number };
+  all(...values: SqlValue[]): Record<string, SqlValue>[];
+  get(...values: SqlValue[]): Record<string, SqlValue> | undefined;
+}
+export interface Database {
+  exec(sql: string): void;
+  prepare(sql: string): Statement;
+  close(): void;
+}
+
+type Native = { exec(sql: string): void; prepare(sql: string): unknown; close(): void };
+
+async function openNative(file: string, readonly: boolean): Promise<Native> {
+  try {
+    const { default: Better } = await import('better-sqlite3');
+    return new Better(file, { readonly }) as unknown as Native;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code?.startsWith('SQLITE_')) throw error;
+    const name = 'node:sqlite';
+    const node = (await import(name).catch(() => undefined)) as
+      | { DatabaseSync: new (file: string, options: { readOnly: boolean }) => Native }
+      | undefined;
+    if (!node) {
+      throw new HaliteError('store.unavailable', 'no SQLite library: better-sqlite3 is not installed for this Node', {
+        hint: 'Install it with `npm install better-sqlite3`, or use Node 22.13 or newer.',
+        cause: error,
+      });
+    }
+    return new node.DatabaseSync(file, { readOnly: readonly });
+  }
+}
+
+/** Opens a database file for writing (WAL, created when missing) or for reading only. */
+export async function openDatabase(file: string, options: { readonly?: boolean } = {}): Promise<Database> {
+  const native = await openNative(file, options.readonly ?? false);
+  native.exec('PRAGMA busy_timeout = 5000');
+  if (!options.readonly) {
+    // NORMAL in WAL: a killed process loses nothing, a power cut at most the last moments.
+    native.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 2000');
+  }
+  return {
+    exec: (sql) => native.exec(sql),
+    prepare: (sql) => native.prepare(sql) as Statement,
+    close: () => native.close(),
+  };
+}

@@ -1,0 +1,29 @@
+// Test tiers as vitest projects; `npm test` runs them all through scripts/test.mjs.
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+const alias = { 'halite/sdk': fileURLToPath(new URL('./src/extend/sdk/index.ts', import.meta.url)) };
+const tier = (name: string, include: string[], testTimeout: number, serial: boolean) => ({
+  resolve: { alias },
+  test: {
+    name,
+    include,
+    testTimeout,
+    hookTimeout: Math.max(testTimeout, 120_000),
+    fileParallelism: !serial,
+    pool: 'forks' as const,
+  },
+});
+
+export default defineConfig({
+  test: {
+    maxWorkers: 2,
+    projects: [
+      tier('unit', ['src/**/*.test.ts', 'scripts/**/*.test.ts'], 20_000, false),
+      tier('integration', ['test/integration/**/*.test.ts'], 60_000, true),
+      tier('stories', ['test/stories/**/*.test.ts'], 120_000, true),
+      tier('backends', ['test/backends/**/*.test.ts'], 120_000, true),
+      tier('interop', ['test/interop/**/*.test.ts'], 180_000, true),
+    ],
+  },
+});
