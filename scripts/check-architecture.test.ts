@@ -8,7 +8,8 @@ describe('architecture', () => {
   });
 
   it('reads static, type and dynamic imports', () => {
-    const text = "import a from './a.ts';\nimport type { B } from './b.ts';\nexport { c } from './c.ts';\nawait import('./d.ts');\n";
+    const text =
+      "import a from './a.ts';\nimport type { B } from './b.ts';\nexport { c } from './c.ts';\nawait import('./d.ts');\n";
     expect(importsOf(text).map((item) => item.specifier)).toEqual(['./a.ts', './b.ts', './c.ts', './d.ts']);
   });
 

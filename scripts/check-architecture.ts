@@ -27,7 +27,8 @@ export function sourceFiles(folder = src): string[] {
     .sort();
 }
 
-const importPattern = /^\s*(?:import|export)\s+(type\s+)?(?:[^'"`;]*?\sfrom\s+)?['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/gm;
+const importPattern =
+  /^\s*(?:import|export)\s+(type\s+)?(?:[^'"`;]*?\sfrom\s+)?['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/gm;
 
 export function importsOf(text: string): Import[] {
   const found: Import[] = [];
@@ -73,13 +74,22 @@ export function findBreaches(files = sourceFiles(), rules = readRules()): string
   return [...breaches, ...findCycles(edges)];
 }
 
-const isTable = (name: string): boolean => name.endsWith('.gen.ts') || name.includes('/options/') || name.endsWith('.test.ts');
+const isTable = (name: string): boolean =>
+  name.endsWith('.gen.ts') || name.includes('/options/') || name.endsWith('.test.ts');
 
-function checkImport(file: string, from: string, specifier: string, rules: Rules, edges: Map<string, Set<string>>): string | undefined {
+function checkImport(
+  file: string,
+  from: string,
+  specifier: string,
+  rules: Rules,
+  edges: Map<string, Set<string>>,
+): string | undefined {
   if (specifier.startsWith('node:') || specifier === 'halite/sdk') return undefined;
   if (!specifier.startsWith('.')) {
     const allowed = rules.libraries[specifier];
-    return allowed?.some((name) => from === name || from.startsWith(`${name}/`)) ? undefined : `imports ${specifier}, which is not allowed here`;
+    return allowed?.some((name) => from === name || from.startsWith(`${name}/`))
+      ? undefined
+      : `imports ${specifier}, which is not allowed here`;
   }
   const target = moduleOf(resolve(dirname(file), specifier), rules);
   if (!target) return `imports ${specifier}, which is outside src/`;

@@ -35,8 +35,13 @@ export function installDependencies(say = () => {}) {
   const stamp = stampOf(lock ? ['package.json', 'package-lock.json'] : ['package.json']);
   if (isCurrent('node_modules/.halite-stamp', stamp)) return;
   say('installing dependencies (first time only; a compiler may run for a minute or two)');
-  const done = spawnSync('npm', [lock ? 'ci' : 'install', '--no-audit', '--no-fund'], { cwd: root, encoding: 'utf8', maxBuffer: 1 << 26 });
-  if (done.status !== 0) fail(`npm could not install the dependencies:\n${done.stdout ?? ''}${done.stderr ?? done.error ?? ''}`);
+  const done = spawnSync('npm', [lock ? 'ci' : 'install', '--no-audit', '--no-fund'], {
+    cwd: root,
+    encoding: 'utf8',
+    maxBuffer: 1 << 26,
+  });
+  if (done.status !== 0)
+    fail(`npm could not install the dependencies:\n${done.stdout ?? ''}${done.stderr ?? done.error ?? ''}`);
   mark('node_modules/.halite-stamp', stamp);
 }
 
@@ -44,7 +49,13 @@ function sources() {
   const list = (folder) =>
     readdirSync(join(root, folder), { recursive: true })
       .map((name) => `${folder}/${name}`)
-      .filter((path) => /\.(ts|mjs)$/.test(path) && !path.endsWith('.test.ts') && !path.endsWith('.gen.ts') && statSync(join(root, path)).isFile());
+      .filter(
+        (path) =>
+          /\.(ts|mjs)$/.test(path) &&
+          !path.endsWith('.test.ts') &&
+          !path.endsWith('.gen.ts') &&
+          statSync(join(root, path)).isFile(),
+      );
   return ['package.json', ...list('src'), ...list('scripts')].sort();
 }
 

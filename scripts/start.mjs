@@ -50,7 +50,9 @@ const children = [];
 function daemon(name, args) {
   const log = join(home, 'log', `${name}.out`);
   writeFileSync(log, '');
-  const child = spawn('/bin/sh', ['-c', `exec "$0" "$@" >"${log}" 2>&1`, join(bin, args[0]), ...args.slice(1)], { stdio: 'ignore' });
+  const child = spawn('/bin/sh', ['-c', `exec "$0" "$@" >"${log}" 2>&1`, join(bin, args[0]), ...args.slice(1)], {
+    stdio: 'ignore',
+  });
   child.on('exit', (code) => {
     if (stopping) return;
     console.error(`${name} ended unexpectedly (exit ${code}); its output:\n${readFileSync(log, 'utf8')}`);
@@ -88,7 +90,11 @@ function stop(code) {
   const deadline = setTimeout(() => {
     for (const child of children) child.kill('SIGKILL');
   }, 5000);
-  Promise.all(children.map((child) => (child.exitCode !== null || child.signalCode ? undefined : new Promise((resolve) => child.once('exit', resolve))))).then(() => {
+  Promise.all(
+    children.map((child) =>
+      child.exitCode !== null || child.signalCode ? undefined : new Promise((resolve) => child.once('exit', resolve)),
+    ),
+  ).then(() => {
     clearTimeout(deadline);
     say('stopped');
     process.exit(code);
@@ -96,7 +102,9 @@ function stop(code) {
 }
 
 function command(name, args) {
-  console.log(`\n${paint('1', `$ ${name} ${args.map((arg) => (/[^\w./:=@-]/.test(arg) ? `'${arg}'` : arg)).join(' ')}`)}`);
+  console.log(
+    `\n${paint('1', `$ ${name} ${args.map((arg) => (/[^\w./:=@-]/.test(arg) ? `'${arg}'` : arg)).join(' ')}`)}`,
+  );
   const done = spawnSync(join(bin, name), ['-c', join(home, 'etc'), ...args], { encoding: 'utf8' });
   process.stdout.write(done.stdout + done.stderr);
   return done;
@@ -132,7 +140,11 @@ say('three minions ask to be accepted; their fingerprints:');
 command('salt-key', ['-F']);
 command('salt-key', ['-A', '-y']);
 const connected = () => {
-  const done = spawnSync(join(bin, 'salt'), ['-c', join(home, 'etc'), '*', 'test.ping', '--out=json', '--static', '-t', '2'], { encoding: 'utf8' });
+  const done = spawnSync(
+    join(bin, 'salt'),
+    ['-c', join(home, 'etc'), '*', 'test.ping', '--out=json', '--static', '-t', '2'],
+    { encoding: 'utf8' },
+  );
   try {
     return Object.values(JSON.parse(done.stdout)).filter((value) => value === true).length === minions.length;
   } catch {

@@ -1,6 +1,6 @@
 // Usage and help texts, laid out as optparse lays them out.
 import { fillText, wrapText } from '../base/util/textwrap.ts';
-import { allOptions, type CommandSpec, defaultValues, type OptionSpec, type OptionValue, takesValue } from './optparse.ts';
+import { type CommandSpec, defaultValues, type OptionSpec, type OptionValue, takesValue } from './optparse.ts';
 
 const INDENT = 2;
 const MAX_HELP_POSITION = 24;
@@ -84,9 +84,4 @@ function shown(value: OptionValue | undefined): string {
   if (value === true) return 'True';
   if (value === false) return 'False';
   return String(value);
-}
-
-/** Destinations by flag, for completion and tests. */
-export function flagIndex(spec: CommandSpec): Map<string, OptionSpec> {
-  return new Map(allOptions(spec).flatMap((option) => option.flags.map((flag) => [flag, option] as const)));
 }

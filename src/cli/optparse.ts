@@ -32,7 +32,7 @@ export interface OptionSpec {
   readonly choices?: readonly string[];
   readonly metavar?: string;
   readonly help: string;
-  /** Not one of Salt's: never makes an abbreviation of Salt's options ambiguous. */
+  /** Not an option of Salt 3006: never makes an abbreviation of Salt's options ambiguous. */
   readonly ours?: boolean;
   /** A last touch to the text, before it is stored. */
   readonly convert?: (text: string) => string;
@@ -130,11 +130,12 @@ class Reader {
     const typed = equals < 0 ? arg : arg.slice(0, equals);
     const flag = this.#match(typed);
     const option = this.#flags.get(flag)!;
-    if (option.optionalValue) {
-      if (equals < 0) return this.#store(option, option.constant ?? null);
-    } else if (!takesValue(option) && equals >= 0) throw usageError(`${flag} option does not take a value`);
-    if (equals >= 0) this.#rest.unshift(arg.slice(equals + 1));
-    this.#apply(flag, option);
+    if (equals >= 0) {
+      if (!takesValue(option)) throw usageError(`${flag} option does not take a value`);
+      this.#rest.unshift(arg.slice(equals + 1));
+    }
+    if (equals < 0 && option.optionalValue) this.#store(option, option.constant ?? null);
+    else this.#apply(flag, option);
   }
 
   #short(arg: string): void {

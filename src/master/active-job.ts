@@ -73,7 +73,10 @@ export class ActiveJob {
   /** A result; also from minions nobody expected, and after the wait has ended: late is better than lost. */
   returned(id: string, load: PlainDict): void {
     const retcode = typeof load['retcode'] === 'number' ? load['retcode'] : 0;
-    this.#set(id, load['success'] === false || retcode !== 0 ? { kind: 'failed', retcode } : { kind: 'returned', retcode });
+    this.#set(
+      id,
+      load['success'] === false || retcode !== 0 ? { kind: 'failed', retcode } : { kind: 'returned', retcode },
+    );
     this.#tell({ type: 'return', id, load });
     this.#finish();
   }

@@ -1,7 +1,7 @@
 // Sign-in of minions (`_auth`): which key is accepted, and the reply that hands out the keys of the wire.
 import type { KeyObject } from 'node:crypto';
 import { pack } from '../base/codec/msgpack/index.ts';
-import { type Dict, type PlainDict, newDict, type Value } from '../base/codec/value.ts';
+import { type Dict, newDict, type PlainDict, type Value } from '../base/codec/value.ts';
 import {
   cleanKey,
   defaultEncAlgo,
@@ -51,7 +51,9 @@ export async function authenticate(master: Master, load: PlainDict, version: num
   const reply = (inner: PlainDict): Promise<Value> => wrap(master, inner, version, nonce, sigAlgo);
   const id = load['id'];
   if (!isValidMinionId(id)) {
-    master.log.limited('auth:invalid-id', 'warn', 'sign-in with an unacceptable id refused', { id: String(id).slice(0, 80) });
+    master.log.limited('auth:invalid-id', 'warn', 'sign-in with an unacceptable id refused', {
+      id: String(id).slice(0, 80),
+    });
     return reply({ ret: false });
   }
   const request: AuthLoad = {
@@ -78,7 +80,13 @@ export async function authenticate(master: Master, load: PlainDict, version: num
 const unsigned = (ret: string): Value => ({ enc: 'clear', load: { ret } });
 
 /** P2 and P3 replies are signed and carry the nonce; P0 minions understand only the bare form. */
-async function wrap(master: Master, inner: PlainDict, version: number, nonce: string | undefined, algo: SigAlgo): Promise<Value> {
+async function wrap(
+  master: Master,
+  inner: PlainDict,
+  version: number,
+  nonce: string | undefined,
+  algo: SigAlgo,
+): Promise<Value> {
   const granted = 'aes' in inner;
   if (version < 2) return granted ? inner : { enc: 'clear', load: inner };
   if (nonce !== undefined) inner['nonce'] = nonce;
@@ -116,12 +124,18 @@ async function decide(master: Master, request: AuthLoad): Promise<Decision> {
 
 async function known(master: Master, request: AuthLoad): Promise<Decision> {
   const stored = master.keys.accepted(request.id);
-  if (stored && cleanKey(stored.pem) === cleanKey(request.pub)) return { ret: 'accepted', act: 'accept', detail: 'known key' };
+  if (stored && cleanKey(stored.pem) === cleanKey(request.pub))
+    return { ret: 'accepted', act: 'accept', detail: 'known key' };
   await master.keys.write('denied', request.id, request.pub);
   return { ret: false, act: 'denied', detail: mismatch(stored?.pem ?? '', request.pub) };
 }
 
-async function pending(master: Master, request: AuthLoad, rejected: boolean, signed: string | false): Promise<Decision> {
+async function pending(
+  master: Master,
+  request: AuthLoad,
+  rejected: boolean,
+  signed: string | false,
+): Promise<Decision> {
   const { keys } = master;
   const { id } = request;
   if (rejected) {
@@ -165,7 +179,9 @@ function usableKey(pem: string): KeyObject | string {
 function tooMany(master: Master, id: string): boolean {
   const limit = master.opts.max_minions;
   if (limit <= 0) return false;
-  const connected = master.fleet.ids().filter((other) => master.fleet.connected(other) !== 'no' && master.keys.has('accepted', other));
+  const connected = master.fleet
+    .ids()
+    .filter((other) => master.fleet.connected(other) !== 'no' && master.keys.has('accepted', other));
   return connected.length >= limit && !connected.includes(id);
 }
 

@@ -1,8 +1,8 @@
 // Automatic acceptance and rejection: files of patterns, one-time markers and grains, as Salt reads them.
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Dict, dictGet, isDict } from '../base/codec/value.ts';
 import { pyStr } from '../base/codec/python/index.ts';
+import { type Dict, dictGet, isDict } from '../base/codec/value.ts';
 import { matchesGlob } from '../base/util/fnmatch.ts';
 import { pyRegexFull } from '../base/util/pyregex.ts';
 import type { Master } from './core.ts';
@@ -44,7 +44,8 @@ export function autoSign(master: Master, id: string, grains: Dict | undefined): 
   if (opts.auto_accept) return 'auto_accept';
   if (opts.autosign_file && listed(String(opts.autosign_file), id, opts.permissive_pki_access)) return 'autosign_file';
   if (master.keys.consumeAutosign(id, opts.autosign_timeout)) return 'minions_autosign';
-  if (opts.autosign_grains_dir && isDict(grains) && grainAccepted(String(opts.autosign_grains_dir), grains)) return 'autosign_grains';
+  if (opts.autosign_grains_dir && isDict(grains) && grainAccepted(String(opts.autosign_grains_dir), grains))
+    return 'autosign_grains';
   return false;
 }
 

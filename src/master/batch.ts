@@ -6,7 +6,7 @@ import type { JobItem } from '../engine/client/api.ts';
 import { balanceOf, type Verdict } from '../protocol/job/verdict.ts';
 import type { Master } from './core.ts';
 import { followJob } from './job-stream.ts';
-import { noMatchText, publishJob, type PublishRequest } from './publish.ts';
+import { noMatchText, type PublishRequest, publishJob } from './publish.ts';
 import { reason } from './reasons.ts';
 import { matchFleet } from './targets.ts';
 
@@ -21,7 +21,9 @@ export function batchSize(text: string, total: number): number {
   const match = /^\s*(\d+(?:\.\d+)?)\s*(%?)\s*$/.exec(text);
   const given = Number(match?.[1]);
   if (!match || !(given > 0)) {
-    throw new HaliteError('cli.usage', `Invalid batch size '${text}'`, { hint: 'Give a number of minions (10) or a percentage (25%).' });
+    throw new HaliteError('cli.usage', `Invalid batch size '${text}'`, {
+      hint: 'Give a number of minions (10) or a percentage (25%).',
+    });
   }
   if (!match[2]) return Math.floor(given) || 1;
   const share = (given / 100) * total;
@@ -35,7 +37,12 @@ interface Slot {
 }
 
 /** Runs the job wave by wave; a slot that becomes free is filled at once (after `waitSeconds`). */
-export async function* runBatch(master: Master, request: PublishRequest, options: BatchOptions, signal: AbortSignal): AsyncIterable<JobItem> {
+export async function* runBatch(
+  master: Master,
+  request: PublishRequest,
+  options: BatchOptions,
+  signal: AbortSignal,
+): AsyncIterable<JobItem> {
   const { matched, unknown } = matchFleet(master, request.tgt, request.tgt_type, { delimiter: request.delimiter });
   const ids = [...matched, ...unknown];
   if (ids.length === 0) throw new HaliteError('target.empty', noMatchText);
@@ -112,4 +119,3 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
     });
   });
 }
-

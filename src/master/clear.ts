@@ -35,11 +35,23 @@ function nameOf(error: unknown): string {
   return error.code === 'auth.denied' ? 'AuthorizationError' : 'SaltInvocationError';
 }
 
-const passedOn = ['metadata', 'ret_config', 'ret_kwargs', 'module_executors', 'executor_opts', 'master_id', 'id'] as const;
+const passedOn = [
+  'metadata',
+  'ret_config',
+  'ret_kwargs',
+  'module_executors',
+  'executor_opts',
+  'master_id',
+  'id',
+] as const;
 
 async function publish(master: Master, load: PlainDict): Promise<Value> {
   const kwargs = isDict(load['kwargs']) && !(load['kwargs'] instanceof Map) ? load['kwargs'] : newDict();
-  const caller = authenticateCaller(master, { ...load, token: kwargs['token'] ?? null, eauth: kwargs['eauth'] ?? null });
+  const caller = authenticateCaller(master, {
+    ...load,
+    token: kwargs['token'] ?? null,
+    eauth: kwargs['eauth'] ?? null,
+  });
   const fun = load['fun'];
   const functions = Array.isArray(fun) ? fun.map(String) : [String(fun ?? '')];
   const tgtType = String(load['tgt_type'] ?? 'glob');
@@ -91,5 +103,8 @@ async function wheel(master: Master, functions: MasterFunctions, load: PlainDict
   const run = functions.start('wheel', fun, args, { ...kwargs, ...argumentsOf(load).kwargs }, caller.user);
   const result = await run.result;
   const tag = `salt/wheel/${run.jid}`;
-  return { tag, data: { fun: `wheel.${fun}`, jid: run.jid, tag, user: caller.user, return: result.ret, success: result.success } };
+  return {
+    tag,
+    data: { fun: `wheel.${fun}`, jid: run.jid, tag, user: caller.user, return: result.ret, success: result.success },
+  };
 }

@@ -1,6 +1,7 @@
 // What the parts of the master share; built once in main.ts and handed to each of them.
 import type { MasterOpts } from '../base/config/index.ts';
 import type { Logger } from '../base/log/index.ts';
+import type { FileServer } from '../engine/files/server.ts';
 import type { EventBus } from '../protocol/event/bus.ts';
 import type { JobStore } from '../store/jobs.ts';
 import type { KeyStore } from '../store/keys.ts';
@@ -22,6 +23,7 @@ export interface Master {
   readonly publisher: Publisher;
   readonly tracker: Tracker;
   readonly userKeys: UserKeys;
+  readonly files: FileServer;
   /** Present with `master_sign_pubkey`. */
   readonly keySignature: KeySignature | undefined;
 }

@@ -27,7 +27,13 @@ export function authenticateCaller(master: Master, load: PlainDict): Caller {
 }
 
 /** Whether a proven user may publish this function to this target; root, the master's user and sudo may everything. */
-export function authorizePublish(master: Master, caller: Caller, tgt: unknown, tgtType: string, functions: readonly string[]): void {
+export function authorizePublish(
+  master: Master,
+  caller: Caller,
+  tgt: unknown,
+  tgtType: string,
+  functions: readonly string[],
+): void {
   const { user } = caller;
   const masterUser = String(master.opts.user ?? 'root');
   const sudo = user.startsWith('sudo_');
@@ -38,9 +44,13 @@ export function authorizePublish(master: Master, caller: Caller, tgt: unknown, t
     if (!matchesGlob(account, name) || !Array.isArray(rules)) continue;
     if (functions.every((fun) => allows(rules, fun, tgt, tgtType))) return;
   }
-  throw new HaliteError('auth.denied', `Authorization error occurred: user ${user} may not run ${functions.join(', ')} on this target.`, {
-    hint: 'Ask the administrator to extend publisher_acl in the master configuration.',
-  });
+  throw new HaliteError(
+    'auth.denied',
+    `Authorization error occurred: user ${user} may not run ${functions.join(', ')} on this target.`,
+    {
+      hint: 'Ask the administrator to extend publisher_acl in the master configuration.',
+    },
+  );
 }
 
 /** Rules are function expressions for every minion, or {minion glob: [function expressions]}. */
@@ -49,7 +59,8 @@ function allows(rules: readonly unknown[], fun: string, tgt: unknown, tgtType: s
     if (typeof rule === 'string') return whole(rule, fun);
     if (!rule || typeof rule !== 'object' || tgtType !== 'glob' || typeof tgt !== 'string') return false;
     return Object.entries(rule).some(
-      ([minions, names]) => minions === tgt && (Array.isArray(names) ? names : [names]).some((name) => whole(String(name), fun)),
+      ([minions, names]) =>
+        minions === tgt && (Array.isArray(names) ? names : [names]).some((name) => whole(String(name), fun)),
     );
   });
 }

@@ -1,8 +1,8 @@
 // Who is out there: last contact, live connections, grains and pillar of every minion, in memory.
 import { type Dict, newDict } from '../base/codec/value.ts';
+import type { MinionStatus } from '../extend/sdk/context.ts';
 import { readPresenceTopic, verifyPresence } from '../protocol/wire/presence-topic.ts';
 import type { SubscriberEvent } from '../protocol/wire/transport.ts';
-import type { MinionStatus } from '../extend/sdk/context.ts';
 import type { JobStore, MinionData } from '../store/jobs.ts';
 
 export interface Connection {

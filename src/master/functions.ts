@@ -3,7 +3,7 @@ import { newDict, type PlainDict, type Value } from '../base/codec/value.ts';
 import { HaliteError, messageOf } from '../base/errors/index.ts';
 import { generateJid } from '../base/util/jid.ts';
 import { bindArguments } from '../engine/exec/bind.ts';
-import { runCommand } from '../engine/exec/exec.ts';
+import { execProgram } from '../engine/exec/exec.ts';
 import { createRegistry, type FoundFunction, type Loader } from '../extend/loader/index.ts';
 import type { MasterContext, MasterServices } from '../extend/sdk/index.ts';
 import type { Master } from './core.ts';
@@ -117,7 +117,7 @@ export class MasterFunctions {
       cache: new Map(),
       call: (fun, ...more) => this.call(kind, fun, more, newDict()),
       callWith: (fun, more, named) => this.call(kind, fun, more, named),
-      exec: (file, argv, options = {}) => runCommand(file, argv, options, signal),
+      exec: (file, argv, options = {}) => execProgram(file, argv, options, signal),
       setRetcode,
       progress: hooks.progress ?? (() => {}),
     };
@@ -130,12 +130,34 @@ export class MasterFunctions {
     const id = String((opts as unknown as PlainDict)['id'] ?? 'master');
     const load: PlainDict = { ...base, id, tgt: id, tgt_type: 'glob', arg: base['fun_args'] ?? [] };
     const started = Date.now();
-    const job = { jid, fun, tgt: id, tgt_type: 'glob', user: String(base['user']), load, expected: [id], started, internal: true };
+    const job = {
+      jid,
+      fun,
+      tgt: id,
+      tgt_type: 'glob',
+      user: String(base['user']),
+      load,
+      expected: [id],
+      started,
+      internal: true,
+    };
     const ret = { ...load, return: outcome.ret, success: outcome.success, retcode: outcome.retcode };
     store
       .saveJob(job)
-      .then(() => store.saveReturn({ jid, id, fun, retcode: outcome.retcode, success: outcome.success, load: ret, received: started }))
-      .catch((error: unknown) => log.limited('store', 'error', 'a runner result could not be stored', { error: messageOf(error) }));
+      .then(() =>
+        store.saveReturn({
+          jid,
+          id,
+          fun,
+          retcode: outcome.retcode,
+          success: outcome.success,
+          load: ret,
+          received: started,
+        }),
+      )
+      .catch((error: unknown) =>
+        log.limited('store', 'error', 'a runner result could not be stored', { error: messageOf(error) }),
+      );
   }
 }
 

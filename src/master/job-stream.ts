@@ -52,7 +52,12 @@ function itemOf(master: Master, update: Exclude<JobUpdate, { type: 'end' }>): Jo
       return { type: 'progress', id: update.id, text: update.text };
     case 'missing': {
       const { code, text, evidence } = update.reason;
-      return { type: 'missing', id: update.id, reason: { code, text, evidence }, connected: master.fleet.connected(update.id) !== 'no' };
+      return {
+        type: 'missing',
+        id: update.id,
+        reason: { code, text, evidence },
+        connected: master.fleet.connected(update.id) !== 'no',
+      };
     }
   }
 }
@@ -76,6 +81,7 @@ export function returnItem(id: string, load: PlainDict): JobItem {
 /** Multi-function jobs return a map of codes: the worst one speaks for the minion. */
 function retcodeOf(value: Value | undefined): number {
   if (typeof value === 'number') return value;
-  if (isDict(value) && !(value instanceof Map)) return Math.max(0, ...Object.values(value).map((code) => Number(code) || 0));
+  if (isDict(value) && !(value instanceof Map))
+    return Math.max(0, ...Object.values(value).map((code) => Number(code) || 0));
   return 0;
 }

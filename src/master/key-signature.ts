@@ -22,7 +22,11 @@ export interface KeySignatureOptions {
 }
 
 /** Prepares what goes into `pub_sig`; undefined when the master does not sign its key. */
-export function loadKeySignature(opts: KeySignatureOptions, pair: MasterKeyPair, log: Logger): KeySignature | undefined {
+export function loadKeySignature(
+  opts: KeySignatureOptions,
+  pair: MasterKeyPair,
+  log: Logger,
+): KeySignature | undefined {
   if (!opts.master_sign_pubkey) return undefined;
   const signingFile = join(opts.pki_dir, `${opts.master_sign_key_name}.pem`);
   const hasSigningKey = existsSync(signingFile);

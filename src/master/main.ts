@@ -1,14 +1,15 @@
 // The master daemon: builds its parts in order, opens the ports, and closes everything again on stop.
 import { join } from 'node:path';
-import type { MasterOpts } from '../base/config/index.ts';
+import { newDict, type Value } from '../base/codec/value.ts';
+import { type MasterOpts, prepareDirs } from '../base/config/index.ts';
 import { isSigAlgo } from '../base/crypto/index.ts';
 import { HaliteError, messageOf } from '../base/errors/index.ts';
 import type { Logger } from '../base/log/index.ts';
-import { newDict, type Value } from '../base/codec/value.ts';
+import { type FileServerOpts, openFileServer } from '../engine/files/open.ts';
 import { Loader } from '../extend/loader/index.ts';
 import { EventBus } from '../protocol/event/bus.ts';
-import { getTransport } from '../protocol/wire/transports.ts';
 import type { PublishServer, RequestServer, TlsOptions } from '../protocol/wire/transport.ts';
+import { getTransport } from '../protocol/wire/transports.ts';
 import type { JobStore } from '../store/jobs.ts';
 import { KeyStore } from '../store/keys.ts';
 import { SqliteJobStore } from '../store/sqlite/store.ts';
@@ -40,6 +41,7 @@ const maxRequestBytes = 64 * 1024 * 1024;
 
 export async function runMaster(opts: MasterOpts, log: Logger): Promise<RunningMaster> {
   refuseUnsupported(opts);
+  prepareDirs(opts);
   const keys = new KeyStore(opts.pki_dir, { permissive: opts.permissive_pki_access });
   keys.prepare();
   const store = await openStore(opts);
@@ -111,15 +113,24 @@ async function build(opts: MasterOpts, log: Logger, keys: KeyStore, store: JobSt
     store,
     fleet,
     tracker,
-    publisher: new Publisher(secrets, { sign: opts.sign_pub_messages, algorithm: isSigAlgo(algorithm) ? algorithm : 'PKCS1v15-SHA1' }),
+    publisher: new Publisher(secrets, {
+      sign: opts.sign_pub_messages,
+      algorithm: isSigAlgo(algorithm) ? algorithm : 'PKCS1v15-SHA1',
+    }),
     userKeys: new UserKeys(opts),
+    files: openFileServer(opts as unknown as FileServerOpts, (name) =>
+      log.warn('fileserver_backend names a backend that does not exist here', { backend: name }),
+    ),
     keySignature: loadKeySignature(opts as unknown as Parameters<typeof loadKeySignature>[0], pair, log),
   };
   tracker.connect(master, (jid, ids, waiting) => askFindJob(master, jid, ids, waiting));
   return master;
 }
 
-async function openPorts(master: Master, functions: MasterFunctions): Promise<{ publish: PublishServer; requests: RequestServer }> {
+async function openPorts(
+  master: Master,
+  functions: MasterFunctions,
+): Promise<{ publish: PublishServer; requests: RequestServer }> {
   const { opts } = master;
   const transport = await getTransport(String(opts.transport));
   const tls = opts.ssl as unknown as TlsOptions | true | null;

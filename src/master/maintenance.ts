@@ -45,7 +45,10 @@ export class Maintenance {
     if (!stat) return false;
     rmSync(file, { force: true });
     if ((stat.mode & 0o777) === 0o400) return true;
-    this.#master.log.error('drop file has the wrong mode and is ignored', { file, mode: (stat.mode & 0o777).toString(8) });
+    this.#master.log.error('drop file has the wrong mode and is ignored', {
+      file,
+      mode: (stat.mode & 0o777).toString(8),
+    });
     return false;
   }
 

@@ -72,7 +72,9 @@ export async function publishJob(master: Master, request: PublishRequest): Promi
 
 function expandTarget(master: Master, draft: Draft): Draft {
   const { request } = draft;
-  const { target, matched, unknown } = matchFleet(master, request.tgt, request.tgt_type, { delimiter: request.delimiter });
+  const { target, matched, unknown } = matchFleet(master, request.tgt, request.tgt_type, {
+    delimiter: request.delimiter,
+  });
   const missing = request.tgt_type === 'list' ? unlisted(request.tgt, new Set(matched)) : [];
   if (matched.length + unknown.length + missing.length === 0) throw new HaliteError('target.empty', noMatchText);
   return { ...draft, matched, unknown, missing, form: publishForm(target) };
@@ -87,7 +89,11 @@ function unlisted(tgt: string | readonly string[], matched: ReadonlySet<string>)
 function chooseSubset(master: Master, draft: Draft): Draft {
   const { subset } = draft.request;
   if (!subset || subset >= draft.matched.length) return draft;
-  const shuffled = draft.matched.map((id) => ({ id, away: master.fleet.connected(id) === 'no' ? 1 : 0, at: Math.random() }));
+  const shuffled = draft.matched.map((id) => ({
+    id,
+    away: master.fleet.connected(id) === 'no' ? 1 : 0,
+    at: Math.random(),
+  }));
   shuffled.sort((a, b) => a.away - b.away || a.at - b.at);
   const matched = shuffled.slice(0, subset).map((entry) => entry.id);
   return { ...draft, matched, unknown: [], missing: [], form: { tgt: matched, tgt_type: 'list' } };
@@ -96,7 +102,9 @@ function chooseSubset(master: Master, draft: Draft): Draft {
 function allotJid(master: Master, draft: Draft): Draft {
   const given = draft.request.jid;
   if (given !== undefined && given !== '' && !isJid(given)) {
-    throw new HaliteError('call.arguments', `'${given}' is not a job id`, { hint: 'A job id has 20 digits, like 20260131235959000001.' });
+    throw new HaliteError('call.arguments', `'${given}' is not a job id`, {
+      hint: 'A job id has 20 digits, like 20260131235959000001.',
+    });
   }
   return { ...draft, jid: given || generateJid({ unique: Boolean(master.opts.unique_jid) }) };
 }
@@ -170,7 +178,12 @@ function announce(master: Master, draft: Draft, minions: readonly string[]): voi
 }
 
 /** Asks minions whether they still run a job; published like any job, kept apart in history. */
-export async function askFindJob(master: Master, jid: string, ids: readonly string[], waiting: Waiting): Promise<ActiveJob> {
+export async function askFindJob(
+  master: Master,
+  jid: string,
+  ids: readonly string[],
+  waiting: Waiting,
+): Promise<ActiveJob> {
   const { active } = await publishJob(master, {
     tgt: ids,
     tgt_type: 'list',

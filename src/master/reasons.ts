@@ -1,10 +1,15 @@
 // From what the master knows of a minion to the one reason why it gave no result, with the evidence.
-import { fingerprint } from '../base/crypto/index.ts';
+
 import { newDict, type PlainDict } from '../base/codec/value.ts';
+import { fingerprint } from '../base/crypto/index.ts';
 import { type Reason, type ReasonCode, reasonTexts } from '../protocol/job/verdict.ts';
 import type { Master } from './core.ts';
 
-const clock = (time: number): string => new Date(time).toISOString().replace('T', ' ').replace(/\.\d+Z$/, ' UTC');
+const clock = (time: number): string =>
+  new Date(time)
+    .toISOString()
+    .replace('T', ' ')
+    .replace(/\.\d+Z$/, ' UTC');
 
 export function reason(code: ReasonCode, evidence: PlainDict, detail = ''): Reason {
   return { code, text: detail ? `${reasonTexts[code]} (${detail})` : reasonTexts[code], evidence };

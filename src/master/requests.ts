@@ -1,7 +1,14 @@
 // The request port: opens each envelope in its own protocol generation, checks the sender, calls a handler, always replies.
 import { pack, unpack } from '../base/codec/msgpack/index.ts';
-import { type Dict, type PlainDict, type Value, isDict } from '../base/codec/value.ts';
-import { type Crypticle, defaultEncAlgo, defaultSigAlgo, isEncAlgo, isSigAlgo, verifyToken } from '../base/crypto/index.ts';
+import { type Dict, isDict, type PlainDict, type Value } from '../base/codec/value.ts';
+import {
+  type Crypticle,
+  defaultEncAlgo,
+  defaultSigAlgo,
+  isEncAlgo,
+  isSigAlgo,
+  verifyToken,
+} from '../base/crypto/index.ts';
 import { messageOf } from '../base/errors/index.ts';
 import { isValidMinionId } from '../base/util/valid-id.ts';
 import type { IncomingRequest } from '../protocol/wire/transport.ts';
@@ -71,7 +78,8 @@ export class RequestPort {
     }
     const version = typeof envelope['version'] === 'number' ? envelope['version'] : 0;
     if (version < this.#master.opts.minimum_auth_version) {
-      const id = isDict(envelope['load']) && !(envelope['load'] instanceof Map) ? envelope['load']['id'] : envelope['id'];
+      const id =
+        isDict(envelope['load']) && !(envelope['load'] instanceof Map) ? envelope['load']['id'] : envelope['id'];
       this.#tooOld(request, typeof id === 'string' ? id : '', version);
       return badLoad;
     }
@@ -95,7 +103,8 @@ export class RequestPort {
     const outerId = envelope['id'];
     if (version >= 3 && !isValidMinionId(outerId)) return this.#refuse(request, 'sealed request without a valid id');
     // Only ids with an accepted key have a session: nobody can make us write files for names they invent.
-    if (version >= 3 && !this.#master.keys.accepted(outerId as string)) return this.#refuse(request, 'no accepted key of this id', String(outerId));
+    if (version >= 3 && !this.#master.keys.accepted(outerId as string))
+      return this.#refuse(request, 'no accepted key of this id', String(outerId));
     const crypticle: Crypticle = version >= 3 ? secrets.session(outerId as string) : secrets.aes;
     const sealed = envelope['load'];
     let load: Value;
@@ -138,7 +147,8 @@ export class RequestPort {
 
   /** A token is constant per key: after the first RSA check its bytes are compared. */
   #tokenProves(id: string, key: import('node:crypto').KeyObject, token: Value): boolean {
-    const bytes = typeof token === 'string' ? Buffer.from(token) : token instanceof Uint8Array ? Buffer.from(token) : undefined;
+    const bytes =
+      typeof token === 'string' ? Buffer.from(token) : token instanceof Uint8Array ? Buffer.from(token) : undefined;
     if (!bytes) return false;
     const known = this.#proved.get(id);
     if (known?.key === key && known.token.equals(bytes)) return true;
@@ -147,11 +157,20 @@ export class RequestPort {
     return true;
   }
 
-  async #dispatch(load: PlainDict, sender: Sender, crypticle: Crypticle, nonce: string | undefined, envelope: PlainDict): Promise<Value> {
+  async #dispatch(
+    load: PlainDict,
+    sender: Sender,
+    crypticle: Crypticle,
+    nonce: string | undefined,
+    envelope: PlainDict,
+  ): Promise<Value> {
     const command = typeof load['cmd'] === 'string' ? load['cmd'] : '';
     const handler = this.#handlers.get(command);
     if (!handler) {
-      this.#master.log.limited(`cmd:${sender.id}:${command}`, 'warn', 'unknown command', { minion: sender.id, command: command.slice(0, 40) });
+      this.#master.log.limited(`cmd:${sender.id}:${command}`, 'warn', 'unknown command', {
+        minion: sender.id,
+        command: command.slice(0, 40),
+      });
       return crypticle.seal({}, nonce);
     }
     try {
@@ -174,7 +193,11 @@ export class RequestPort {
   }
 
   #drop(request: IncomingRequest, why: string, id = ''): void {
-    this.#master.log.limited(`refused:${request.peer}:${id}:${why}`, 'warn', 'request refused', { why, ...(id ? { minion: id } : {}), peer: request.peer });
+    this.#master.log.limited(`refused:${request.peer}:${id}:${why}`, 'warn', 'request refused', {
+      why,
+      ...(id ? { minion: id } : {}),
+      peer: request.peer,
+    });
   }
 
   #tooOld(request: IncomingRequest, id: string, version: number): void {
@@ -186,10 +209,15 @@ export class RequestPort {
         detail: `speaks protocol ${version}, minimum_auth_version is ${this.#master.opts.minimum_auth_version}`,
       };
     }
-    this.#master.log.limited(`old:${id || request.peer}`, 'warn', 'request in an older protocol than minimum_auth_version refused', {
-      minion: id.slice(0, 80),
-      version,
-      peer: request.peer,
-    });
+    this.#master.log.limited(
+      `old:${id || request.peer}`,
+      'warn',
+      'request in an older protocol than minimum_auth_version refused',
+      {
+        minion: id.slice(0, 80),
+        version,
+        peer: request.peer,
+      },
+    );
   }
 }

@@ -2,7 +2,14 @@
 import { createHash, type KeyObject } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { Crypticle, cleanKey, generateKeyPairFiles, loadPrivateKey, loadPublicKey, x931Sign } from '../base/crypto/index.ts';
+import {
+  Crypticle,
+  cleanKey,
+  generateKeyPairFiles,
+  loadPrivateKey,
+  loadPublicKey,
+  x931Sign,
+} from '../base/crypto/index.ts';
 import { HaliteError } from '../base/errors/index.ts';
 import { writeFileAtomic } from '../store/keys.ts';
 

@@ -80,7 +80,11 @@ async function runJob(master: Master, request: JobRequest): Promise<JobOutcome> 
   return { jid: job.jid, minions: [...job.minions, ...job.missing], returns, missing };
 }
 
-async function* subscribe(master: Master, tag: string, signal: AbortSignal): AsyncIterable<{ tag: string; data: Dict }> {
+async function* subscribe(
+  master: Master,
+  tag: string,
+  signal: AbortSignal,
+): AsyncIterable<{ tag: string; data: Dict }> {
   for await (const event of master.bus.stream(tag, { signal })) {
     if (isDict(event.data)) yield { tag: event.tag, data: event.data };
   }

@@ -15,9 +15,17 @@ export interface FleetMatch {
   readonly unknown: string[];
 }
 
-export function matchFleet(master: Master, expression: string | readonly string[], kind: string, options: MatchOptions = {}): FleetMatch {
+export function matchFleet(
+  master: Master,
+  expression: string | readonly string[],
+  kind: string,
+  options: MatchOptions = {},
+): FleetMatch {
   const nodegroups = (master.opts as unknown as { nodegroups?: PlainDict }).nodegroups ?? {};
-  const target = parseTarget(expression as string | string[], kind, { delimiter: options.delimiter ?? ':', nodegroups });
+  const target = parseTarget(expression as string | string[], kind, {
+    delimiter: options.delimiter ?? ':',
+    nodegroups,
+  });
   const ids = options.ids ?? master.keys.ids('accepted');
   return { target, ...resolve(target, subjects(master, ids)) };
 }

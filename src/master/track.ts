@@ -39,7 +39,13 @@ export class Tracker {
   }
 
   /** Begins to follow a job. Minions known to be away are answered in `begin`, before anybody waits. */
-  open(jid: string, fun: string, expected: readonly string[], unevaluated: readonly string[], waiting: Waiting): ActiveJob {
+  open(
+    jid: string,
+    fun: string,
+    expected: readonly string[],
+    unevaluated: readonly string[],
+    waiting: Waiting,
+  ): ActiveJob {
     const job = new ActiveJob(jid, fun, expected, unevaluated, waiting);
     this.#jobs.set(jid, job);
     job.listen((update) => {

@@ -17,7 +17,6 @@ const states = Object.keys(keyFolders) as KeyState[];
 
 interface Listing {
   readonly names: readonly string[];
-  readonly set: ReadonlySet<string>;
   readonly mtimeMs: number;
   /** A folder changed in the last moments may change again within the same clock tick: read it again next time. */
   readonly settled: boolean;
@@ -62,8 +61,9 @@ export class KeyStore {
     return this.#listing(state).names;
   }
 
+  /** Asks the file system: right at once after any change, and independent of how many keys there are. */
   has(state: KeyState, id: string): boolean {
-    return this.#listing(state).set.has(id);
+    return isValidMinionId(id) && (statSync(this.path(state, id), { throwIfNoEntry: false })?.isFile() ?? false);
   }
 
   /** Text of a stored key, or undefined. */
@@ -143,7 +143,7 @@ export class KeyStore {
   #listing(state: KeyState): Listing {
     const folder = this.folder(state);
     const stat = statSync(folder, { throwIfNoEntry: false });
-    if (!stat) return { names: [], set: new Set(), mtimeMs: 0, settled: false };
+    if (!stat) return { names: [], mtimeMs: 0, settled: false };
     const known = this.#listings.get(state);
     if (known?.settled && known.mtimeMs === stat.mtimeMs) return known;
     const names = readdirSync(folder)
@@ -155,7 +155,7 @@ export class KeyStore {
       this.#listings.set(state, same);
       return same;
     }
-    const listing = { names, set: new Set(names), mtimeMs: stat.mtimeMs, settled };
+    const listing = { names, mtimeMs: stat.mtimeMs, settled };
     this.#listings.set(state, listing);
     return listing;
   }
@@ -188,7 +188,8 @@ export function keyServices(
     return done;
   };
   return {
-    list: async () => Object.fromEntries(states.map((state) => [state, [...store.ids(state)]])) as Record<KeyState, string[]>,
+    list: async () =>
+      Object.fromEntries(states.map((state) => [state, [...store.ids(state)]])) as Record<KeyState, string[]>,
     read: async (state, id) => store.readText(state, id),
     accept: (ids, from = ['pending']) => transfer(ids, from, 'accepted'),
     reject: (ids, from = ['pending']) => transfer(ids, from, 'rejected'),
@@ -227,7 +228,10 @@ export function writeFileAtomic(path: string, content: string | Uint8Array, mode
 }
 
 /** Opens the key folders named by a configuration, for commands that work without a running master. */
-export function openKeyStore(opts: { pki_dir: string; permissive_pki_access?: boolean }): KeyServices & { store: KeyStore } {
+export function openKeyStore(opts: {
+  pki_dir: string;
+  permissive_pki_access?: boolean;
+}): KeyServices & { store: KeyStore } {
   const store = new KeyStore(opts.pki_dir, { permissive: opts.permissive_pki_access ?? false });
   store.prepare();
   return { ...keyServices(store, opts.pki_dir), store };

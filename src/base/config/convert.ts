@@ -1,9 +1,9 @@
 // Turns values from files into the types the option tables promise, converting where Salt would.
 import { dictEntries, isDict, newDict, PyFloat, type Value } from '../codec/value.ts';
+import { hasGlob } from '../util/fnmatch.ts';
 import { globFiles } from './glob.ts';
 import type { OptionRow, OptionType } from './options/row.ts';
 import { pyFloat, pyInt, pyText } from './py-values.ts';
-import { hasGlob } from '../util/fnmatch.ts';
 
 /** `lossy` values are used although Salt warns about their type. */
 export type Converted = { readonly ok: true; readonly value: Value; readonly lossy?: boolean } | { readonly ok: false };

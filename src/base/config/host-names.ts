@@ -59,7 +59,8 @@ function* namesIn(text: string): Generator<string> {
   }
 }
 
-const addressNumber = (address: string): number => address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
+const addressNumber = (address: string): number =>
+  address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
 
 /** Asks the system's resolver, as Python does; Node has no blocking call for it. */
 function systemResolve(name: string): readonly string[] {
@@ -70,7 +71,11 @@ function systemResolve(name: string): readonly string[] {
 }
 
 function getent(database: string, key: string): string | undefined {
-  const run = spawnSync('getent', [database, '--', key], { encoding: 'utf8', timeout: 10_000, stdio: ['ignore', 'pipe', 'ignore'] });
+  const run = spawnSync('getent', [database, '--', key], {
+    encoding: 'utf8',
+    timeout: 10_000,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
   const first = run.status === 0 ? run.stdout.split('\n')[0] : undefined;
   return first || undefined;
 }

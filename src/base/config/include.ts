@@ -87,6 +87,7 @@ function mergeFile(merged: PlainDict, options: PlainDict): PlainDict {
   const before = merged['schedule'];
   const now = options['schedule'];
   const base = newDict(Object.entries(merged));
-  if (isDict(before) && isDict(now)) base['schedule'] = dictOf([...new Map([...dictEntries(before), ...dictEntries(now)])]);
+  if (isDict(before) && isDict(now))
+    base['schedule'] = dictOf([...new Map([...dictEntries(before), ...dictEntries(now)])]);
   return newDict(dictEntries(mergeRecurse(base, options, true)) as [string, Value][]);
 }

@@ -3,8 +3,8 @@ import { readFileSync, renameSync } from 'node:fs';
 import { dictEntries, isDict, newDict, type PlainDict, type Value } from '../codec/value.ts';
 import { loadYaml, YamlError } from '../codec/yaml/index.ts';
 import { HaliteError } from '../errors/index.ts';
-import { pyText, pyTypeName } from './py-values.ts';
 import type { ConfigReport } from './problems.ts';
+import { pyText, pyTypeName } from './py-values.ts';
 
 /** Throws HaliteError `config.syntax` for what is not a YAML mapping; errors of the file system pass through. */
 export function readConfFile(path: string, report: ConfigReport): PlainDict {

@@ -1,7 +1,7 @@
 // The Saltfile: defaults for the command line, per command.
 import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dictGet, isDict, type Dict, type PlainDict, newDict, dictEntries, type Value } from '../codec/value.ts';
+import { type Dict, dictEntries, dictGet, isDict, newDict, type PlainDict, type Value } from '../codec/value.ts';
 import { HaliteError } from '../errors/index.ts';
 import type { Environment } from './load-files.ts';
 import { absolutePath, joinPath } from './paths.ts';

@@ -1,6 +1,6 @@
 // Rules master and minion share for turning what the files say into what the daemon uses.
 import { basename } from 'node:path';
-import { dictEntries, dictGet, dictHas, type Dict, isDict, newDict, type PlainDict, type Value } from '../codec/value.ts';
+import { type Dict, dictEntries, dictGet, isDict, newDict, type PlainDict, type Value } from '../codec/value.ts';
 import { HaliteError } from '../errors/index.ts';
 import { mergeRecurse } from '../util/deep-merge.ts';
 import { joinPath } from './paths.ts';
@@ -84,7 +84,10 @@ export function checkSsl(opts: PlainDict): void {
       const value = dictGet(ssl, key);
       if (value === undefined || value === null || (typeof value === 'string' && names.includes(value))) continue;
       const list = names.join("', '");
-      throw new HaliteError('config.value', `SSL option '${key}' must be set to one of the following values: '${list}'.`);
+      throw new HaliteError(
+        'config.value',
+        `SSL option '${key}' must be set to one of the following values: '${list}'.`,
+      );
     }
   }
 }
@@ -146,5 +149,3 @@ function holdsLink(value: Value, depth: number): boolean {
   if (Array.isArray(value)) return value.some((item) => holdsLink(item, depth + 1));
   return isDict(value) && dictEntries(value).some(([, item]) => holdsLink(item, depth + 1));
 }
-
-export { dictHas };

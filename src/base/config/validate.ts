@@ -55,7 +55,13 @@ export function checkOptions(given: PlainDict, words: Vocabulary, origins: Origi
   return checked;
 }
 
-function checkType(row: OptionRow, value: Value, checked: PlainDict, file: string | undefined, report: ConfigReport): void {
+function checkType(
+  row: OptionRow,
+  value: Value,
+  checked: PlainDict,
+  file: string | undefined,
+  report: ConfigReport,
+): void {
   const result = convertOption(row, value);
   if (result.ok) checked[row.name] = result.value;
   else if (value === null && quietWhenNull(row)) return;

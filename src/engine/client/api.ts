@@ -57,7 +57,13 @@ export type JobItem =
 export type RunnerItem =
   | { readonly type: 'started'; readonly jid: string }
   | { readonly type: 'progress'; readonly text: string }
-  | { readonly type: 'result'; readonly ret: Value; readonly success: boolean; readonly retcode: number; readonly out?: string };
+  | {
+      readonly type: 'result';
+      readonly ret: Value;
+      readonly success: boolean;
+      readonly retcode: number;
+      readonly out?: string;
+    };
 
 export interface TargetPreview {
   readonly minions: string[];
@@ -73,9 +79,18 @@ export interface MasterEvent {
 
 export interface LocalClient {
   publish(call: PublishCall): AsyncIterable<JobItem>;
-  runner(fun: string, args: readonly Value[], kwargs: PlainDict, options?: { async?: boolean }): AsyncIterable<RunnerItem>;
+  runner(
+    fun: string,
+    args: readonly Value[],
+    kwargs: PlainDict,
+    options?: { async?: boolean },
+  ): AsyncIterable<RunnerItem>;
   wheel(fun: string, args: readonly Value[], kwargs: PlainDict): Promise<{ ret: Value; success: boolean }>;
-  previewTarget(tgt: string | readonly string[], tgtType: string, options?: { delimiter?: string }): Promise<TargetPreview>;
+  previewTarget(
+    tgt: string | readonly string[],
+    tgtType: string,
+    options?: { delimiter?: string },
+  ): Promise<TargetPreview>;
   events(tag: string): AsyncIterable<MasterEvent>;
   /** Tells the master that key files were changed from outside, so that it fires events and rotates at once. */
   keysChanged(changes: readonly { act: 'accept' | 'reject' | 'delete'; id: string }[], rotate: boolean): Promise<void>;

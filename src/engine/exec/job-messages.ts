@@ -9,6 +9,7 @@ export type Packed = Uint8Array;
 export type ToJobProcess =
   /** Options, grains and pillar; sent once per version, not with every job. */
   | { readonly t: 'data'; readonly id: string; readonly sdkUrl: string | undefined; readonly body: Packed }
+  | { readonly t: 'grains' }
   | { readonly t: 'run'; readonly hasMaster: boolean; readonly spool: string | undefined; readonly body: Packed }
   | { readonly t: 'reply'; readonly n: number; readonly raw: boolean; readonly body: Packed }
   | { readonly t: 'failure'; readonly n: number; readonly code: string; readonly message: string }

@@ -2,15 +2,12 @@
 import { constants } from 'node:os';
 
 import type { ExtensionLog } from '../../extend/sdk/index.ts';
-import { type Assignment, JobWorker, type WorkerData } from './job-worker.ts';
-import type { Outcome } from './outcome.ts';
-import { failed } from './outcome.ts';
+import { type Assignment, JobWorker } from './job-worker.ts';
+import { failed, type Outcome } from './outcome.ts';
 
 export interface JobPoolOptions {
   readonly entry: string;
   readonly log: ExtensionLog;
-  /** Options, grains and pillar for the next job; asked again only after `refresh`. */
-  readonly data: () => Omit<WorkerData, 'version'>;
   readonly maxProcesses: number;
   readonly idleMs: number;
 }
@@ -39,9 +36,7 @@ export class JobPool {
   private readonly idle: Idle[] = [];
   private readonly active = new Map<string, { worker: JobWorker; job: PoolJob }>();
   private readonly queue: Queued[] = [];
-  private version = 0;
   private generation = 0;
-  private data: WorkerData | undefined;
   private stopped = false;
 
   constructor(options: JobPoolOptions) {
@@ -76,12 +71,6 @@ export class JobPool {
     return { pid: 0, gone: true, left: [] };
   }
 
-  /** Grains, pillar or options changed: the next job of each process gets the new ones. */
-  refresh(): void {
-    this.data = undefined;
-    this.version++;
-  }
-
   /** Extensions changed: processes that loaded the old ones are not used again. */
   recycle(): void {
     this.generation++;
@@ -102,7 +91,7 @@ export class JobPool {
     const { worker, generation } = this.take();
     this.active.set(job.jid, { worker, job });
     job.onStarted?.(worker.pid);
-    const outcome = await worker.run(job.assignment, this.sharedData());
+    const outcome = await worker.run(job.assignment);
     if (this.active.get(job.jid)?.worker === worker) this.active.delete(job.jid);
     this.keep(worker, generation);
     this.next();
@@ -150,10 +139,4 @@ export class JobPool {
     const item = this.queue.shift();
     if (item) void this.start(item.job).then(item.resolve);
   }
-
-  private sharedData(): WorkerData {
-    this.data ??= { version: this.version, ...this.options.data() };
-    return this.data;
-  }
 }
-

@@ -4,6 +4,7 @@ import { messageOf } from '../../base/errors/index.ts';
 import { Loader } from '../../extend/loader/index.ts';
 import type { ExtensionLog } from '../../extend/sdk/index.ts';
 import { runJob } from './call.ts';
+import { collectGrains } from './collect-grains.ts';
 import { execProgram } from './exec.ts';
 import { type FromJobProcess, type LogLevel, packValue, type SharedData, type ToJobProcess, unpackDict } from './job-messages.ts';
 import { createRemoteServices } from './job-services.ts';
@@ -39,7 +40,7 @@ function plainFields(fields: Readonly<Record<string, unknown>>): Record<string, 
   );
 }
 
-function runtime(hasMaster: boolean): Runtime {
+function currentLoader(): Loader {
   loader ??= new Loader({
     opts: () => shared.opts,
     grains: () => shared.grains as Dict,
@@ -47,13 +48,17 @@ function runtime(hasMaster: boolean): Runtime {
     userCode: 'import',
     ...(sdkUrl ? { sdkUrl } : {}),
   });
+  return loader;
+}
+
+function runtime(hasMaster: boolean): Runtime {
   const watcher = {
     started: (pid: number) => send({ t: 'exec', pid, on: true }),
     ended: (pid: number) => send({ t: 'exec', pid, on: false }),
   };
   return {
     id,
-    loader,
+    loader: currentLoader(),
     log,
     minion: remote.services(hasMaster),
     opts: () => shared.opts,
@@ -77,6 +82,16 @@ async function run(job: Dict, hasMaster: boolean, spool: string | undefined): Pr
   process.title = 'salt-minion job process';
   if (process.connected) send({ t: 'done', body: packOutcome(outcome) });
   else await leaveResult(job, outcome, spool);
+}
+
+async function grains(): Promise<void> {
+  busy = true;
+  const found = await collectGrains(currentLoader(), shared.opts, log).then(
+    (value): Outcome => ({ return: value, retcode: 0, success: true }),
+    (error: unknown) => failed(messageOf(error)),
+  );
+  busy = false;
+  send({ t: 'done', body: packOutcome(found) });
 }
 
 function packOutcome(outcome: Outcome): Uint8Array {
@@ -104,6 +119,9 @@ function receive(message: ToJobProcess): void {
       loader = undefined;
       return;
     }
+    case 'grains':
+      void grains();
+      return;
     case 'run':
       void run(unpackDict(message.body), message.hasMaster, message.spool);
       return;

@@ -13,18 +13,19 @@ export interface WorkerOptions {
   readonly log: ExtensionLog;
 }
 
-/** Data for all jobs, packed once per version. */
+/** Data for all jobs of one master, packed once; the version tells a process whether it has it already. */
 export interface WorkerData {
-  readonly version: number;
+  readonly version: string;
   readonly id: string;
   readonly sdkUrl: string | undefined;
   readonly body: Packed;
 }
 
-/** One job as it is handed to a process. */
+/** One job as it is handed to a process; without `job` it collects the grains. */
 export interface Assignment {
-  readonly job: Dict;
+  readonly job: Dict | undefined;
   readonly services: MinionServices;
+  readonly data: WorkerData;
   /** Where the process leaves the result if the daemon is gone by then. */
   readonly spool?: string;
   readonly onProgress?: (text: string) => void;
@@ -43,7 +44,7 @@ export class JobWorker {
   private readonly log: ExtensionLog;
   private readonly commands = new Set<number>();
   private running: Running | undefined;
-  private dataVersion = -1;
+  private dataVersion = '';
   private lastSignal: number | undefined;
   private errorText = '';
   private over = false;
@@ -78,7 +79,8 @@ export class JobWorker {
   }
 
   /** Runs one job; resolves with its outcome, whatever happens to the process. */
-  run(assignment: Assignment, data: WorkerData): Promise<Outcome> {
+  run(assignment: Assignment): Promise<Outcome> {
+    const { data, job } = assignment;
     if (this.dataVersion !== data.version) {
       this.dataVersion = data.version;
       this.send({ t: 'data', id: data.id, sdkUrl: data.sdkUrl, body: data.body });
@@ -87,7 +89,8 @@ export class JobWorker {
       this.running = { assignment, resolve };
       this.errorText = '';
       const { hasMaster } = assignment.services;
-      this.send({ t: 'run', hasMaster, spool: assignment.spool, body: packValue(assignment.job) });
+      if (job) this.send({ t: 'run', hasMaster, spool: assignment.spool, body: packValue(job) });
+      else this.send({ t: 'grains' });
       if (this.over) this.finish(this.lost(null, null));
     });
   }

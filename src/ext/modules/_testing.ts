@@ -19,13 +19,16 @@ import {
 /** Runs a program without a shell and collects what it prints. */
 export function runProgram(file: string, args: readonly string[], options: ExecOptions = {}): Promise<ExecResult> {
   return new Promise((resolve, reject) => {
-    const child = spawn(file, args, {
+    const [program, argv] =
+      options.umask === undefined ? [file, args] : ['/bin/sh', ['-c', `umask ${options.umask.toString(8)}; exec "$@"`, 'sh', file, ...args]];
+    const child = spawn(program, argv, {
       cwd: options.cwd,
       env: options.cleanEnv ? { ...options.env } : { ...process.env, ...options.env },
       uid: options.uid,
       gid: options.gid,
       detached: true,
-      stdio: ['pipe', 'pipe', 'pipe'],
+      // A socket as standard input makes bash believe in a remote login and read the user's start files.
+      stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     });
     let stdout = '';
     let stderr = '';
@@ -36,15 +39,15 @@ export function runProgram(file: string, args: readonly string[], options: ExecO
           if (child.pid) process.kill(-child.pid, 'SIGKILL');
         }, options.timeoutMs)
       : undefined;
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       stdout += text;
     });
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       if (options.mergeStderr) stdout += text;
       else stderr += text;
     });
-    child.stdin.on('error', () => {});
-    child.stdin.end(options.input ?? '');
+    child.stdin?.on('error', () => {});
+    child.stdin?.end(options.input);
     child.on('error', reject);
     child.on('close', (code, signal) => {
       clearTimeout(timer);

@@ -1,5 +1,5 @@
 // Runner `cache`: what the master remembers of its minions.
-import { defineRunner, type Dict, masterFn, newDict, p, type PlainDict } from 'halite/sdk';
+import { type Dict, defineRunner, masterFn, newDict, type PlainDict, p } from 'halite/sdk';
 import { globMatcher } from '../../base/util/fnmatch.ts';
 import type { MasterContext } from '../../extend/sdk/context.ts';
 
@@ -18,7 +18,12 @@ function ids(ctx: MasterContext, tgt: string | null, kind: string): string[] {
   return all.filter(globMatcher(tgt));
 }
 
-async function collect(ctx: MasterContext, tgt: string | null, kind: string, read: (id: string) => Promise<Dict | undefined>): Promise<PlainDict> {
+async function collect(
+  ctx: MasterContext,
+  tgt: string | null,
+  kind: string,
+  read: (id: string) => Promise<Dict | undefined>,
+): Promise<PlainDict> {
   const found = newDict();
   for (const id of ids(ctx, tgt, kind)) {
     const data = await read(id);

@@ -1,5 +1,16 @@
 // Runner `jobs`: looking at what ran, in Salt's shapes, from the job store.
-import { type Dict, defineRunner, dictGet, HaliteError, isDict, masterFn, newDict, p, type PlainDict, type Value } from 'halite/sdk';
+import {
+  type Dict,
+  defineRunner,
+  dictGet,
+  HaliteError,
+  isDict,
+  masterFn,
+  newDict,
+  type PlainDict,
+  p,
+  type Value,
+} from 'halite/sdk';
 import { isJid, jidToTime } from '../../base/util/jid.ts';
 import type { JobFilter, JobSummary, MasterContext } from '../../extend/sdk/context.ts';
 
@@ -32,7 +43,9 @@ function when(value: Value, name: string): Date | undefined {
   if (value === null || value === '') return undefined;
   const time = new Date(String(value));
   if (Number.isNaN(time.getTime())) {
-    throw new HaliteError('call.arguments', `${name} is not a time: ${String(value)}`, { hint: 'Write it as 2026-01-31 12:00.' });
+    throw new HaliteError('call.arguments', `${name} is not a time: ${String(value)}`, {
+      hint: 'Write it as 2026-01-31 12:00.',
+    });
   }
   return time;
 }
@@ -51,7 +64,11 @@ function hasMetadata(load: Dict, wanted: Dict): boolean {
 }
 
 /** Results of a job by minion, as the operator saw them. */
-async function results(ctx: MasterContext, jid: string, missing: boolean): Promise<{ data: PlainDict; out: string | undefined }> {
+async function results(
+  ctx: MasterContext,
+  jid: string,
+  missing: boolean,
+): Promise<{ data: PlainDict; out: string | undefined }> {
   const data = newDict();
   let out: string | undefined;
   for (const [id, load] of Object.entries(await ctx.master.jobs.returns(jid))) {
@@ -59,7 +76,8 @@ async function results(ctx: MasterContext, jid: string, missing: boolean): Promi
     const own = dictGet(load, 'out');
     if (typeof own === 'string') out = own;
   }
-  if (missing) for (const id of await ctx.master.jobs.expected(jid)) if (!(id in data)) data[id] = 'Minion did not return';
+  if (missing)
+    for (const id of await ctx.master.jobs.expected(jid)) if (!(id in data)) data[id] = 'Minion did not return';
   return { data, out };
 }
 
@@ -91,7 +109,10 @@ export default defineRunner({
   functions: {
     lookup_jid: masterFn({
       doc: 'The results of one job, by minion.',
-      examples: ['salt-run jobs.lookup_jid 20260131235959000001', 'salt-run jobs.lookup_jid 20260131235959000001 missing=True'],
+      examples: [
+        'salt-run jobs.lookup_jid 20260131235959000001',
+        'salt-run jobs.lookup_jid 20260131235959000001 missing=True',
+      ],
       params: {
         jid: jidParam,
         ext_source: p.string({ default: null, doc: 'accepted for compatibility: the configured store is asked' }),
@@ -121,7 +142,10 @@ export default defineRunner({
     }),
     list_jobs: masterFn({
       doc: 'All jobs in the store, oldest first; internal ones (find_job and the like) only on request.',
-      examples: ['salt-run jobs.list_jobs', 'salt-run jobs.list_jobs search_function="test.*,pkg.install" start_time="2026-01-31"'],
+      examples: [
+        'salt-run jobs.list_jobs',
+        'salt-run jobs.list_jobs search_function="test.*,pkg.install" start_time="2026-01-31"',
+      ],
       params: {
         ext_source: p.string({ default: null, doc: 'accepted for compatibility' }),
         outputter: p.string({ default: null, doc: 'accepted for compatibility' }),
@@ -208,10 +232,12 @@ export default defineRunner({
 /** Asks everybody what runs; a job is shown once, with where it runs and where it has returned. */
 async function active(ctx: MasterContext): Promise<PlainDict> {
   const found = newDict();
-  const { returns } = await ctx.master.runJob({ tgt: '*', tgt_type: 'glob', fun: 'saltutil.running', arg: [] }).catch((error: unknown) => {
-    if (error instanceof HaliteError && error.code === 'target.empty') return { returns: {} };
-    throw error;
-  });
+  const { returns } = await ctx.master
+    .runJob({ tgt: '*', tgt_type: 'glob', fun: 'saltutil.running', arg: [] })
+    .catch((error: unknown) => {
+      if (error instanceof HaliteError && error.code === 'target.empty') return { returns: {} };
+      throw error;
+    });
   for (const [id, { ret }] of Object.entries(returns)) {
     for (const job of Array.isArray(ret) ? ret : []) {
       if (!isDict(job)) continue;
@@ -221,6 +247,7 @@ async function active(ctx: MasterContext): Promise<PlainDict> {
       running.push(newDict([[id, dictGet(job, 'pid') ?? 0]]));
     }
   }
-  for (const jid of Object.keys(found)) (found[jid] as PlainDict)['Returned'] = Object.keys(await ctx.master.jobs.returns(jid));
+  for (const jid of Object.keys(found))
+    (found[jid] as PlainDict)['Returned'] = Object.keys(await ctx.master.jobs.returns(jid));
   return found;
 }

@@ -1,5 +1,5 @@
 // Runner `manage`: which minions answer, which are connected, which versions they run.
-import { defineRunner, masterFn, newDict, p, type PlainDict, type Value } from 'halite/sdk';
+import { defineRunner, masterFn, newDict, type PlainDict, p, type Value } from 'halite/sdk';
 import type { JobOutcome, MasterContext } from '../../extend/sdk/context.ts';
 
 const target = {
@@ -100,7 +100,12 @@ export default defineRunner({
 
 async function versions(ctx: MasterContext, args: TargetArgs): Promise<PlainDict> {
   const own = String(ctx.opts['saltversion'] ?? '3006.27');
-  const { returns, missing } = await ctx.master.runJob({ tgt: args.tgt as string, tgt_type: args.tgt_type, fun: 'test.version', arg: [] });
+  const { returns, missing } = await ctx.master.runJob({
+    tgt: args.tgt as string,
+    tgt_type: args.tgt_type,
+    fun: 'test.version',
+    arg: [],
+  });
   const groups = newDict([['Master', own]]);
   const put = (group: string, id: string, text: Value): void => {
     const known = (groups[group] as PlainDict | undefined) ?? newDict();
@@ -117,7 +122,11 @@ async function versions(ctx: MasterContext, args: TargetArgs): Promise<PlainDict
 }
 
 function newer(a: string, b: string): boolean {
-  const parts = (text: string): number[] => text.split(/[^\d]+/).filter(Boolean).map(Number);
+  const parts = (text: string): number[] =>
+    text
+      .split(/[^\d]+/)
+      .filter(Boolean)
+      .map(Number);
   const [left, right] = [parts(a), parts(b)];
   for (let at = 0; at < Math.max(left.length, right.length); at++) {
     const difference = (left[at] ?? 0) - (right[at] ?? 0);
@@ -125,4 +134,3 @@ function newer(a: string, b: string): boolean {
   }
   return false;
 }
-

@@ -1,5 +1,5 @@
 // Wheel `key`: key management for programs; the commands people type are in salt-key.
-import { defineWheel, masterFn, newDict, p, type PlainDict, type Value } from 'halite/sdk';
+import { defineWheel, masterFn, newDict, type PlainDict, p, type Value } from 'halite/sdk';
 import { globMatcher } from '../../base/util/fnmatch.ts';
 import type { KeyState, MasterContext } from '../../extend/sdk/context.ts';
 
@@ -12,7 +12,11 @@ const folders: Readonly<Record<KeyState, string>> = {
 };
 const states = Object.keys(folders) as KeyState[];
 
-async function matching(ctx: MasterContext, match: Value, among: readonly KeyState[] = states): Promise<Map<KeyState, string[]>> {
+async function matching(
+  ctx: MasterContext,
+  match: Value,
+  among: readonly KeyState[] = states,
+): Promise<Map<KeyState, string[]>> {
   const lists = await ctx.master.keys.list();
   const globs = (Array.isArray(match) ? match.map(String) : String(match).split(',')).map((glob) => globMatcher(glob));
   const found = new Map<KeyState, string[]>();
@@ -23,7 +27,8 @@ async function matching(ctx: MasterContext, match: Value, among: readonly KeySta
   return found;
 }
 
-const byFolder = (found: ReadonlyMap<KeyState, string[]>): PlainDict => newDict([...found].map(([state, ids]) => [folders[state], ids]));
+const byFolder = (found: ReadonlyMap<KeyState, string[]>): PlainDict =>
+  newDict([...found].map(([state, ids]) => [folders[state], ids]));
 const only = (found: ReadonlyMap<KeyState, string[]>): string[] => [...found.values()].flat();
 
 const match = p.any({ doc: 'ids, as a glob, a comma list or a list' });
@@ -32,7 +37,11 @@ const include = {
   include_denied: p.bool({ default: false, doc: 'denied keys too' }),
   include_accepted: p.bool({ default: false, doc: 'accepted keys too' }),
 };
-function sources(args: { include_rejected?: boolean; include_denied?: boolean; include_accepted?: boolean }): KeyState[] {
+function sources(args: {
+  include_rejected?: boolean;
+  include_denied?: boolean;
+  include_accepted?: boolean;
+}): KeyState[] {
   const wanted: KeyState[] = ['pending'];
   if (args.include_rejected) wanted.push('rejected');
   if (args.include_denied) wanted.push('denied');
@@ -59,7 +68,8 @@ export default defineWheel({
       async run(_args, ctx) {
         const lists = await ctx.master.keys.list();
         const shown = newDict([['local', Object.keys(await ctx.master.keys.local())]]);
-        for (const state of ['rejected', 'denied', 'pending', 'accepted'] as const) shown[folders[state]] = lists[state];
+        for (const state of ['rejected', 'denied', 'pending', 'accepted'] as const)
+          shown[folders[state]] = lists[state];
         return shown;
       },
     }),

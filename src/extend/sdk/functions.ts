@@ -41,7 +41,9 @@ function build<P extends Params, C>(spec: FunctionSpec<P, C>): ExtensionFunction
 }
 
 /** One function of an execution module. */
-export function fn<const P extends Params = Record<never, never>>(spec: FunctionSpec<P, ModuleContext>): ModuleFunction {
+export function fn<const P extends Params = Record<never, never>>(
+  spec: FunctionSpec<P, ModuleContext>,
+): ModuleFunction {
   return build(spec);
 }
 

@@ -1,6 +1,7 @@
 // Everything an extension author needs: `import { defineModule, fn, p } from 'halite/sdk'`.
-export { PyFloat, dictEntries, dictGet, dictHas, dictKeys, dictOf, isDict, newDict } from '../../base/codec/value.ts';
+
 export type { Dict, MapDict, PlainDict, Value } from '../../base/codec/value.ts';
+export { dictEntries, dictGet, dictHas, dictKeys, dictOf, isDict, newDict, PyFloat } from '../../base/codec/value.ts';
 export { HaliteError } from '../../base/errors/index.ts';
 export * from './context.ts';
 export * from './functions.ts';

@@ -27,7 +27,10 @@ function takeEvent(master: Master, load: PlainDict, sender: Sender): Value {
 
 function fire(master: Master, sender: Sender, tag: string, data: Dict): void {
   if (!minionMayFire(tag, sender.id)) {
-    master.log.limited(`event:${sender.id}`, 'warn', 'event with a reserved tag refused', { minion: sender.id, tag: tag.slice(0, 80) });
+    master.log.limited(`event:${sender.id}`, 'warn', 'event with a reserved tag refused', {
+      minion: sender.id,
+      tag: tag.slice(0, 80),
+    });
     return;
   }
   master.bus.fire(tag, data);
@@ -37,7 +40,8 @@ function fire(master: Master, sender: Sender, tag: string, data: Dict): void {
 function lifeCycle(master: Master, sender: Sender, tag: string, data: Value | undefined): void {
   const [, , jid, phase, id] = tag.split('/');
   if (!jid || !phase || id !== sender.id) return;
-  const text = isDict(data) && !(data instanceof Map) && typeof data['text'] === 'string' ? data['text'].slice(0, 500) : '';
+  const text =
+    isDict(data) && !(data instanceof Map) && typeof data['text'] === 'string' ? data['text'].slice(0, 500) : '';
   master.tracker.phase(jid, sender.id, phase, text);
   master.bus.fire(tag, { id: sender.id, jid, phase, text });
 }

@@ -1,7 +1,7 @@
 // The mine: data that minions publish for each other, kept in memory and checked on every read.
 import { dictGet, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
-import { matchFleet } from '../targets.ts';
 import type { Master, Sender } from '../core.ts';
+import { matchFleet } from '../targets.ts';
 import type { Handlers } from './table.ts';
 
 export function mineHandlers(master: Master): Handlers {
@@ -37,7 +37,11 @@ async function fetch(master: Master, mine: Map<string, PlainDict>, load: PlainDi
   const kind = safeKind(String(load['tgt_type'] ?? load['expr_form'] ?? 'glob'));
   const { matched } = matchFleet(master, load['tgt'] as string, kind, { ids: [...mine.keys()] });
   const asked = load['fun'];
-  const functions = Array.isArray(asked) ? asked.map(String) : String(asked ?? '').split(',').map((name) => name.trim());
+  const functions = Array.isArray(asked)
+    ? asked.map(String)
+    : String(asked ?? '')
+        .split(',')
+        .map((name) => name.trim());
   const answer = (fun: string): PlainDict => {
     const found = newDict();
     for (const id of matched) {
@@ -67,4 +71,3 @@ function unwrap(master: Master, value: Value, sender: Sender): Value | undefined
   }
   return dictGet(value, dataMark) ?? null;
 }
-

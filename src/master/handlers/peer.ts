@@ -3,7 +3,7 @@ import { isDict, newDict, type PlainDict, type Value } from '../../base/codec/va
 import { HaliteError } from '../../base/errors/index.ts';
 import { pyRegexFull } from '../../base/util/pyregex.ts';
 import type { Master, Sender } from '../core.ts';
-import { publishJob, type PublishedJob } from '../publish.ts';
+import { type PublishedJob, publishJob } from '../publish.ts';
 import type { Handlers } from './table.ts';
 
 export function peerHandlers(master: Master): Handlers {
@@ -40,11 +40,20 @@ function matches(expression: string, text: string): boolean {
   }
 }
 
-async function peerPublish(master: Master, load: PlainDict, sender: Sender, asked: Map<string, string>, unwatched: boolean): Promise<PublishedJob | undefined> {
+async function peerPublish(
+  master: Master,
+  load: PlainDict,
+  sender: Sender,
+  asked: Map<string, string>,
+  unwatched: boolean,
+): Promise<PublishedJob | undefined> {
   const fun = load['fun'];
   const functions = Array.isArray(fun) ? fun.map(String) : String(fun ?? '').split(',');
   if (!allowed(master, sender.id, functions)) {
-    master.log.limited(`peer:${sender.id}`, 'warn', 'minion may not publish this function', { minion: sender.id, functions });
+    master.log.limited(`peer:${sender.id}`, 'warn', 'minion may not publish this function', {
+      minion: sender.id,
+      functions,
+    });
     return undefined;
   }
   const timeout = Number(load['tmo'] ?? load['timeout'] ?? master.opts.timeout);
@@ -69,7 +78,12 @@ async function peerPublish(master: Master, load: PlainDict, sender: Sender, aske
   }
 }
 
-async function publishAndWait(master: Master, load: PlainDict, sender: Sender, asked: Map<string, string>): Promise<Value> {
+async function publishAndWait(
+  master: Master,
+  load: PlainDict,
+  sender: Sender,
+  asked: Map<string, string>,
+): Promise<Value> {
   const job = await peerPublish(master, load, sender, asked, false);
   const found = newDict();
   if (!job) return found;
@@ -88,11 +102,17 @@ async function publishAndWait(master: Master, load: PlainDict, sender: Sender, a
     };
     if (job.active.ended) finish();
   });
-  for (const [id, result] of await master.store.returns(job.jid)) if (!(id in found) && !(result instanceof Map)) take(id, result);
+  for (const [id, result] of await master.store.returns(job.jid))
+    if (!(id in found) && !(result instanceof Map)) take(id, result);
   return found;
 }
 
-async function results(master: Master, load: PlainDict, sender: Sender, asked: ReadonlyMap<string, string>): Promise<Value> {
+async function results(
+  master: Master,
+  load: PlainDict,
+  sender: Sender,
+  asked: ReadonlyMap<string, string>,
+): Promise<Value> {
   const jid = String(load['jid'] ?? '');
   if (asked.get(jid) !== sender.id) return newDict();
   const found = newDict();
@@ -103,7 +123,9 @@ async function results(master: Master, load: PlainDict, sender: Sender, asked: R
 }
 
 function refuseRunner(master: Master, sender: Sender): Value {
-  master.log.limited(`peer_run:${sender.id}`, 'warn', 'minion may not start runners', { minion: sender.id, hint: 'peer_run' });
+  master.log.limited(`peer_run:${sender.id}`, 'warn', 'minion may not start runners', {
+    minion: sender.id,
+    hint: 'peer_run',
+  });
   return newDict();
 }
-

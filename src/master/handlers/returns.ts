@@ -88,11 +88,16 @@ async function takeSyndicReturn(master: Master, load: PlainDict, sender: Sender)
     if (returns instanceof Map) continue;
     for (const [id, value] of Object.entries(returns)) {
       if (!isValidMinionId(id) || !isDict(value) || value instanceof Map) continue;
-      const result: PlainDict = { ...(value as PlainDict), cmd: '_return', id, jid: bundle['jid'] ?? null, fun: bundle['fun'] ?? null };
+      const result: PlainDict = {
+        ...(value as PlainDict),
+        cmd: '_return',
+        id,
+        jid: bundle['jid'] ?? null,
+        fun: bundle['fun'] ?? null,
+      };
       if (typeof result['jid'] === 'string') await record(master, id, result);
     }
   }
   master.log.debug('syndic results taken', { syndic: sender.id, bundles: bundles.length });
   return null;
 }
-

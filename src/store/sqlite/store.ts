@@ -1,9 +1,9 @@
 // The embedded job store: SQLite in cachedir, one writer and one reader thread, JSON columns that plain SQL can ask.
-import { mkdirSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { loadJson } from '../../base/codec/json/index.ts';
 import { pack } from '../../base/codec/msgpack/index.ts';
-import { type Dict, type PlainDict, type Value, isDict, newDict } from '../../base/codec/value.ts';
+import { type Dict, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import { matchesGlob } from '../../base/util/fnmatch.ts';
 import type { JobFilter, JobSummary } from '../../extend/sdk/context.ts';
@@ -29,6 +29,8 @@ export class SqliteJobStore implements JobStore {
 
   static async open(file: string): Promise<SqliteJobStore> {
     mkdirSync(dirname(file), { recursive: true, mode: 0o755 });
+    // Results may hold secrets: the file is private from its first byte on, and SQLite's side files follow its mode.
+    closeSync(openSync(file, 'a', 0o600));
     return new SqliteJobStore(file, await Writer.open(file));
   }
 
@@ -54,7 +56,9 @@ export class SqliteJobStore implements JobStore {
 
   async loadMinionData(): Promise<Map<string, MinionData>> {
     const rows = await this.#reader.all('SELECT id, grains, pillar FROM minion_data');
-    return new Map(rows.map((row) => [String(row['id']), { grains: parse(row['grains']), pillar: parse(row['pillar']) }]));
+    return new Map(
+      rows.map((row) => [String(row['id']), { grains: parse(row['grains']), pillar: parse(row['pillar']) }]),
+    );
   }
 
   async load(jid: string): Promise<Dict | undefined> {
@@ -98,7 +102,10 @@ export class SqliteJobStore implements JobStore {
     if (filter.startBefore) add('started <= ?', filter.startBefore.getTime());
     const condition = where.length > 0 ? `WHERE ${where.join(' AND ')}` : '';
     const limit = filter.limit && !filter.functions && !filter.targets ? ` LIMIT ${Math.trunc(filter.limit)}` : '';
-    const rows = await this.#reader.all(`SELECT jid, fun, tgt, load FROM job ${condition} ORDER BY jid DESC${limit}`, ...values);
+    const rows = await this.#reader.all(
+      `SELECT jid, fun, tgt, load FROM job ${condition} ORDER BY jid DESC${limit}`,
+      ...values,
+    );
     const wanted = rows.filter((row) => named(filter.functions, row['fun']) && named(filter.targets, row['tgt']));
     const summaries = wanted.map((row) => ({ jid: String(row['jid']), load: parse(row['load']) }));
     return filter.limit ? summaries.slice(0, filter.limit) : summaries;
@@ -106,7 +113,8 @@ export class SqliteJobStore implements JobStore {
 
   async query(sql: string, parameters: readonly Value[] = []): Promise<Dict[]> {
     const values = parameters.map((value): SqlValue => {
-      if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint') return value;
+      if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint')
+        return value;
       throw new HaliteError('call.arguments', 'a query parameter must be text or a number');
     });
     const rows = await this.#reader.all(sql, ...values);

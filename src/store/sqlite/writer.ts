@@ -114,7 +114,10 @@ function clean(db: Database, keepSeconds: number, maxBytes: number): number {
     removed += jids.length;
   };
   const oldest = (where: string, ...values: number[]): string[] =>
-    db.prepare(`SELECT jid FROM job ${where} ORDER BY started LIMIT 500`).all(...values).map((row) => String(row['jid']));
+    db
+      .prepare(`SELECT jid FROM job ${where} ORDER BY started LIMIT 500`)
+      .all(...values)
+      .map((row) => String(row['jid']));
   if (keepSeconds > 0) drop(oldest('WHERE started < ?', Date.now() - keepSeconds * 1000));
   if (maxBytes > 0) {
     const pages = Number(db.prepare('PRAGMA page_count').get()?.['page_count'] ?? 0);

@@ -1,5 +1,5 @@
 // The composer: events to a node graph, with anchors and aliases.
-import { mappingKind, scalarKind, sequenceKind, YamlNode } from './nodes.ts';
+import { CollectionNode, mappingKind, ScalarNode, sequenceKind, type YamlNode } from './nodes.ts';
 import { E, type EventParser } from './parser.ts';
 import { resolveScalar, tags } from './resolver.ts';
 
@@ -25,6 +25,8 @@ class Composer {
   readonly #parser: EventParser;
   readonly #limits: ComposeLimits;
   readonly #anchors = new Map<string, YamlNode>();
+  /** Anchored collections still being composed: an alias to one would make a cycle. */
+  readonly #open = new Set<YamlNode>();
   #cycleAt: number | undefined;
   /** Nodes written, and nodes added by aliases. */
   #nodes = 0;
@@ -68,7 +70,7 @@ class Composer {
     if (type === E.scalar) {
       const text = this.#parser.value;
       const ownTag = isTagged ? tag : this.#parser.plainImplicit ? resolveScalar(text) : tags.str;
-      const node = new YamlNode(scalarKind, ownTag, text, noItems, start);
+      const node = new ScalarNode(ownTag, text, start);
       if (anchor !== undefined) this.#anchors.set(anchor, node);
       return node;
     }
@@ -77,28 +79,32 @@ class Composer {
     }
     const isSequence = type === E.sequenceStart;
     const node = isSequence
-      ? new YamlNode(sequenceKind, isTagged ? tag : tags.seq, '', [], start)
-      : new YamlNode(mappingKind, isTagged ? tag : tags.map, '', [], start);
-    if (anchor !== undefined) this.#anchors.set(anchor, node);
-    this.#fill(node, isSequence ? E.sequenceEnd : E.mappingEnd, depth);
+      ? new CollectionNode(sequenceKind, isTagged ? tag : tags.seq, start)
+      : new CollectionNode(mappingKind, isTagged ? tag : tags.map, start);
+    const end = isSequence ? E.sequenceEnd : E.mappingEnd;
+    if (anchor === undefined) this.#fill(node, end, depth);
+    else {
+      this.#anchors.set(anchor, node);
+      this.#open.add(node);
+      this.#fill(node, end, depth);
+      this.#open.delete(node);
+    }
     return node;
   }
 
-  #fill(node: YamlNode, end: number, depth: number): void {
+  #fill(node: CollectionNode, end: number, depth: number): void {
     const parser = this.#parser;
-    node.open = true;
     for (parser.next(); this.#eventType() !== end; parser.next()) {
       const child = this.#compose(depth + 1);
       node.items.push(child);
       node.size += child.size;
     }
-    node.open = false;
   }
 
   #alias(name: string, start: number): YamlNode {
     const node = this.#anchors.get(name);
     if (node === undefined) this.#parser.source.fail('ComposerError', 'found undefined alias', start);
-    if (node.open) this.#cycleAt ??= start;
+    if (this.#open.has(node)) this.#cycleAt ??= start;
     this.#expanded += node.size;
     if (this.#expanded > this.#limits.maxExpansion + 10 * this.#nodes) {
       this.#parser.source.fail('limit', 'aliases expand to too many values', start);
@@ -113,5 +119,3 @@ class Composer {
     this.#parser.source.fail('ComposerError', 'second occurrence', start, context, first.start);
   }
 }
-
-const noItems: YamlNode[] = [];

@@ -2,7 +2,7 @@
 import { PyFloat, type Value } from '../value.ts';
 import { decodeBase64 } from './base64.ts';
 import type { YamlErrorKind } from './error.ts';
-import { kindName, mappingKind, scalarKind, type YamlNode } from './nodes.ts';
+import { type CollectionNode, kindName, mappingKind, scalarKind, type YamlNode } from './nodes.ts';
 import { PyValueError, pyFloat, pyInt, pyRepr } from './py-text.ts';
 import { tags } from './resolver.ts';
 import type { YamlSource } from './source.ts';
@@ -79,7 +79,7 @@ function scalarText(node: YamlNode, rules: ScalarRules): string {
   return failKind(node, rules);
 }
 
-function valueEntry(node: YamlNode): YamlNode | undefined {
+function valueEntry(node: CollectionNode): YamlNode | undefined {
   for (let i = 0; i < node.items.length; i += 2) if (node.items[i]?.tag === tags.value) return node.items[i + 1];
   return undefined;
 }

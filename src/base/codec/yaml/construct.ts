@@ -1,10 +1,18 @@
 // The constructor: node graph to values, in PyYAML's order, so that of several problems the same one is reported.
-import type { Dict, PlainDict, Value } from '../value.ts';
+import { type Dict, isDict, isReorderedKey, newDict, type PlainDict, type Value } from '../value.ts';
 import { markOrdered, PyTuple, setOf } from './collections.ts';
 import { constructScalar, type ScalarRules } from './construct-scalar.ts';
 import { DictBuilder } from './dict-builder.ts';
 import { flattenMerges } from './merge.ts';
-import { kindName, mappingKind, reprNodeValue, scalarKind, sequenceKind, type YamlNode } from './nodes.ts';
+import {
+  type CollectionNode,
+  kindName,
+  mappingKind,
+  reprNodeValue,
+  scalarKind,
+  sequenceKind,
+  type YamlNode,
+} from './nodes.ts';
 import type { PositionRecorder } from './positions.ts';
 import { pyStr } from './py-text.ts';
 import { tags } from './resolver.ts';
@@ -21,12 +29,14 @@ export function constructDocument(root: YamlNode, rules: ConstructRules): Value 
   return new Constructor(rules).document(root);
 }
 
+const noHolder: Value[] = [];
+
 class Constructor {
   readonly #rules: ConstructRules;
   readonly #source: YamlSource;
   /** Collections are filled one after the other in the order they are met: the parent before its children. */
   readonly #queue: YamlNode[] = [];
-  // Places that hold a collection which did not exist yet when the place was made.
+  // Places for collections that could not be made before their content was known.
   readonly #holders: (Dict | Value[])[] = [];
   readonly #holderKeys: Value[] = [];
   readonly #held: YamlNode[] = [];
@@ -40,18 +50,18 @@ class Constructor {
     const value = this.#construct(root);
     for (let i = 0; i < this.#queue.length; i++) this.#fill(this.#queue[i] as YamlNode);
     for (let i = 0; i < this.#held.length; i++) this.#settle(i);
-    return value === undefined ? root.result : value;
+    return value === undefined ? resultOf(root) : value;
   }
 
   #settle(index: number): void {
     const holder = this.#holders[index] as Dict | Value[];
     const key = this.#holderKeys[index] as Value;
-    const { result } = this.#held[index] as YamlNode;
+    const result = resultOf(this.#held[index] as YamlNode);
     if (holder instanceof Map) holder.set(key, result);
     else (holder as PlainDict)[key as string] = result;
   }
 
-  /** The value of a scalar; undefined for a collection, which is queued. */
+  /** The value of a node; a collection is still empty, and undefined when its form is not yet known. */
   #construct(node: YamlNode): Value | undefined {
     switch (node.tag) {
       case tags.map:
@@ -59,17 +69,27 @@ class Constructor {
       case tags.omap:
       case tags.set:
       case tags.pairs:
-        if (!node.queued) {
-          node.queued = true;
-          this.#queue.push(node);
-        }
-        return undefined;
+        return this.#collection(node);
       case tags.str:
         if (node.kind === scalarKind) return node.text;
         return constructScalar(node, this.#rules);
       default:
         return constructScalar(node, this.#rules);
     }
+  }
+
+  #collection(node: YamlNode): Value | undefined {
+    if (node.kind === scalarKind) {
+      // Refused when its turn comes.
+      this.#queue.push(node);
+      return undefined;
+    }
+    if (!node.queued) {
+      node.queued = true;
+      this.#queue.push(node);
+      node.result = shellOf(node);
+    }
+    return node.result ?? undefined;
   }
 
   /** Notes that a place is to be filled later, and gives the value to put there until then. */
@@ -82,81 +102,86 @@ class Constructor {
   }
 
   #fill(node: YamlNode): void {
-    switch (node.tag) {
-      case tags.seq:
-        node.result = this.#sequence(node);
-        break;
-      case tags.pairs:
-        node.result = this.#pairs(node);
-        break;
-      case tags.set: {
-        const dict = this.#mapping(node);
-        node.result = setOf(dict instanceof Map ? dict.keys() : Object.keys(dict));
-        break;
-      }
-      default:
-        // Salt reads `!!omap` as a mapping too, though it is written as a list: PyYAML's form of it is refused.
-        node.result = this.#rules.ordered ? markOrdered(this.#mapping(node)) : this.#mapping(node);
+    if (node.tag === tags.seq) this.#fillSequence(node);
+    else if (node.tag === tags.pairs) this.#fillPairs(node);
+    // Salt reads `!!omap` as a mapping too, though it is written as a list: PyYAML's form of it is refused.
+    else if (node.kind !== mappingKind) this.#failKind(node, 'mapping');
+    else {
+      const dict = this.#mapping(node);
+      if (node.tag === tags.set) node.result = setOf(dict instanceof Map ? dict.keys() : Object.keys(dict));
+      else node.result = this.#rules.ordered ? markOrdered(dict) : dict;
     }
   }
 
-  #expect(node: YamlNode, kind: number, name: string): void {
-    if (node.kind === kind) return;
-    this.#source.fail('ConstructorError', `expected a ${name} node, but found ${kindName(node)}`, node.start);
+  #failKind(node: YamlNode, name: string): never {
+    const problem = `expected a ${name} node, but found ${kindName(node)}`;
+    return this.#source.fail('ConstructorError', problem, node.start);
   }
 
-  #sequence(node: YamlNode): Value[] {
-    this.#expect(node, sequenceKind, 'sequence');
-    const list: Value[] = [];
-    for (const [i, item] of node.items.entries()) {
+  #fillSequence(node: YamlNode): void {
+    if (node.kind !== sequenceKind) return this.#failKind(node, 'sequence');
+    const list = node.result as Value[];
+    for (let i = 0; i < node.items.length; i++) {
+      const item = node.items[i] as YamlNode;
       list.push(this.#hold(this.#construct(item), list, i, item));
       this.#rules.positions?.record(list, i, item.start);
     }
-    return list;
   }
 
-  #pairs(node: YamlNode): Value[] {
+  #fillPairs(node: YamlNode): void {
     const fail = (problem: string, at: YamlNode): never =>
       this.#source.fail('ConstructorError', problem, at.start, 'while constructing pairs', node.start);
-    if (node.kind !== sequenceKind) fail(`expected a sequence, but found ${kindName(node)}`, node);
-    return node.items.map((item) => {
-      if (item.kind !== mappingKind) fail(`expected a mapping of length 1, but found ${kindName(item)}`, item);
-      if (item.items.length !== 2) {
-        fail(`expected a single mapping item, but found ${item.items.length / 2} items`, item);
-      }
+    if (node.kind !== sequenceKind) return fail(`expected a sequence, but found ${kindName(node)}`, node);
+    const list = node.result as Value[];
+    for (const item of node.items) {
+      if (item.kind !== mappingKind) return fail(`expected a mapping of length 1, but found ${kindName(item)}`, item);
+      const count = item.items.length / 2;
+      if (count !== 1) fail(`expected a single mapping item, but found ${count} items`, item);
       const pair = new PyTuple();
       for (const [i, part] of item.items.entries()) pair.push(this.#hold(this.#construct(part), pair, i, part));
-      return pair;
-    });
+      list.push(pair);
+    }
   }
 
-  #mapping(node: YamlNode): Dict {
-    this.#expect(node, mappingKind, 'mapping');
+  #mapping(node: CollectionNode): Dict {
     flattenMerges(node, this.#source);
-    const builder = new DictBuilder();
+    const builder = new DictBuilder(node.result as PlainDict | null);
     const { items } = node;
-    let pending: Map<Value, YamlNode> | undefined;
+    const from = this.#held.length;
+    let replaced = false;
     for (let i = 0; i < items.length; i += 2) {
       const keyNode = items[i] as YamlNode;
       const valueNode = items[i + 1] as YamlNode;
       const key = this.#construct(keyNode);
-      if (key === undefined) return this.#failKey(node, keyNode, `found unacceptable key ${reprNodeValue(keyNode)}`);
+      if (key === undefined || Array.isArray(key) || isDict(key)) {
+        return this.#failKey(node, keyNode, `found unacceptable key ${reprNodeValue(keyNode)}`);
+      }
       const value = this.#construct(valueNode);
       if (!builder.add(key, value ?? null)) {
         if (this.#rules.duplicates === 'error') {
           return this.#failKey(node, keyNode, `found conflicting ID '${pyStr(key)}'`);
         }
-        pending?.delete(builder.storedKey(key));
+        replaced = true;
       }
-      if (value === undefined) {
-        pending ??= new Map();
-        pending.set(builder.storedKey(key), valueNode);
-      }
+      // The dict may still change its form, so its places are noted without it at first.
+      if (value === undefined) this.#hold(value, noHolder, builder.storedKey(key), valueNode);
     }
     const { dict } = builder;
-    if (pending) for (const [key, child] of pending) this.#hold(undefined, dict, key, child);
+    if (replaced) this.#holdLatest(items, builder, from);
+    this.#holders.fill(dict, from);
     if (this.#rules.positions) this.#recordKeys(dict, builder, items);
     return dict;
+  }
+
+  /** Notes the places anew after equal keys: only the last value of each key counts. */
+  #holdLatest(items: readonly YamlNode[], builder: DictBuilder, from: number): void {
+    for (const list of [this.#holders, this.#holderKeys, this.#held]) list.length = from;
+    const latest = new Map<Value, YamlNode>();
+    for (let i = 0; i < items.length; i += 2) {
+      const key = this.#construct(items[i] as YamlNode) ?? null;
+      latest.set(builder.storedKey(key), items[i + 1] as YamlNode);
+    }
+    for (const [key, node] of latest) this.#hold(this.#construct(node), noHolder, key, node);
   }
 
   #recordKeys(dict: Dict, builder: DictBuilder, items: readonly YamlNode[]): void {
@@ -169,4 +194,22 @@ class Constructor {
   #failKey(node: YamlNode, key: YamlNode, problem: string): never {
     return this.#source.fail('ConstructorError', problem, key.start, 'while constructing a mapping', node.start);
   }
+}
+
+const resultOf = (node: YamlNode): Value => (node.kind === scalarKind ? null : node.result);
+
+/** The empty collection, when its form is clear from the start; most are, and need no second visit. */
+function shellOf(node: CollectionNode): Value {
+  if (node.kind === sequenceKind) return node.tag === tags.seq || node.tag === tags.pairs ? [] : null;
+  return (node.tag === tags.map || node.tag === tags.omap) && hasPlainKeys(node) ? newDict() : null;
+}
+
+/** Every key is text as it stands, and none would be moved by JavaScript. */
+function hasPlainKeys(node: CollectionNode): boolean {
+  const { items } = node;
+  for (let i = 0; i < items.length; i += 2) {
+    const key = items[i] as YamlNode;
+    if (key.tag !== tags.str || key.kind !== scalarKind || isReorderedKey(key.text)) return false;
+  }
+  return true;
 }

@@ -2,10 +2,15 @@
 import { type Dict, isReorderedKey, type MapDict, newDict, type PlainDict, PyFloat, type Value } from '../value.ts';
 
 export class DictBuilder {
-  #plain: PlainDict = newDict();
+  readonly #plain: PlainDict;
   #map: MapDict | undefined;
   /** Keys that are not text, by what makes them equal. */
   #others: Map<string, Value> | undefined;
+
+  /** Starts from an empty dict that exists already, if given. */
+  constructor(empty: PlainDict | null) {
+    this.#plain = empty ?? newDict();
+  }
 
   get dict(): Dict {
     return this.#map ?? this.#plain;

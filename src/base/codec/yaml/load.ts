@@ -2,8 +2,8 @@
 import type { Value } from '../value.ts';
 import { composeSingle } from './composer.ts';
 import { constructDocument } from './construct.ts';
-import type { YamlErrorCode } from './error.ts';
 import { hasCycle } from './cycle.ts';
+import type { YamlErrorCode } from './error.ts';
 import { EventParser } from './parser.ts';
 import { PositionRecorder, YamlPositions } from './positions.ts';
 import { Scanner } from './scanner.ts';
@@ -64,6 +64,7 @@ function load(source: YamlSource, options: LoadYamlOptions, positions: PositionR
     positions,
   });
   // Python would hand out a value that contains itself. (A mapping merged into itself does not.)
-  if (cycleAt !== undefined && hasCycle(value)) source.fail('recursive', 'found unconstructable recursive node', cycleAt);
+  if (cycleAt !== undefined && hasCycle(value))
+    source.fail('recursive', 'found unconstructable recursive node', cycleAt);
   return value;
 }

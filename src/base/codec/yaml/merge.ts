@@ -10,7 +10,7 @@ const maxMergedItems = 1_000_000;
 const context = 'while constructing a mapping';
 
 /** Replaces the merge keys of a mapping by the entries they stand for. */
-export function flattenMerges(node: YamlNode, source: YamlSource, depth = 0): void {
+export function flattenMerges(node: CollectionNode, source: YamlSource, depth = 0): void {
   let hasMerge = false;
   for (let i = 0; i < node.items.length; i += 2) {
     const key = node.items[i] as YamlNode;
@@ -34,8 +34,8 @@ export function flattenMerges(node: YamlNode, source: YamlSource, depth = 0): vo
   if (merged.length > 0) node.items = withoutOwn(merged, own).concat(own);
 }
 
-function collect(node: YamlNode, value: YamlNode, merged: YamlNode[], source: YamlSource, depth: number): void {
-  const append = (mapping: YamlNode): void => {
+function collect(node: CollectionNode, value: YamlNode, merged: YamlNode[], source: YamlSource, depth: number): void {
+  const append = (mapping: CollectionNode): void => {
     if (merged.length + mapping.items.length > maxMergedItems) {
       source.fail('limit', 'merge keys expand to too many entries', node.start, context, node.start);
     }
@@ -52,7 +52,7 @@ function collect(node: YamlNode, value: YamlNode, merged: YamlNode[], source: Ya
       }
       flattenMerges(item, source, depth + 1);
     }
-    for (let i = value.items.length - 1; i >= 0; i--) append(value.items[i] as YamlNode);
+    for (let i = value.items.length - 1; i >= 0; i--) append(value.items[i] as CollectionNode);
   } else {
     const problem = `expected a mapping or list of mappings for merging, but found ${kindName(value)}`;
     source.fail('ConstructorError', problem, value.start, context, node.start);

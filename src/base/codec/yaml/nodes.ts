@@ -5,33 +5,50 @@ import { pyRepr } from './py-text.ts';
 export const scalarKind = 0;
 export const sequenceKind = 1;
 export const mappingKind = 2;
-export type NodeKind = typeof scalarKind | typeof sequenceKind | typeof mappingKind;
 
-export class YamlNode {
-  readonly kind: NodeKind;
+/** A document has many of these: what is the same for all lies in the class. */
+export class ScalarNode {
   /** Changed for the key `=`, which stands for itself. */
   tag: string;
-  /** The text of a scalar. Salt rewrites it for integers with leading zeros, which merge keys then see. */
+  /** Salt rewrites the text of integers with leading zeros, which merge keys then see. */
   text: string;
-  /** Items of a sequence; keys and values of a mapping in turn. */
-  items: YamlNode[];
   readonly start: number;
-  /** Nodes below and including this one, aliases counted in full. */
-  size = 1;
-  /** Still being composed: an alias to it would make a cycle. */
-  open = false;
-  /** Waiting for, or through with, construction. */
-  queued = false;
-  result: Value = null;
 
-  constructor(kind: NodeKind, tag: string, text: string, items: YamlNode[], start: number) {
-    this.kind = kind;
+  constructor(tag: string, text: string, start: number) {
     this.tag = tag;
     this.text = text;
-    this.items = items;
+    this.start = start;
+  }
+
+  get kind(): typeof scalarKind {
+    return scalarKind;
+  }
+  get size(): number {
+    return 1;
+  }
+}
+
+export class CollectionNode {
+  readonly kind: typeof sequenceKind | typeof mappingKind;
+  tag: string;
+  readonly start: number;
+  /** Items of a sequence; keys and values of a mapping in turn. */
+  items: YamlNode[] = [];
+  /** Nodes below and including this one, aliases counted in full. */
+  size = 1;
+  /** Waiting for, or through with, construction. */
+  queued = false;
+  /** The finished collection; null while there is none. */
+  result: Value = null;
+
+  constructor(kind: CollectionNode['kind'], tag: string, start: number) {
+    this.kind = kind;
+    this.tag = tag;
     this.start = start;
   }
 }
+
+export type YamlNode = ScalarNode | CollectionNode;
 
 const kindNames = ['scalar', 'sequence', 'mapping'] as const;
 const classNames = ['ScalarNode', 'SequenceNode', 'MappingNode'] as const;
@@ -57,7 +74,7 @@ function appendNode(node: YamlNode, parts: string[], budget: { left: number }, d
   parts.push(')');
 }
 
-function appendValue(node: YamlNode, parts: string[], budget: { left: number }, depth: number): void {
+function appendValue(node: CollectionNode, parts: string[], budget: { left: number }, depth: number): void {
   parts.push('[');
   for (let i = 0; i < node.items.length; i++) {
     if (budget.left <= 0) {

@@ -1,6 +1,6 @@
 // Scanning of plain and quoted scalars.
 import { hexValue, isBlank, isBlankOrEnd, isBreak, isFlowIndicator } from './chars.ts';
-import { foldBreaks, type ScanState } from './scan-state.ts';
+import type { ScanState } from './scan-state.ts';
 import { T, Token } from './tokens.ts';
 
 const hash = 35;
@@ -15,32 +15,30 @@ export function scanPlainScalar(s: ScanState): Token {
   // The value is copied in pieces, one per line: blanks inside a line are part of the piece.
   let pieceStart = start;
   let pieceEnd = start;
-  let breaks: LineBreaks | undefined;
+  let broken = false;
   for (;;) {
     if (s.atDocumentIndicator() || s.at(0) === hash) break;
     const from = s.pos;
     const to = endOfPlainRun(s, start);
     if (to > from) {
-      if (breaks) {
-        text += s.text.slice(pieceStart, pieceEnd) + foldBreaks(breaks.first, breaks.rest);
+      if (broken) {
+        text += s.text.slice(pieceStart, pieceEnd) + s.foldBreaks();
         pieceStart = from;
-        breaks = undefined;
+        broken = false;
       }
       s.moveTo(to);
       pieceEnd = to;
     }
     const c = s.at(0);
     if (!isBlank(c) && !isBreak(c)) break;
-    breaks = skipPlainBlanks(s, breaks, indent, start);
+    broken = skipPlainBlanks(s, broken, indent, start);
     if (s.flowLevel === 0 && s.column < indent) break;
   }
-  if (breaks) s.simpleKeyAllowed = true;
+  if (broken) {
+    s.foldBreaks();
+    s.simpleKeyAllowed = true;
+  }
   return new Token(T.scalar, start, pieceEnd, text + s.text.slice(pieceStart, pieceEnd), '', true);
-}
-
-interface LineBreaks {
-  first: string;
-  rest: string;
 }
 
 /** Where the run of non-blank characters of a plain scalar ends. */
@@ -63,24 +61,20 @@ function endOfPlainRun(s: ScanState, start: number): number {
   }
 }
 
-function skipPlainBlanks(
-  s: ScanState,
-  before: LineBreaks | undefined,
-  indent: number,
-  start: number,
-): LineBreaks | undefined {
-  let breaks = before;
+/** Skips blanks and line breaks; true when there was, or had been, a break. */
+function skipPlainBlanks(s: ScanState, before: boolean, indent: number, start: number): boolean {
+  let broken = before;
   for (;;) {
     const c = s.at(0);
     if (isBlank(c)) {
-      if (c === 9 && breaks && s.column < indent) {
+      if (c === 9 && broken && s.column < indent) {
         s.fail('found a tab character that violates indentation', 'while scanning a plain scalar', start);
       }
       s.pos++;
     } else if (isBreak(c)) {
-      if (breaks) breaks.rest += s.takeBreak();
-      else breaks = { first: s.takeBreak(), rest: '' };
-    } else return breaks;
+      s.noteBreak();
+      broken = true;
+    } else return broken;
   }
 }
 
@@ -140,17 +134,18 @@ function endOfQuotedRun(s: ScanState, quote: number, single: boolean): number {
 
 /** Skips blanks and line breaks; what they become when there was a break, undefined when they are plain blanks. */
 function skipQuotedBlanks(s: ScanState, escapedBreak: boolean): string | undefined {
-  let first = escapedBreak ? '' : undefined;
-  let rest = '';
+  let broken = escapedBreak;
   for (;;) {
     const c = s.at(0);
     if (isBlank(c)) s.pos++;
     else if (isBreak(c)) {
-      if (first === undefined) first = s.takeBreak();
-      else rest += s.takeBreak();
+      // After an escaped break, the others stay as they are.
+      if (escapedBreak) s.laterBreaks += s.takeBreak();
+      else s.noteBreak();
+      broken = true;
     } else break;
   }
-  return first === undefined ? undefined : foldBreaks(first, rest);
+  return broken ? s.foldBreaks() : undefined;
 }
 
 const escapes: Readonly<Record<string, string>> = {

@@ -14,6 +14,9 @@ export class ScanState {
   indent = -1;
   flowLevel = 0;
   simpleKeyAllowed = true;
+  /** Line breaks skipped inside a scalar; '' when there was none. */
+  firstBreak = '';
+  laterBreaks = '';
   readonly #hasAstral: boolean;
 
   constructor(source: YamlSource) {
@@ -73,13 +76,27 @@ export class ScanState {
     return this.at(1) === c && this.at(2) === c && isBlankOrEnd(this.at(3));
   }
 
+  /** Takes a line break inside a scalar. */
+  noteBreak(): void {
+    if (this.firstBreak === '') this.firstBreak = this.takeBreak();
+    else this.laterBreaks += this.takeBreak();
+  }
+
+  /** What the noted line breaks read as, and forgets them. */
+  foldBreaks(): string {
+    const folded = foldBreaks(this.firstBreak, this.laterBreaks);
+    this.firstBreak = '';
+    this.laterBreaks = '';
+    return folded;
+  }
+
   fail(problem: string, context?: string, contextPos?: number): never {
     return this.source.fail('ScannerError', problem, this.pos, context, contextPos);
   }
 }
 
 /** How line breaks inside a flow scalar read: one becomes a space, more become one less, Unicode separators stay. */
-export function foldBreaks(first: string, rest: string): string {
+function foldBreaks(first: string, rest: string): string {
   if (first !== '\n') return first + rest;
   return rest === '' ? ' ' : rest;
 }

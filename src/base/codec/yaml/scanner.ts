@@ -21,8 +21,10 @@ interface SimpleKey {
 const keyLimit = 1024;
 
 export class Scanner extends ScanState {
-  #tokens: Token[] = [];
+  /** A queue between two indexes; the array never shrinks, as that would allocate anew for every token. */
+  readonly #tokens: Token[] = [];
   #head = 0;
+  #tail = 0;
   /** Tokens handed out so far. */
   #taken = 0;
   #available = false;
@@ -35,7 +37,11 @@ export class Scanner extends ScanState {
 
   constructor(source: YamlSource) {
     super(source);
-    this.#tokens.push(new Token(T.streamStart, this.pos, this.pos));
+    this.#push(new Token(T.streamStart, this.pos, this.pos));
+  }
+
+  #push(token: Token): void {
+    this.#tokens[this.#tail++] = token;
   }
 
   peek(): Token {
@@ -47,16 +53,16 @@ export class Scanner extends ScanState {
     this.#available = false;
     this.#taken++;
     this.#head++;
-    if (this.#head === this.#tokens.length) {
-      this.#tokens.length = 0;
+    if (this.#head === this.#tail) {
       this.#head = 0;
+      this.#tail = 0;
     }
   }
 
   /** Reads on while the first token might still turn out to be a key. */
   #fetchMore(): void {
     for (;;) {
-      if (this.#head < this.#tokens.length) {
+      if (this.#head < this.#tail) {
         this.#dropStaleKeys();
         const key = this.#keys[this.#lowestKey];
         if (key === undefined || !key.possible || key.tokenNumber !== this.#taken) break;
@@ -78,7 +84,7 @@ export class Scanner extends ScanState {
     else if (this.#startsPlain(c)) {
       this.#saveKey();
       this.simpleKeyAllowed = false;
-      this.#tokens.push(scanPlainScalar(this));
+      this.#push(scanPlainScalar(this));
     } else this.fail('found character that cannot start any token', 'while scanning for the next token', this.pos);
   }
 
@@ -118,7 +124,7 @@ export class Scanner extends ScanState {
         if (this.flowLevel > 0) return false;
         this.#removeKey();
         this.simpleKeyAllowed = true;
-        this.#tokens.push(scanBlockScalar(this, c === 124));
+        this.#push(scanBlockScalar(this, c === 124));
         return true;
       default:
         return false;
@@ -150,14 +156,14 @@ export class Scanner extends ScanState {
   #pushInline(scan: () => Token): true {
     this.#saveKey();
     this.simpleKeyAllowed = false;
-    this.#tokens.push(scan());
+    this.#push(scan());
     return true;
   }
 
   #pushIndicator(type: TokenType): true {
     const start = this.pos;
     this.pos++;
-    this.#tokens.push(new Token(type, start, this.pos));
+    this.#push(new Token(type, start, this.pos));
     return true;
   }
 
@@ -168,20 +174,20 @@ export class Scanner extends ScanState {
       this.lineAstral = 0;
     }
     this.#resetBlock();
-    this.#tokens.push(new Token(T.streamEnd, this.pos, this.pos));
+    this.#push(new Token(T.streamEnd, this.pos, this.pos));
     this.#ended = true;
   }
 
   #fetchDirective(): void {
     this.#resetBlock();
-    this.#tokens.push(scanDirective(this));
+    this.#push(scanDirective(this));
   }
 
   #fetchDocumentIndicator(type: TokenType): void {
     this.#resetBlock();
     const start = this.pos;
     this.pos += 3;
-    this.#tokens.push(new Token(type, start, this.pos));
+    this.#push(new Token(type, start, this.pos));
   }
 
   #resetBlock(): void {
@@ -277,7 +283,7 @@ export class Scanner extends ScanState {
     const key = this.#topKey();
     key.possible = true;
     key.required = this.flowLevel === 0 && this.indent === this.column;
-    key.tokenNumber = this.#taken + this.#tokens.length - this.#head;
+    key.tokenNumber = this.#taken + this.#tail - this.#head;
     key.pos = this.pos;
     key.column = this.column;
     key.index = this.pos - this.astral;
@@ -312,14 +318,14 @@ export class Scanner extends ScanState {
     this.#indents.push(this.indent);
     this.indent = column;
     const token = new Token(type, pos, pos);
-    if (tokenNumber === -1) this.#tokens.push(token);
+    if (tokenNumber === -1) this.#push(token);
     else this.#insert(tokenNumber, token);
   }
 
   #unrollIndent(column: number): void {
     if (this.flowLevel > 0) return;
     while (this.indent > column) {
-      this.#tokens.push(new Token(T.blockEnd, this.pos, this.pos));
+      this.#push(new Token(T.blockEnd, this.pos, this.pos));
       this.indent = this.#indents.pop() ?? -1;
     }
   }
@@ -328,8 +334,7 @@ export class Scanner extends ScanState {
   #insert(tokenNumber: number, token: Token): void {
     const tokens = this.#tokens;
     const index = this.#head + tokenNumber - this.#taken;
-    tokens.push(token);
-    for (let i = tokens.length - 1; i > index; i--) tokens[i] = tokens[i - 1] as Token;
+    for (let i = this.#tail++; i > index; i--) tokens[i] = tokens[i - 1] as Token;
     tokens[index] = token;
   }
 }

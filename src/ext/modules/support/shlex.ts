@@ -1,5 +1,5 @@
 // Splitting a command line as a POSIX shell splits words (Python's shlex), without running anything.
-import { HaliteError } from 'halite/sdk';
+import { pythonError } from './errors.ts';
 
 /** The words of a command line; quotes and backslashes are understood, nothing is expanded. */
 export function shellSplit(text: string): string[] {
@@ -22,12 +22,12 @@ export function shellSplit(text: string): string[] {
       word ??= '';
       if (char === "'" || char === '"') quote = char;
       else if (char === '\\') {
-        if (i + 1 >= text.length) throw new HaliteError('call.arguments', 'No escaped character');
+        if (i + 1 >= text.length) throw pythonError('ValueError', 'No escaped character');
         word += text.charAt(++i);
       } else word += char;
     }
   }
-  if (quote) throw new HaliteError('call.arguments', 'No closing quotation');
+  if (quote) throw pythonError('ValueError', 'No closing quotation');
   if (word !== undefined) found.push(word);
   return found;
 }

@@ -1,7 +1,7 @@
 // One connection kept up for ever: dial, stay, report, wait, dial again.
 import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '../../../base/errors/index.ts';
-import { Backoff } from './backoff.ts';
+import { backoff } from '../../../base/util/index.ts';
 
 export interface SessionContext {
   /** Aborted when the owner closes; the session must end then. */
@@ -29,7 +29,7 @@ export function keepConnected(options: KeepConnectedOptions): { close(): void } 
 }
 
 async function run(options: KeepConnectedOptions, signal: AbortSignal): Promise<void> {
-  const backoff = new Backoff(options.minMs, options.maxMs);
+  const waits = backoff({ base: options.minMs, max: options.maxMs });
   let attempt = 0;
   while (!signal.aborted) {
     const context: SessionContext = {
@@ -37,7 +37,7 @@ async function run(options: KeepConnectedOptions, signal: AbortSignal): Promise<
       attempt,
       connected(detail) {
         attempt = -1;
-        backoff.reset();
+        waits.reset();
         if (!signal.aborted) options.onState('connected', detail);
       },
     };
@@ -45,6 +45,6 @@ async function run(options: KeepConnectedOptions, signal: AbortSignal): Promise<
     if (signal.aborted) return;
     options.onState('disconnected', reason);
     attempt += 1;
-    await delay(backoff.next(), undefined, { signal }).catch(() => undefined);
+    await delay(waits.next(), undefined, { signal }).catch(() => undefined);
   }
 }

@@ -1,7 +1,7 @@
 // The request client behind every transport: queues, dials on demand, matches replies, keeps deadlines.
 import { HaliteError, messageOf } from '../../../base/errors/index.ts';
+import { backoff } from '../../../base/util/index.ts';
 import type { RequestClient } from '../transport.ts';
-import { Backoff } from './backoff.ts';
 
 /** One live connection. A transport without correlation carries one request at a time (`capacity` 1). */
 export interface Link {
@@ -50,7 +50,7 @@ interface Slot {
 
 export class RequestPool implements RequestClient {
   private readonly options: PoolOptions;
-  private readonly backoff = new Backoff(100, 5000);
+  private readonly waits = backoff({ base: 100, max: 5000 });
   private readonly waiting = new Map<number, Job>();
   private readonly slots: Slot[] = [];
   private readonly owners = new Map<number, Slot>();
@@ -167,7 +167,7 @@ export class RequestPool implements RequestClient {
         if (this.closed) return link.close();
         if (early !== undefined) return this.dialFailed(early);
         this.attempt = 0;
-        this.backoff.reset();
+        this.waits.reset();
         slot = { link, jobs: new Map(), idleTimer: undefined, lastHeard: performance.now(), gone: false };
         this.slots.push(slot);
         this.rest(slot);
@@ -187,7 +187,7 @@ export class RequestPool implements RequestClient {
     this.retryTimer = setTimeout(() => {
       this.retryTimer = undefined;
       this.pump();
-    }, this.backoff.next());
+    }, this.waits.next());
   }
 
   private reply(ticket: number, payload: Uint8Array): void {
@@ -223,7 +223,10 @@ export class RequestPool implements RequestClient {
   /** A link without work is closed after a while, and at once when it is no longer among the usable ones. */
   private rest(slot: Slot): void {
     if (slot.jobs.size > 0 || slot.gone) return;
-    if (!this.slots.includes(slot)) return this.drop(slot, () => this.lost('it went silent'));
+    if (!this.slots.includes(slot)) {
+      this.drop(slot, () => this.lost('it went silent'));
+      return;
+    }
     clearTimeout(slot.idleTimer);
     slot.idleTimer = setTimeout(() => this.drop(slot, () => this.lost('idle')), this.options.idleMs ?? 30_000);
     slot.idleTimer.unref();

@@ -74,7 +74,7 @@ class Subscriber {
     try {
       for (const bytes of this.reader.feed(chunk)) {
         this.identifications += 1;
-        if (this.identifications > MAX_IDENTIFICATIONS) return this.cut('malformed', 'too many identifications');
+        if (this.identifications > MAX_IDENTIFICATIONS) throw new Error('too many identifications');
         this.identifying = this.identifying.then(() => this.identify(bytes));
       }
     } catch (thrown) {

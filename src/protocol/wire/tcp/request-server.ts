@@ -1,6 +1,6 @@
 // The master's request port over TCP: many requests per connection, matched by the head that the reply repeats.
 import type { Socket } from 'node:net';
-import { messageOf } from '../../../base/errors/index.ts';
+import { HaliteError, messageOf } from '../../../base/errors/index.ts';
 import { defaultMaxMessageBytes, maxOutstanding, serverError } from '../link/answers.ts';
 import { Gate } from '../link/gate.ts';
 import type { ListenOptions, RequestHandler, RequestServer, WireProblem } from '../transport.ts';
@@ -62,7 +62,8 @@ class RequestConnection {
       for (const frame of this.reader.feed(chunk)) this.serve(frame);
     } catch (thrown) {
       const code = (thrown as { code?: string }).code;
-      return this.cut(code === 'codec.limit' ? 'too-large' : 'malformed', messageOf(thrown));
+      this.cut(code === 'codec.limit' ? 'too-large' : 'malformed', messageOf(thrown));
+      return;
     }
     this.count(this.reader.pending);
     if (this.shared.unfinished > this.shared.limit * MAX_UNFINISHED_FRAMES) {
@@ -80,7 +81,7 @@ class RequestConnection {
 
   private serve(bytes: Buffer): void {
     const frame = splitFrame(bytes);
-    if (!frame) return this.cut('malformed', 'a frame without head or body');
+    if (!frame) throw new HaliteError('codec.malformed', 'A frame has no head or no body');
     const leave = this.shared.gate.enter(frame.body.length);
     this.outstanding += 1;
     let answered = false;

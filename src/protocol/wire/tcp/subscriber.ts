@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import { pack } from '../../../base/codec/msgpack/index.ts';
 import type { Value } from '../../../base/codec/value.ts';
-import { messageOf } from '../../../base/errors/index.ts';
+import { HaliteError, messageOf } from '../../../base/errors/index.ts';
 import { defaultMaxMessageBytes } from '../link/answers.ts';
 import { keepConnected, type SessionContext } from '../link/keep-connected.ts';
 import type { SubscribeOptions, Subscription } from '../transport.ts';
@@ -79,10 +79,10 @@ function receive(socket: Socket, options: SubscribeOptions): Promise<string> {
 
 function deliver(bytes: Buffer, options: SubscribeOptions): void {
   const frame = splitFrame(bytes);
-  if (!frame) return options.onProblem?.({ kind: 'malformed', peer: options.host, detail: 'a frame without body' });
   try {
+    if (!frame) throw new HaliteError('codec.malformed', 'A frame has no head or no body');
     options.onPublish(publishBody(frame.body));
   } catch (thrown) {
-    options.onProblem?.({ kind: 'handler', peer: options.host, detail: messageOf(thrown) });
+    options.onProblem?.({ kind: frame ? 'handler' : 'malformed', peer: options.host, detail: messageOf(thrown) });
   }
 }

@@ -160,7 +160,7 @@ export function contains(hay: PyValue, needle: PyValue): boolean {
 }
 
 function bytesContain(hay: Uint8Array, needle: PyValue): boolean {
-  if (needle instanceof Uint8Array) return Buffer.from(hay).includes(needle);
+  if (needle instanceof Uint8Array) return Buffer.from(hay).includes(Buffer.from(needle));
   const byte = asInt(needle);
   if (byte === undefined) throw typeError(`a bytes-like object is required, not '${typeName(needle)}'`);
   return hay.includes(Number(byte));

@@ -3,6 +3,7 @@ import { indexError, PyError, valueError } from '../errors.ts';
 import { formatValue } from './format.ts';
 import { escapeHtml, Markup } from './markup.ts';
 import { repr, str } from './print.ts';
+import { escapeCode } from './text.ts';
 import type { PyValue } from './value.ts';
 
 export interface FormatAccess {
@@ -137,11 +138,7 @@ function convert(value: PyValue, conversion: string): string {
 }
 
 export function asciiRepr(value: PyValue): string {
-  return repr(value).replace(/[^\x00-\x7f]/gu, (char) => {
-    const code = char.codePointAt(0)!;
-    if (code < 0x100) return `\\x${code.toString(16).padStart(2, '0')}`;
-    return code < 0x10000 ? `\\u${code.toString(16).padStart(4, '0')}` : `\\U${code.toString(16).padStart(8, '0')}`;
-  });
+  return repr(value).replace(/[^\x00-\x7f]/gu, (char) => escapeCode(char.codePointAt(0)!));
 }
 
 function escapedField(value: PyValue, spec: string): string {

@@ -93,8 +93,8 @@ export function isPrintable(char: string): boolean {
   return char === ' ' || !unprintable.test(char);
 }
 
-function escapeChar(char: string): string {
-  const code = char.codePointAt(0)!;
+/** `\xNN`, `\uNNNN` or `\UNNNNNNNN`. */
+export function escapeCode(code: number): string {
   if (code < 0x100) return `\\x${code.toString(16).padStart(2, '0')}`;
   if (code < 0x10000) return `\\u${code.toString(16).padStart(4, '0')}`;
   return `\\U${code.toString(16).padStart(8, '0')}`;
@@ -109,7 +109,7 @@ export function reprText(text: string): string {
     if (char === quote) out += `\\${char}`;
     else if (named[char] !== undefined) out += named[char];
     else if (isPrintable(char)) out += char;
-    else out += escapeChar(char);
+    else out += escapeCode(char.codePointAt(0)!);
   }
   return out + quote;
 }

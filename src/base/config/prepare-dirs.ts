@@ -1,0 +1,169 @@
+// Creates the folders a daemon needs, with owner and modes, before it gives up its privileges.
+import {
+  accessSync,
+  chmodSync,
+  chownSync,
+  closeSync,
+  constants,
+  lchownSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
+import { dirname, isAbsolute } from 'node:path';
+import { HaliteError } from '../errors/index.ts';
+import { type Account, findAccount, groupIdsOf } from './accounts.ts';
+import { joinPath } from './paths.ts';
+import { isPlainPath } from './root-dir.ts';
+
+/** The options that matter here; those of master and minion have them. */
+export interface DirsOpts {
+  readonly __role: string;
+  readonly user: string;
+  readonly verify_env: boolean;
+  readonly permissive_pki_access: boolean;
+  readonly pki_dir: string;
+  readonly cachedir: string;
+  readonly sock_dir: string;
+  readonly extension_modules: string;
+  readonly conf_file: string;
+  readonly default_include: string;
+  readonly log_file: string | null;
+  readonly token_dir?: string;
+  readonly syndic_dir?: string;
+  readonly sqlite_queue_dir?: string;
+}
+
+export interface DirsReport {
+  readonly created: readonly string[];
+  /** What could not be made safe, for the log at level critical. */
+  readonly warnings: readonly string[];
+}
+
+const keyFolders = ['minions', 'minions_pre', 'minions_denied', 'minions_autosign', 'minions_rejected'];
+const FOLDER_MODE = 0o755;
+const SECRET_MODE = 0o700;
+const LOG_FOLDER_MODE = 0o750;
+const LOG_MODE = 0o640;
+
+/** The folders of a daemon, parents first. */
+export function neededDirs(opts: DirsOpts): string[] {
+  const { pki_dir: pki, cachedir: cache } = opts;
+  const shared = [pki, cache, joinPath(cache, 'proc'), opts.sock_dir];
+  if (opts.__role !== 'master') return [...shared, opts.extension_modules, includeDir(opts)];
+  const keys = keyFolders.map((name) => joinPath(pki, name));
+  const own = [opts.token_dir, opts.syndic_dir, opts.sqlite_queue_dir].filter((dir): dir is string => Boolean(dir));
+  return [...shared, ...keys, joinPath(cache, 'jobs'), ...own];
+}
+
+function includeDir(opts: DirsOpts): string {
+  const given = opts.default_include || 'minion.d';
+  const folder = given.includes('*') ? dirname(given) : given;
+  return isAbsolute(folder) ? folder : joinPath(dirname(opts.conf_file), folder);
+}
+
+/** Throws HaliteError when the user does not exist or a folder cannot be made. With `verify_env: false` nothing is done. */
+export function prepareDirs(opts: DirsOpts): DirsReport {
+  const created: string[] = [];
+  const warnings: string[] = [];
+  if (!opts.verify_env) return { created, warnings };
+  const owner = ownerOf(opts.user);
+  for (const dir of neededDirs(opts)) {
+    if (makeFolder(dir, dir === opts.pki_dir ? SECRET_MODE : FOLDER_MODE)) created.push(dir);
+    if (process.geteuid?.() === 0) giveAway(dir, owner, opts.permissive_pki_access);
+  }
+  if (!guardKeys(opts.pki_dir)) warnings.push(`Unable to securely set the permissions of "${opts.pki_dir}".`);
+  if (opts.log_file && isPlainPath(opts.log_file)) prepareLogFile(opts.log_file, owner);
+  return { created, warnings };
+}
+
+function ownerOf(user: string): Account {
+  const account = findAccount(user);
+  if (account) return account;
+  throw new HaliteError(
+    'config.value',
+    `Failed to prepare the Salt environment for user ${user}. The user is not available.`,
+    { hint: "Create the user or change the option 'user'.", details: { option: 'user', exitCode: 67 } },
+  );
+}
+
+function makeFolder(dir: string, mode: number): boolean {
+  if (statSync(dir, { throwIfNoEntry: false })?.isDirectory()) return false;
+  try {
+    // The umask of the caller must not decide who may enter.
+    mkdirSync(dir, { recursive: true, mode: FOLDER_MODE });
+    chmodSync(dir, mode);
+    return true;
+  } catch (cause) {
+    throw new HaliteError('config.value', `Failed to create directory path "${dir}" - ${String(cause)}`, {
+      hint: 'Start the daemon as root, or point the option at a folder you may write to.',
+      details: { path: dir, exitCode: Math.abs((cause as NodeJS.ErrnoException).errno ?? 1) },
+      cause,
+    });
+  }
+}
+
+/** Salt: the folder and what is below it belong to the daemon's user, job data excepted. */
+function giveAway(dir: string, owner: Account, permissive: boolean): void {
+  const groups = permissive ? groupIdsOf(owner.name) : [];
+  const wrong = (found: Stats): boolean =>
+    (found.uid !== owner.uid || found.gid !== owner.gid) && !groups.includes(found.gid);
+  if (wrong(statSync(dir))) chownSync(dir, owner.uid, owner.gid);
+  // Root reads everything anyway; walking a large cache would only delay the start.
+  if (owner.uid === 0) return;
+  for (const name of readdirSync(dir)) if (!name.includes('jobs')) walk(joinPath(dir, name), owner, wrong);
+}
+
+/** Links are changed themselves and never followed, so that nobody can have foreign files given to him. */
+function walk(path: string, owner: Account, wrong: (found: Stats) => boolean): void {
+  let entries: string[];
+  try {
+    if (!lstatSync(path).isDirectory()) return;
+    entries = readdirSync(path);
+  } catch {
+    return;
+  }
+  for (const name of entries) {
+    if (name.startsWith('.')) continue;
+    const inner = joinPath(path, name);
+    try {
+      const found = lstatSync(inner);
+      if (wrong(found)) lchownSync(inner, owner.uid, owner.gid);
+      if (found.isDirectory()) walk(inner, owner, wrong);
+    } catch {
+      // The file may vanish meanwhile.
+    }
+  }
+}
+
+/** Modes 700 and 750 are fine, 750 for programs that read keys; anything else becomes 700. */
+function guardKeys(dir: string): boolean {
+  const mode = statSync(dir).mode & 0o7777;
+  if (mode === 0o700 || mode === 0o750) return true;
+  try {
+    accessSync(dir, constants.W_OK);
+    chmodSync(dir, SECRET_MODE);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function prepareLogFile(path: string, owner: Account): void {
+  const folder = dirname(path);
+  try {
+    if (mkdirSync(folder, { recursive: true, mode: LOG_FOLDER_MODE })) chmodSync(folder, LOG_FOLDER_MODE);
+    closeSync(openSync(path, 'a', LOG_MODE));
+    if (process.geteuid?.() === 0 && statSync(path).uid !== owner.uid) chownSync(path, owner.uid, -1);
+  } catch (cause) {
+    const inFile =
+      (cause as NodeJS.ErrnoException).code === 'ENOTDIR' || (cause as NodeJS.ErrnoException).code === 'EEXIST';
+    const message = inFile
+      ? `Failed to create path ${path}, is ${folder} a file?`
+      : `No permissions to access "${path}", are you running as the correct user?`;
+    throw new HaliteError('config.value', message, { details: { option: 'log_file', path }, cause });
+  }
+}

@@ -1,0 +1,74 @@
+// The first half of every load: read the files, add overrides, check types.
+import { newDict, type PlainDict } from '../codec/value.ts';
+import type { Origins } from './include.ts';
+import { type Environment, loadFiles } from './load-files.ts';
+import type { OptionRow } from './options/row.ts';
+import { defaultsOf } from './opts.ts';
+import { ConfigReport } from './problems.ts';
+import type { LoadRequest } from './request.ts';
+import { saltfileConfigDir } from './saltfile.ts';
+import { applyLogDir } from './shape.ts';
+import { checkOptions, type Vocabulary } from './validate.ts';
+
+export interface Prepared {
+  readonly report: ConfigReport;
+  readonly env: Environment;
+  /** What files and overrides set, with their types set right. */
+  readonly given: PlainDict;
+  /** Defaults with the given values over them. */
+  readonly opts: PlainDict;
+  /** The main file asked for. */
+  readonly path: string;
+}
+
+export function prepare(
+  kind: 'master' | 'minion',
+  request: LoadRequest,
+  words: Vocabulary,
+  strictIncludes: boolean,
+): Prepared {
+  const report = new ConfigReport();
+  const env = request.env ?? process.env;
+  const defaults = defaultsOf(words.own);
+  const files = loadFiles(
+    {
+      kind,
+      configDir: request.configDir ?? saltfileConfigDir(request.saltfile),
+      configFile: request.configFile,
+      env,
+      defaultInclude: String(defaults['default_include']),
+      strictIncludes,
+    },
+    report,
+  );
+  Object.assign(files.values, request.overrides);
+  wrapTexts(files.values);
+  const given = checkOptions(files.values, words, files.origins, report);
+  applyLogDir(given, String(defaults['log_file']));
+  return { report, env, given, path: files.path, opts: Object.assign(defaults, given) };
+}
+
+/** One pattern may stand without a list. */
+function wrapTexts(values: PlainDict): void {
+  for (const name of ['file_ignore_regex', 'file_ignore_glob']) {
+    const value = values[name];
+    if (typeof value === 'string') values[name] = value === '' ? [] : [value];
+  }
+}
+
+/** Saltfile options that are configuration options too, then the command line, over finished options. */
+export function applyCommandLine(
+  opts: PlainDict,
+  request: LoadRequest,
+  rows: ReadonlyMap<string, OptionRow>,
+  report: ConfigReport,
+): void {
+  const origins: Origins = new Map();
+  const fromFile = newDict();
+  for (const [name, value] of Object.entries(request.saltfile?.options ?? {})) {
+    if (!rows.has(name)) continue;
+    fromFile[name] = value;
+    origins.set(name, request.saltfile?.path ?? '');
+  }
+  Object.assign(opts, checkOptions(fromFile, { own: rows, other: rows }, origins, report), request.cli);
+}

@@ -1,0 +1,84 @@
+// Options of `salt-call`.
+import type { CommandSpec, OptionSpec } from '../optparse.ts';
+import {
+  argsStdinOption,
+  basicOptions,
+  docOption,
+  epilogOf,
+  executorOptions,
+  hardCrashOption,
+  loggingGroup,
+  noParseOption,
+  outputGroup,
+  profilingGroup,
+} from './shared.ts';
+
+const flag = (flags: string[], dest: string, help: string): OptionSpec => ({
+  flags,
+  dest,
+  action: 'store_true',
+  default: false,
+  help,
+});
+
+const own: OptionSpec[] = [
+  flag(['-g', '--grains'], 'grains_run', 'Print the grains.'),
+  {
+    flags: ['-m', '--module-dirs'],
+    dest: 'module_dirs',
+    action: 'append',
+    default: [],
+    help: 'One more folder with modules; may be given several times.',
+  },
+  docOption('function or module'),
+  { flags: ['--master'], dest: 'master', default: '', help: 'Master to talk to, instead of the configured one.' },
+  { flags: ['--return'], dest: 'return', default: '', metavar: 'RETURNER', help: 'Returners that get the result too.' },
+  flag(['--local'], 'local', 'Work without a master, with files and pillar of this machine.'),
+  {
+    flags: ['--file-root'],
+    dest: 'file_root',
+    action: 'append',
+    help: 'Folder with states and files, as the base environment; may be given several times.',
+  },
+  {
+    flags: ['--pillar-root'],
+    dest: 'pillar_root',
+    action: 'append',
+    help: 'Folder with pillar data, as the base environment; may be given several times.',
+  },
+  { flags: ['--states-dir'], dest: 'states_dir', action: 'append', help: 'One more folder with state modules.' },
+  flag(['--retcode-passthrough'], 'retcode_passthrough', "Exit with the function's own code."),
+  flag(['--metadata'], 'print_metadata', 'Print outputter, return code and job id with the result.'),
+  { flags: ['--set-metadata'], dest: 'metadata', metavar: 'METADATA', help: 'Data kept with the job, to find it by.' },
+  { flags: ['--id'], dest: 'id', default: '', help: 'Be this minion, instead of the configured one.' },
+  flag(['--skip-grains'], 'skip_grains', 'Do not collect grains.'),
+  flag(['--refresh-grains-cache'], 'refresh_grains_cache', 'Collect grains anew, cached or not.'),
+  flag(['--no-return-event'], 'no_return_event', 'Do not report the result to the master.'),
+  {
+    flags: ['-t', '--timeout'],
+    dest: 'auth_timeout',
+    type: 'int',
+    default: 60,
+    help: 'Seconds to wait for the master. Default: %default.',
+  },
+  flag(['--output-diff'], 'state_output_diff', 'Show only states that changed something.'),
+  { flags: ['--priv'], dest: 'user', help: 'Run as this user.' },
+];
+
+export const saltCallSpec = (): CommandSpec => ({
+  prog: 'salt-call',
+  usage: '%prog [options] <function> [arguments]',
+  description: 'Runs a function on this machine, as its minion would.',
+  epilog: epilogOf('salt-call'),
+  options: [
+    ...basicOptions(),
+    { flags: ['--proxyid'], dest: 'proxyid', help: 'Id of the proxied device.' },
+    ...executorOptions,
+    argsStdinOption,
+    { flags: ['--cachedir'], dest: 'cachedir', default: '/var/cache/salt/', help: 'Cache folder.' },
+    hardCrashOption(),
+    noParseOption(),
+    ...own,
+  ],
+  groups: [outputGroup('salt-call'), profilingGroup, loggingGroup({ logFile: '/var/log/salt/minion' })],
+});

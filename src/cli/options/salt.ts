@@ -1,0 +1,166 @@
+// Options of `salt`.
+import type { CommandSpec, OptionSpec } from '../optparse.ts';
+import {
+  argsStdinOption,
+  authGroup,
+  basicOptions,
+  docOption,
+  epilogOf,
+  executorOptions,
+  hardCrashOption,
+  loggingGroup,
+  noParseOption,
+  outputGroup,
+  targetGroups,
+  timeoutOption,
+} from './shared.ts';
+
+const flag = (flags: string[], dest: string, help: string): OptionSpec => ({
+  flags,
+  dest,
+  action: 'store_true',
+  default: false,
+  help,
+});
+
+const own: OptionSpec[] = [
+  flag(['-s', '--static'], 'static', 'Print all answers together when the last one is there.'),
+  flag(['-p', '--progress'], 'progress', 'Show how many minions have answered.'),
+  flag(['--failhard'], 'failhard', 'Stop a batch at the first failure.'),
+  flag(['--async'], 'async', 'Send the job, print its id and do not wait.'),
+  {
+    flags: ['--subset'],
+    dest: 'subset',
+    type: 'int',
+    default: 0,
+    help: 'Run on this many minions, chosen at random among those targeted.',
+  },
+  flag(['-v', '--verbose'], 'verbose', 'Print the job id first, and more in the summary.'),
+  {
+    flags: ['--hide-timeout'],
+    dest: 'show_timeout',
+    action: 'store_false',
+    default: true,
+    help: 'Do not list minions that gave no answer.',
+  },
+  flag(['--show-jid'], 'show_jid', 'Print the job id first.'),
+  {
+    flags: ['-b', '--batch', '--batch-size'],
+    dest: 'batch',
+    default: '',
+    help: 'Run on so many minions at a time: a number, or a percentage of those targeted.',
+  },
+  {
+    flags: ['--batch-wait'],
+    dest: 'batch_wait',
+    type: 'float',
+    default: 0,
+    help: 'Seconds between the end of one minion and the start of the next in a batch.',
+  },
+  {
+    flags: ['--batch-safe-limit'],
+    dest: 'batch_safe_limit',
+    type: 'int',
+    default: 0,
+    help: 'Run in batches when at least this many minions are targeted.',
+  },
+  { flags: ['--batch-safe-size'], dest: 'batch_safe_size', default: 8, help: 'Size of those batches.' },
+  {
+    flags: ['--return'],
+    dest: 'return',
+    default: '',
+    metavar: 'RETURNER',
+    help: 'Returners that get the results too, separated by commas.',
+  },
+  {
+    flags: ['--return_config'],
+    dest: 'return_config',
+    default: '',
+    metavar: 'RETURNER_CONF',
+    help: 'Name of an alternative configuration of the returner.',
+  },
+  {
+    flags: ['--return_kwargs'],
+    dest: 'return_kwargs',
+    metavar: 'RETURNER_KWARGS',
+    help: 'Options for the returner, as YAML.',
+  },
+  docOption('function or module'),
+  {
+    flags: ['--args-separator'],
+    dest: 'args_separator',
+    default: ',',
+    help: 'What separates the arguments of several functions in one command, when commas occur in them.',
+  },
+  flag(['--summary'], 'cli_summary', 'Print counts of answers and failures at the end.'),
+  {
+    flags: ['--metadata'],
+    dest: 'metadata',
+    default: '',
+    metavar: 'METADATA',
+    help: 'Data kept with the job, to find it by.',
+  },
+  { ...flag(['--start-event'], 'start_event', 'Minions announce that they took the job.'), ours: true },
+  flag(['--output-diff'], 'state_output_diff', 'Show only states that changed something.'),
+  flag(['--config-dump'], 'config_dump', 'Print the effective master configuration and stop.'),
+  flag(['--preview-target'], 'preview_target', 'List the minions that the target reaches, and run nothing.'),
+];
+
+const halite: OptionSpec[] = [
+  {
+    flags: ['--deadline'],
+    dest: 'deadline',
+    metavar: 'TIME',
+    ours: true,
+    help: 'End the job on every minion after this time (90s, 5m, 2h): processes are killed, the rest counts as late.',
+  },
+  {
+    flags: ['--durable'],
+    dest: 'durable',
+    metavar: 'TIME',
+    optionalValue: true,
+    constant: '24h',
+    ours: true,
+    help: 'Keep the job for minions that are away: it runs once when they come back, or expires after this time (24h).',
+  },
+  {
+    flags: ['--require'],
+    dest: 'require',
+    metavar: 'SHARE',
+    ours: true,
+    help: 'Succeed when at least this share (98%) or number of the targeted minions succeeded.',
+  },
+  { ...flag(['--group'], 'group', 'Print equal answers once, with the minions that gave them.'), ours: true },
+  {
+    ...flag(
+      ['--explain'],
+      'explain',
+      'Give the reason and its evidence for every minion without an answer, also in JSON.',
+    ),
+    ours: true,
+  },
+  { ...flag(['--no-progress'], 'no_progress', 'No live progress, also with many targets.'), ours: true },
+];
+
+export const saltSpec = (): CommandSpec => ({
+  prog: 'salt',
+  usage: "%prog [options] '<target>' <function> [arguments]",
+  description: 'Runs functions on any number of minions at once and prints what they return.',
+  epilog: epilogOf('salt'),
+  options: [
+    ...basicOptions(),
+    ...executorOptions,
+    timeoutOption(5),
+    argsStdinOption,
+    hardCrashOption(),
+    noParseOption(),
+    ...own,
+  ],
+  groups: [
+    ...targetGroups(true),
+    { title: 'Halite Options', description: 'Not in Salt.', options: halite },
+    authGroup(true),
+    outputGroup('salt'),
+    loggingGroup({ logFile: '/var/log/salt/master' }),
+  ],
+});

@@ -1,0 +1,117 @@
+// Job path 2/9 · from cli/salt.ts · to master/publish.ts: one call over the master's unix socket, items stream back.
+import { readFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { connectIpc, type IpcClient } from '../../protocol/wire/ipc.ts';
+import type { JobItem, LocalClient, MasterEvent, PublishCall, RunnerItem, TargetPreview } from './api.ts';
+import { socketName } from './socket.ts';
+
+export interface LocalClientOptions {
+  readonly sock_dir: string;
+  readonly cachedir: string;
+  readonly user?: string | null;
+}
+
+/** The user Salt records: `sudo_<name>` when root works on behalf of somebody. */
+export function callingUser(env: NodeJS.ProcessEnv = process.env): string {
+  const user = userInfo().username;
+  const behind = env['SUDO_USER'];
+  return user === 'root' && behind && behind !== 'root' ? `sudo_${behind}` : user;
+}
+
+/** Connects to the running master; daemon.unreachable when there is none. */
+export async function connectLocal(opts: LocalClientOptions): Promise<LocalClient> {
+  const ipc = await connectIpc(join(opts.sock_dir, socketName), { what: 'salt-master' });
+  const user = callingUser();
+  const identity = newDict([
+    ['user', user],
+    ['key', readKey(opts, user)],
+  ]);
+  return new SocketClient(ipc, identity);
+}
+
+/** sudo users present the key of the master's user, which only root can read. */
+function readKey(opts: LocalClientOptions, user: string): string {
+  const owner = user.startsWith('sudo_') ? opts.user || 'root' : user;
+  for (const name of new Set([owner, opts.user || 'root', 'root'])) {
+    try {
+      return readFileSync(join(opts.cachedir, `.${name}_key`), 'utf8');
+    } catch {
+      // Not ours to read, or not there: the next one, or the master refuses with its reason.
+    }
+  }
+  return '';
+}
+
+class SocketClient implements LocalClient {
+  readonly #ipc: IpcClient;
+  readonly #identity: PlainDict;
+
+  constructor(ipc: IpcClient, identity: PlainDict) {
+    this.#ipc = ipc;
+    this.#identity = identity;
+  }
+
+  #call(verb: string, args: PlainDict): AsyncIterable<Value> {
+    return this.#ipc.call(verb, { ...args, ...this.#identity });
+  }
+
+  async #one(verb: string, args: PlainDict): Promise<PlainDict> {
+    for await (const item of this.#call(verb, args)) return isDict(item) && !(item instanceof Map) ? item : newDict();
+    return newDict();
+  }
+
+  publish(call: PublishCall): AsyncIterable<JobItem> {
+    return this.#call('publish', call as unknown as PlainDict) as unknown as AsyncIterable<JobItem>;
+  }
+
+  runner(
+    fun: string,
+    args: readonly Value[],
+    kwargs: PlainDict,
+    options: { async?: boolean } = {},
+  ): AsyncIterable<RunnerItem> {
+    const call = { fun, arg: [...args], kwarg: kwargs, async: options.async ?? false };
+    return this.#call('runner', call) as unknown as AsyncIterable<RunnerItem>;
+  }
+
+  async wheel(fun: string, args: readonly Value[], kwargs: PlainDict): Promise<{ ret: Value; success: boolean }> {
+    for await (const item of this.#call('wheel', {
+      fun,
+      arg: [...args],
+      kwarg: kwargs,
+    }) as unknown as AsyncIterable<RunnerItem>) {
+      if (item.type === 'result') return { ret: item.ret, success: item.success };
+    }
+    return { ret: null, success: false };
+  }
+
+  async previewTarget(
+    tgt: string | readonly string[],
+    tgtType: string,
+    options: { delimiter?: string } = {},
+  ): Promise<TargetPreview> {
+    const args = {
+      tgt: typeof tgt === 'string' ? tgt : [...tgt],
+      tgt_type: tgtType,
+      delimiter: options.delimiter ?? null,
+    };
+    return (await this.#one('preview', args)) as unknown as TargetPreview;
+  }
+
+  events(tag: string): AsyncIterable<MasterEvent> {
+    return this.#call('events', { tag }) as unknown as AsyncIterable<MasterEvent>;
+  }
+
+  async keysChanged(
+    changes: readonly { act: 'accept' | 'reject' | 'delete'; id: string }[],
+    rotate: boolean,
+  ): Promise<void> {
+    await this.#one('keys-changed', { changes: changes as unknown as Value[], rotate });
+  }
+
+  close(): void {
+    this.#ipc.close();
+  }
+}

@@ -1,0 +1,2 @@
+// Where the master's unix socket lies, below `sock_dir`.
+export const socketName = 'halite.ipc';

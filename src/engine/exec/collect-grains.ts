@@ -1,0 +1,90 @@
+// Collects the grains of this machine: built-in collectors, users' own, the grains file and the configuration, in Salt's order.
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type Dict, dictEntries, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { messageOf } from '../../base/errors/index.ts';
+import { mergeRecurse } from '../../base/util/deep-merge.ts';
+import { globMatcher } from '../../base/util/fnmatch.ts';
+import type { Loader } from '../../extend/loader/index.ts';
+import type { ExtensionLog, GrainContext } from '../../extend/sdk/index.ts';
+import { execProgram } from './exec.ts';
+
+type Opts = Readonly<Record<string, Value>>;
+
+/** A collector that hangs must not keep the minion from starting. */
+const collectorDeadlineMs = 60_000;
+
+/** All grains. A collector that fails costs its own grains, nothing else. */
+export async function collectGrains(loader: Loader, opts: Opts, log: ExtensionLog): Promise<PlainDict> {
+  const ctx: GrainContext = {
+    opts,
+    log,
+    exec: (file, args, options = {}) => execProgram(file, args, { timeoutMs: 30_000, ...options }),
+  };
+  const collectors = (await loader.all('grains')).map((item) => item.extension);
+  collectors.sort((a, b) => (a.priority ?? 0) - (b.priority ?? 0));
+  let grains = newDict();
+  const add = (found: Dict) => {
+    const wanted = withoutBlacklisted(found, opts['grains_blacklist']);
+    if (opts['grains_deep_merge'] === true) grains = mergeRecurse(grains, wanted) as PlainDict;
+    else for (const [key, value] of dictEntries(wanted)) if (typeof key === 'string') grains[key] = value;
+  };
+  for (const collector of collectors) {
+    try {
+      add(await inTime(collector.collect(ctx, grains), collector.name));
+    } catch (error) {
+      log.error('grains could not be collected', { collector: collector.name, error: messageOf(error) });
+    }
+  }
+  add(await grainsFile(opts, log));
+  const configured = opts['grains'];
+  if (configured !== undefined && isDict(configured)) {
+    for (const [key, value] of dictEntries(configured)) if (typeof key === 'string') grains[key] = value;
+  }
+  return grains;
+}
+
+async function inTime(collecting: Dict | Promise<Dict>, name: string): Promise<Dict> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${name} took longer than ${collectorDeadlineMs / 1000} s`)), collectorDeadlineMs);
+  });
+  try {
+    return await Promise.race([collecting, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function withoutBlacklisted(found: Dict, patterns: Value | undefined): Dict {
+  if (!Array.isArray(patterns) || patterns.length === 0) return found;
+  const blocked = patterns.map((pattern) => globMatcher(String(pattern)));
+  const kept = dictEntries(found).filter(([key]) => !blocked.some((matches) => matches(String(key))));
+  return newDict(kept as [string, Value][]);
+}
+
+/** The file `grains` beside the minion's configuration. */
+export function grainsFilePath(opts: Opts): string | undefined {
+  const conf = opts['conf_file'];
+  return typeof conf === 'string' && conf ? join(dirname(conf), 'grains') : undefined;
+}
+
+async function grainsFile(opts: Opts, log: ExtensionLog): Promise<Dict> {
+  const path = grainsFilePath(opts);
+  if (!path) return newDict();
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch {
+    // Most machines have none.
+    return newDict();
+  }
+  try {
+    const { loadYaml } = await import('../../base/codec/yaml/index.ts');
+    const value = loadYaml(text);
+    return value !== null && isDict(value) ? value : newDict();
+  } catch (error) {
+    log.warn('Bad syntax in grains file! Skipping.', { path, error: messageOf(error) });
+    return newDict();
+  }
+}

@@ -1,0 +1,19 @@
+// Running functions: arguments, outcomes, job processes, programs.
+export { bindArguments, type BoundArguments } from './bind.ts';
+export { locateBundle } from './bundle-path.ts';
+export { callFunction, runJob } from './call.ts';
+export { collectGrains, grainsFilePath } from './collect-grains.ts';
+export { ArgumentError, CommandNotFoundError } from './errors.ts';
+export { execProgram, type ExecWatcher } from './exec.ts';
+export { splitArguments } from './job-arguments.ts';
+export { packShared, type SharedData } from './job-messages.ts';
+export { JobPool, type JobPoolOptions, type PoolJob } from './job-pool.ts';
+export type { Assignment, WorkerData } from './job-worker.ts';
+export { matchesMinion } from './match.ts';
+export { failed, finished, isTruthy, type Outcome, thrownOutcome } from './outcome.ts';
+export { isAlive, killTree, signalTree, treeOf } from './process-tree.ts';
+export { returnLoad } from './return-load.ts';
+export { createContext, type JobState, type Runtime, runFound } from './runtime.ts';
+export { writeSpoolFile } from './spool-file.ts';
+export { textForm } from './text-form.ts';
+export { pythonTraceback } from './traceback.ts';

@@ -1,0 +1,126 @@
+// Parameters shared by the functions that run commands, each declared once.
+import { type ArgsOf, p } from 'halite/sdk';
+
+/** Salt takes the shell of the minion's own environment as default. */
+export const defaultShell = process.env['SHELL'] || '/bin/sh';
+
+const all = {
+  cmd: p.any({ doc: 'the command line, or a list of words that is run without a shell' }),
+  cwd: p.string({ default: null, doc: 'folder to run in; the home of the user the command runs as when not given' }),
+  stdin: p.any({ default: null, doc: 'text given to the command; `\\n` in it becomes a new line' }),
+  runas: p.string({ default: null, doc: 'user to run as, with the login environment of that user' }),
+  group: p.string({ default: null, doc: 'group to run as' }),
+  shell: p.string({ default: defaultShell, doc: 'shell that reads the command line' }),
+  python_shell: p.any({ default: null, doc: 'whether a shell reads the line; yes for commands of operators, no for calls of functions' }),
+  env: p.any({ default: null, doc: 'environment variables to add: a dictionary or a list of one-key dictionaries' }),
+  clean_env: p.bool({ default: false, doc: 'start with an empty environment' }),
+  template: p.string({ default: null, doc: 'render the command line (or script) with this engine first' }),
+  rstrip: p.bool({ default: true, doc: 'drop white space at the end of output' }),
+  umask: p.any({ default: null, doc: 'file mode creation mask, octal' }),
+  output_encoding: p.string({ default: null, doc: 'accepted; output is read as UTF-8' }),
+  output_loglevel: p.string({ default: 'debug', doc: 'level at which output is logged; `quiet` logs nothing, not even the command' }),
+  log_callback: p.any({ default: null, doc: 'accepted and ignored' }),
+  hide_output: p.bool({ default: false, doc: 'give back no output' }),
+  timeout: p.any({ default: null, doc: 'seconds after which the command and everything it started is killed' }),
+  reset_system_locale: p.bool({ default: true, doc: 'run with the C locale, so that output is English' }),
+  ignore_retcode: p.bool({ default: false, doc: 'do not count a return code other than 0 as failure' }),
+  saltenv: p.string({ default: null, doc: 'file server environment of templates and scripts' }),
+  use_vt: p.any({ default: false, doc: 'accepted; output is collected as without it' }),
+  redirect_stderr: p.bool({ default: true, doc: 'put error output among the other output' }),
+  bg: p.bool({ default: false, doc: 'do not wait for the command to end' }),
+  password: p.string({ default: null, doc: 'Windows only' }),
+  encoded_cmd: p.bool({ default: false, doc: 'Windows only' }),
+  raise_err: p.bool({ default: false, doc: 'fail the function when the command fails' }),
+  prepend_path: p.string({ default: null, doc: 'folders put before PATH' }),
+  success_retcodes: p.any({ default: null, doc: 'return codes that count as 0' }),
+  success_stdout: p.any({ default: null, doc: 'texts in the output that make the return code 0' }),
+  success_stderr: p.any({ default: null, doc: 'texts in the error output that make the return code 0' }),
+  kwargs: p.kwargs(),
+};
+
+export type Name = keyof typeof all;
+/** What any of the functions hands over: those of the shared parameters it has. */
+export type RunArgs = Partial<ArgsOf<typeof all>> & { readonly cmd: ArgsOf<typeof all>['cmd'] };
+
+/** A set of the shared parameters, in the order given (which is the order of positions). */
+export function pick<K extends Name>(...names: K[]): Pick<typeof all, K> {
+  return Object.fromEntries(names.map((name) => [name, all[name]])) as Pick<typeof all, K>;
+}
+
+export const runParams = pick(
+  ...(['cmd', 'cwd', 'stdin', 'runas', 'group', 'shell', 'python_shell', 'env', 'clean_env', 'template', 'rstrip'] as const),
+  ...(['umask', 'output_encoding', 'output_loglevel', 'log_callback', 'hide_output', 'timeout'] as const),
+  ...(['reset_system_locale', 'ignore_retcode', 'saltenv', 'use_vt', 'redirect_stderr', 'bg', 'password'] as const),
+  ...(['encoded_cmd', 'raise_err', 'prepend_path', 'success_retcodes', 'success_stdout', 'success_stderr', 'kwargs'] as const),
+);
+export const runAllParams = {
+  ...pick(
+    ...(['cmd', 'cwd', 'stdin', 'runas', 'group', 'shell', 'python_shell', 'env', 'clean_env', 'template', 'rstrip'] as const),
+    ...(['umask', 'output_encoding', 'output_loglevel', 'log_callback', 'hide_output', 'timeout'] as const),
+    ...(['reset_system_locale', 'ignore_retcode', 'saltenv', 'use_vt', 'redirect_stderr', 'password', 'encoded_cmd'] as const),
+    ...(['prepend_path', 'success_retcodes', 'success_stdout', 'success_stderr', 'kwargs'] as const),
+  ),
+  redirect_stderr: p.bool({ default: false, doc: 'put error output among the other output' }),
+};
+export const streamParams = pick(
+  ...(['cmd', 'cwd', 'stdin', 'runas', 'group', 'shell', 'python_shell', 'env', 'clean_env', 'template', 'rstrip'] as const),
+  ...(['umask', 'output_encoding', 'output_loglevel', 'log_callback', 'hide_output', 'timeout'] as const),
+  ...(['reset_system_locale', 'ignore_retcode', 'saltenv', 'use_vt', 'password', 'prepend_path'] as const),
+  ...(['success_retcodes', 'success_stdout', 'success_stderr', 'kwargs'] as const),
+);
+export const retcodeParams = pick(
+  ...(['cmd', 'cwd', 'stdin', 'runas', 'group', 'shell', 'python_shell', 'env', 'clean_env', 'template', 'umask'] as const),
+  ...(['output_encoding', 'output_loglevel', 'log_callback', 'timeout', 'reset_system_locale', 'ignore_retcode'] as const),
+  ...(['saltenv', 'use_vt', 'password', 'success_retcodes', 'success_stdout', 'success_stderr', 'kwargs'] as const),
+);
+export const shellParams = pick(
+  ...(['cmd', 'cwd', 'stdin', 'runas', 'group', 'shell', 'env', 'clean_env', 'template', 'rstrip', 'umask'] as const),
+  ...(['output_encoding', 'output_loglevel', 'log_callback', 'hide_output', 'timeout', 'reset_system_locale'] as const),
+  ...(['ignore_retcode', 'saltenv', 'use_vt', 'bg', 'password', 'prepend_path'] as const),
+  ...(['success_retcodes', 'success_stdout', 'success_stderr', 'kwargs'] as const),
+);
+export const backgroundParams = pick(
+  ...(['cmd', 'cwd', 'runas', 'group', 'shell', 'python_shell', 'env', 'clean_env', 'template', 'umask', 'timeout'] as const),
+  ...(['output_encoding', 'output_loglevel', 'log_callback', 'reset_system_locale', 'ignore_retcode', 'saltenv'] as const),
+  ...(['password', 'prepend_path', 'success_retcodes', 'success_stdout', 'success_stderr', 'kwargs'] as const),
+);
+const scriptStart = {
+  source: p.string({ doc: 'the script: a path on the minion, or an address such as salt://scripts/runme.sh' }),
+  args: p.any({ default: null, doc: 'arguments for the script, as one line or a list' }),
+};
+export const scriptParams = {
+  ...scriptStart,
+  ...pick(
+    ...(['cwd', 'stdin', 'runas', 'group', 'shell', 'python_shell', 'env', 'template', 'umask', 'output_encoding'] as const),
+    ...(['output_loglevel', 'log_callback', 'hide_output', 'timeout', 'reset_system_locale', 'saltenv', 'use_vt'] as const),
+    ...(['bg', 'password', 'success_retcodes', 'success_stdout', 'success_stderr', 'kwargs'] as const),
+  ),
+};
+export const scriptRetcodeParams = {
+  ...scriptStart,
+  ...pick(
+    ...(['cwd', 'stdin', 'runas', 'group', 'shell', 'python_shell', 'env', 'template', 'umask', 'timeout'] as const),
+    ...(['reset_system_locale', 'saltenv', 'output_encoding', 'output_loglevel', 'log_callback', 'use_vt'] as const),
+    ...(['password', 'success_retcodes', 'success_stdout', 'success_stderr', 'kwargs'] as const),
+  ),
+  template: p.any({ default: 'jinja', doc: 'engine that renders the script first; None for none' }),
+};
+export const codeParams = {
+  lang: p.string({ doc: 'the program that runs the code' }),
+  code: p.string({ doc: 'the source text' }),
+  cwd: p.string({ default: null, doc: 'folder to run in' }),
+  args: p.any({ default: null, doc: 'one argument, or a list' }),
+  kwargs: p.kwargs({ doc: 'any other option of cmd.run_all' }),
+};
+export const chrootParams = {
+  root: p.path({ doc: 'folder that becomes /' }),
+  ...pick(...(['cmd', 'cwd', 'stdin', 'runas', 'group', 'shell'] as const)),
+  python_shell: p.any({ default: true }),
+  binds: p.list({ default: null, doc: 'folders to make visible inside' }),
+  ...pick(...(['env', 'clean_env', 'template', 'rstrip', 'umask', 'output_encoding'] as const)),
+  output_loglevel: p.string({ default: 'quiet' }),
+  ...pick(
+    ...(['log_callback', 'hide_output', 'timeout', 'reset_system_locale', 'ignore_retcode', 'saltenv', 'use_vt', 'bg'] as const),
+    ...(['success_retcodes', 'success_stdout', 'success_stderr', 'kwargs'] as const),
+  ),
+};

@@ -1,0 +1,229 @@
+// Runs one command for all functions of the module and gives Salt's {pid, retcode, stdout, stderr}.
+import { spawn } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { resolve } from 'node:path';
+import { HaliteError, type ModuleContext, newDict, type PlainDict, type Value } from 'halite/sdk';
+import { pyRepr, pyStr } from '../../../base/codec/python/index.ts';
+import { asNumber } from '../../../base/codec/value.ts';
+import { matchesGlob } from '../../../base/util/index.ts';
+import { commandError, invocationError, pythonError } from '../support/errors.ts';
+import { isFile } from '../support/read.ts';
+import { shellSplit } from '../support/shlex.ts';
+import { textList } from '../support/values.ts';
+import { which } from '../support/which.ts';
+import { type Environment, environmentOf, type Identity, identityOf, workingFolder } from './environment.ts';
+import { defaultShell, type RunArgs } from './params.ts';
+
+export interface Outcome {
+  pid: number;
+  retcode: number;
+  stdout: string;
+  stderr: string;
+}
+export const outcomeDict = ({ pid, retcode, stdout, stderr }: Outcome): PlainDict =>
+  newDict([['pid', pid], ['retcode', retcode], ['stdout', stdout], ['stderr', stderr]]);
+
+/** Words as typed: YAML has turned `true` into a boolean before it gets here. */
+const asTyped = (value: Value): string => (typeof value === 'boolean' ? String(value) : pyStr(value));
+
+interface Prepared {
+  readonly shown: string | string[];
+  readonly file: string;
+  readonly argv: readonly string[];
+  readonly usesShell: boolean;
+  readonly cwd: string;
+  readonly env: Environment;
+  readonly identity: Identity;
+  readonly umask: number | undefined;
+  readonly timeout: number | undefined;
+}
+
+/** Operators may be limited to commands that fit a list of globs; functions calling each other are not. */
+function checkPermitted(shown: string | string[], ctx: ModuleContext): void {
+  const line = Array.isArray(shown) ? shown.join(' ') : shown;
+  const globs = (name: string): string[] => (ctx.opts[name] ? textList(ctx.opts[name]) : []);
+  const refused = globs('cmd_blacklist_glob').some((glob) => matchesGlob(line, glob));
+  const allowed = globs('cmd_whitelist_glob');
+  if (refused || (allowed.length > 0 && !allowed.some((glob) => matchesGlob(line, glob)))) {
+    throw commandError(`The shell command "${line}" is not permitted`);
+  }
+}
+
+async function render(text: string, template: string, saltenv: string | null | undefined, ctx: ModuleContext): Promise<string> {
+  const kwargs = newDict([['string', text], ['default_renderer', template], ['saltenv', saltenv ?? 'base']]);
+  try {
+    return pyStr(await ctx.callWith('slsutil.renderer', [], kwargs));
+  } catch (error) {
+    if (error instanceof HaliteError && error.code === 'call.unknown') {
+      throw commandError(`Attempted to render file paths with unavailable engine ${template}`);
+    }
+    throw error;
+  }
+}
+
+function parseUmask(umask: Value | undefined): number | undefined {
+  if (umask === null || umask === undefined) return undefined;
+  const digits = pyStr(umask).replace(/^0+/, '');
+  if (digits === '') throw commandError('Zero umask is not allowed.');
+  if (!/^[0-7]+$/.test(digits)) throw commandError(`Invalid umask: '${pyStr(umask)}'`);
+  return Number.parseInt(digits, 8);
+}
+
+function parseTimeout(timeout: Value | undefined): number | undefined {
+  if (timeout === null || timeout === undefined || timeout === 0) return undefined;
+  const seconds = asNumber(timeout);
+  if (seconds === undefined) throw pythonError('salt.exceptions.TimedProcTimeoutError', `Error: timeout ${pyStr(timeout)} must be a number`);
+  return seconds;
+}
+
+/** The program of a command that no shell reads; Salt's words when it cannot be run. */
+function findProgram(argv: readonly string[], cwd: string, env: Environment, args: RunArgs): string {
+  const program = argv[0] ?? '';
+  const path = program.includes('/') ? resolve(cwd, program) : which(program, env['PATH']);
+  if (path && isFile(path)) {
+    try {
+      accessSync(path, constants.X_OK);
+      return path;
+    } catch {
+      throw unableToRun(argv, cwd, args, `[Errno 13] Permission denied: ${pyRepr(program)}`);
+    }
+  }
+  throw unableToRun(argv, cwd, args, `[Errno 2] No such file or directory: ${pyRepr(program)}`);
+}
+
+function unableToRun(argv: readonly string[], cwd: string, args: RunArgs, reason: string): HaliteError {
+  const context = newDict([
+    ['cwd', cwd],
+    ['shell', false],
+    ['stdout', -1],
+    ['stderr', args.redirect_stderr ? -2 : -1],
+    ['with_communicate', true],
+    ['timeout', args.timeout ?? null],
+    ['bg', args.bg ?? false],
+    ['close_fds', true],
+  ]);
+  const shown = args.output_loglevel === 'quiet' ? 'REDACTED' : pyRepr([...argv]);
+  return commandError(`Unable to run command '${shown}' with the context '${pyRepr(context)}', reason: ${reason}`);
+}
+
+async function prepare(args: RunArgs, ctx: ModuleContext): Promise<Prepared> {
+  const identity = identityOf(args);
+  const shell = args.shell || defaultShell;
+  if (!isFile(shell) || which(shell) === null) throw commandError(`The shell ${shell} is not available`);
+  let shown: string | string[] = Array.isArray(args.cmd) ? args.cmd.map(asTyped) : asTyped(args.cmd);
+  let cwd = args.cwd;
+  if (args.template) {
+    if (typeof shown === 'string') shown = await render(shown, args.template, args.saltenv, ctx);
+    if (cwd) cwd = await render(cwd, args.template, args.saltenv, ctx);
+  }
+  const byOperator = Boolean(args.kwargs?.['__pub_jid']);
+  if (byOperator) checkPermitted(shown, ctx);
+  const asked = args.python_shell ?? (byOperator || ctx.opts['cmd_safe'] === false);
+  const usesShell = asked === true;
+  const folder = workingFolder(cwd, identity.user);
+  const env = await environmentOf(args, identity.user, shell, ctx);
+  const common = { cwd: folder, env, identity, umask: parseUmask(args.umask), timeout: parseTimeout(args.timeout) };
+  if (usesShell) {
+    const [line = '', ...rest] = Array.isArray(shown) ? shown : [shown];
+    return { ...common, shown, file: shell, argv: ['-c', line, ...rest], usesShell };
+  }
+  const argv = Array.isArray(shown) ? shown : shellSplit(shown);
+  return { ...common, shown: argv, file: findProgram(argv, folder, env, args), argv: argv.slice(1), usesShell };
+}
+
+function successCodes(value: Value | undefined): number[] {
+  if (value === null || value === undefined) return [0];
+  const codes = textList(value).map((text) => (/^[-+]?\d+$/.test(text) ? Number(text) : Number.NaN));
+  if (codes.some(Number.isNaN)) throw invocationError('success_retcodes must be a list of integers');
+  return codes;
+}
+
+function isSuccess(args: RunArgs, outcome: Outcome): boolean {
+  if (successCodes(args.success_retcodes).includes(outcome.retcode)) return true;
+  const inText = (texts: Value | undefined, output: string): boolean => texts != null && textList(texts).some((text) => output.includes(text));
+  return inText(args.success_stdout, outcome.stdout) || inText(args.success_stderr, outcome.stderr);
+}
+
+/** Lets the operator of a long job see its last line, at most once a second. */
+function progressOf(args: RunArgs, ctx: ModuleContext): ((text: string) => void) | undefined {
+  if (args.hide_output || args.output_loglevel === 'quiet') return undefined;
+  let last = Date.now();
+  return (text) => {
+    if (Date.now() - last < 1000) return;
+    last = Date.now();
+    const line = text.trimEnd().split('\n').at(-1);
+    if (line) ctx.progress(line);
+  };
+}
+
+function startInBackground(prepared: Prepared): Promise<Outcome> {
+  const { umask, file, argv, identity } = prepared;
+  const wrapped: [string, string[]] =
+    umask === undefined ? [file, [...argv]] : ['/bin/sh', ['-c', `umask ${umask.toString(8)}; exec "$@"`, 'sh', file, ...argv]];
+  return new Promise((done, fail) => {
+    const child = spawn(wrapped[0], wrapped[1], {
+      cwd: prepared.cwd,
+      env: prepared.env,
+      uid: identity.uid,
+      gid: identity.gid,
+      detached: true,
+      stdio: 'ignore',
+    });
+    child.once('error', (error) => fail(commandError(`Unable to run command: ${error.message}`)));
+    child.once('spawn', () => {
+      child.unref();
+      done({ pid: child.pid ?? 0, retcode: 0, stdout: '', stderr: '' });
+    });
+  });
+}
+
+/** Output and error output without white space at their ends, when wished. */
+const trimmed = (text: string, args: RunArgs): string => (args.rstrip === false ? text : text.trimEnd());
+
+function inputOf(args: RunArgs): string | undefined {
+  if (args.stdin === null || args.stdin === undefined) return undefined;
+  const text = pyStr(args.stdin);
+  return args.kwargs?.['stdin_raw_newlines'] ? text : text.replaceAll('\\n', '\n');
+}
+
+/** Runs the command. The job's return code becomes the command's, unless that is to be ignored. */
+export async function run(args: RunArgs, ctx: ModuleContext): Promise<Outcome> {
+  const prepared = await prepare(args, ctx);
+  successCodes(args.success_retcodes);
+  if (args.output_loglevel !== 'quiet') ctx.log.info('running command', { command: prepared.shown, cwd: prepared.cwd, runas: args.runas });
+  if (args.bg) {
+    ctx.setRetcode(0);
+    return startInBackground(prepared);
+  }
+  const { identity } = prepared;
+  const result = await ctx.exec(prepared.file, prepared.argv, {
+    cwd: prepared.cwd,
+    env: prepared.env,
+    cleanEnv: true,
+    input: inputOf(args),
+    timeoutMs: prepared.timeout === undefined ? undefined : prepared.timeout * 1000,
+    uid: identity.uid,
+    gid: identity.gid,
+    groups: identity.groups,
+    umask: prepared.umask,
+    mergeStderr: args.redirect_stderr ?? false,
+    onOutput: progressOf(args, ctx),
+  });
+  if (result.timedOut) {
+    const shown = Array.isArray(prepared.shown) ? pyRepr(prepared.shown) : prepared.shown;
+    ctx.setRetcode(args.ignore_retcode ? 0 : 1);
+    return { pid: result.pid, retcode: 1, stdout: `${shown} : Timed out after ${pyStr(args.timeout)} seconds`, stderr: '' };
+  }
+  const outcome: Outcome = {
+    pid: result.pid,
+    retcode: result.retcode,
+    stdout: trimmed(result.stdout, args),
+    stderr: trimmed(result.stderr, args),
+  };
+  if (isSuccess(args, outcome)) outcome.retcode = 0;
+  ctx.setRetcode(args.ignore_retcode ? 0 : outcome.retcode);
+  if (outcome.retcode !== 0 && !args.ignore_retcode && args.output_loglevel !== 'quiet') {
+    ctx.log.error('command failed', { command: prepared.shown, retcode: outcome.retcode });
+  }
+  return outcome;
+}

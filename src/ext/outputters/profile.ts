@@ -1,0 +1,67 @@
+// Outputter `profile`: state results as a table of names, functions and durations.
+import { defineOutputter, dictEntries, dictGet, HaliteError, isDict, newDict, type Value } from 'halite/sdk';
+import { compareText } from '../../base/codec/json/compare-text.ts';
+import { pyStr } from '../../base/codec/python/repr.ts';
+import { asNumber } from '../../base/codec/value.ts';
+import { charLength, charSlice } from '../../base/util/pytext.ts';
+import { pyFixed } from './lib/fixed.ts';
+import { renderTable } from './lib/table-style.ts';
+
+const NAME_MAX = 60;
+
+interface Row {
+  readonly duration: number;
+  readonly name: string;
+  readonly fun: string;
+}
+
+const unfit = (): HaliteError => new HaliteError('call.arguments', 'the data is no state result');
+
+/** What float() makes of a duration. */
+function durationOf(value: Value | undefined): number {
+  if (value === undefined) return -1;
+  const number = typeof value === 'string' && /^\s*[+-]?[\d.]+(e[+-]?\d+)?\s*$/i.test(value) ? Number(value) : asNumber(value);
+  if (number === undefined || Number.isNaN(number)) throw unfit();
+  return number;
+}
+
+function rowOf(stateId: Value, result: Value): Row {
+  const parts = pyStr(stateId).split('_|-');
+  const fun = `${parts[0]}.${parts.at(-1)}`;
+  if (!isDict(result)) return { duration: -1, name: shorten(pyStr(stateId)), fun };
+  const name = dictGet(result, 'name') ?? dictGet(result, '__id__') ?? '<>';
+  if (typeof name !== 'string') throw unfit();
+  return { duration: durationOf(dictGet(result, 'duration')), name: shorten(name), fun };
+}
+
+const shorten = (name: string): string =>
+  charLength(name) > NAME_MAX ? `${charSlice(name, 0, NAME_MAX - 3)}...` : name;
+
+function rowsOf(data: Value): Row[] {
+  if (!isDict(data)) throw unfit();
+  return dictEntries(data).flatMap(([, results]) => {
+    if (isDict(results)) return dictEntries(results).map(([id, result]) => rowOf(id, result));
+    // Texts and lists of errors have no durations, but every item still gets its row.
+    if (Array.isArray(results)) return results.map((item) => rowOf(item, null));
+    if (typeof results === 'string') return [...results].map((item) => rowOf(item, null));
+    throw unfit();
+  });
+}
+
+export default defineOutputter({
+  name: 'profile',
+  doc: 'How long every state took, slowest last.',
+  render(data, options) {
+    const rows = rowsOf(data);
+    const width = Math.max('duration (ms)'.length, ...rows.map((row) => pyFixed(row.duration, 4).length));
+    const cells = rows
+      .map((row) => [pyFixed(row.duration, 4).padStart(width), row.name, row.fun] as const)
+      .sort((a, b) => compareText(a[0], b[0]) || compareText(a[1], b[1]) || compareText(a[2], b[2]))
+      .map(([duration, name, fun]) => [name, fun, duration]);
+    const table = newDict([
+      ['labels', ['name', 'mod.fun', 'duration (ms)']],
+      ['rows', cells],
+    ]);
+    return renderTable(table, options, { rowsKey: 'rows', labelsKey: 'labels' });
+  },
+});

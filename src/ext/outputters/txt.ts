@@ -1,0 +1,20 @@
+// Outputter `txt`: every line of output behind the minion's name.
+import { defineOutputter, dictEntries, isDict } from 'halite/sdk';
+import { pprintValue } from '../../base/codec/python/pprint.ts';
+import { pyStr } from '../../base/codec/python/repr.ts';
+import { splitLines } from '../../base/util/pytext.ts';
+
+export default defineOutputter({
+  name: 'txt',
+  doc: 'Lines as the command printed them, each behind the name of its minion.',
+  render(data) {
+    if (!isDict(data)) return typeof data === 'string' ? `${data}\n` : `${pprintValue(data)}\n`;
+    let text = '';
+    for (const [key, value] of dictEntries(data)) {
+      const name = pyStr(key);
+      const lines = typeof value === 'string' ? splitLines(value) : [pyStr(value)];
+      for (const line of lines) text += `${name}: ${line}\n`;
+    }
+    return text;
+  },
+});

@@ -1,0 +1,14 @@
+// Outputter `yaml`: block style YAML.
+import { defineOutputter } from 'halite/sdk';
+import { dumpYaml } from '../../base/codec/yaml/dump.ts';
+import { askedIndent } from './lib/indent.ts';
+
+export default defineOutputter({
+  name: 'yaml',
+  doc: 'YAML in block style; a negative --out-indent gives flow style.',
+  render(data, options) {
+    const indent = askedIndent(options);
+    if (typeof indent !== 'number') return dumpYaml(data, { flow: false });
+    return indent >= 0 ? dumpYaml(data, { flow: false, indent }) : dumpYaml(data, { flow: true, indent: 0 });
+  },
+});

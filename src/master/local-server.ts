@@ -1,0 +1,180 @@
+// The master's unix socket: what local commands ask, checked at the door, answered as streams.
+import { join } from 'node:path';
+import { isDict, newDict, type PlainDict, type Value } from '../base/codec/value.ts';
+import { HaliteError } from '../base/errors/index.ts';
+import type { JobItem, RunnerItem } from '../engine/client/api.ts';
+import { socketName } from '../engine/client/socket.ts';
+import { type IpcCall, type IpcServer, listenIpc } from '../protocol/wire/ipc.ts';
+import { runBatch } from './batch.ts';
+import type { Master } from './core.ts';
+import { authenticateCaller, authorizeMaster, authorizePublish, type Caller } from './door.ts';
+import type { MasterFunctions } from './functions.ts';
+import { followJob } from './job-stream.ts';
+import { rotateKey } from './maintenance.ts';
+import { type PublishRequest, publishJob } from './publish.ts';
+import { matchFleet } from './targets.ts';
+
+type Items = AsyncIterable<Value>;
+type Verb = (args: PlainDict, caller: Caller, signal: AbortSignal) => Items;
+
+export async function listenLocal(master: Master, functions: MasterFunctions): Promise<IpcServer> {
+  const verbs = new Map<string, Verb>([
+    ['publish', (args, caller, signal) => publish(master, args, caller, signal)],
+    ['runner', (args, caller, signal) => callFunction(master, functions, 'runners', args, caller, signal)],
+    ['wheel', (args, caller, signal) => callFunction(master, functions, 'wheel', args, caller, signal)],
+    ['preview', (args) => preview(master, args)],
+    ['events', (args, caller, signal) => events(master, args, caller, signal)],
+    ['keys-changed', (args, caller) => keysChanged(master, args, caller)],
+  ]);
+  const acl = master.opts as unknown as { publisher_acl?: unknown; external_auth?: unknown };
+  const shared = Object.keys(acl.publisher_acl ?? {}).length > 0 || Object.keys(acl.external_auth ?? {}).length > 0;
+  return listenIpc(join(master.opts.sock_dir, socketName), { mode: shared ? 0o666 : 0o600 }, async (call) => {
+    const verb = verbs.get(call.verb);
+    if (!verb) throw new HaliteError('call.unknown', `the master knows no '${call.verb}'`);
+    const caller = authenticateCaller(master, call.args);
+    await stream(call, verb(call.args, caller, call.signal));
+  });
+}
+
+/** Sends items at the speed the client reads them. */
+async function stream(call: IpcCall, items: Items): Promise<void> {
+  for await (const item of items) {
+    if (call.signal.aborted) return;
+    await call.send(item);
+  }
+}
+
+const text = (value: Value | undefined): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
+const seconds = (value: Value | undefined): number | undefined =>
+  typeof value === 'number' && value > 0 ? value : undefined;
+const dict = (value: Value | undefined): PlainDict => (isDict(value) && !(value instanceof Map) ? value : newDict());
+
+function requestOf(args: PlainDict, caller: Caller): PublishRequest {
+  const kwargs = dict(args['kwargs']);
+  const { delimiter, ...extra } = kwargs;
+  const jid = text(args['jid']);
+  const timeoutSeconds = seconds(args['timeout']);
+  const gatherSeconds = seconds(args['gather_job_timeout']);
+  const subset = seconds(args['subset']);
+  return {
+    tgt: args['tgt'] as string | string[],
+    tgt_type: text(args['tgt_type']) ?? 'glob',
+    fun: args['fun'] as string | string[],
+    arg: Array.isArray(args['arg']) ? args['arg'] : [],
+    ret: text(args['ret']) ?? '',
+    user: caller.user,
+    extra: newDict(Object.entries(extra).filter(([, value]) => value !== null && value !== undefined)),
+    ...(jid ? { jid } : {}),
+    ...(typeof delimiter === 'string' ? { delimiter } : {}),
+    ...(timeoutSeconds ? { timeoutSeconds } : {}),
+    ...(gatherSeconds ? { gatherSeconds } : {}),
+    ...(subset ? { subset } : {}),
+    unwatched: args['async'] === true,
+  };
+}
+
+async function* publish(master: Master, args: PlainDict, caller: Caller, signal: AbortSignal): Items {
+  const request = requestOf(args, caller);
+  const functions = typeof request.fun === 'string' ? [request.fun] : request.fun;
+  authorizePublish(master, caller, request.tgt, request.tgt_type, functions);
+  const batch = dict(args['batch']);
+  const size = text(batch['size']) ?? safeSize(master, request, batch);
+  if (size !== undefined) {
+    const options = { size, waitSeconds: seconds(batch['wait']) ?? 0, failhard: batch['failhard'] === true };
+    yield* runBatch(master, request, options, signal) as AsyncIterable<JobItem> as Items;
+    return;
+  }
+  const job = await publishJob(master, request);
+  if (request.unwatched) {
+    yield { type: 'job', jid: job.jid, minions: [...job.minions], missing: [...job.missing] };
+    return;
+  }
+  yield* followJob(master, job, signal) as AsyncIterable<JobItem> as Items;
+}
+
+/** --batch-safe-limit: a job that reaches that many minions becomes a batch by itself. */
+function safeSize(master: Master, request: PublishRequest, batch: PlainDict): string | undefined {
+  const limit = seconds(batch['safe_limit']);
+  if (!limit) return undefined;
+  const { matched, unknown } = matchFleet(master, request.tgt, request.tgt_type, { delimiter: request.delimiter });
+  return matched.length + unknown.length >= limit ? String(batch['safe_size'] ?? 8) : undefined;
+}
+
+async function* callFunction(
+  master: Master,
+  functions: MasterFunctions,
+  kind: 'runners' | 'wheel',
+  args: PlainDict,
+  caller: Caller,
+  signal: AbortSignal,
+): Items {
+  const fun = text(args['fun']) ?? '';
+  authorizeMaster(master, caller, `${kind === 'runners' ? 'runner' : 'wheel'} ${fun}`);
+  const lines: RunnerItem[] = [];
+  let wake = (): void => {};
+  const background = args['async'] === true;
+  const run = functions.start(
+    kind,
+    fun,
+    Array.isArray(args['arg']) ? args['arg'] : [],
+    dict(args['kwarg']),
+    caller.user,
+    {
+      progress: (line) => {
+        lines.push({ type: 'progress', text: line });
+        wake();
+      },
+      // In the background the function outlives the command that started it.
+      ...(background ? {} : { signal }),
+    },
+  );
+  yield { type: 'started', jid: run.jid };
+  if (background) return;
+  let done = false;
+  const finished = run.result.then((result) => {
+    lines.push({ type: 'result', ...result });
+    done = true;
+    wake();
+  });
+  while (!done || lines.length > 0) {
+    const line = lines.shift();
+    if (line) yield line as Value;
+    else
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+        if (done || lines.length > 0) resolve();
+      });
+  }
+  await finished;
+}
+
+async function* preview(master: Master, args: PlainDict): Items {
+  const delimiter = text(args['delimiter']);
+  const match = matchFleet(
+    master,
+    args['tgt'] as string,
+    text(args['tgt_type']) ?? 'glob',
+    delimiter ? { delimiter } : {},
+  );
+  const connected = newDict([...match.matched, ...match.unknown].map((id) => [id, master.fleet.connected(id)]));
+  yield { minions: match.matched, unknown: match.unknown, connected };
+}
+
+async function* events(master: Master, args: PlainDict, caller: Caller, signal: AbortSignal): Items {
+  authorizeMaster(master, caller, 'the event stream');
+  for await (const { tag, data } of master.bus.stream(text(args['tag']) ?? '', { signal })) yield { tag, data };
+}
+
+/** salt-key changed the folders itself; here is what the change means for a running master. */
+async function* keysChanged(master: Master, args: PlainDict, caller: Caller): Items {
+  authorizeMaster(master, caller, 'key changes');
+  for (const change of Array.isArray(args['changes']) ? args['changes'] : []) {
+    const { act, id } = dict(change);
+    if (typeof id !== 'string' || (act !== 'accept' && act !== 'reject' && act !== 'delete')) continue;
+    master.bus.fire('salt/key', { result: true, act, id });
+    if (act === 'delete') master.fleet.forget(id);
+  }
+  if (args['rotate'] === true) rotateKey(master);
+  yield true;
+}

@@ -1,0 +1,116 @@
+// The event bus inside a daemon: fire, subscribe, look back. Nothing is done while nobody listens.
+import { type Dict, newDict } from '../../base/codec/value.ts';
+import { type EventFilter, tagTest } from './filter.ts';
+import { History } from './history.ts';
+import { eventStamp } from './stamp.ts';
+import { EventStream } from './stream.ts';
+import { roughSize, trimToSize } from './trim.ts';
+
+export interface BusEvent {
+  readonly tag: string;
+  /** Shared by all listeners: never change it. */
+  readonly data: Dict;
+}
+
+export type EventListener = (event: BusEvent) => void;
+
+export interface EventBusOptions {
+  /** Salt's `max_event_size` (1 MiB): larger data loses its largest values. 0 for no bound. */
+  readonly maxEventSize?: number;
+  /** How many events are kept for `recent()`; 0 (the default) keeps none. */
+  readonly history?: number;
+  readonly historyBytes?: number;
+  /** A listener threw. The others are not affected. */
+  readonly onError?: (error: unknown, event: BusEvent) => void;
+}
+
+export interface StreamOptions {
+  /** Events kept for a reader that is busy; beyond that the oldest are lost and counted. */
+  readonly limit?: number;
+  readonly signal?: AbortSignal;
+}
+
+interface Subscription {
+  readonly wanted: ((tag: string) => boolean) | undefined;
+  readonly listener: EventListener;
+}
+
+export class EventBus {
+  private readonly options: EventBusOptions;
+  private readonly maxEventSize: number;
+  private readonly history: History | undefined;
+  /** Replaced, never changed, so that listeners may come and go while an event is handed out. */
+  private subscriptions: readonly Subscription[] = [];
+
+  constructor(options: EventBusOptions = {}) {
+    this.options = options;
+    this.maxEventSize = options.maxEventSize ?? 1_048_576;
+    if (options.history) this.history = new History(options.history, options.historyBytes ?? 64 * 1024 * 1024);
+  }
+
+  /** How many listen now. */
+  get listeners(): number {
+    return this.subscriptions.length;
+  }
+
+  /** Hands the event to everybody who wants it, before returning. `_stamp` is added to a copy of the data. */
+  fire(tag: string, data: Dict = newDict()): void {
+    const { subscriptions, history } = this;
+    if (subscriptions.length === 0 && !history) return;
+    let event: BusEvent | undefined;
+    for (const { wanted, listener } of subscriptions) {
+      if (wanted && !wanted(tag)) continue;
+      event ??= this.make(tag, data);
+      try {
+        listener(event);
+      } catch (thrown) {
+        this.options.onError?.(thrown, event);
+      }
+    }
+    if (history) {
+      event ??= this.make(tag, data);
+      history.add(event, roughSize(event.data) + tag.length);
+    }
+  }
+
+  /** Calls the listener for each matching event; the result ends that. */
+  subscribe(filter: EventFilter | string, listener: EventListener): () => void {
+    const subscription: Subscription = { wanted: tagTest(asFilter(filter)), listener };
+    this.subscriptions = [...this.subscriptions, subscription];
+    return () => {
+      this.subscriptions = this.subscriptions.filter((each) => each !== subscription);
+    };
+  }
+
+  /** The same as an async iterator; it listens from now on, not from the first read. */
+  stream(filter: EventFilter | string = {}, options: StreamOptions = {}): EventStream {
+    const { signal } = options;
+    const onAbort = () => stream.close();
+    const stream: EventStream = new EventStream(options.limit ?? 10_000, () => {
+      stop();
+      signal?.removeEventListener('abort', onAbort);
+    });
+    const stop = this.subscribe(filter, (event) => stream.push(event));
+    signal?.addEventListener('abort', onAbort, { once: true });
+    if (signal?.aborted) stream.close();
+    return stream;
+  }
+
+  /** What the history still has, oldest first. */
+  recent(filter: EventFilter | string = {}): BusEvent[] {
+    return this.history?.list(tagTest(asFilter(filter))) ?? [];
+  }
+
+  private make(tag: string, data: Dict): BusEvent {
+    const small = this.maxEventSize > 0 ? trimToSize(data, this.maxEventSize) : data;
+    if (small instanceof Map) return { tag, data: new Map(small).set('_stamp', eventStamp()) };
+    const stamped = Object.assign(newDict(), small);
+    stamped['_stamp'] = eventStamp();
+    return { tag, data: stamped };
+  }
+}
+
+/** A plain text is a prefix, as in most of Salt's calls. */
+function asFilter(filter: EventFilter | string): EventFilter {
+  return typeof filter === 'string' ? { tag: filter } : filter;
+}

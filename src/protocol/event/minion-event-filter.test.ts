@@ -1,0 +1,51 @@
+// What minions may and may not fire.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { minionMayFire } from './minion-event-filter.ts';
+
+describe('minionMayFire', () => {
+  it.each([
+    'salt/job/20240101000000000000/new',
+    'salt/job/20240101000000000000/publish',
+    'salt/job/20240101000000000000/return',
+    'salt/job/20240101000000000000/ret/other',
+    'salt/job/20240101000000000000/ret/other/ret/web1',
+    'salt/job/x/ret/web1/more',
+    'salt/key',
+    'salt/auth',
+    'salt/presence/change',
+    'salt/cloud/x/created',
+    'salt/run/20240101000000000000/ret',
+    'salt/cluster/join',
+    'salt/wheel/20240101000000000000/ret',
+    'key',
+    'halite/error',
+    '20240101000000000000',
+    '',
+    'a\0b',
+    'x'.repeat(5000),
+  ])('refuses %s', (tag) => expect(minionMayFire(tag, 'web1')).toBe(false));
+
+  it.each([
+    'minion_start',
+    'salt/minion/web1/start',
+    'salt/beacon/web1/load/',
+    'salt/job/20240101000000000000/ret/web1',
+    'salt/job/20240101000000000000/prog/web1/3',
+    'myapp/deploy/done',
+    'syndic/web1/salt/job/20240101000000000000/ret/lower',
+    'syndic/web1/salt/key',
+    'keyboard',
+  ])('lets %s pass', (tag) => expect(minionMayFire(tag, 'web1')).toBe(true));
+
+  it('never throws, and never lets a return of another minion pass', () => {
+    const part = fc.oneof(fc.constantFrom('salt', 'job', 'ret', 'web1', 'web2', '', '*'), fc.string());
+    fc.assert(
+      fc.property(fc.array(part), (parts) => {
+        const tag = parts.join('/');
+        const passes = minionMayFire(tag, 'web1');
+        if (/^salt\/job\/.*\/ret\/web2/s.test(tag)) expect(passes).toBe(false);
+      }),
+    );
+  });
+});

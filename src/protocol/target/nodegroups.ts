@@ -1,0 +1,81 @@
+// Nodegroups written out: groups in groups, lists of ids, and cycles found and named.
+import { pyStr } from '../../base/codec/python/repr.ts';
+import { type Dict, dictGet, dictKeys, type Value } from '../../base/codec/value.ts';
+import { HaliteError } from '../../base/errors/index.ts';
+import { nearest } from '../../base/util/nearest.ts';
+import type { Nodegroups } from './types.ts';
+
+const OPERATORS: ReadonlySet<string> = new Set(['and', 'or', 'not', '(', ')']);
+const EXPRESSION_SIGNS = /[([{\\?}\])]/;
+// Groups that use groups twice can grow without end.
+const MAX_WORDS = 20_000;
+
+export const isOperator = (word: string): boolean => OPERATORS.has(word);
+
+/**
+ * The words of a group, or of a compound expression with every `N@group` written out.
+ * A group of more than one word comes in parentheses, so that `not N@group` means all of it.
+ */
+export function expandNodegroups(target: string | readonly string[], groups: Nodegroups): string[] {
+  if (typeof target === 'string') return expandGroup(target, groups, []);
+  return expandWords(target, groups, []);
+}
+
+function expandWords(words: readonly string[], groups: Nodegroups, path: readonly string[]): string[] {
+  const out: string[] = [];
+  for (const word of words) {
+    if (word.length >= 3 && word.startsWith('N@')) out.push(...expandGroup(word.slice(2), groups, path));
+    else out.push(word);
+    if (out.length > MAX_WORDS)
+      throw new HaliteError('target.syntax', `Nodegroups expand to more than ${MAX_WORDS} words`);
+  }
+  return out;
+}
+
+function expandGroup(name: string, groups: Nodegroups, path: readonly string[]): string[] {
+  const seen = path.indexOf(name);
+  if (seen >= 0) {
+    const cycle = [...path.slice(seen), name].join(' → ');
+    throw new HaliteError('target.syntax', `The nodegroup ${name} contains itself: ${cycle}`, {
+      hint: 'Take one of the groups out of the circle.',
+      details: { cycle: [...path.slice(seen), name] },
+    });
+  }
+  const words = definitionOf(name, groups);
+  if (words.length === 0) throw new HaliteError('target.syntax', `The nodegroup ${name} is empty`);
+  const plain = idList(words);
+  if (plain) return [plain];
+  const expanded = expandWords(words, groups, [...path, name]);
+  return expanded.length > 1 && !isWrapped(expanded) ? ['(', ...expanded, ')'] : expanded;
+}
+
+/** True when the first parenthesis closes at the very end. */
+function isWrapped(words: readonly string[]): boolean {
+  let depth = 0;
+  return words.every((word, index) => {
+    if (word === '(') depth++;
+    else if (word === ')') depth--;
+    return depth > 0 || index === words.length - 1;
+  });
+}
+
+function definitionOf(name: string, groups: Nodegroups): string[] {
+  const dict = groups as Dict;
+  const definition = dictGet(dict, name);
+  if (definition === undefined) {
+    const close = nearest(name, dictKeys(dict).map(pyStr));
+    throw new HaliteError('target.syntax', `There is no nodegroup ${name}`, {
+      hint: close ? `Did you mean ${close}?` : 'Nodegroups are defined in the master configuration.',
+    });
+  }
+  if (typeof definition === 'string') return definition.split(/\s+/).filter((word) => word !== '');
+  if (Array.isArray(definition)) return definition.map((word: Value) => pyStr(word)).filter((word) => word !== '');
+  throw new HaliteError('target.syntax', `The nodegroup ${name} is neither text nor a list`);
+}
+
+/** Words without operator, prefix or star are ids (`L@a,b`), or one expression when they look like one. */
+function idList(words: readonly string[]): string | undefined {
+  if (words.some((word) => isOperator(word) || word.includes('*') || /^[A-Z]@/.test(word))) return undefined;
+  const letter = words.some((word) => EXPRESSION_SIGNS.test(word)) ? 'E' : 'L';
+  return `${letter}@${words.join(',')}`;
+}

@@ -1,0 +1,51 @@
+// Errors that show the expression with a mark under the offending place.
+import { HaliteError } from '../../base/errors/index.ts';
+
+/** A word of an expression and where it stands. */
+export interface Word {
+  readonly text: string;
+  readonly at: number;
+}
+
+/** The words of a text, split at white space as Python's str.split() does. */
+export function wordsOf(text: string): Word[] {
+  return Array.from(text.matchAll(/\S+/g), (found) => ({ text: found[0], at: found.index }));
+}
+
+/** Words that came as a list, with the places they have when joined by spaces. */
+export function placed(texts: readonly string[]): Word[] {
+  let at = 0;
+  return texts
+    .filter((text) => text.trim() !== '')
+    .map((text) => {
+      const word = { text, at };
+      at += text.length + 1;
+      return word;
+    });
+}
+
+const CONTEXT = 60;
+
+export function syntaxError(
+  message: string,
+  expression: string,
+  at: number,
+  length: number,
+  hint?: string,
+): HaliteError {
+  // Long expressions are cut so that the mark stays in sight.
+  const from = Math.max(0, at - CONTEXT);
+  const to = Math.min(expression.length, at + length + CONTEXT);
+  const before = (from > 0 ? '…' : '') + expression.slice(from, at);
+  const shown = before + expression.slice(at, to) + (to < expression.length ? '…' : '');
+  const mark = ' '.repeat(before.length) + '^'.repeat(Math.max(1, Math.min(length, CONTEXT)));
+  return new HaliteError('target.syntax', `${message}\n  ${shown}\n  ${mark}`, {
+    ...(hint === undefined ? {} : { hint }),
+    details: { expression, at, length },
+  });
+}
+
+/** An error about the whole expression. */
+export function wholeError(message: string, expression: string, hint?: string): HaliteError {
+  return syntaxError(message, expression, 0, expression.length, hint);
+}

@@ -1,0 +1,83 @@
+// Single terms: what each kind of target accepts, checked once when it is parsed.
+import { messageOf } from '../../base/errors/index.ts';
+import { pyRegex } from '../../base/util/pyregex.ts';
+import { clearedNetwork, parseAddress, parseNetwork } from './ip.ts';
+import { syntaxError } from './syntax-error.ts';
+import type { DataKind, Term } from './types.ts';
+
+/** Where a term stands in the whole expression, for errors. */
+export interface Place {
+  readonly expression: string;
+  readonly at: number;
+  readonly length: number;
+  readonly lenient: boolean;
+}
+
+/** Errors are for people; a minion or a top file gets a term that matches nothing, as in Salt. */
+function refuse(message: string, place: Place, hint?: string): Term {
+  if (place.lenient) return { type: 'never', reason: message };
+  throw syntaxError(message, place.expression, place.at, place.length, hint);
+}
+
+export function globTerm(pattern: string): Term {
+  return { type: 'glob', pattern };
+}
+
+export function pcreTerm(pattern: string, place: Place): Term {
+  try {
+    pyRegex(pattern);
+  } catch (thrown) {
+    return refuse(messageOf(thrown), place);
+  }
+  return { type: 'pcre', pattern };
+}
+
+/** Ids from a text or a list: spaces, quotes, empty entries and trailing commas mean nothing. */
+export function listTerm(ids: string | readonly string[], place: Place): Term {
+  const entries = typeof ids === 'string' ? unquote(ids).split(',') : ids;
+  const clean = [...new Set(entries.map(unquote).filter((id) => id !== ''))];
+  return clean.length === 0 ? refuse('The list of minions is empty', place) : { type: 'list', ids: clean };
+}
+
+function unquote(text: string): string {
+  const trimmed = text.trim();
+  const quoted = /^(["'])(.*)\1$/s.exec(trimmed);
+  // `"a","b"` begins and ends with a quote without being one quoted text.
+  return quoted && !(quoted[2] as string).includes(quoted[1] as string) ? (quoted[2] as string).trim() : trimmed;
+}
+
+export function dataTerm(type: DataKind, expression: string, delimiter: string, place: Place): Term {
+  if (delimiter === '' || !expression.includes(delimiter)) {
+    const example = `${expression || 'os'}${delimiter || ':'}${type.startsWith('grain') ? 'Debian' : 'value'}`;
+    return refuse(
+      `"${expression}" names no value to compare with`,
+      place,
+      `Write key${delimiter || ':'}value, for example ${example}.`,
+    );
+  }
+  if (type.endsWith('_pcre')) {
+    const pattern = expression.slice(expression.lastIndexOf(delimiter) + delimiter.length);
+    try {
+      pyRegex(pattern.toLowerCase());
+    } catch (thrown) {
+      // The value itself may hold the delimiter, so only the last part is checked, and only people are told.
+      if (!place.lenient) throw syntaxError(messageOf(thrown), place.expression, place.at, place.length);
+    }
+  }
+  return { type, expression, delimiter };
+}
+
+export function ipTerm(network: string, place: Place): Term {
+  if (parseAddress(network) || parseNetwork(network)) return { type: 'ipcidr', network };
+  const meant = network.includes('/') ? clearedNetwork(network) : undefined;
+  const hint = meant && meant !== network ? `The address part must be the network itself: ${meant}.` : undefined;
+  return refuse(`"${network}" is neither an IP address nor a network`, place, hint);
+}
+
+export function rangeTerm(place: Place): Term {
+  return refuse(
+    'Range targets need a range server, which Halite does not ask',
+    place,
+    'Use a list, a nodegroup or a compound target.',
+  );
+}

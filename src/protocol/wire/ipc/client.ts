@@ -1,0 +1,120 @@
+// The commands' side of the local socket: calls that give a stream of items or one value.
+import { connect as connectSocket, type Socket } from 'node:net';
+import { type Dict, newDict, type Value } from '../../../base/codec/value.ts';
+import { HaliteError } from '../../../base/errors/index.ts';
+import { Call } from './call.ts';
+import { errorFromValue } from './errors.ts';
+import { encode, type Message, MessageReader } from './frames.ts';
+
+export interface IpcConnectOptions {
+  /** The command that starts the daemon, for the hint when it does not run: `salt-master`. */
+  readonly what: string;
+  readonly timeoutMs?: number;
+}
+
+/** Rejects with daemon.unreachable when nobody answers there, auth.denied when this user may not ask. */
+export function connectIpc(path: string, options: IpcConnectOptions): Promise<IpcClient> {
+  return new Promise((resolve, reject) => {
+    const socket = connectSocket(path);
+    const timer = setTimeout(() => fail('ETIMEDOUT'), options.timeoutMs ?? 5000);
+    const fail = (code: string) => {
+      clearTimeout(timer);
+      socket.destroy();
+      reject(unreachable(path, code, options.what));
+    };
+    const onError = (thrown: NodeJS.ErrnoException) => fail(thrown.code ?? thrown.message);
+    socket.once('error', onError);
+    socket.once('connect', () => {
+      clearTimeout(timer);
+      socket.off('error', onError);
+      resolve(new IpcClient(socket));
+    });
+  });
+}
+
+export class IpcClient {
+  private readonly socket: Socket;
+  private readonly calls = new Map<number, Call>();
+  private nextId = 1;
+  private ended: HaliteError | undefined;
+
+  constructor(socket: Socket) {
+    this.socket = socket;
+    const reader = new MessageReader();
+    socket.on('data', (chunk: Buffer) => {
+      try {
+        for (const message of reader.feed(chunk)) this.receive(message);
+      } catch (thrown) {
+        this.lose(thrown as HaliteError);
+      }
+    });
+    socket.on('error', () => undefined);
+    socket.on('close', () => this.lose(new HaliteError('wire.closed', 'The daemon closed the connection')));
+  }
+
+  /** Calls and gives the items as they come; leaving the loop (or aborting) cancels the call in the daemon. */
+  call(verb: string, args: Dict = newDict(), options: { signal?: AbortSignal } = {}): AsyncIterableIterator<Value> {
+    const id = this.nextId++;
+    const call = new Call((kind, count) => {
+      if (kind === 'cancel') this.calls.delete(id);
+      this.write(count === undefined ? [id, kind] : [id, kind, count]);
+    }, options.signal);
+    if (this.ended) {
+      call.fail(this.ended);
+      return call;
+    }
+    if (!call.finished) {
+      this.calls.set(id, call);
+      this.write([id, 'call', verb, args]);
+    }
+    return call;
+  }
+
+  /** Calls and gives the first item, or null when there is none. */
+  async one(verb: string, args: Dict = newDict(), options: { signal?: AbortSignal } = {}): Promise<Value> {
+    const call = this.call(verb, args, options);
+    const first = await call.next();
+    if (first.done) return null;
+    await call.return?.();
+    return first.value;
+  }
+
+  close(): void {
+    this.lose(new HaliteError('wire.closed', 'The connection was closed by its owner'));
+  }
+
+  private write(message: Message): void {
+    if (!this.socket.destroyed) this.socket.write(encode(message));
+  }
+
+  private receive([id, kind, value]: Message): void {
+    const call = this.calls.get(id);
+    if (!call) return;
+    if (kind === 'item') {
+      call.push(value ?? null);
+      return;
+    }
+    this.calls.delete(id);
+    if (kind === 'fail') call.fail(errorFromValue(value));
+    else call.end();
+  }
+
+  private lose(error: HaliteError): void {
+    if (this.ended) return;
+    this.ended = error;
+    this.socket.destroy();
+    for (const call of this.calls.values()) call.fail(error);
+    this.calls.clear();
+  }
+}
+
+function unreachable(path: string, code: string, daemon: string): HaliteError {
+  if (code === 'EACCES' || code === 'EPERM') {
+    return new HaliteError('auth.denied', `This user may not talk to ${daemon} (${path})`, {
+      hint: `Run the command as root or as the user that runs ${daemon}.`,
+    });
+  }
+  return new HaliteError('daemon.unreachable', `${daemon} does not answer on this machine (${path}: ${code})`, {
+    hint: `Start it with "${daemon} -d", or as a service with "systemctl start ${daemon}".`,
+  });
+}

@@ -1,0 +1,45 @@
+// Errors across the local socket: code, message, hint and details survive; anything else becomes a failed call.
+import { type Dict, dictGet, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+import { errorCodes, HaliteError, messageOf } from '../../../base/errors/index.ts';
+
+export function errorToValue(thrown: unknown): PlainDict {
+  const out = newDict();
+  if (!(thrown instanceof HaliteError)) {
+    out['code'] = 'call.failed';
+    out['message'] = messageOf(thrown);
+    return out;
+  }
+  out['code'] = thrown.code;
+  out['message'] = thrown.message;
+  if (thrown.hint !== undefined) out['hint'] = thrown.hint;
+  const details = newDict();
+  for (const [key, value] of Object.entries(thrown.details)) if (isPlain(value)) details[key] = value;
+  if (Object.keys(details).length > 0) out['details'] = details;
+  return out;
+}
+
+/** Details may hold anything; only simple values travel. */
+function isPlain(value: unknown): value is Value {
+  if (Array.isArray(value)) return value.every(isPlain);
+  return value === null || ['string', 'number', 'boolean', 'bigint'].includes(typeof value);
+}
+
+export function errorFromValue(value: Value | undefined): HaliteError {
+  if (!isDict(value)) return new HaliteError('call.failed', 'The daemon reported an error');
+  const code = text(value, 'code');
+  const hint = text(value, 'hint');
+  const details = dictGet(value, 'details');
+  return new HaliteError(
+    code !== undefined && Object.hasOwn(errorCodes, code) ? (code as keyof typeof errorCodes) : 'call.failed',
+    text(value, 'message') ?? 'The daemon reported an error',
+    {
+      ...(hint === undefined ? {} : { hint }),
+      ...(isDict(details) && !(details instanceof Map) ? { details } : {}),
+    },
+  );
+}
+
+function text(dict: Dict, key: string): string | undefined {
+  const value = dictGet(dict, key);
+  return typeof value === 'string' ? value : undefined;
+}

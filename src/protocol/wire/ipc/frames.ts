@@ -1,0 +1,62 @@
+// Frames of the local protocol: a 32-bit length and one msgpack value. Bytes that are valid UTF-8 arrive as text.
+import { pack, unpack } from '../../../base/codec/msgpack/index.ts';
+import type { Value } from '../../../base/codec/value.ts';
+import { HaliteError } from '../../../base/errors/index.ts';
+
+/**
+ * Client to server: `[id, 'call', verb, args]`, `[id, 'more', count]`, `[id, 'cancel']`.
+ * Server to client: `[id, 'item', value]`, `[id, 'end']`, `[id, 'fail', {code, message, hint, details}]`.
+ */
+export type Message = readonly [id: number, kind: string, ...rest: Value[]];
+
+/** Items a call may send before the reader has taken any: a slow reader stops the sender, not the connection. */
+export const windowItems = 256;
+
+/** Largest frame either side accepts. */
+export const maxFrameBytes = 512 * 1024 * 1024;
+
+export function encode(message: Message): Buffer {
+  const body = pack(message as unknown as Value[], { bin: true });
+  const header = Buffer.allocUnsafe(4);
+  header.writeUInt32BE(body.length);
+  return Buffer.concat([header, body]);
+}
+
+/** Cuts a byte stream into messages. */
+export class MessageReader {
+  private parts: Buffer[] = [];
+  private held = 0;
+  private wanted = -1;
+
+  /** Throws when the stream is no stream of messages: the connection is then useless. */
+  feed(chunk: Buffer): Message[] {
+    this.parts.push(chunk);
+    this.held += chunk.length;
+    const messages: Message[] = [];
+    for (;;) {
+      if (this.wanted < 0) {
+        if (this.held < 4) return messages;
+        this.wanted = this.take(4).readUInt32BE();
+        if (this.wanted > maxFrameBytes) throw new HaliteError('codec.limit', 'A local message is too large');
+      }
+      if (this.held < this.wanted) return messages;
+      const body = this.take(this.wanted);
+      this.wanted = -1;
+      messages.push(asMessage(unpack(body, { maxBytes: maxFrameBytes, maxItems: Number.POSITIVE_INFINITY })));
+    }
+  }
+
+  private take(count: number): Buffer {
+    const all = this.parts.length === 1 ? (this.parts[0] as Buffer) : Buffer.concat(this.parts, this.held);
+    this.held -= count;
+    this.parts = this.held > 0 ? [all.subarray(count)] : [];
+    return all.subarray(0, count);
+  }
+}
+
+function asMessage(value: Value): Message {
+  if (Array.isArray(value) && typeof value[0] === 'number' && typeof value[1] === 'string') {
+    return value as unknown as Message;
+  }
+  throw new HaliteError('codec.malformed', 'A local message has the wrong form');
+}

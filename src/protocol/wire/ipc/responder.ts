@@ -1,0 +1,119 @@
+// One call as the daemon sees it: items go out as the client takes them, and wait in a bounded queue otherwise.
+import type { PlainDict, Value } from '../../../base/codec/value.ts';
+import { HaliteError } from '../../../base/errors/index.ts';
+import { errorToValue } from './errors.ts';
+import { type Message, windowItems } from './frames.ts';
+
+// For handlers that send without awaiting; one that awaits never has more than one item here.
+const MAX_QUEUED_ITEMS = 50_000;
+
+interface Waiting {
+  readonly item: Value;
+  readonly sent: () => void;
+}
+
+/** What a handler gets: the request, and the way to answer it. */
+export interface IpcCall {
+  readonly verb: string;
+  readonly args: PlainDict;
+  /** A name for logs; who may connect is decided by the permissions of the socket file. */
+  readonly peer: string;
+  /** Aborted when the client cancelled, went away or was dropped. */
+  readonly signal: AbortSignal;
+  /** Sends one item. Await it: it resolves when the client has room for more. Does nothing once the client is gone. */
+  send(item: Value): Promise<void>;
+  /** Completes the call before the handler returns, with a last item if one is given. */
+  end(item?: Value): void;
+  /** Lets the call fail; the client gets a HaliteError. The same as throwing. */
+  fail(error: unknown): void;
+}
+
+export interface CallRequest {
+  readonly id: number;
+  readonly verb: string;
+  readonly args: PlainDict;
+  readonly peer: string;
+}
+
+export class Responder implements IpcCall {
+  readonly verb: string;
+  readonly args: PlainDict;
+  readonly peer: string;
+  readonly signal: AbortSignal;
+  private readonly abort = new AbortController();
+  private readonly id: number;
+  private readonly write: (message: Message) => boolean;
+  private readonly done: () => void;
+  private queue: Waiting[] = [];
+  private credit = windowItems;
+  private flowing = true;
+  private last: Message | undefined;
+  private finished = false;
+
+  constructor(request: CallRequest, write: (message: Message) => boolean, done: () => void) {
+    this.id = request.id;
+    this.verb = request.verb;
+    this.args = request.args;
+    this.peer = request.peer;
+    this.write = write;
+    this.done = done;
+    this.signal = this.abort.signal;
+  }
+
+  send(item: Value): Promise<void> {
+    if (this.finished || this.last || this.signal.aborted) return Promise.resolve();
+    if (this.queue.length >= MAX_QUEUED_ITEMS) {
+      this.queue = [];
+      this.fail(new HaliteError('codec.limit', 'The answer comes faster than it is read'));
+      this.abort.abort(new HaliteError('codec.limit', 'The client reads too slowly'));
+      return Promise.resolve();
+    }
+    return new Promise((sent) => {
+      this.queue.push({ item, sent });
+      this.pump();
+    });
+  }
+
+  end(item?: Value): void {
+    if (item !== undefined) void this.send(item);
+    this.finish([this.id, 'end']);
+  }
+
+  fail(error: unknown): void {
+    this.finish([this.id, 'fail', errorToValue(error)]);
+  }
+
+  /** The client took items. */
+  grant(count: number): void {
+    this.credit = Math.min(windowItems, this.credit + Math.max(0, count));
+    this.pump();
+  }
+
+  /** Sends what may be sent; also called when the socket drained. */
+  pump(): void {
+    this.flowing = true;
+    while (this.credit > 0 && this.flowing) {
+      const next = this.queue.shift();
+      if (!next) break;
+      this.credit -= 1;
+      this.flowing = this.write([this.id, 'item', next.item]);
+      next.sent();
+    }
+    if (this.queue.length > 0 || !this.last || this.finished) return;
+    this.finished = true;
+    this.write(this.last);
+    this.done();
+  }
+
+  abandon(reason: string): void {
+    this.finished = true;
+    for (const { sent } of this.queue.splice(0)) sent();
+    this.abort.abort(new HaliteError('wire.closed', reason));
+  }
+
+  private finish(last: Message): void {
+    if (this.last || this.finished) return;
+    this.last = last;
+    this.pump();
+  }
+}

@@ -1,0 +1,73 @@
+// The socket file of a daemon: not reachable before its permissions are right, and never another daemon's.
+import { chmod, mkdtemp, rename, rmdir, stat, unlink } from 'node:fs/promises';
+import { connect, type Server } from 'node:net';
+import { basename, dirname, join } from 'node:path';
+import { HaliteError } from '../../../base/errors/index.ts';
+
+// The kernel's bound on the path of a unix socket, less the end of the text.
+const MAX_PATH_BYTES = 107;
+
+/** Makes the server listen at the path; the result removes the file again if it is still ours. */
+export async function claimSocket(server: Server, path: string, mode: number): Promise<() => Promise<void>> {
+  await refuseIfAlive(path);
+  // A folder of our own, open to nobody else: whatever the umask is, nobody can connect before the file has its mode.
+  const folder = await mkdtemp(join(dirname(path), '.h')).catch((thrown: unknown) => {
+    throw new HaliteError('config.missing', `Cannot create the socket ${path}`, {
+      hint: 'Check that the folder exists and may be written: option sock_dir.',
+      cause: thrown,
+    });
+  });
+  const temporary = join(folder, 's');
+  try {
+    checkLength(path);
+    checkLength(temporary);
+    await listen(server, temporary);
+    await chmod(temporary, mode);
+    await rename(temporary, path);
+  } catch (thrown) {
+    server.close();
+    await unlink(temporary).catch(() => undefined);
+    throw thrown;
+  } finally {
+    await rmdir(folder).catch(() => undefined);
+  }
+  const ours = await stat(path);
+  return async () => {
+    const now = await stat(path).catch(() => undefined);
+    if (now?.ino === ours.ino && now.dev === ours.dev) await unlink(path).catch(() => undefined);
+  };
+}
+
+function checkLength(path: string): void {
+  if (Buffer.byteLength(path) <= MAX_PATH_BYTES) return;
+  throw new HaliteError('config.value', `The path of the socket is too long: ${path}`, {
+    hint: `Choose a shorter sock_dir; the system allows ${MAX_PATH_BYTES - basename(path).length - 12} bytes.`,
+  });
+}
+
+function listen(server: Server, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ path, backlog: 511 }, () => {
+      server.off('error', reject);
+      server.on('error', () => undefined);
+      resolve();
+    });
+  });
+}
+
+/** A file that nobody answers is what a killed daemon left behind. */
+function refuseIfAlive(path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const probe = connect(path);
+    probe.on('error', () => resolve());
+    probe.on('connect', () => {
+      probe.destroy();
+      reject(
+        new HaliteError('daemon.running', `A daemon already listens on ${path}`, {
+          hint: 'Stop it first, or use another sock_dir.',
+        }),
+      );
+    });
+  });
+}
