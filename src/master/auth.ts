@@ -210,7 +210,8 @@ function announce(master: Master, request: AuthLoad, decision: Decision): void {
   const before = record.lastAuth?.result;
   record.lastAuth = { result: decision.act, at: Date.now(), detail: decision.detail };
   if (decision.act === 'accept') {
-    master.log.info('minion signed in', { minion: request.id, why: decision.detail });
+    // Rotations make a whole fleet sign in again; only the first time is news.
+    master.log.log(before === 'accept' ? 'debug' : 'info', 'minion signed in', { minion: request.id, why: decision.detail });
   } else if (before !== decision.act) {
     master.log.warn(`sign-in answered with ${decision.act}`, { minion: request.id, why: decision.detail });
   }

@@ -91,7 +91,11 @@ function openStore(opts: MasterOpts): Promise<JobStore> {
 
 async function build(opts: MasterOpts, log: Logger, keys: KeyStore, store: JobStore): Promise<Master> {
   const pair = await loadMasterKeys(opts as unknown as Parameters<typeof loadMasterKeys>[0]);
-  const secrets = new Secrets(pair, { cachedir: opts.cachedir, publishSession: opts.publish_session });
+  const secrets = new Secrets(pair, {
+    cachedir: opts.cachedir,
+    publishSession: opts.publish_session,
+    failed: (error) => log.limited('sessions', 'error', 'a session key could not be stored', { error: messageOf(error) }),
+  });
   const bus = new EventBus({ maxEventSize: opts.max_event_size });
   const tracker = new Tracker();
   const fleet = new Fleet(

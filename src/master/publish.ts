@@ -42,7 +42,7 @@ interface Draft {
   readonly matched: readonly string[];
   readonly unknown: readonly string[];
   readonly missing: readonly string[];
-  readonly form: { tgt: string | string[]; tgt_type: string };
+  readonly form: { readonly tgt: string | string[]; readonly tgt_type: string; readonly delimiter?: string };
 }
 
 export const noMatchText = 'No minions matched the target. No command was sent, no jid was assigned.';
@@ -136,7 +136,7 @@ function jobLoad(draft: Draft): PlainDict {
     ['tgt_type', form.tgt_type],
     ['user', request.user],
   ]);
-  if (request.delimiter && request.delimiter !== ':') load['delimiter'] = request.delimiter;
+  if (form.delimiter && form.delimiter !== ':') load['delimiter'] = form.delimiter;
   for (const [key, value] of Object.entries(request.extra ?? {})) load[key] = value;
   return load;
 }

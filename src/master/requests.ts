@@ -61,7 +61,7 @@ export class RequestPort {
         this.#master.log.error('request failed', { peer: request.peer, error: messageOf(error) });
         return badLoad;
       })
-      .then((value) => request.reply(value instanceof Uint8Array ? value : pack(value)));
+      .then((value) => request.reply(pack(value)));
   }
 
   async #answer(request: IncomingRequest): Promise<Value> {

@@ -1,6 +1,7 @@
 // The master's secrets: its RSA pair, the shared AES key with its serial, and one session key per minion.
 import { createHash, type KeyObject } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   Crypticle,
@@ -11,7 +12,6 @@ import {
   x931Sign,
 } from '../base/crypto/index.ts';
 import { HaliteError } from '../base/errors/index.ts';
-import { writeFileAtomic } from '../store/keys.ts';
 
 interface SessionKey {
   readonly crypticle: Crypticle;
@@ -54,6 +54,7 @@ export class Secrets {
   readonly pair: MasterKeyPair;
   readonly #sessionDir: string;
   readonly #sessionSeconds: number;
+  readonly #failed: (error: unknown) => void;
   readonly #sessions = new Map<string, SessionKey>();
   #aes!: Crypticle;
   #aesText = '';
@@ -62,10 +63,11 @@ export class Secrets {
   #serial = 0;
   #rotated = 0;
 
-  constructor(pair: MasterKeyPair, options: { cachedir: string; publishSession: number }) {
+  constructor(pair: MasterKeyPair, options: { cachedir: string; publishSession: number; failed?: (error: unknown) => void }) {
     this.pair = pair;
     this.#sessionDir = join(options.cachedir, 'sessions');
     this.#sessionSeconds = options.publishSession;
+    this.#failed = options.failed ?? (() => {});
     mkdirSync(this.#sessionDir, { recursive: true, mode: 0o700 });
     this.rotate();
   }
@@ -116,10 +118,17 @@ export class Secrets {
       }
     }
     const text = Crypticle.generateKeyString();
-    writeFileAtomic(file, text, 0o600);
+    // On disk so that it survives a restart; whoever signs in meanwhile need not wait for that.
+    this.#save(file, text).catch((error: unknown) => this.#failed(error));
     const crypticle = new Crypticle(text);
     this.#sessions.set(id, { crypticle, made: Date.now() });
     return crypticle;
+  }
+
+  async #save(file: string, text: string): Promise<void> {
+    const temporary = `${file}.${process.pid}.new`;
+    await writeFile(temporary, text, { mode: 0o600 });
+    await rename(temporary, file);
   }
 
   #expired(made: number): boolean {

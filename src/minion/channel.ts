@@ -13,7 +13,7 @@ export interface ChannelOptions {
   readonly identity: Identity;
   readonly client: RequestClient;
   /** The keys of the last sign-in; waits for the first. */
-  readonly credentials: (signal?: AbortSignal) => Promise<Credentials>;
+  readonly credentials: () => Promise<Credentials>;
   /** Signs in again unless somebody already did since `stale`. */
   readonly renew: (stale: Credentials) => Promise<Credentials>;
 }
@@ -53,7 +53,7 @@ export class Channel {
     options: RequestOptions,
     read: (reply: Value, keys: Credentials, nonce: string) => Value,
   ): Promise<Value> {
-    let keys = await this.options.credentials(options.signal);
+    let keys = await inTime(this.options.credentials(), options);
     let renewed = false;
     for (let patience = clusterRetries; ; ) {
       const { payload, nonce } = this.seal(load, keys);
@@ -69,7 +69,7 @@ export class Channel {
         if (!(error instanceof StaleKeys)) throw error;
         if (renewed) throw new HaliteError('auth.failed', `The master refuses the request: ${error.message}`);
         renewed = true;
-        keys = await this.options.renew(keys);
+        keys = await inTime(this.options.renew(keys), options);
       }
     }
   }
@@ -122,6 +122,23 @@ export class Channel {
     if (!(data instanceof Uint8Array) || !(sig instanceof Uint8Array)) throw notTrusted('is not signed');
     if (!verifyPkcs1(keys.masterKey, data, sig, identity.sigAlgo)) throw notTrusted('has a wrong signature');
     return readSigned(data, key, nonce);
+  }
+}
+
+/** A sign-in may take for ever (a key that waits for acceptance); a request may not. */
+async function inTime<T>(waiting: Promise<T>, options: RequestOptions): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  let aborted: (() => void) | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new HaliteError('wire.timeout', 'Not signed in at the master')), options.timeoutMs);
+    aborted = () => reject(new HaliteError('wire.closed', 'The request was given up'));
+    options.signal?.addEventListener('abort', aborted, { once: true });
+  });
+  try {
+    return await Promise.race([waiting, late]);
+  } finally {
+    clearTimeout(timer);
+    if (aborted) options.signal?.removeEventListener('abort', aborted);
   }
 }
 

@@ -1,9 +1,9 @@
 // The master's key folders, exactly as Salt lays them out; a stat per look-up keeps the cache true without watchers.
-import { createPublicKey, type KeyObject } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { rename, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fingerprint } from '../base/crypto/index.ts';
+import { fingerprint, loadPublicKey } from '../base/crypto/index.ts';
 import { isValidMinionId } from '../base/util/valid-id.ts';
 import type { KeyServices, KeyState } from '../extend/sdk/context.ts';
 
@@ -163,8 +163,7 @@ export class KeyStore {
 
 function readRsaKey(pem: string): KeyObject | undefined {
   try {
-    const key = createPublicKey(pem);
-    return key.asymmetricKeyType === 'rsa' ? key : undefined;
+    return loadPublicKey(pem);
   } catch {
     return undefined;
   }

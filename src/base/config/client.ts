@@ -1,8 +1,9 @@
 // Loads the configuration of the commands on the master and of the API: the master's, and the user's own file.
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { homedir } from 'node:os';
 import type { PlainDict } from '../codec/value.ts';
+import { isFile, isFolder } from './fs-facts.ts';
 import type { Environment } from './load-files.ts';
 import { loadMainFile } from './load-files.ts';
 import { prepareMaster } from './master.ts';
@@ -54,7 +55,7 @@ function finishClient(request: ClientLoadRequest, adjust: (opts: PlainDict) => v
 
 function userFile(home: string, env: Environment): { folder: string; file: string } {
   const xdg = joinPath(env['XDG_CONFIG_HOME'] ?? joinPath(home, '.config'), 'salt');
-  if (statSync(xdg, { throwIfNoEntry: false })?.isDirectory()) return { folder: xdg, file: joinPath(xdg, 'saltrc') };
+  if (isFolder(xdg)) return { folder: xdg, file: joinPath(xdg, 'saltrc') };
   return { folder: home, file: joinPath(home, '.saltrc') };
 }
 
@@ -68,7 +69,7 @@ function readUserFile(file: string, env: Environment, report: ConfigReport): Pla
 /** A stored login counts until it is older than `token_expire`. */
 function readToken(opts: PlainDict): void {
   const file = String(opts['token_file']);
-  if (!existsSync(file)) return;
+  if (!isFile(file)) return;
   try {
     const { mtimeMs } = statSync(file);
     if (mtimeMs / 1000 + Number(opts['token_expire'] ?? 43200) > Date.now() / 1000) {

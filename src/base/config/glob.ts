@@ -1,6 +1,7 @@
 // Files that match a path pattern, as Python's glob finds them.
-import { lstatSync, readdirSync, statSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { globMatcher, hasGlob } from '../util/fnmatch.ts';
+import { exists, isFolder } from './fs-facts.ts';
 import { joinPath } from './paths.ts';
 
 /** Sorted; entries that start with a dot match only patterns that do. */
@@ -33,17 +34,5 @@ function names(folder: string): string[] {
     return readdirSync(folder === '' ? '.' : folder);
   } catch {
     return [];
-  }
-}
-
-function exists(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-}
-
-function isFolder(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    return false;
   }
 }

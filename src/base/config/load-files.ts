@@ -1,6 +1,7 @@
 // Finds and reads the files of one configuration: main file, `default_include`, `include`.
-import { accessSync, constants, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { newDict, type PlainDict, type Value } from '../codec/value.ts';
+import { isFile, isFolder, isReadable } from './fs-facts.ts';
 import { includeConfig, type Origins } from './include.ts';
 import { absolutePath, CONFIG_DIR, expandHome, joinPath } from './paths.ts';
 import type { ConfigReport } from './problems.ts';
@@ -24,19 +25,6 @@ export interface FileLayer {
   readonly origins: Origins;
   /** The path asked for, from which includes are resolved; not always the file that was read. */
   readonly path: string;
-}
-
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
-}
-
-function isReadable(path: string): boolean {
-  try {
-    accessSync(path, constants.R_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** The folder of `-c`, else of SALT_CONFIG_DIR, else the system's. */
@@ -75,11 +63,17 @@ function copyTemplate(path: string, report: ConfigReport): void {
   writeFileSync(path, text.slice(text.indexOf('\n') + 1));
 }
 
+/** Salt prints the warning before logging starts, so commands should put it on stderr at once. */
+function mainPath(request: FileRequest, report: ConfigReport): string {
+  if (request.configFile) return absolutePath(expandHome(request.configFile));
+  const folder = configDirOf(request.configDir, request.env);
+  if (!isFolder(folder)) report.warn('missing', `CONFIG '${folder}' directory does not exist.`, { file: folder });
+  return joinPath(folder, request.kind);
+}
+
 export function loadFiles(request: FileRequest, report: ConfigReport): FileLayer {
   const { kind, env } = request;
-  const path = request.configFile
-    ? absolutePath(expandHome(request.configFile))
-    : joinPath(configDirOf(request.configDir, env), kind);
+  const path = mainPath(request, report);
   const values = loadMainFile(path, variableOf(kind, env), joinPath(CONFIG_DIR, kind), report);
   const origins: Origins = new Map();
   for (const name of Object.keys(values)) origins.set(name, String(values['conf_file'] ?? path));

@@ -16,6 +16,7 @@ import {
 import { dirname, isAbsolute } from 'node:path';
 import { HaliteError } from '../errors/index.ts';
 import { type Account, findAccount, groupIdsOf } from './accounts.ts';
+import { isFolder } from './fs-facts.ts';
 import { joinPath } from './paths.ts';
 import { isPlainPath } from './root-dir.ts';
 
@@ -91,7 +92,7 @@ function ownerOf(user: string): Account {
 }
 
 function makeFolder(dir: string, mode: number): boolean {
-  if (statSync(dir, { throwIfNoEntry: false })?.isDirectory()) return false;
+  if (isFolder(dir)) return false;
   try {
     // The umask of the caller must not decide who may enter.
     mkdirSync(dir, { recursive: true, mode: FOLDER_MODE });

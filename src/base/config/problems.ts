@@ -1,6 +1,6 @@
 // What is wrong in a configuration, without stopping the program.
 
-export type ProblemKind = 'unknown' | 'type' | 'value' | 'include' | 'syntax' | 'deprecated';
+export type ProblemKind = 'missing' | 'unknown' | 'type' | 'value' | 'include' | 'syntax' | 'deprecated';
 
 export interface ConfigProblem {
   readonly kind: ProblemKind;

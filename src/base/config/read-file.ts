@@ -2,14 +2,18 @@
 import { readFileSync, renameSync } from 'node:fs';
 import { dictEntries, isDict, newDict, type PlainDict, type Value } from '../codec/value.ts';
 import { loadYaml, YamlError } from '../codec/yaml/index.ts';
-import { HaliteError } from '../errors/index.ts';
+import { HaliteError, messageOf } from '../errors/index.ts';
+import { exitCodes } from '../util/exit-codes.ts';
 import type { ConfigReport } from './problems.ts';
 import { pyText, pyTypeName } from './py-values.ts';
 
-/** Throws HaliteError `config.syntax` for what is not a YAML mapping; errors of the file system pass through. */
+/**
+ * Throws HaliteError `config.syntax` for what is not a YAML mapping, `config.missing` for what cannot be read. The
+ * detail `exitCode` is what Salt's programs end with.
+ */
 export function readConfFile(path: string, report: ConfigReport): PlainDict {
   report.note(`Reading configuration from ${path}`);
-  const text = readFileSync(path, 'utf8');
+  const text = readText(path);
   let value: Value;
   try {
     value = loadYaml(text, { name: path, errorCode: 'config.syntax' });
@@ -18,12 +22,30 @@ export function readConfFile(path: string, report: ConfigReport): PlainDict {
     if (path.endsWith('_schedule.conf')) return setAside(path, error, report);
     throw new HaliteError('config.syntax', `Error parsing configuration file: ${path} - ${error.message}`, {
       hint: `Correct line ${error.line} of ${path}.`,
-      details: { file: path, line: error.line, column: error.column, excerpt: error.excerpt },
+      details: {
+        file: path,
+        line: error.line,
+        column: error.column,
+        excerpt: error.excerpt,
+        exitCode: exitCodes.generic,
+      },
       cause: error,
     });
   }
   report.sources.push(path);
   return optionsOf(path, value);
+}
+
+/** Salt: a file that is there but cannot be read is a usage error. */
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new HaliteError('config.missing', `Failed to load configuration: ${messageOf(cause)}`, {
+      details: { file: path, exitCode: exitCodes.usage },
+      cause,
+    });
+  }
 }
 
 function optionsOf(path: string, value: Value): PlainDict {
@@ -32,7 +54,7 @@ function optionsOf(path: string, value: Value): PlainDict {
     throw new HaliteError(
       'config.syntax',
       `Error parsing configuration file: ${path} - conf should be a document, not ${pyTypeName(value)}.`,
-      { hint: 'Every line should read `option: value`.', details: { file: path } },
+      { hint: 'Every line should read `option: value`.', details: { file: path, exitCode: exitCodes.generic } },
     );
   }
   const options = newDict();

@@ -1,8 +1,8 @@
 // The Saltfile: defaults for the command line, per command.
-import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { type Dict, dictEntries, dictGet, isDict, newDict, type PlainDict, type Value } from '../codec/value.ts';
 import { HaliteError } from '../errors/index.ts';
+import { isFile } from './fs-facts.ts';
 import type { Environment } from './load-files.ts';
 import { absolutePath, joinPath } from './paths.ts';
 import { ConfigReport } from './problems.ts';
@@ -25,8 +25,6 @@ export interface SaltfileRequest {
   readonly cwd?: string;
   readonly home?: string;
 }
-
-const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 
 /** Salt's order: `--saltfile`, SALT_SALTFILE, `./Saltfile`, `~/.salt/Saltfile`. */
 export function findSaltfile(request: SaltfileRequest): string | undefined {

@@ -101,15 +101,24 @@ function fileOutput(options: LoggerOptions, failed: (message: string) => (error:
   };
 }
 
+/** Sinks of all loggers; one listener serves them, however many loggers there are. */
+const openSinks = new Set<Sink>();
+
+function flushAtExit(sinks: readonly Sink[]): void {
+  if (openSinks.size === 0 && !process.listeners('exit').includes(flushOpenSinks)) process.on('exit', flushOpenSinks);
+  for (const sink of sinks) openSinks.add(sink);
+}
+
+function flushOpenSinks(): void {
+  for (const sink of openSinks) sink.flushSync();
+}
+
 function rootLogger(hub: LogHub, options: LoggerOptions, outputs: ReadonlyMap<'console' | 'file', Output>): RootLogger {
   const sinks = [...outputs.values()].map((output) => output.sink);
-  const atExit = (): void => {
-    for (const sink of sinks) sink.flushSync();
-  };
   const reopen = (): void => {
     for (const sink of sinks) sink.reopen();
   };
-  process.on('exit', atExit);
+  flushAtExit(sinks);
   if (options.reopenOnHangup) process.on('SIGHUP', reopen);
   let level = options.level;
   let levelLogfile = options.levelLogfile;
@@ -127,7 +136,7 @@ function rootLogger(hub: LogHub, options: LoggerOptions, outputs: ReadonlyMap<'c
     flush: async () => void (await Promise.all(sinks.map((sink) => sink.flush()))),
     reopen,
     close: async () => {
-      process.off('exit', atExit);
+      for (const sink of sinks) openSinks.delete(sink);
       process.off('SIGHUP', reopen);
       await Promise.all(sinks.map((sink) => sink.close()));
     },

@@ -4,7 +4,8 @@ import type { Fields } from './record.ts';
 import { isSecretName, MASK, redact, redactText } from './redact.ts';
 
 const MAX_VALUE = 2000;
-const bare = /^[^\s"'=\\\p{C}]+$/u;
+const bare = /^[^\s"'=\\\p{C}\p{Z}]+$/u;
+const unsafe = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
 const cut = (text: string): string => (text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}…` : text);
 
@@ -19,7 +20,7 @@ function plain(_key: string, value: unknown): unknown {
 /** Control characters would let a peer forge log lines; JSON writes them as escapes. */
 function quoted(text: string): string {
   const short = cut(text);
-  return bare.test(short) ? short : JSON.stringify(short).replace(/\p{C}/gu, escapeCharacter);
+  return bare.test(short) ? short : JSON.stringify(short).replace(unsafe, escapeCharacter);
 }
 
 const escapeCharacter = (character: string): string =>
@@ -33,7 +34,7 @@ export function fieldText(value: unknown): string {
   if (value instanceof Uint8Array) return `<${value.length} bytes>`;
   if (typeof value !== 'object' || value === null) return String(value);
   try {
-    return cut(JSON.stringify(redact(value), plain) ?? 'undefined').replace(/\p{C}/gu, escapeCharacter);
+    return cut(JSON.stringify(redact(value), plain) ?? 'undefined').replace(unsafe, escapeCharacter);
   } catch {
     return '<unprintable>';
   }

@@ -10,6 +10,7 @@ export interface FormatInput {
   readonly message: string;
   readonly jid: string;
   readonly minionId: string;
+  readonly pid: number;
 }
 
 export type Layout = (input: FormatInput) => string;
@@ -40,7 +41,7 @@ const started = Date.now();
 const bracket = {
   name: (input: FormatInput) => `[${input.name.padEnd(17)}]`,
   level: (input: FormatInput) => `[${printedLevel(input.method).padEnd(8)}]`,
-  process: () => `[${String(process.pid).padStart(5)}]`,
+  process: (input: FormatInput) => `[${String(input.pid).padStart(5)}]`,
 };
 const paint = (color: string, text: string): string => `${color}${text}${RESET}`;
 
@@ -61,7 +62,7 @@ const attributes: Readonly<Record<string, Attribute>> = {
   relativeCreated: (input) => input.time - started,
   thread: () => 0,
   threadName: () => 'MainThread',
-  process: () => process.pid,
+  process: (input) => input.pid,
   processName: () => 'MainProcess',
   taskName: () => '',
   message: (input) => input.message,
@@ -72,7 +73,7 @@ const attributes: Readonly<Record<string, Attribute>> = {
   bracketprocess: bracket.process,
   colorname: (input) => paint('\x1b[0;1;32m', bracket.name(input)),
   colorlevel: (input) => paint(levelColors[input.method], bracket.level(input)),
-  colorprocess: () => paint('\x1b[0;1;34m', bracket.process()),
+  colorprocess: (input) => paint('\x1b[0;1;34m', bracket.process(input)),
   colormsg: (input) => paint(messageColors[input.method], input.message),
 };
 

@@ -15,6 +15,10 @@ export class Limiter {
     this.#period = periodMs;
   }
 
+  get size(): number {
+    return this.#entries.size;
+  }
+
   /** How many lines were held back since the last one, or undefined when this one has to wait too. */
   admit(key: string, now: number): number | undefined {
     const entry = this.#entries.get(key);

@@ -103,7 +103,7 @@ export class LogHub {
       message ??= messageText(text, fields);
       const jid = label(this.#jidLayout, 'jid', fields?.['jid']);
       const minionId = label(this.#minionLayout, 'minion_id', fields?.['minion'] ?? fields?.['minion_id']);
-      const line = layout({ time, method, name, message, jid, minionId });
+      const line = layout({ time, method, name, message, jid, minionId, pid: process.pid });
       sink.write(least <= levels.debug ? line + stacksOf(fields) : line, method);
     }
   }

@@ -20,7 +20,7 @@ const sanitizers: Readonly<Record<string, (value: Value) => Value>> = {
   },
   domain: () => 'DOMAINNAME',
   fqdn: () => 'MINION.DOMAINNAME',
-  id: () => 'MINION',
+  id: () => 'MINION.DOMAINNAME',
   host: () => 'MINION',
   localhost: () => 'MINION',
   nodename: () => 'MINION',

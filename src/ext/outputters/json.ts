@@ -1,7 +1,7 @@
 // Outputter `json`: one JSON document per printed value.
 import { defineOutputter } from 'halite/sdk';
 import { dumpJson } from '../../base/codec/json/dump.ts';
-import { askedIndent } from './lib/indent.ts';
+import { askedIndent } from './_lib/indent.ts';
 
 export default defineOutputter({
   name: 'json',

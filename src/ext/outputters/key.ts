@@ -2,7 +2,7 @@
 import { type Dict, defineOutputter, dictEntries, HaliteError, isDict, type Value } from 'halite/sdk';
 import { compareText } from '../../base/codec/json/compare-text.ts';
 import { pyStr } from '../../base/codec/python/repr.ts';
-import { type ColorName, colorsFor, isTruthy, stripEscapes, stripsColors } from './lib/colors.ts';
+import { type ColorName, colorsFor, isTruthy, stripEscapes, stripsColors } from './_lib/colors.ts';
 
 const headings: Readonly<Record<string, readonly [title: string, heading: ColorName, keys: ColorName]>> = {
   minions_pre: ['Unaccepted Keys:', 'LIGHT_RED', 'RED'],
@@ -19,7 +19,11 @@ const byText = (dict: Dict): [string, Value][] =>
 
 /** Ids with what belongs to them (a fingerprint), or ids alone. */
 function idsOf(group: Value): [string, string][] {
-  if (Array.isArray(group)) return group.map(pyStr).sort(compareText).map((id) => [id, '']);
+  if (Array.isArray(group))
+    return group
+      .map(pyStr)
+      .sort(compareText)
+      .map((id) => [id, '']);
   if (isDict(group)) return byText(group).map(([id, value]) => [id, `:  ${pyStr(value)}`]);
   throw new HaliteError('call.arguments', 'not a list of keys');
 }

@@ -1,7 +1,7 @@
 // Outputter `nested`: keys, indented values and list marks; the default.
 import { defineOutputter } from 'halite/sdk';
-import { colorsFor, stripsColors } from './lib/colors.ts';
-import { nestedLines } from './lib/nested-lines.ts';
+import { colorsFor, stripsColors } from './_lib/colors.ts';
+import { nestedLines } from './_lib/nested-lines.ts';
 
 export default defineOutputter({
   name: 'nested',

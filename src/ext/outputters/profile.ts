@@ -4,8 +4,8 @@ import { compareText } from '../../base/codec/json/compare-text.ts';
 import { pyStr } from '../../base/codec/python/repr.ts';
 import { asNumber } from '../../base/codec/value.ts';
 import { charLength, charSlice } from '../../base/util/pytext.ts';
-import { pyFixed } from './lib/fixed.ts';
-import { renderTable } from './lib/table-style.ts';
+import { pyFixed } from './_lib/fixed.ts';
+import { renderTable } from './_lib/table-style.ts';
 
 const NAME_MAX = 60;
 
@@ -20,7 +20,8 @@ const unfit = (): HaliteError => new HaliteError('call.arguments', 'the data is 
 /** What float() makes of a duration. */
 function durationOf(value: Value | undefined): number {
   if (value === undefined) return -1;
-  const number = typeof value === 'string' && /^\s*[+-]?[\d.]+(e[+-]?\d+)?\s*$/i.test(value) ? Number(value) : asNumber(value);
+  const number =
+    typeof value === 'string' && /^\s*[+-]?[\d.]+(e[+-]?\d+)?\s*$/i.test(value) ? Number(value) : asNumber(value);
   if (number === undefined || Number.isNaN(number)) throw unfit();
   return number;
 }
@@ -42,8 +43,8 @@ function rowsOf(data: Value): Row[] {
   return dictEntries(data).flatMap(([, results]) => {
     if (isDict(results)) return dictEntries(results).map(([id, result]) => rowOf(id, result));
     // Texts and lists of errors have no durations, but every item still gets its row.
-    if (Array.isArray(results)) return results.map((item) => rowOf(item, null));
-    if (typeof results === 'string') return [...results].map((item) => rowOf(item, null));
+    if (Array.isArray(results)) return results.map((item) => rowOf(item, newDict()));
+    if (typeof results === 'string') return [...results].map((item) => rowOf(item, newDict()));
     throw unfit();
   });
 }

@@ -1,8 +1,8 @@
 // JSON written as Python's json.dumps writes it: separators, floats, escapes and key conversion.
 import { HaliteError } from '../../errors/index.ts';
-import { compareText } from '../python/compare-text.ts';
 import { pyRepr, reprFloat, reprKey } from '../python/repr.ts';
 import { type Dict, dictEntries, PyFloat, type Value } from '../value.ts';
+import { compareText } from './compare-text.ts';
 
 export interface DumpOptions {
   /** Spaces per level; without it everything is on one line. */

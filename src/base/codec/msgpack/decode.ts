@@ -99,12 +99,6 @@ export class Reader {
         return this.int(1 << (code - 0xd0));
       case 0xd3:
         return this.int64();
-      case 0xd4:
-      case 0xd5:
-      case 0xd6:
-      case 0xd7:
-      case 0xd8:
-        return this.extension(1 << (code - 0xd4), depth);
       case 0xdc:
       case 0xdd:
         return this.array(this.uint(code === 0xdc ? 2 : 4), depth);
@@ -112,6 +106,7 @@ export class Reader {
       case 0xdf:
         return this.map(this.uint(code === 0xde ? 2 : 4), depth);
       default: {
+        if (code >= 0xd4 && code <= 0xd8) return this.extension(1 << (code - 0xd4), depth);
         const width = textWidth(code);
         if (width === 0) throw malformed(`no such type 0x${code.toString(16)}`, this.at - 1);
         return this.text(this.uint(width), valueCache);

@@ -1,7 +1,7 @@
 // Python's pprint.pformat: what fits stays on one line, the rest breaks at items and at words.
 
+import { compareText } from '../json/compare-text.ts';
 import { type Dict, dictEntries, isDict, PyFloat, type Value } from '../value.ts';
-import { compareText } from './compare-text.ts';
 import { pyRepr, reprBytes, reprKey } from './repr.ts';
 
 export interface PprintOptions {

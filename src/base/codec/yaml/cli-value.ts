@@ -47,7 +47,7 @@ export interface CliInput {
 
 export interface ParseInputOptions {
   /** Names of keyword arguments whose value stays text. */
-  readonly noParse?: readonly string[];
+  readonly noParse?: readonly string[] | undefined;
   /** Turn numbers that look like job ids into text (default true). */
   readonly condition?: boolean;
 }

@@ -1,6 +1,7 @@
 // The composer: events to a node graph, with anchors and aliases.
+import { E } from './events.ts';
 import { CollectionNode, mappingKind, ScalarNode, sequenceKind, type YamlNode } from './nodes.ts';
-import { E, type EventParser } from './parser.ts';
+import type { EventParser } from './parser.ts';
 import { resolveScalar, tags } from './resolver.ts';
 
 export interface Composed {

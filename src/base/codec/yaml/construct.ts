@@ -119,10 +119,10 @@ class Constructor {
   }
 
   #fillSequence(node: YamlNode): void {
-    if (node.kind !== sequenceKind) return this.#failKind(node, 'sequence');
-    const list = node.result as Value[];
-    for (let i = 0; i < node.items.length; i++) {
-      const item = node.items[i] as YamlNode;
+    const { items } = node.kind === sequenceKind ? node : this.#failKind(node, 'sequence');
+    const list = resultOf(node) as Value[];
+    for (let i = 0; i < items.length; i++) {
+      const item = items[i] as YamlNode;
       list.push(this.#hold(this.#construct(item), list, i, item));
       this.#rules.positions?.record(list, i, item.start);
     }
@@ -131,14 +131,15 @@ class Constructor {
   #fillPairs(node: YamlNode): void {
     const fail = (problem: string, at: YamlNode): never =>
       this.#source.fail('ConstructorError', problem, at.start, 'while constructing pairs', node.start);
-    if (node.kind !== sequenceKind) return fail(`expected a sequence, but found ${kindName(node)}`, node);
-    const list = node.result as Value[];
-    for (const item of node.items) {
-      if (item.kind !== mappingKind) return fail(`expected a mapping of length 1, but found ${kindName(item)}`, item);
-      const count = item.items.length / 2;
-      if (count !== 1) fail(`expected a single mapping item, but found ${count} items`, item);
+    const { items } =
+      node.kind === sequenceKind ? node : fail(`expected a sequence, but found ${kindName(node)}`, node);
+    const list = resultOf(node) as Value[];
+    for (const item of items) {
+      const { items: parts } =
+        item.kind === mappingKind ? item : fail(`expected a mapping of length 1, but found ${kindName(item)}`, item);
+      if (parts.length !== 2) fail(`expected a single mapping item, but found ${parts.length / 2} items`, item);
       const pair = new PyTuple();
-      for (const [i, part] of item.items.entries()) pair.push(this.#hold(this.#construct(part), pair, i, part));
+      for (const [i, part] of parts.entries()) pair.push(this.#hold(this.#construct(part), pair, i, part));
       list.push(pair);
     }
   }

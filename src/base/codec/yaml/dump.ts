@@ -1,6 +1,8 @@
 // Dumping: value to text, as Salt's safe dumper with libyaml writes it.
+import { HaliteError } from '../../errors/index.ts';
 import type { Value } from '../value.ts';
 import { emitDocument } from './emitter.ts';
+import { isStackOverflow } from './limits.ts';
 import { represent } from './represent.ts';
 import { Writer } from './writer.ts';
 
@@ -26,11 +28,16 @@ export function dumpYaml(value: Value, options: DumpYamlOptions = {}): string {
   const width = options.width ?? 80;
   const fitting = width < 0 ? Number.POSITIVE_INFINITY : width <= step * 2 ? 80 : width;
   const writer = new Writer(fitting, step, options.allowUnicode ?? true);
-  const root = represent(value, {
+  const rules = {
     flow: options.flow ?? null,
     sortKeys: options.sortKeys ?? true,
     maxDepth: options.maxDepth ?? 1000,
-  });
-  emitDocument(root, writer);
+  };
+  try {
+    emitDocument(represent(value, rules), writer);
+  } catch (error) {
+    if (isStackOverflow(error)) throw new HaliteError('codec.limit', 'Value is nested too deeply.', { cause: error });
+    throw error;
+  }
   return writer.text;
 }

@@ -4,6 +4,7 @@ import { composeSingle } from './composer.ts';
 import { constructDocument } from './construct.ts';
 import { hasCycle } from './cycle.ts';
 import type { YamlErrorCode } from './error.ts';
+import { isStackOverflow } from './limits.ts';
 import { EventParser } from './parser.ts';
 import { PositionRecorder, YamlPositions } from './positions.ts';
 import { Scanner } from './scanner.ts';
@@ -49,6 +50,16 @@ function sourceOf(text: string, options: LoadYamlOptions): YamlSource {
 }
 
 function load(source: YamlSource, options: LoadYamlOptions, positions: PositionRecorder | undefined): Value {
+  try {
+    return read(source, options, positions);
+  } catch (error) {
+    // The caller may have used up most of the stack, or allowed more depth than there is stack for.
+    if (isStackOverflow(error)) return source.fail('limit', 'nested too deeply', source.start);
+    throw error;
+  }
+}
+
+function read(source: YamlSource, options: LoadYamlOptions, positions: PositionRecorder | undefined): Value {
   source.checkCharacters();
   const parser = new EventParser(source, new Scanner(source));
   const { root, cycleAt } = composeSingle(parser, {

@@ -1,5 +1,5 @@
 // Merge keys (`<<`) as Salt flattens them: merged entries come first, and duplicates among them are not removed.
-import { kindName, mappingKind, scalarKind, sequenceKind, type YamlNode } from './nodes.ts';
+import { type CollectionNode, kindName, mappingKind, scalarKind, sequenceKind, type YamlNode } from './nodes.ts';
 import { tags } from './resolver.ts';
 import type { YamlSource } from './source.ts';
 

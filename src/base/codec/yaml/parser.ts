@@ -1,22 +1,8 @@
 // The event parser: tokens to a stream of events. The current event lies in the fields of the parser itself.
+import { E, type EventType } from './events.ts';
 import type { Scanner } from './scanner.ts';
 import type { YamlSource } from './source.ts';
-import { T, type Token } from './tokens.ts';
-
-export const E = {
-  streamStart: 0,
-  streamEnd: 1,
-  documentStart: 2,
-  documentEnd: 3,
-  alias: 4,
-  scalar: 5,
-  sequenceStart: 6,
-  sequenceEnd: 7,
-  mappingStart: 8,
-  mappingEnd: 9,
-} as const;
-
-export type EventType = (typeof E)[keyof typeof E];
+import { endsBlockValue, endsFlowValue, startsDocument, T, type Token } from './tokens.ts';
 
 type State = () => void;
 
@@ -75,9 +61,7 @@ export class EventParser {
     this.#state = this.#implicitDocument;
   };
 
-  #end = (): void => {
-    this.#emit(E.streamEnd, this.source.text.length);
-  };
+  #end = (): void => this.#emit(E.streamEnd, this.source.text.length);
 
   /** The first document needs no `---`. */
   #implicitDocument = (): void => {
@@ -413,10 +397,3 @@ export class EventParser {
     this.#emptyScalar(token.start);
   };
 }
-
-const startsDocument = (token: Token): boolean =>
-  token.type === T.versionDirective || token.type === T.tagDirective || token.type === T.documentStart;
-
-const endsBlockValue = (type: number): boolean => type === T.key || type === T.value || type === T.blockEnd;
-
-const endsFlowValue = (type: number): boolean => type === T.flowEntry || type === T.flowMappingEnd;

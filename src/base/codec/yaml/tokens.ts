@@ -46,3 +46,13 @@ export class Token {
     this.plain = plain;
   }
 }
+
+/** A token that can only stand before a document. */
+export const startsDocument = (token: Token): boolean =>
+  token.type === T.versionDirective || token.type === T.tagDirective || token.type === T.documentStart;
+
+/** Where a block key or value was expected, there is none. */
+export const endsBlockValue = (type: number): boolean => type === T.key || type === T.value || type === T.blockEnd;
+
+/** Where a flow value was expected, there is none. */
+export const endsFlowValue = (type: number): boolean => type === T.flowEntry || type === T.flowMappingEnd;

@@ -84,7 +84,6 @@ export const commonNetwork = [
     name: 'master_sign_key_name',
     type: 'str',
     default: 'master_sign',
-    since: '2014.7.0',
     doc: "Base name of the key pair that signs the master's public key.",
   },
   {

@@ -60,5 +60,5 @@ export const commonWinrepo = [
   { name: 'winrepo_proxy', type: 'str', default: '', since: '3008.0', doc: 'Proxy used to reach the remotes.' },
   { name: 'winrepo_depth', type: 'int', default: 1, since: '3008.0', doc: 'How many commits of history are fetched.' },
   { name: 'win_repo', type: 'path', doc: 'Old name of `winrepo_dir`.' },
-  { name: 'win_gitrepos', type: 'list', since: '2015.8.0', doc: 'Old name of `winrepo_remotes`.' },
+  { name: 'win_gitrepos', type: 'list', doc: 'Old name of `winrepo_remotes`.' },
 ] as const satisfies readonly OptionRow[];

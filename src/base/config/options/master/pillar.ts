@@ -30,14 +30,12 @@ export const masterPillar = [
     name: 'jinja_trim_blocks',
     type: 'bool',
     default: false,
-    since: '2014.1.0',
     doc: 'Drop the line break after a Jinja block.',
   },
   {
     name: 'jinja_lstrip_blocks',
     type: 'bool',
     default: false,
-    since: '2014.1.0',
     doc: 'Drop spaces before a Jinja block.',
   },
   {

@@ -25,7 +25,7 @@ export const minionIdentity = [
     doc: 'Path options to which the id is appended: pki_dir, cachedir, extension_modules, pidfile, default_include.',
   },
   { name: 'grains', type: 'dict', default: {}, doc: 'Grains set by hand.' },
-  { name: 'grains_blacklist', type: 'strs', default: [], since: '3000', doc: 'Patterns of grains that are not kept.' },
+  { name: 'grains_blacklist', type: 'strs', default: [], doc: 'Patterns of grains that are not kept.' },
   { name: 'grains_cache', type: 'bool', default: false, doc: 'Keep collected grains on disk.' },
   { name: 'grains_cache_expiration', type: 'duration', default: 300, doc: 'Seconds kept grains are used.' },
   {

@@ -72,8 +72,8 @@ export const minionJobs = [
   },
   { name: 'modules_max_memory', type: 'int', default: -1, doc: 'Memory in bytes jobs may use; -1 means no limit.' },
   { name: 'cmd_safe', type: 'bool', default: true, doc: 'Run commands without a shell unless a call asks for one.' },
-  { name: 'cmd_whitelist_glob', type: 'strs', since: '2016.11.0', doc: 'Patterns of commands `cmd` may run.' },
-  { name: 'cmd_blacklist_glob', type: 'strs', since: '2016.11.0', doc: 'Patterns of commands `cmd` may not run.' },
+  { name: 'cmd_whitelist_glob', type: 'strs', doc: 'Patterns of commands `cmd` may run.' },
+  { name: 'cmd_blacklist_glob', type: 'strs', doc: 'Patterns of commands `cmd` may not run.' },
   { name: 'disabled_requisites', type: ['str', 'strs'], default: [], doc: 'Requisites that are ignored.' },
   {
     name: 'global_state_conditions',
@@ -94,7 +94,6 @@ export const minionJobs = [
   {
     name: 'pass_to_ext_pillars',
     type: ['str', 'list'],
-    since: '2018.3.2',
     doc: 'Configuration keys sent to external pillars.',
   },
   {

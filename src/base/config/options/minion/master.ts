@@ -6,7 +6,6 @@ export const minionMaster = [
     name: 'master',
     type: ['str', 'strs'],
     default: 'salt',
-    since: '2015.8.0',
     doc: 'Address of the master, or a list of addresses.',
   },
   { name: 'master_port', type: 'int', default: 4506, doc: 'Request port of the master.' },
@@ -101,14 +100,12 @@ export const minionMaster = [
     name: 'verify_master_pubkey_sign',
     type: 'bool',
     default: false,
-    since: '2014.7.0',
     doc: "Check the signature of the master's public key.",
   },
   {
     name: 'always_verify_signature',
     type: 'bool',
     default: false,
-    since: '2014.7.0',
     doc: 'Check that signature even when the key is known.',
   },
   {

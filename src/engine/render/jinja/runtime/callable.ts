@@ -10,10 +10,13 @@ export type Native = (rt: Runtime, bound: Bound) => MaybePromise<PyValue>;
 export class PyFunction extends PyObject {
   readonly sig: Signature;
   readonly native: Native;
-  constructor(sig: Signature, native: Native) {
+  /** True when a call may give a promise. */
+  readonly waits: boolean;
+  constructor(sig: Signature, native: Native, waits = false) {
     super();
     this.sig = sig;
     this.native = native;
+    this.waits = waits;
   }
   typeName(): string {
     return 'function';

@@ -1,5 +1,5 @@
 // The variables a template sees, and one running piece of template code.
-import type { Runtime } from './runtime.ts';
+import type { LoadedTemplate, Runtime } from './runtime.ts';
 import type { MaybePromise, PyValue } from './value.ts';
 
 export type Vars = Map<string, PyValue>;
@@ -72,8 +72,10 @@ export class Frame {
   line: number;
   loopVars: Vars | undefined;
   blockVars: Vars | undefined;
-  /** Set once an `extends` has run. */
-  extending = false;
+  /** Text set aside for the filter of a filter block. */
+  captured: string | undefined;
+  /** The parent once an `extends` has run. */
+  extending: LoadedTemplate | undefined;
 
   constructor(
     rt: Runtime,

@@ -1,8 +1,8 @@
 // The order in which outputters walk a dict: sorted as Python sorts, or as given when the dict says so.
 import { compareText } from '../../../base/codec/json/compare-text.ts';
 import { pyStr } from '../../../base/codec/python/repr.ts';
-import { isOrdered } from '../../../base/codec/yaml/collections.ts';
 import { asNumber, type Dict, dictEntries, type Value } from '../../../base/codec/value.ts';
+import { isOrdered } from '../../../base/codec/yaml/collections.ts';
 
 type Entry = [Value, Value];
 

@@ -1,8 +1,8 @@
 // Outputter `no_return`: minions that gave no answer, in red.
 import { defineOutputter, HaliteError, isDict, type Value } from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/repr.ts';
-import { type Colors, colorsFor } from './lib/colors.ts';
-import { sortedEntries } from './lib/sorted-keys.ts';
+import { type Colors, colorsFor } from './_lib/colors.ts';
+import { sortedEntries } from './_lib/sorted-keys.ts';
 
 function display(value: Value, colors: Colors, indent: number): string {
   const margin = ' '.repeat(indent);

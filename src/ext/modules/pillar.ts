@@ -1,0 +1,188 @@
+// Execution module `pillar`: read the data the master gives to this minion.
+import { join } from 'node:path';
+import { defineModule, type Dict, dictEntries, dictGet, dictKeys, dictOf, fn, isDict, type ModuleContext, newDict, p, type PlainDict, type Value } from 'halite/sdk';
+import { pyStr } from '../../base/codec/python/index.ts';
+import { DEFAULT_DELIMITER, mergeRecurse, pyEquals, traverse } from '../../base/util/index.ts';
+import { filterBy, valuesAt } from './support/data.ts';
+import { commandError, pythonError } from './support/errors.ts';
+import { isFile } from './support/read.ts';
+import { isTruthy, pyTypeName } from './support/values.ts';
+
+const notSet = '<Constant.NOT_SET>';
+const optionalText = (value: Value | undefined): string | undefined => (value === null || value === undefined ? undefined : pyStr(value));
+
+/** The pillar compiled anew by the master, not the one in memory. */
+function compile(kwargs: PlainDict, ctx: ModuleContext): Promise<Dict> {
+  if (isTruthy(kwargs['pillar']) && isTruthy(kwargs['pillar_enc'])) {
+    throw commandError('Failed to decrypt pillar override: decrypting renderers are not available');
+  }
+  const saltenv = optionalText(kwargs['saltenv']);
+  const fromSaltenv = ctx.opts['pillarenv_from_saltenv'] ? (saltenv ?? ctx.opts['saltenv']) : ctx.opts['pillarenv'];
+  const override = kwargs['pillar'];
+  return ctx.minion.compilePillar({
+    override: isDict(override) ? override : undefined,
+    pillarenv: optionalText(kwargs['pillarenv'] ?? fromSaltenv),
+    saltenv,
+  });
+}
+
+async function chosen(pillarenv: string | null, saltenv: string | null, ctx: ModuleContext): Promise<Dict> {
+  if (pillarenv === null && saltenv === null) return ctx.pillar;
+  return compile(newDict([['pillarenv', pillarenv], ['saltenv', saltenv]]), ctx);
+}
+
+interface GetArgs {
+  readonly key: string;
+  readonly default: Value;
+  readonly merge: boolean;
+  readonly merge_nested_lists: Value;
+  readonly delimiter: string;
+}
+
+/** The default joined with what the pillar says, when both are dictionaries or both are lists. */
+function merged(args: GetArgs, pillar: Dict, ctx: ModuleContext): Value | undefined {
+  const found = traverse(pillar, args.key, args.delimiter);
+  const lists = isTruthy(args.merge_nested_lists ?? ctx.opts['pillar_merge_lists'] ?? false);
+  if (isDict(args.default) && (found === undefined || isDict(found))) return mergeRecurse(args.default, found ?? newDict(), lists);
+  const start = args.default;
+  if (Array.isArray(start) && (found === undefined || Array.isArray(found))) {
+    return [...start, ...(found ?? []).filter((item) => !start.some((known) => pyEquals(known, item)))];
+  }
+  ctx.log.error('pillar.get: merge skipped, default and value are not of one kind', {
+    key: args.key,
+    default: pyTypeName(start),
+    value: found === undefined ? 'nothing' : pyTypeName(found),
+  });
+  return undefined;
+}
+
+function get(args: GetArgs, pillar: Dict, ctx: ModuleContext): Value {
+  const joined = args.merge ? merged(args, pillar, ctx) : undefined;
+  const found = joined ?? traverse(pillar, args.key, args.delimiter);
+  if (found !== undefined) return found;
+  if (args.default !== notSet) return args.default;
+  if (ctx.opts['pillar_raise_on_missing'] === true) throw pythonError('KeyError', pyQuoted(`Pillar key not found: ${args.key}`));
+  return '';
+}
+const pyQuoted = (text: string): string => `'${text}'`;
+
+function obfuscated(value: Value): Value {
+  if (isDict(value)) return dictOf(dictEntries(value).map(([key, item]) => [key, obfuscated(item)] as const));
+  return Array.isArray(value) ? value.map(obfuscated) : `<${pyTypeName(value)}>`;
+}
+
+async function item(args: readonly Value[], kwargs: PlainDict, ctx: ModuleContext): Promise<Dict> {
+  const pillar = await chosen(optionalText(kwargs['pillarenv']) ?? null, optionalText(kwargs['saltenv']) ?? null, ctx);
+  const delimiter = pyStr(kwargs['delimiter'] ?? DEFAULT_DELIMITER);
+  const fallback = kwargs['default'] ?? '';
+  return dictOf(args.map((name): [Value, Value] => [name, traverse(pillar, pyStr(name), delimiter) ?? fallback]));
+}
+
+const items = async (args: readonly Value[], kwargs: PlainDict, ctx: ModuleContext): Promise<Dict> =>
+  args.length > 0 ? item(args, newDict(), ctx) : compile(kwargs, ctx);
+
+const anything = { args: p.rest({ doc: 'keys to show instead of everything' }), kwargs: p.kwargs({ doc: 'pillar (override), pillarenv, saltenv' }) };
+
+const getter = (name: string) =>
+  fn({
+    doc: 'The value of a pillar key, also of a nested one, or the default. With merge the default is completed by the pillar.',
+    examples: [`salt '*' pillar.${name} pkg:apache`, `salt '*' pillar.${name} abc::def|ghi delimiter='|'`],
+    params: {
+      key: p.string(),
+      default: p.any({ default: notSet, doc: 'given back when the key is not there' }),
+      merge: p.bool({ default: false, doc: 'join default and value' }),
+      merge_nested_lists: p.any({ default: null, doc: 'join lists inside too' }),
+      delimiter: p.string({ default: DEFAULT_DELIMITER }),
+      pillarenv: p.string({ default: null, doc: 'ask the master for the pillar of that environment' }),
+      saltenv: p.string({ default: null }),
+    },
+    inline: true,
+    run: async (args, ctx) => get(args, await chosen(args.pillarenv, args.saltenv, ctx), ctx),
+  });
+const allItems = (name: string) =>
+  fn({
+    doc: 'The pillar as the master compiles it now; with arguments only those keys of the pillar in memory.',
+    examples: [`salt '*' pillar.${name}`, `salt '*' pillar.${name} pillar='{extra: 1}'`],
+    params: anything,
+    run: ({ args, kwargs }, ctx) => items(args, kwargs, ctx),
+  });
+
+export default defineModule({
+  name: 'pillar',
+  doc: 'Reads the data the master gives to this minion alone.',
+  functions: {
+    get: getter('get'),
+    fetch: getter('fetch'),
+    items: allItems('items'),
+    data: allItems('data'),
+    item: fn({
+      doc: 'The values of several pillar keys.',
+      examples: ["salt '*' pillar.item foo", "salt '*' pillar.item foo:bar", "salt '*' pillar.item foo bar baz"],
+      params: { args: p.rest(), kwargs: p.kwargs({ doc: 'default, delimiter, pillarenv, saltenv' }) },
+      inline: true,
+      run: ({ args, kwargs }, ctx) => item(args, kwargs, ctx),
+    }),
+    ls: fn({
+      doc: 'The names of the top-level keys.',
+      examples: ["salt '*' pillar.ls"],
+      params: { args: p.rest() },
+      run: async ({ args }, ctx) => dictKeys(await items(args, newDict(), ctx)),
+    }),
+    raw: fn({
+      doc: 'The pillar in memory, or one of its top-level keys.',
+      examples: ["salt '*' pillar.raw", "salt '*' pillar.raw key='roles'"],
+      params: { key: p.any({ default: null }) },
+      inline: true,
+      run: ({ key }, ctx) => (isTruthy(key) ? (dictGet(ctx.pillar, key) ?? newDict()) : ctx.pillar),
+    }),
+    keys: fn({
+      doc: 'The keys below a pillar key.',
+      examples: ["salt '*' pillar.keys web:sites"],
+      params: { key: p.string(), delimiter: p.string({ default: DEFAULT_DELIMITER }) },
+      inline: true,
+      run({ key, delimiter }, ctx) {
+        const found = traverse(ctx.pillar, key, delimiter);
+        if (found === undefined) throw pythonError('KeyError', pyQuoted(`Pillar key not found: ${key}`));
+        if (!isDict(found)) throw pythonError('ValueError', `Pillar value in key ${key} is not a dict`);
+        return dictKeys(found);
+      },
+    }),
+    obfuscate: fn({
+      doc: 'The pillar with every value replaced by its type, to look at the structure without the secrets.',
+      examples: ["salt '*' pillar.obfuscate"],
+      params: anything,
+      run: async ({ args, kwargs }, ctx) => obfuscated(await items(args, kwargs, ctx)),
+    }),
+    ext: fn({
+      doc: 'Compiles the pillar with other external sources. Refused until external pillars exist.',
+      examples: [`salt '*' pillar.ext '{libvirt: _}'`],
+      params: { external: p.any(), pillar: p.any({ default: null }) },
+      run() {
+        throw commandError('pillar.ext is not available: external pillars cannot be compiled on request yet');
+      },
+    }),
+    file_exists: fn({
+      doc: 'Whether a file is in the pillar roots. Only where those are local: on the master or without one.',
+      examples: ["salt '*' pillar.file_exists foo/bar.sls"],
+      params: { path: p.path(), saltenv: p.string({ default: null }) },
+      run({ path, saltenv }, ctx) {
+        const roots = ctx.opts['pillar_roots'];
+        if (!isDict(roots) || !isTruthy(roots)) throw commandError('No pillar_roots found. Are you running this on the master?');
+        const folders = dictEntries(roots).filter(([env]) => saltenv === null || pyStr(env) === saltenv);
+        return folders.some(([, list]) => Array.isArray(list) && list.some((folder) => isFile(join(pyStr(folder), path))));
+      },
+    }),
+    filter_by: fn({
+      doc: 'Picks an entry of a dictionary by the value of a pillar key; keys may be globs. `base` is merged below and `merge` above it.',
+      examples: [`salt '*' pillar.filter_by '{web: Serve it up, db: I query, default: x}' role`],
+      params: {
+        lookup_dict: p.dict(),
+        pillar: p.string({ doc: 'the key to look at' }),
+        merge: p.any({ default: null }),
+        default: p.any({ default: 'default' }),
+        base: p.any({ default: null }),
+      },
+      run: (args, ctx) => filterBy(args.lookup_dict, valuesAt(ctx.pillar, args.pillar), args),
+    }),
+  },
+});

@@ -1,0 +1,11 @@
+// Execution module `saltutil`: the minion about itself: jobs, extensions, caches, keys.
+import { defineModule } from 'halite/sdk';
+import { jobFunctions } from './jobs.ts';
+import { masterFunctions } from './master-side.ts';
+import { refreshFunctions, syncFunctions } from './sync.ts';
+
+export default defineModule({
+  name: 'saltutil',
+  doc: 'Manages the minion itself: its jobs, extensions, caches and keys.',
+  functions: { ...jobFunctions, ...syncFunctions, ...refreshFunctions, ...masterFunctions },
+});

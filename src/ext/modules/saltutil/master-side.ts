@@ -1,0 +1,191 @@
+// Functions of `saltutil` that act on the master: only where minion and master share a machine, or by asking the master.
+import { readdir, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { dictEntries, fn, isDict, type ModuleContext, newDict, p, type PlainDict, type Value } from 'halite/sdk';
+import { dumpJson, loadJson } from '../../../base/codec/json/index.ts';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { messageOf } from '../../../base/errors/index.ts';
+import { commandError } from '../support/errors.ts';
+import { isFile } from '../support/read.ts';
+import { cleanKwargs } from '../support/values.ts';
+import { installation } from '../support/version.ts';
+import { which } from '../support/which.ts';
+
+/** The configuration folder of a master on this machine. */
+function masterFolder(ctx: ModuleContext): string {
+  const folder = dirname(pyStr(ctx.opts['conf_file'] ?? ''));
+  if (!isFile(join(folder, 'master'))) {
+    throw commandError('This command can only be executed on a minion that is located on the master.');
+  }
+  return folder;
+}
+
+function programPath(name: string): string {
+  const own = join(installation().root, 'bin', name);
+  const found = which(own) ?? which(name);
+  if (!found) throw commandError(`${name} is not installed here`);
+  return found;
+}
+
+/** Values as the command line reads them back: JSON is YAML. */
+const words = (args: readonly Value[], kwargs: PlainDict): string[] => [
+  ...args.map((value) => dumpJson(value)),
+  ...Object.entries(kwargs).map(([key, value]) => `${key}=${dumpJson(value)}`),
+];
+
+async function ask(program: string, options: string[], ctx: ModuleContext): Promise<Value> {
+  const { retcode, stdout, stderr } = await ctx.exec(programPath(program), ['-c', masterFolder(ctx), '--out=json', ...options]);
+  try {
+    return loadJson(stdout);
+  } catch {
+    throw commandError(stderr.trim() || stdout.trim() || `${program} ended with code ${retcode}`);
+  }
+}
+
+/** The one value of an answer that names who gave it (`{"local": …}`). */
+function unwrap(answer: Value): Value {
+  const entries = isDict(answer) ? dictEntries(answer) : [];
+  return entries.length === 1 ? (entries[0]?.[1] ?? null) : answer;
+}
+
+const targetOptions: Readonly<Record<string, string>> = {
+  list: '-L',
+  pcre: '-E',
+  grain: '-G',
+  grain_pcre: '-P',
+  pillar: '-I',
+  pillar_pcre: '-J',
+  nodegroup: '-N',
+  range: '-R',
+  compound: '-C',
+  ipcidr: '-S',
+};
+
+interface RemoteCall {
+  readonly tgt: Value;
+  readonly fun: string;
+  readonly arg: Value;
+  readonly timeout: number | null;
+  readonly tgt_type: string;
+  readonly ret: string;
+  readonly kwarg: Value;
+  readonly ssh: boolean;
+}
+
+async function remote(call: RemoteCall, ctx: ModuleContext): Promise<PlainDict> {
+  if (call.ssh) throw commandError('salt-ssh is not available');
+  const option = Object.hasOwn(targetOptions, call.tgt_type) ? [targetOptions[call.tgt_type] as string] : [];
+  const tgt = Array.isArray(call.tgt) ? call.tgt.map(pyStr).join(',') : pyStr(call.tgt);
+  const args = Array.isArray(call.arg) ? call.arg : [call.arg];
+  const kwargs = isDict(call.kwarg) ? newDict(dictEntries(call.kwarg).map(([key, value]) => [pyStr(key), value])) : newDict();
+  const limits = [...(call.timeout ? [`--timeout=${call.timeout}`] : []), ...(call.ret ? [`--return=${call.ret}`] : [])];
+  const answer = await ask('salt', ['--static', ...limits, ...option, '--', tgt, call.fun, ...words(args, kwargs)], ctx);
+  const found = newDict();
+  if (isDict(answer)) for (const [id, value] of dictEntries(answer)) found[pyStr(id)] = newDict([['ret', value]]);
+  return found;
+}
+
+const remoteParams = {
+  tgt: p.any({ doc: 'which minions' }),
+  fun: p.string({ doc: 'the function' }),
+  arg: p.any({ default: [], doc: 'list of arguments' }),
+  timeout: p.int({ default: null }),
+  tgt_type: p.string({ default: 'glob' }),
+  ret: p.string({ default: '' }),
+  kwarg: p.any({ default: null, doc: 'dictionary of keyword arguments' }),
+  ssh: p.bool({ default: false }),
+  kwargs: p.kwargs(),
+};
+
+export const masterFunctions = {
+  runner: fn({
+    doc: 'Runs a runner function. Only on a minion next to its master.',
+    examples: ["salt master_minion saltutil.runner jobs.list_jobs", `salt master_minion saltutil.runner test.arg arg="['baz']" kwarg="{'foo': 'bar'}"`],
+    params: {
+      name: p.string(),
+      arg: p.any({ default: null }),
+      kwarg: p.any({ default: null }),
+      full_return: p.bool({ default: false }),
+      saltenv: p.string({ default: 'base' }),
+      jid: p.string({ default: null }),
+      kwargs: p.kwargs(),
+    },
+    async run({ name, arg, kwarg, kwargs }, ctx) {
+      const named = isDict(kwarg) ? newDict(dictEntries(kwarg).map(([key, value]) => [pyStr(key), value])) : newDict();
+      Object.assign(named, cleanKwargs(kwargs));
+      return ask('salt-run', ['--', name, ...words(Array.isArray(arg) ? arg : arg === null ? [] : [arg], named)], ctx);
+    },
+  }),
+  wheel: fn({
+    doc: 'Runs a wheel function. Only on a minion next to its master.',
+    examples: ["salt master_minion saltutil.wheel key.accept match=jerry"],
+    params: { name: p.string(), args: p.rest(), kwargs: p.kwargs() },
+    async run({ name, args, kwargs }, ctx) {
+      return unwrap(await ask('salt-run', ['--', 'salt.wheel', name, ...words(args, cleanKwargs(kwargs))], ctx));
+    },
+  }),
+  cmd: fn({
+    doc: 'Runs a function on other minions. Only on a minion next to its master.',
+    examples: ["salt '*' saltutil.cmd tgt='*' fun=test.ping"],
+    params: remoteParams,
+    run: (args, ctx) => remote(args, ctx),
+  }),
+  cmd_iter: fn({
+    doc: 'Like saltutil.cmd, with one entry per minion in a list.',
+    examples: ["salt '*' saltutil.cmd_iter tgt='*' fun=test.ping"],
+    params: remoteParams,
+    run: async (args, ctx) => Object.entries(await remote(args, ctx)).map(([id, value]) => newDict([[id, value]])),
+  }),
+  mmodule: fn({
+    doc: 'Runs an execution function in another file server environment.',
+    examples: ["salt '*' saltutil.mmodule base test.ping"],
+    params: { saltenv: p.string(), fun: p.string(), args: p.rest(), kwargs: p.kwargs() },
+    run: ({ fun, args, kwargs }, ctx) => ctx.callWith(fun, args, cleanKwargs(kwargs)),
+  }),
+  revoke_auth: fn({
+    doc: 'Asks the master to forget this minion’s key. The minion is not accepted any more afterwards.',
+    examples: ["salt '*' saltutil.revoke_auth"],
+    params: { preserve_minion_cache: p.bool({ default: false }) },
+    async run({ preserve_minion_cache }, ctx) {
+      try {
+        await ctx.minion.masterRequest(newDict([['cmd', 'revoke_auth'], ['id', ctx.id], ['preserve_minion_cache', preserve_minion_cache]]));
+        return true;
+      } catch (error) {
+        ctx.log.error('revoking failed', { problem: messageOf(error) });
+        return false;
+      }
+    },
+  }),
+  regen_keys: fn({
+    doc: 'Removes the minion’s keys, so that it makes new ones. They have to be accepted on the master again.',
+    examples: ["salt '*' saltutil.regen_keys"],
+    async run(_, ctx) {
+      const folder = pyStr(ctx.opts['pki_dir'] ?? '');
+      if (folder) for (const name of await readdir(folder)) await rm(join(folder, name), { force: true }).catch(() => undefined);
+      return null;
+    },
+  }),
+  clear_cache: fn({
+    doc: 'Removes every file in the minion’s cache folder.',
+    examples: ["salt '*' saltutil.clear_cache"],
+    async run(_, ctx) {
+      const folder = pyStr(ctx.opts['cachedir'] ?? '');
+      if (!folder || folder === '/') return false;
+      try {
+        for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+          if (entry.isFile() || entry.isSymbolicLink()) await rm(join(entry.parentPath, entry.name), { force: true });
+        }
+        return true;
+      } catch (error) {
+        ctx.log.error('clearing the cache failed', { folder, problem: messageOf(error) });
+        return false;
+      }
+    },
+  }),
+  update: fn({
+    doc: 'Self-update is not offered: use the package manager.',
+    examples: ["salt '*' saltutil.update"],
+    params: { version: p.string({ default: null }) },
+    run: () => newDict([['_error', 'Esky not available as import']]),
+  }),
+};

@@ -1,0 +1,193 @@
+// Functions of `saltutil` that bring the minion's extensions, grains and pillar up to date.
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fn, type ModuleContext, type ModuleFunction, newDict, p, type PlainDict, type Value } from 'halite/sdk';
+import { dumpJson } from '../../../base/codec/json/index.ts';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { commandError, invocationError } from '../support/errors.ts';
+import { isDirectory, listDir } from '../support/read.ts';
+import { cleanKwargs, isTruthy } from '../support/values.ts';
+
+const common = {
+  saltenv: p.string({ default: null, doc: 'file server environments; those of the top file when not given' }),
+  refresh: p.bool({ default: true, doc: 'load what was fetched' }),
+  extmod_whitelist: p.any({ default: null, doc: 'fetch only these' }),
+  extmod_blacklist: p.any({ default: null, doc: 'do not fetch these' }),
+};
+const withPillarCache = { ...common, clean_pillar_cache: p.bool({ default: false }) };
+const notAtOnce = { ...common, refresh: p.bool({ default: false, doc: 'load what was fetched' }) };
+
+interface SyncArgs {
+  readonly saltenv: string | null;
+  readonly extmod_whitelist: Value;
+  readonly extmod_blacklist: Value;
+}
+
+/** Names of the extensions that were fetched. The file client does the transfer; where there is none, nothing is new. */
+async function fetchKind(kind: string, args: SyncArgs, ctx: ModuleContext): Promise<string[]> {
+  if (!(await ctx.registry.functionInfo('modules', 'cp.sync_extensions'))) return [];
+  const found = await ctx.call('cp.sync_extensions', kind, args.saltenv, args.extmod_whitelist, args.extmod_blacklist);
+  return Array.isArray(found) ? found.map(pyStr) : [];
+}
+
+const syncOf = (kind: string, what: string, refreshes: boolean): ModuleFunction =>
+  fn({
+    doc: `Fetches ${what} of users from the file server and gives back the names of those that are new or changed.`,
+    examples: [`salt '*' saltutil.sync_${kind === 'proxy' ? 'proxymodules' : kind}`],
+    params: refreshes ? common : notAtOnce,
+    async run(args, ctx) {
+      const names = await fetchKind(kind, args, ctx);
+      if (args.refresh) await ctx.minion.reloadExtensions();
+      return names;
+    },
+  });
+
+/** The order of `sync_all`, and the folder each kind is in. */
+const allKinds: readonly (readonly [string, string])[] = [
+  ...(['clouds', 'beacons', 'modules', 'states', 'sdb', 'grains', 'renderers', 'returners', 'output', 'utils'] as const).map(
+    (kind) => [kind, kind] as const,
+  ),
+  ...(['log_handlers', 'executors'] as const).map((kind) => [kind, kind] as const),
+  ['proxymodules', 'proxy'],
+  ...(['engines', 'thorium', 'serializers', 'matchers'] as const).map((kind) => [kind, kind] as const),
+];
+
+async function syncAll(args: SyncArgs, ctx: ModuleContext): Promise<PlainDict> {
+  const found = newDict();
+  for (const [name, kind] of allKinds) found[name] = await fetchKind(kind, args, ctx);
+  if (ctx.opts['file_client'] === 'local') found['pillar'] = await fetchKind('pillar', args, ctx);
+  return found;
+}
+
+async function refreshAll(ctx: ModuleContext): Promise<void> {
+  await ctx.minion.reloadExtensions();
+  await ctx.minion.refreshGrains();
+  await ctx.minion.refreshPillar();
+}
+
+const output = syncOf('output', 'outputters', true);
+
+export const syncFunctions = {
+  sync_all: fn({
+    doc: 'Fetches every kind of user extension from the file server and loads what is new.',
+    examples: ["salt '*' saltutil.sync_all", `salt '*' saltutil.sync_all extmod_whitelist={'modules': ['custom_module']}`],
+    params: withPillarCache,
+    async run(args, ctx) {
+      const found = await syncAll(args, ctx);
+      if (args.refresh) await refreshAll(ctx);
+      return found;
+    },
+  }),
+  sync_grains: fn({
+    doc: 'Fetches grain collectors of users from the file server, collects grains and pillar anew.',
+    examples: ["salt '*' saltutil.sync_grains"],
+    params: withPillarCache,
+    async run(args, ctx) {
+      const names = await fetchKind('grains', args, ctx);
+      if (args.refresh) await refreshAll(ctx);
+      return names;
+    },
+  }),
+  sync_pillar: fn({
+    doc: 'Fetches external pillars of users; only for minions without a master.',
+    examples: ["salt-call --local saltutil.sync_pillar"],
+    params: withPillarCache,
+    async run(args, ctx) {
+      if (ctx.opts['file_client'] !== 'local') throw commandError('Pillar modules can only be synced to masterless minions');
+      const names = await fetchKind('pillar', args, ctx);
+      if (args.refresh) await ctx.minion.refreshPillar();
+      return names;
+    },
+  }),
+  sync_sdb: fn({
+    doc: 'Fetches sdb modules of users from the file server.',
+    examples: ["salt '*' saltutil.sync_sdb"],
+    params: { saltenv: common.saltenv, extmod_whitelist: common.extmod_whitelist, extmod_blacklist: common.extmod_blacklist },
+    run: (args, ctx) => fetchKind('sdb', args, ctx),
+  }),
+  sync_modules: syncOf('modules', 'execution modules', true),
+  sync_states: syncOf('states', 'state modules', true),
+  sync_beacons: syncOf('beacons', 'beacons', true),
+  sync_renderers: syncOf('renderers', 'renderers', true),
+  sync_returners: syncOf('returners', 'returners', true),
+  sync_clouds: syncOf('clouds', 'cloud modules', true),
+  sync_utils: syncOf('utils', 'utility modules', true),
+  sync_serializers: syncOf('serializers', 'serializers', true),
+  sync_log_handlers: syncOf('log_handlers', 'log handlers', true),
+  sync_executors: syncOf('executors', 'executors', true),
+  sync_proxymodules: syncOf('proxy', 'proxy modules', false),
+  sync_matchers: syncOf('matchers', 'matchers', false),
+  sync_engines: syncOf('engines', 'engines', false),
+  sync_thorium: syncOf('thorium', 'thorium modules', false),
+  sync_output: output,
+  sync_outputters: output,
+  list_extmods: fn({
+    doc: 'Names of the user extensions this minion has fetched, by kind.',
+    examples: ["salt '*' saltutil.list_extmods"],
+    async run(_, ctx) {
+      const root = pyStr(ctx.opts['extension_modules'] || join(pyStr(ctx.opts['cachedir'] ?? ''), 'extmods'));
+      const found = newDict();
+      for (const kind of listDir(root).filter((name) => isDirectory(join(root, name)))) {
+        const files = await readdir(join(root, kind), { recursive: true, withFileTypes: true });
+        found[kind] = [...new Set(files.filter((file) => file.isFile()).map((file) => file.name.split('.')[0] as string))];
+      }
+      return found;
+    },
+  }),
+};
+
+const refreshPillar = (name: string) =>
+  fn({
+    doc: 'Asks the master for this minion’s pillar and keeps it.',
+    examples: [`salt '*' saltutil.${name}`, `salt '*' saltutil.${name} wait=True timeout=60`],
+    params: {
+      wait: p.bool({ default: false, doc: 'accepted; the answer always comes when the pillar is there' }),
+      timeout: p.float({ default: 30 }),
+      clean_cache: p.bool({ default: true }),
+    },
+    run: (_, ctx) => ctx.minion.refreshPillar(),
+  });
+
+export const refreshFunctions = {
+  refresh_pillar: refreshPillar('refresh_pillar'),
+  pillar_refresh: refreshPillar('pillar_refresh'),
+  refresh_grains: fn({
+    doc: 'Collects the grains anew, and the pillar unless refresh_pillar=False.',
+    examples: ["salt '*' saltutil.refresh_grains"],
+    params: { kwargs: p.kwargs({ doc: 'refresh_pillar, clean_pillar_cache' }) },
+    async run({ kwargs }, ctx) {
+      const { refresh_pillar = true, clean_pillar_cache: _, ...unknown } = cleanKwargs(kwargs);
+      const bad = Object.entries(unknown).map(([key, value]) => `${key}=${dumpJson(value)}`);
+      if (bad.length > 0) throw invocationError(`The following keyword arguments are not valid: ${bad.join(', ')}`);
+      await ctx.minion.refreshGrains();
+      if (isTruthy(refresh_pillar)) await ctx.minion.refreshPillar();
+      return true;
+    },
+  }),
+  refresh_modules: fn({
+    doc: 'Makes new jobs load the extensions and grains anew.',
+    examples: ["salt '*' saltutil.refresh_modules"],
+    params: { kwargs: p.kwargs({ doc: 'async: accepted' }) },
+    async run(_, ctx) {
+      await ctx.minion.reloadExtensions();
+      await ctx.minion.refreshGrains();
+      return true;
+    },
+  }),
+  refresh_beacons: fn({
+    doc: 'Makes the minion load its beacons anew.',
+    examples: ["salt '*' saltutil.refresh_beacons"],
+    async run(_, ctx) {
+      await ctx.minion.reloadExtensions();
+      return true;
+    },
+  }),
+  refresh_matchers: fn({
+    doc: 'Makes the minion load its matchers anew.',
+    examples: ["salt '*' saltutil.refresh_matchers"],
+    async run(_, ctx) {
+      await ctx.minion.reloadExtensions();
+      return true;
+    },
+  }),
+};

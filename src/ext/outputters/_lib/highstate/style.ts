@@ -1,0 +1,55 @@
+// What the options say about the look of state results.
+import { dictEntries, dictGet, isDict, type OutputOptions, type Value } from 'halite/sdk';
+import { type Colors, colorsFor, isTruthy, stripsColors } from '../colors.ts';
+
+export interface HighstateStyle {
+  readonly colors: Colors;
+  readonly strip: boolean;
+  /** `full`, `terse`, `mixed`, `changes` or `filter`, with or without `_id`. */
+  readonly mode: string;
+  /** Show states that were fine and changed nothing. */
+  readonly verbose: boolean;
+  readonly onlyChanged: boolean;
+  /** Start times, durations and the total. */
+  readonly profile: boolean;
+  readonly percent: boolean;
+  /** Aligned columns for terse lines, or a format of the operator's own. */
+  readonly tabular: boolean | string;
+  readonly compressIds: boolean;
+  /** Results (`True`, `False`, `None`) that `filter` leaves out or shows terse. */
+  readonly exclude: readonly string[];
+  readonly terse: readonly string[];
+}
+
+function words(value: Value | undefined): string[] {
+  if (typeof value === 'string') return value.split(',');
+  return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
+}
+
+/** `exclude=` and `terse=` among the arguments of the function win over the configuration. */
+function filterSettings(opts: OutputOptions['opts']): { exclude: string[]; terse: string[] } {
+  let kwargs: Value = null;
+  for (const item of Array.isArray(opts['arg']) ? opts['arg'] : []) {
+    if (isDict(item) && dictEntries(item).some(([key]) => key === '__kwarg__')) kwargs = item;
+  }
+  const pick = (name: string, setting: string): string[] =>
+    words((isDict(kwargs) ? dictGet(kwargs, name) : undefined) ?? opts[setting]);
+  return { exclude: pick('exclude', 'state_output_exclude'), terse: pick('terse', 'state_output_terse') };
+}
+
+export function highstateStyle(options: OutputOptions): HighstateStyle {
+  const { opts } = options;
+  const tabular = opts['state_tabular'];
+  return {
+    colors: colorsFor(options),
+    strip: stripsColors(options),
+    mode: String(opts['state_output'] ?? 'full').toLowerCase(),
+    verbose: isTruthy(opts['state_verbose'] ?? false),
+    onlyChanged: isTruthy(opts['state_output_diff'] ?? false),
+    profile: isTruthy(opts['state_output_profile'] ?? false),
+    percent: isTruthy(opts['state_output_pct'] ?? false),
+    tabular: typeof tabular === 'string' ? tabular : tabular === true,
+    compressIds: isTruthy(opts['state_compress_ids'] ?? false),
+    ...filterSettings(opts),
+  };
+}

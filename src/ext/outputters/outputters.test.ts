@@ -1,0 +1,57 @@
+// Every outputter against what Salt 3006.27 printed for the same data (test/fixtures/outputters).
+import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import type { Outputter, Value } from 'halite/sdk';
+import { describe, expect, it } from 'vitest';
+import { type Tagged, untag } from '../../base/codec/python/tagged.ts';
+import highstate from './highstate.ts';
+import json from './json.ts';
+import key from './key.ts';
+import nested from './nested.ts';
+import newlineValuesOnly from './newline_values_only.ts';
+import noReturn from './no_return.ts';
+import pprint from './pprint.ts';
+import profile from './profile.ts';
+import quiet from './quiet.ts';
+import raw from './raw.ts';
+import table from './table.ts';
+import txt from './txt.ts';
+import yaml from './yaml.ts';
+
+interface Recorded {
+  out: string;
+  data: Tagged;
+  opts: [string, Tagged][];
+  retcode?: number;
+  text?: string;
+  raises?: string;
+}
+
+const outputters: Record<string, Outputter> = Object.fromEntries(
+  [highstate, json, key, nested, newlineValuesOnly, noReturn, pprint, profile, quiet, raw, table, txt, yaml].map(
+    (outputter) => [outputter.name, outputter],
+  ),
+);
+const file = new URL('../../../test/fixtures/outputters/recorded.json.gz', import.meta.url);
+const recorded = JSON.parse(gunzipSync(readFileSync(file)).toString()) as Recorded[];
+// What the recording took as base options.
+const base = { state_verbose: true, state_output: 'full', state_output_profile: true, state_output_diff: false };
+
+function render(sample: Recorded): string {
+  const opts: Record<string, Value> = { ...base };
+  for (const [name, value] of sample.opts) opts[name] = untag(value);
+  const options = { color: opts['color'] === true, opts, retcode: sample.retcode ?? 0 };
+  return outputters[sample.out]!.render(untag(sample.data), options);
+}
+
+describe.each(Object.keys(outputters))('%s', (name) => {
+  const samples = recorded.filter((sample) => sample.out === name);
+  it(`prints ${samples.length} samples as Salt does`, () => {
+    expect(samples.length).toBeGreaterThan(20);
+    for (const sample of samples) {
+      const about = JSON.stringify([sample.data, sample.opts]);
+      if (sample.raises) expect(() => render(sample), `${sample.raises} ${about}`).toThrow();
+      else expect(render(sample), about).toBe(sample.text);
+    }
+  });
+});

@@ -1,0 +1,243 @@
+// The minion daemon: puts its parts together, keeps one link per master, and lets go of everything in order.
+import { randomBytes } from 'node:crypto';
+import { lookup } from 'node:dns/promises';
+import { newDict, type PlainDict } from '../base/codec/value.ts';
+import { masterAddresses, type MinionOpts } from '../base/config/index.ts';
+import { HaliteError, messageOf } from '../base/errors/index.ts';
+import type { Logger } from '../base/log/index.ts';
+import { execProgram, JobPool, locateBundle, matchesMinion, packShared, type Runtime, type WorkerData } from '../engine/exec/index.ts';
+import { Loader } from '../extend/loader/index.ts';
+import type { Transport } from '../protocol/wire/transport.ts';
+import { GrainStore } from './grains.ts';
+import type { Identity } from './identity.ts';
+import { Jobs } from './jobs.ts';
+import { MasterLink } from './master-link.ts';
+import { ProcFiles } from './proc-files.ts';
+import { RecentJobs } from './receive.ts';
+import { Returns } from './return.ts';
+import { createServices, runningJobs, signalJob } from './services.ts';
+import { Spool } from './spool.ts';
+import { MasterTrust } from './trust.ts';
+
+export interface DaemonParts {
+  readonly opts: MinionOpts;
+  readonly log: Logger;
+  readonly identity: Identity;
+  readonly transport: Transport;
+  /** The built job process; found by itself when not given. */
+  readonly jobProcess?: string;
+}
+
+const idleProcessMs = 20_000;
+/** What "no limit" means, so that a flood of jobs cannot take the machine down. */
+const mostProcesses = 100;
+
+export class MinionDaemon {
+  readonly links: MasterLink[] = [];
+  readonly pool: JobPool;
+  readonly grains: GrainStore;
+  private readonly parts: DaemonParts;
+  private readonly control = new AbortController();
+  private readonly procFiles: ProcFiles;
+  private readonly spool: Spool;
+  private readonly returns: Returns;
+  private readonly jobs: Jobs;
+  private readonly recent: RecentJobs;
+  private readonly sdkUrl: string | undefined;
+  private readonly packed = new Map<string, WorkerData>();
+  private dataVersion = 0;
+  private loader: Loader;
+
+  constructor(parts: DaemonParts) {
+    const { opts, log } = parts;
+    this.parts = parts;
+    const entry = parts.jobProcess ?? locateBundle('job-process.js');
+    if (!entry) throw new HaliteError('extension.broken', 'job-process.js is missing', { hint: 'Run "npm run build".' });
+    const sdk = locateBundle('sdk.js');
+    this.sdkUrl = sdk ? `file://${sdk}` : undefined;
+    const maxProcesses = opts.process_count_max > 0 ? opts.process_count_max : mostProcesses;
+    this.pool = new JobPool({ entry, log: log.child('job'), maxProcesses, idleMs: idleProcessMs });
+    this.grains = new GrainStore(opts, log, () => this.collectGrains());
+    this.procFiles = new ProcFiles(opts.cachedir);
+    this.spool = new Spool(opts.cachedir, log);
+    this.returns = new Returns(opts, this.spool, log, this.control.signal);
+    this.recent = new RecentJobs(opts.minion_jid_queue_hwm);
+    this.loader = this.newLoader();
+    this.jobs = new Jobs({
+      ...{ opts, log, pool: this.pool, procFiles: this.procFiles, returns: this.returns, spool: this.spool },
+      signal: this.control.signal,
+      loader: () => this.loader,
+      services: (link) => createServices(this.serviceParts(), link),
+      runtime: (link) => this.runtime(link),
+      data: (link) => this.workerData(link),
+    });
+  }
+
+  /** Starts everything; masters are connected in the background. `fatal` is told when no master will ever take us. */
+  async start(fatal: (error: Error) => void): Promise<void> {
+    const { opts, log } = this.parts;
+    await this.procFiles.prepare();
+    await this.spool.prepare();
+    if (opts.master_type === 'disable') {
+      log.info('no master: master_type is disable');
+      return;
+    }
+    if (!['str', 'standard'].includes(opts.master_type)) {
+      log.warn('this master_type is not supported yet: all masters are used at the same time', { master_type: opts.master_type });
+    }
+    void this.grains.get().catch((error: unknown) => log.error('grains could not be collected', { error: messageOf(error) }));
+    const trust = await MasterTrust.load(opts);
+    const boot = randomBytes(8).toString('hex');
+    for (const address of masterAddresses(opts)) {
+      if (this.links.some((link) => link.address.host === address.host && link.address.port === address.port)) {
+        log.warn('a master is listed twice and used once', { master: `${address.host}:${address.port}` });
+        continue;
+      }
+      const link = new MasterLink({
+        ...{ opts, address, trust, boot, recent: this.recent },
+        identity: this.parts.identity,
+        transport: this.parts.transport,
+        log: log.with({ master: `${address.host}:${address.port}` }),
+        grains: () => this.grains.get(),
+        isTarget: (self, tgt, kind, delimiter) =>
+          matchesMinion({ id: opts.id, opts: opts.raw, grains: this.grains.now, pillar: self.pillar }, tgt, kind, delimiter),
+        onJob: (self, job) => this.jobs.handle(self, job),
+        onReady: (self) => void this.returns.replay(self),
+        onPillar: (self) => void this.packed.delete(self.name),
+      });
+      this.links.push(link);
+      void this.runLink(link, fatal);
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.control.abort();
+    await this.pool.stop('leave');
+    await this.jobs.settle();
+    for (const link of this.links) link.stop();
+  }
+
+  running() {
+    return runningJobs(this.pool, this.procFiles);
+  }
+
+  signalJob(jid: string, signal: number): Promise<string> {
+    return signalJob(this.pool, this.procFiles, jid, signal);
+  }
+
+  /** A link that ends for good takes the daemon along only when it was the last one. */
+  private async runLink(link: MasterLink, fatal: (error: Error) => void): Promise<void> {
+    try {
+      await link.start();
+      await this.dropTwin(link);
+    } catch (error) {
+      if (this.control.signal.aborted || link.state === 'stopped') return;
+      this.parts.log.error('a master is given up', { master: link.name, error: messageOf(error) });
+      link.stop();
+      if (this.links.every((other) => other.state === 'stopped')) fatal(error instanceof Error ? error : new Error(messageOf(error)));
+    }
+  }
+
+  /** The same master under two names would run every job twice. */
+  private async dropTwin(link: MasterLink): Promise<void> {
+    const addresses = await addressesOf(link.address.host);
+    for (const other of this.links) {
+      if (other === link || other.state === 'stopped' || other.address.port !== link.address.port) continue;
+      if (other.credentials?.masterKeyText !== link.credentials?.masterKeyText || !other.credentials) continue;
+      const twin = (await addressesOf(other.address.host)).some((address) => addresses.includes(address));
+      if (!twin) continue;
+      this.parts.log.warn('two entries of "master" are the same machine: the second is not used', { used: other.name, unused: link.name });
+      link.stop();
+      return;
+    }
+  }
+
+  private serviceParts() {
+    return {
+      opts: this.parts.opts,
+      pool: this.pool,
+      procFiles: this.procFiles,
+      refreshGrains: () => this.refreshGrains(),
+      reloadExtensions: () => this.reloadExtensions(),
+    };
+  }
+
+  private async refreshGrains(): Promise<void> {
+    await this.grains.refresh();
+    this.packed.clear();
+    // The master learns grains from the pillar request.
+    await Promise.all(this.links.filter((link) => link.ready).map((link) => link.loadPillar()));
+  }
+
+  private reloadExtensions(): void {
+    this.loader = this.newLoader();
+    this.pool.recycle();
+  }
+
+  private newLoader(): Loader {
+    const { opts, log } = this.parts;
+    return new Loader({ opts: () => opts.raw, grains: () => this.grains.now, log, userCode: 'names' });
+  }
+
+  private runtime(link: MasterLink): Runtime {
+    const { opts, log } = this.parts;
+    return {
+      id: opts.id,
+      loader: this.loader,
+      log,
+      minion: createServices(this.serviceParts(), link),
+      opts: () => opts.raw,
+      grains: () => this.grains.now,
+      pillar: () => link.pillar,
+      exec: (file, args, options, signal) => execProgram(file, args, options, signal),
+      match: (expression, kind) =>
+        matchesMinion({ id: opts.id, opts: opts.raw, grains: this.grains.now, pillar: link.pillar }, expression, kind),
+    };
+  }
+
+  private workerData(link: MasterLink): WorkerData {
+    let data = this.packed.get(link.name);
+    if (!data) {
+      data = this.packData(this.grains.now, link.pillar as PlainDict);
+      this.packed.set(link.name, data);
+    }
+    return data;
+  }
+
+  private packData(grains: PlainDict, pillar: PlainDict): WorkerData {
+    const { opts } = this.parts;
+    const body = packShared({ opts: opts.raw, grains, pillar });
+    return { version: String(++this.dataVersion), id: opts.id, sdkUrl: this.sdkUrl, body };
+  }
+
+  private async collectGrains(): Promise<PlainDict> {
+    const outcome = await this.pool.run({
+      jid: 'grains',
+      assignment: { job: undefined, services: noServices, data: this.packData(newDict(), newDict()) },
+    });
+    if (outcome.success !== true) throw new HaliteError('call.failed', String(outcome.return));
+    return outcome.return as PlainDict;
+  }
+}
+
+async function addressesOf(host: string): Promise<string[]> {
+  return lookup(host, { all: true }).then(
+    (found) => found.map((item) => item.address),
+    () => [],
+  );
+}
+
+const unavailable = async (): Promise<never> => {
+  throw new HaliteError('daemon.unreachable', 'Not available while grains are collected');
+};
+const noServices = {
+  hasMaster: false,
+  running: unavailable,
+  signalJob: unavailable,
+  masterRequest: unavailable,
+  fire: unavailable,
+  refreshGrains: unavailable,
+  refreshPillar: unavailable,
+  compilePillar: unavailable,
+  reloadExtensions: unavailable,
+};

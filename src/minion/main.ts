@@ -1,0 +1,32 @@
+// Entry of the minion daemon: from options to a running minion.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { MinionOpts } from '../base/config/index.ts';
+import type { Logger } from '../base/log/index.ts';
+import { getTransport } from '../protocol/wire/transports.ts';
+import { MinionDaemon } from './daemon.ts';
+import { loadIdentity } from './identity.ts';
+
+export interface RunningMinion {
+  stop(): Promise<void>;
+  /** Settles only when the minion cannot go on (every master refused its key for good), with the reason. */
+  readonly ended: Promise<Error>;
+}
+
+export interface RunMinionOptions {
+  /** Path of the built job process, for tests. */
+  readonly jobProcess?: string;
+}
+
+/** Starts the minion and returns once it works; masters are connected in the background and for ever. */
+export async function runMinion(opts: MinionOpts, log: Logger, options: RunMinionOptions = {}): Promise<RunningMinion> {
+  if (opts.random_startup_delay > 0) await sleep(Math.random() * opts.random_startup_delay * 1000);
+  const [identity, transport] = await Promise.all([loadIdentity(opts), getTransport(opts.transport)]);
+  const daemon = new MinionDaemon({ opts, log, identity, transport, ...options });
+  let fatal: (error: Error) => void = () => undefined;
+  const ended = new Promise<Error>((resolve) => {
+    fatal = resolve;
+  });
+  await daemon.start(fatal);
+  log.info('minion started', { minion: opts.id, fingerprint: identity.fingerprint });
+  return { stop: () => daemon.stop(), ended };
+}

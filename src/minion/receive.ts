@@ -1,0 +1,155 @@
+// Job path 5/9 · from protocol/wire · to engine/exec: takes a publish apart and decides whether it is for this minion.
+import { unpack } from '../base/codec/msgpack/index.ts';
+import { type Dict, dictGet, isDict, type Value } from '../base/codec/value.ts';
+import { defaultSigAlgo, isSigAlgo, verifyPkcs1 } from '../base/crypto/index.ts';
+import { HaliteError, messageOf } from '../base/errors/index.ts';
+import type { Logger } from '../base/log/index.ts';
+import type { Credentials } from './auth-reply.ts';
+
+/** What a receiver needs of the link it belongs to. */
+export interface ReceiverOptions {
+  readonly log: Logger;
+  /** `sign_pub_messages`: unsigned jobs are refused. */
+  readonly requireSignature: boolean;
+  readonly credentials: () => Credentials | undefined;
+  readonly renew: (stale: Credentials) => Promise<Credentials>;
+  readonly recent: RecentJobs;
+  readonly isTarget: (tgt: string | string[], kind: string, delimiter: string) => Promise<boolean>;
+  readonly accept: (job: Dict) => void;
+}
+
+/** Why a publish went no further; only for logs and tests. */
+export type Dropped = 'malformed' | 'unsigned' | 'forged' | 'undecryptable' | 'replayed' | 'repeated' | 'not-targeted';
+
+/** The job ids seen last, shared by all masters: a job that comes by two ways runs once. */
+export class RecentJobs {
+  private readonly limit: number;
+  private readonly jids = new Set<string>();
+
+  constructor(limit: number) {
+    this.limit = Math.max(1, limit);
+  }
+
+  /** False when it was seen already. */
+  add(jid: string): boolean {
+    if (this.jids.has(jid)) return false;
+    this.jids.add(jid);
+    if (this.jids.size > this.limit) this.jids.delete(this.jids.values().next().value!);
+    return true;
+  }
+}
+
+interface Envelope {
+  readonly load: Uint8Array;
+  readonly sig: Uint8Array | undefined;
+  readonly algo: string;
+}
+
+export class Receiver {
+  private readonly options: ReceiverOptions;
+
+  constructor(options: ReceiverOptions) {
+    this.options = options;
+  }
+
+  /** Handles one publish. Never throws; what is dropped is named. */
+  async receive(payload: Uint8Array): Promise<Dropped | 'accepted'> {
+    try {
+      return await this.process(payload);
+    } catch (error) {
+      return this.drop('malformed', messageOf(error));
+    }
+  }
+
+  private async process(payload: Uint8Array): Promise<Dropped | 'accepted'> {
+    const envelope = readEnvelope(payload);
+    const keys = this.options.credentials();
+    if (!envelope || !keys) return this.drop('malformed', envelope ? 'not signed in' : 'no envelope');
+    const refused = this.checkSignature(envelope, keys);
+    if (refused) return refused;
+    const job = await this.decrypt(envelope, keys);
+    if (typeof job === 'string') return this.drop(job, '');
+    const { tgt, kind, delimiter, problem } = targetOf(job);
+    if (problem) return this.drop('malformed', problem);
+    if (!(await this.options.isTarget(tgt, kind, delimiter))) return 'not-targeted';
+    // Only now: a job for others must not push ours out of the list.
+    if (!this.options.recent.add(String(dictGet(job, 'jid')))) return this.drop('repeated', String(dictGet(job, 'jid')));
+    this.options.accept(job);
+    return 'accepted';
+  }
+
+  private checkSignature(envelope: Envelope, keys: Credentials): Dropped | undefined {
+    if (!envelope.sig) return this.options.requireSignature ? this.drop('unsigned', '') : undefined;
+    if (!isSigAlgo(envelope.algo)) return this.drop('forged', `unknown algorithm ${envelope.algo.slice(0, 40)}`);
+    const good = verifyPkcs1(keys.masterKey, envelope.load, envelope.sig, envelope.algo);
+    return good ? undefined : this.drop('forged', 'the signature does not verify with the trusted master key');
+  }
+
+  /** Opens the job; after a change of the shared key signs in again and tries the same message once more. */
+  private async decrypt(envelope: Envelope, keys: Credentials): Promise<Dict | 'undecryptable' | 'replayed'> {
+    try {
+      return keys.aes.openPublish(envelope.load) ?? 'replayed';
+    } catch (error) {
+      if (!isWrongKey(error)) throw error;
+    }
+    const fresh = await this.options.renew(keys);
+    try {
+      return fresh.aes.openPublish(envelope.load) ?? 'replayed';
+    } catch (error) {
+      if (isWrongKey(error)) return 'undecryptable';
+      throw error;
+    }
+  }
+
+  private drop(why: Dropped, detail: string): Dropped {
+    const level = why === 'replayed' || why === 'repeated' ? 'debug' : 'warn';
+    this.options.log.limited(`publish ${why}`, level, 'a published message was dropped', { why, ...(detail ? { detail } : {}) });
+    return why;
+  }
+}
+
+const isWrongKey = (error: unknown): boolean => error instanceof HaliteError && error.code === 'crypto.verify';
+
+function readEnvelope(payload: Uint8Array): Envelope | undefined {
+  const value = unpack(payload, { raw: true, maxDepth: 16 });
+  if (!isDict(value)) return undefined;
+  const enc = dictGet(value, 'enc');
+  const load = dictGet(value, 'load');
+  const sig = dictGet(value, 'sig');
+  const algo = dictGet(value, 'sig_algo');
+  if (!(enc instanceof Uint8Array) || Buffer.from(enc).toString() !== 'aes' || !(load instanceof Uint8Array)) return undefined;
+  return {
+    load,
+    sig: sig instanceof Uint8Array ? sig : undefined,
+    // Masters before 3006.9 do not name it.
+    algo: algo instanceof Uint8Array ? Buffer.from(algo).toString() : defaultSigAlgo,
+  };
+}
+
+interface TargetFields {
+  readonly tgt: string | string[];
+  readonly kind: string;
+  readonly delimiter: string;
+  readonly problem?: string;
+}
+
+/** A job needs target, jid, function and arguments; anything else is not for us to guess. */
+function targetOf(job: Dict): TargetFields {
+  const nothing = { tgt: '', kind: 'glob', delimiter: ':' };
+  const jid = dictGet(job, 'jid');
+  const fun = dictGet(job, 'fun');
+  if (typeof jid !== 'string' || jid === '') return { ...nothing, problem: 'a job without jid' };
+  if (typeof fun !== 'string' && !isTexts(fun)) return { ...nothing, problem: 'a job without function' };
+  if (!Array.isArray(dictGet(job, 'arg'))) return { ...nothing, problem: 'a job without arguments' };
+  const tgt = dictGet(job, 'tgt');
+  const kind = dictGet(job, 'tgt_type') ?? 'glob';
+  const delimiter = dictGet(job, 'delimiter') ?? ':';
+  if ((typeof tgt !== 'string' && !isTexts(tgt)) || typeof kind !== 'string' || typeof delimiter !== 'string') {
+    return { ...nothing, problem: 'a job without target' };
+  }
+  return { tgt, kind, delimiter };
+}
+
+function isTexts(value: Value | undefined): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+}

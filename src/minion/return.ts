@@ -1,0 +1,78 @@
+// Job path 7/9 · from engine/exec/call.ts · to master/handlers/returns.ts: brings results back, whatever happens to the master meanwhile.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PlainDict } from '../base/codec/value.ts';
+import type { MinionOpts } from '../base/config/index.ts';
+import { messageOf } from '../base/errors/index.ts';
+import type { Logger } from '../base/log/index.ts';
+import type { Spool } from './spool.ts';
+
+/** Where a return goes. */
+export interface ReturnTarget {
+  /** `host:port`; the same after a restart, so that spooled results find their master again. */
+  readonly name: string;
+  readonly ready: boolean;
+  request(load: PlainDict, options: { timeoutMs: number; signal?: AbortSignal }): Promise<unknown>;
+}
+
+export class Returns {
+  private readonly opts: MinionOpts;
+  private readonly spool: Spool;
+  private readonly log: Logger;
+  private readonly signal: AbortSignal;
+  private readonly draining = new Map<string, Promise<void>>();
+
+  constructor(opts: MinionOpts, spool: Spool, log: Logger, signal: AbortSignal) {
+    this.opts = opts;
+    this.spool = spool;
+    this.log = log;
+    this.signal = signal;
+  }
+
+  /** Sends a return; when the master does not take it, it waits on disk. A master counts it once even if it gets it twice. */
+  async deliver(target: ReturnTarget, load: PlainDict): Promise<void> {
+    if (!this.opts.pub_ret) return;
+    const jid = String(load['jid']);
+    const tries = target.ready ? Math.max(1, this.opts.return_retry_tries) : 0;
+    for (let attempt = 1; attempt <= tries; attempt++) {
+      try {
+        await this.send(target, load);
+        return;
+      } catch (error) {
+        this.log.warn('a return was not taken', { jid, master: target.name, attempt, error: messageOf(error) });
+      }
+      if (!target.ready || this.signal.aborted || attempt === tries) break;
+      await sleep(this.retryMs(), undefined, { signal: this.signal }).catch(() => undefined);
+    }
+    this.log.warn('no master takes the return: it waits in the spool', { jid, master: target.name });
+    await this.spool.add(target.name, load);
+  }
+
+  /** Called when a master can be reached (again). */
+  replay(target: ReturnTarget): Promise<void> {
+    let running = this.draining.get(target.name);
+    if (!running) {
+      running = this.drain(target).finally(() => this.draining.delete(target.name));
+      this.draining.set(target.name, running);
+    }
+    return running;
+  }
+
+  private async drain(target: ReturnTarget): Promise<void> {
+    try {
+      const count = await this.spool.drain(target.name, (load) => this.send(target, load));
+      if (count > 0) this.log.info('returns from the spool were delivered', { master: target.name, count });
+    } catch (error) {
+      this.log.warn('returns stay in the spool', { master: target.name, error: messageOf(error) });
+    }
+  }
+
+  private async send(target: ReturnTarget, load: PlainDict): Promise<void> {
+    await target.request(load, { timeoutMs: Math.max(5000, this.retryMs()), signal: this.signal });
+  }
+
+  /** Salt: a random time between return_retry_timer and return_retry_timer_max. */
+  private retryMs(): number {
+    const { return_retry_timer: low, return_retry_timer_max: high } = this.opts;
+    return (high > low ? low + Math.random() * (high - low) : low) * 1000;
+  }
+}

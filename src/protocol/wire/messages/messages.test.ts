@@ -1,0 +1,247 @@
+// Message readers: real shapes are understood, hostile ones are refused without throwing.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { pack, unpack } from '../../../base/codec/msgpack/index.ts';
+import { type Dict, dictOf, isDict, newDict, type Value } from '../../../base/codec/value.ts';
+import { authLoad, readAuthAnswer, readAuthReply, readAuthRequest } from './auth.ts';
+import { readClearCommand } from './clear.ts';
+import { isProblem, type Problem } from './fields.ts';
+import * as loads from './minion-loads.ts';
+import { jobValue, publishEnvelopeValue, readPublishEnvelope, readPublishedJob } from './publish.ts';
+import { isRetryLater, readPillarContent, readPillarReply, readSignedPillar } from './reply.ts';
+import { envelopeValue, readEnvelope, readOpenedLoad } from './request.ts';
+
+/** Through the wire, where bytes that are valid UTF-8 become text. */
+const sent = (value: Value): Value => unpack(pack(value));
+const dict = (value: object): Dict => sent(value as Value) as Dict;
+const good = <T extends object>(value: T | Problem): T => {
+  if (isProblem(value)) throw new Error(value.problem);
+  return value as T;
+};
+
+describe('requests', () => {
+  it('reads envelopes of every generation', () => {
+    expect(readEnvelope(sent({ enc: 'aes', load: 'plain text bytes' }))).toMatchObject({ version: 0, id: undefined });
+    const p3 = { enc: 'aes', load: Buffer.from([0xff]), version: 3, id: 'web1', enc_algo: 'a', sig_algo: 'b' } as const;
+    expect(readEnvelope(sent(envelopeValue(p3)))).toEqual({ ...p3, load: Buffer.from([0xff]) });
+    const clear = good(readEnvelope(sent({ enc: 'clear', load: { cmd: 'ping' }, version: 3 })));
+    expect(clear.enc).toBe('clear');
+  });
+
+  it('turns binary fields back to bytes when they arrived as text', () => {
+    const envelope = good(readEnvelope(sent({ enc: 'aes', load: Buffer.from('valid utf-8 ü') })));
+    expect(envelope.load).toEqual(Buffer.from('valid utf-8 ü'));
+    expect(good(readOpenedLoad(dict({ cmd: '_return', id: 'a', tok: Buffer.from('abc') }))).tok).toEqual(
+      Buffer.from('abc'),
+    );
+  });
+
+  it('refuses with the texts Salt uses', () => {
+    const reply = (value: Value) => (readEnvelope(value) as Problem).reply;
+    expect(reply('x')).toBe('bad load');
+    expect(reply(newDict([['enc', 'aes']]))).toBe('bad load');
+    expect(reply(dict({ enc: 'clear', load: 'x' }))).toBe('payload and load must be a dict');
+    expect(reply(dict({ enc: 'pub', load: 'x' }))).toBe('bad load');
+    expect((readOpenedLoad(dict({ id: 5 })) as Problem).reply).toBe('bad load: id 5 is not a string');
+    expect((readOpenedLoad(dict({ id: 'a\0' })) as Problem).reply).toBe('bad load: id contains a null byte');
+  });
+});
+
+describe('sign-in', () => {
+  it('reads what it writes', () => {
+    const request = {
+      id: 'web1',
+      pub: '-----BEGIN PUBLIC KEY-----',
+      token: Buffer.from([1, 0xff]),
+      nonce: 'n'.repeat(32),
+      enc_algo: 'OAEP-SHA1',
+      sig_algo: 'PKCS1v15-SHA1',
+      autosign_grains: undefined,
+    };
+    expect(readAuthRequest(sent(authLoad(request)))).toEqual(request);
+  });
+
+  it('tells the kinds of answers apart', () => {
+    const kind = (value: object | string) => good(readAuthReply(sent(value as Value))).kind;
+    expect(kind('bad load')).toBe('text');
+    expect(kind({ enc: 'clear', load: pack({ ret: true }), sig: Buffer.from([0xff]) })).toBe('signed');
+    expect(kind({ enc: 'clear', load: { ret: 'bad enc algo' } })).toBe('unsigned');
+    expect(kind({ enc: 'pub', pub_key: 'x', aes: Buffer.from([0xff]), sig: Buffer.from([0xfe]) })).toBe('unsigned');
+    expect(isProblem(readAuthReply(sent({ enc: 'clear' })))).toBe(true);
+    expect(readAuthAnswer(dict({ ret: false, nonce: 'n' }))).toMatchObject({ ret: false, nonce: 'n', aes: undefined });
+    expect(readAuthAnswer(dict({ aes: 'abc', publish_port: 4505 }))).toMatchObject({
+      aes: Buffer.from('abc'),
+      publish_port: 4505,
+    });
+  });
+});
+
+describe('loads of minions', () => {
+  it('reads returns, also of multi-function jobs', () => {
+    const load = dict({ id: 'a', jid: '1', fun: 'test.ping', return: true, retcode: 0, success: true, fun_args: [] });
+    expect(readReturn(load)).toMatchObject({ id: 'a', jid: '1', return: true, retcode: 0, success: true });
+    const many = dict({ id: 'a', jid: '1', return: {}, retcode: { 'test.ping': 0, 'test.false': 2 } });
+    expect(readReturn(many)).toMatchObject({ retcode: 2 });
+    expect(isProblem(loads.readMinionReturn(dict({ id: 'a', jid: '1' })))).toBe(true);
+    expect(readReturn(dict({ id: 'a', jid: '1', return: null })).return).toBeNull();
+  });
+  const readReturn = (load: Dict) => good(loads.readMinionReturn(load));
+
+  it('reads events in both forms', () => {
+    const single = dict({ id: 'a', tag: 'my/tag', data: { x: 1 }, cmd: '_minion_event', pretag: null });
+    expect(loads.readMinionEvents(single)).toEqual([{ tag: 'my/tag', data: single }]);
+    const list = dict({ id: 's', pretag: 'syndic/s', events: [{ tag: 't', data: { x: 1 } }, 5, { data: {} }] });
+    const events = good(loads.readMinionEvents(list)) as readonly loads.MinionEvent[];
+    expect(events.map((event) => event.tag)).toEqual(['t', 'syndic/s/t']);
+  });
+
+  it('reads the others', () => {
+    expect(loads.readPillarRequest(dict({ grains: { os: 'x' }, env: 'dev', ver: '2' }))).toMatchObject({
+      saltenv: 'dev',
+      ver: '2',
+      pillarenv: undefined,
+    });
+    expect(loads.readMineQuery(dict({ tgt: '*', fun: 'a.b, c.d', expr_form: 'Grain' }))).toEqual({
+      tgt: '*',
+      tgt_type: 'grain',
+      fun: ['a.b', 'c.d'],
+      single: false,
+    });
+    expect(loads.readMineUpdate(dict({ data: { a: 1 }, clear: true }))).toMatchObject({ clear: true });
+    expect(loads.readFileRequest(dict({ path: 'a', saltenv: 'base', loc: 5, gzip: 99 }))).toMatchObject({ gzip: 9 });
+    expect(isProblem(loads.readFileRequest(dict({ path: 'a', loc: -1 })))).toBe(true);
+    expect(loads.readFilePush(dict({ path: ['a', 'b'], loc: 0, size: 3, data: 'abc' }))).toMatchObject({
+      data: Buffer.from('abc'),
+    });
+    expect(isProblem(loads.readFilePush(dict({ path: '/etc/passwd', loc: 0, data: '' })))).toBe(true);
+    expect(loads.readPeerPublish(dict({ tgt: 'b', fun: 'test.ping', tmo: 3, form: 'full' }))).toMatchObject({
+      timeout: 3,
+      full: true,
+    });
+    expect(loads.readPeerRunner(dict({ fun: 'jobs.active' }))).toEqual({ fun: 'jobs.active', arg: [] });
+    const part = { id: 's', jid: '1', fun: 'f', return: { a: { return: true } } };
+    expect(loads.readSyndicReturns(dict({ load: [part, 'x', {}] }))).toHaveLength(1);
+    expect(loads.readSyndicReturns(dict(part))).toHaveLength(1);
+  });
+});
+
+describe('publishes and clear commands', () => {
+  it('keeps a job through the wire, with unknown fields', () => {
+    const job = good(
+      readPublishedJob(
+        dict({
+          jid: '1',
+          fun: 'test.ping',
+          arg: [],
+          tgt: '*',
+          tgt_type: 'glob',
+          ret: '',
+          serial: 7,
+          metadata: { a: 1 },
+        }),
+      ),
+    );
+    expect(job.extra).toEqual(dict({ metadata: { a: 1 } }));
+    expect(readPublishedJob(sent(jobValue(job)))).toEqual(job);
+    expect(isProblem(readPublishedJob(dict({ jid: '1', fun: 'x', tgt: '*' })))).toBe(true);
+  });
+
+  it('reads publish envelopes', () => {
+    const envelope = { load: Buffer.from([0xfe]), sig: Buffer.from([0xff]), sig_algo: 'PKCS1v15-SHA1' };
+    expect(readPublishEnvelope(sent(publishEnvelopeValue(envelope)))).toEqual(envelope);
+    expect(readPublishEnvelope(sent({ enc: 'aes', load: 'abc' }))).toEqual({
+      load: Buffer.from('abc'),
+      sig: undefined,
+      sig_algo: undefined,
+    });
+  });
+
+  it('finds credentials where each command has them', () => {
+    const publish = {
+      cmd: 'publish',
+      tgt: '*',
+      fun: 'test.ping',
+      jid: '',
+      user: 'root',
+      key: 'k',
+      kwargs: { token: 't' },
+    };
+    expect(readClearCommand(dict(publish))).toMatchObject({
+      jid: undefined,
+      credentials: { token: 't', user: 'root', key: 'k' },
+    });
+    expect(readClearCommand(dict({ cmd: 'runner', fun: 'jobs.active', token: 't' }))).toMatchObject({
+      cmd: 'runner',
+      credentials: { token: 't' },
+    });
+    expect(readClearCommand(dict({ cmd: '__class__' }))).toEqual({ cmd: 'unknown', name: '__class__' });
+  });
+});
+
+describe('pillar replies', () => {
+  it('reads the layers', () => {
+    expect(readPillarReply(dict({ key: 'k', pillar: 'p' }))).toEqual({
+      key: Buffer.from('k'),
+      pillar: Buffer.from('p'),
+    });
+    expect(readPillarReply(dict({ error: 'no' }))).toMatchObject({ problem: 'the master refused: no' });
+    expect(readSignedPillar(dict({ data: 'd', sig: 's' }))).toEqual({ data: Buffer.from('d'), sig: Buffer.from('s') });
+    expect(readPillarContent(dict({ key: 'k', nonce: 'n', pillar: {} }))).toMatchObject({ nonce: 'n' });
+    expect(isRetryLater(dict({ enc: 'clear', load: { ret: false, cluster_retry: true } }))).toBe(true);
+  });
+});
+
+describe('hostile input', () => {
+  const keys = [
+    'enc',
+    'load',
+    'id',
+    'cmd',
+    'version',
+    'events',
+    'tag',
+    'data',
+    'return',
+    'jid',
+    'fun',
+    'tgt',
+    'arg',
+    'ret',
+  ];
+  const { value } = fc.letrec<{ value: Value }>((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 4 },
+      fc.constantFrom<Value>(null, true, false, 0, -1, 3, 2n ** 63n, 'aes', 'clear', 'publish', '__proto__', ''),
+      fc.string(),
+      fc.uint8Array(),
+      fc.array(tie('value')),
+      fc
+        .array(fc.tuple(fc.oneof(fc.constantFrom(...keys), fc.string(), fc.integer()), tie('value')))
+        .map((entries) => dictOf(entries)),
+    ),
+  }));
+
+  it('never makes a reader throw', () => {
+    const any = [
+      readEnvelope,
+      readOpenedLoad,
+      readAuthRequest,
+      readAuthReply,
+      readAuthAnswer,
+      readPublishEnvelope,
+      readPublishedJob,
+      readPillarReply,
+      readSignedPillar,
+      readPillarContent,
+      isRetryLater,
+    ];
+    const ofDict = [readClearCommand, ...Object.values(loads)] as ((load: Dict) => unknown)[];
+    fc.assert(
+      fc.property(value, (given) => {
+        for (const read of any) read(given);
+        if (isDict(given)) for (const read of ofDict) read(given);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,227 @@
+// The loads minions send, one type per command.
+import { type Dict, dictGet, isDict, newDict, type Value } from '../../../base/codec/value.ts';
+import {
+  boolField,
+  bytesField,
+  dictField,
+  intField,
+  isProblem,
+  listField,
+  type Problem,
+  problem,
+  saltenvField,
+  textField,
+  textsField,
+} from './fields.ts';
+
+/** `_return`: the outcome of a job on one minion. `load` is kept whole, because events and job caches carry all of it. */
+export interface MinionReturn {
+  readonly id: string;
+  /** `req` from salt-call: the master allots one. */
+  readonly jid: string;
+  readonly fun: string;
+  readonly fun_args: readonly Value[];
+  readonly return: Value;
+  readonly retcode: number;
+  readonly success: boolean;
+  readonly load: Dict;
+}
+
+export function readMinionReturn(load: Dict): MinionReturn | Problem {
+  const id = textField(load, 'id');
+  const jid = textField(load, 'jid');
+  const value = dictGet(load, 'return');
+  if (id === undefined || jid === undefined || value === undefined)
+    return problem('a return without id, jid or return');
+  const retcode = dictGet(load, 'retcode');
+  return {
+    id,
+    jid,
+    fun: textField(load, 'fun') ?? '',
+    fun_args: listField(load, 'fun_args') ?? [],
+    return: value,
+    // Multi-function jobs send a map of codes; any failure counts.
+    retcode: isDict(retcode) ? worst(retcode) : (intField(load, 'retcode') ?? 0),
+    success: dictGet(load, 'success') !== false,
+    load,
+  };
+}
+
+function worst(codes: Dict): number {
+  const values = codes instanceof Map ? [...codes.values()] : Object.values(codes);
+  const numbers = values.filter((code): code is number => typeof code === 'number');
+  return numbers.find((code) => code !== 0) ?? 0;
+}
+
+export interface MinionEvent {
+  readonly tag: string;
+  readonly data: Dict;
+}
+
+/** `_minion_event`, in either form, as the events to fire; filtering by tag is for minion-event-filter.ts. */
+export function readMinionEvents(load: Dict): readonly MinionEvent[] | Problem {
+  const list = listField(load, 'events');
+  const pretag = textField(load, 'pretag');
+  if (!list) {
+    const tag = textField(load, 'tag');
+    // Salt: the data of a single event is the whole load.
+    return tag === undefined ? problem('an event without tag') : [{ tag, data: load }];
+  }
+  const events: MinionEvent[] = [];
+  for (const item of list) {
+    const tag = isDict(item) ? textField(item, 'tag') : undefined;
+    if (!isDict(item) || tag === undefined) continue;
+    const data = dictField(item, 'data') ?? newDict();
+    events.push({ tag, data });
+    if (pretag) events.push({ tag: `${pretag}/${tag}`, data });
+  }
+  return events;
+}
+
+/** `_pillar`. */
+export interface PillarRequest {
+  readonly grains: Dict;
+  readonly saltenv: string;
+  readonly pillarenv: string | undefined;
+  readonly pillar_override: Dict;
+  readonly extra_minion_data: Dict;
+  /** `2` asks for the private, signed reply; anything else is older than any supported minion. */
+  readonly ver: string;
+}
+
+export function readPillarRequest(load: Dict): PillarRequest | Problem {
+  const grains = dictField(load, 'grains');
+  if (!grains) return problem('a pillar request without grains');
+  return {
+    grains,
+    saltenv: saltenvField(load),
+    pillarenv: textField(load, 'pillarenv'),
+    pillar_override: dictField(load, 'pillar_override') ?? newDict(),
+    extra_minion_data: dictField(load, 'extra_minion_data') ?? newDict(),
+    ver: textField(load, 'ver') ?? '',
+  };
+}
+
+/** `_mine`: values to keep, replacing all others when `clear`. */
+export function readMineUpdate(load: Dict): { readonly data: Dict; readonly clear: boolean } | Problem {
+  const data = dictField(load, 'data');
+  return data ? { data, clear: boolField(load, 'clear') } : problem('a mine update without data');
+}
+
+export interface MineQuery {
+  readonly tgt: string | readonly string[];
+  readonly tgt_type: string;
+  readonly fun: readonly string[];
+  /** One function gives its values directly, several give a map by function. */
+  readonly single: boolean;
+}
+
+/** `_mine_get`; `fun` is a text, a comma separated text or a list, and old minions say `expr_form`. */
+export function readMineQuery(load: Dict): MineQuery | Problem {
+  const tgt = textsField(load, 'tgt');
+  const fun = textsField(load, 'fun');
+  if (tgt === undefined || fun === undefined) return problem('a mine query without tgt or fun');
+  const names = (typeof fun === 'string' ? fun.split(',') : fun)
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  return {
+    tgt,
+    tgt_type: (textField(load, 'tgt_type') ?? textField(load, 'expr_form') ?? 'glob').toLowerCase(),
+    fun: names,
+    single: typeof fun === 'string' && names.length === 1,
+  };
+}
+
+/** The file server reads: `_serve_file`, `_file_hash`, `_file_find`, `_file_list` and their kin. */
+export interface FileRequest {
+  readonly path: string;
+  readonly saltenv: string;
+  readonly loc: number;
+  /** Compression level, 0 for none. */
+  readonly gzip: number;
+  readonly prefix: string;
+}
+
+export function readFileRequest(load: Dict): FileRequest | Problem {
+  const loc = intField(load, 'loc') ?? 0;
+  if (loc < 0) return problem('a file request with a negative position');
+  return {
+    path: textField(load, 'path') ?? '',
+    saltenv: saltenvField(load),
+    loc,
+    gzip: Math.min(9, Math.max(0, intField(load, 'gzip') ?? 0)),
+    prefix: textField(load, 'prefix') ?? '',
+  };
+}
+
+/** `_file_recv`: a piece of a file pushed by a minion. Components are checked again where they become a path. */
+export interface FilePush {
+  readonly path: readonly string[];
+  readonly loc: number;
+  readonly size: number;
+  readonly data: Uint8Array;
+}
+
+export function readFilePush(load: Dict): FilePush | Problem {
+  const path = textsField(load, 'path');
+  const loc = intField(load, 'loc') ?? 0;
+  const data = bytesField(load, 'data');
+  if (!Array.isArray(path) || path.length === 0 || loc < 0 || !data) return problem('a file push of the wrong form');
+  return { path, loc, size: Math.max(0, intField(load, 'size') ?? data.length), data };
+}
+
+/** `minion_pub` and `minion_publish`: a minion asks the master to run something on others. */
+export interface PeerPublish {
+  readonly tgt: string | readonly string[];
+  readonly tgt_type: string;
+  readonly fun: string;
+  readonly arg: readonly Value[];
+  readonly ret: string;
+  readonly timeout: number;
+  readonly full: boolean;
+}
+
+export function readPeerPublish(load: Dict): PeerPublish | Problem {
+  const tgt = textsField(load, 'tgt');
+  const fun = textField(load, 'fun');
+  if (tgt === undefined || fun === undefined) return problem('a peer publish without tgt or fun');
+  return {
+    tgt,
+    tgt_type: textField(load, 'tgt_type') ?? textField(load, 'expr_form') ?? 'glob',
+    fun,
+    arg: listField(load, 'arg') ?? [],
+    ret: textField(load, 'ret') ?? '',
+    timeout: Math.max(0, intField(load, 'tmo') ?? intField(load, 'timeout') ?? 5),
+    full: textField(load, 'form') === 'full',
+  };
+}
+
+/** `minion_runner`. */
+export function readPeerRunner(load: Dict): { readonly fun: string; readonly arg: readonly Value[] } | Problem {
+  const fun = textField(load, 'fun');
+  return fun === undefined ? problem('a runner call without fun') : { fun, arg: listField(load, 'arg') ?? [] };
+}
+
+export interface SyndicReturn {
+  readonly id: string;
+  readonly jid: string;
+  readonly fun: string;
+  readonly load: Dict | undefined;
+  /** Minion id to its part: `return`, `retcode`, `success`, `fun_args`. */
+  readonly return: Dict;
+}
+
+/** `_syndic_return`: a list of returns, or one as the load itself from old syndics. Unusable ones are left out. */
+export function readSyndicReturns(load: Dict): readonly SyndicReturn[] {
+  const given = listField(load, 'load') ?? [load];
+  const read = given.map((item) => (isDict(item) ? readSyndicReturn(item) : problem('no map')));
+  return read.filter((item): item is SyndicReturn => !isProblem(item));
+}
+
+function readSyndicReturn(item: Dict): SyndicReturn | Problem {
+  const id = textField(item, 'id');
+  const jid = textField(item, 'jid');
+  const returns = dictField(item, 'return');
+  if (id === undefined || jid === undefined || !returns) return problem('a syndic return without id, jid or return');
+  return { id, jid, fun: textField(item, 'fun') ?? '', load: dictField(item, 'load'), return: returns };
+}

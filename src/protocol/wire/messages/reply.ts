@@ -1,0 +1,65 @@
+// Reply forms that are neither sealed nor signed as a whole: plain texts, pillar replies, errors.
+import { dictGet, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+import { bytesField, type Problem, problem, textField } from './fields.ts';
+
+/** Plain-text replies; real minions sign in again after a short one. */
+export const plainReplies = {
+  /** The sender should sign in again. */
+  badLoad: 'bad load',
+  notADict: 'payload and load must be a dict',
+  nullByte: 'bad load: id contains a null byte',
+  minionException: 'Some exception handling minion payload',
+  serverException: 'Server-side exception handling payload',
+} as const;
+
+/** For bytes that are not msgpack at all. */
+export function undecodableReply(): PlainDict {
+  return newDict([['msg', 'bad load']]);
+}
+
+/** `_pillar`: sealed under a one-time key that only the minion can open. */
+export interface PillarReply {
+  readonly key: Uint8Array;
+  readonly pillar: Uint8Array;
+}
+
+export function readPillarReply(value: Value): PillarReply | Problem {
+  if (!isDict(value)) return problem('the pillar reply is no map');
+  const error = textField(value, 'error');
+  if (error !== undefined) return problem(`the master refused: ${error.slice(0, 500)}`);
+  const key = bytesField(value, 'key');
+  const pillar = bytesField(value, 'pillar');
+  return key && pillar ? { key, pillar } : problem('the pillar reply has no key or no pillar');
+}
+
+/** What is inside for P2 and P3: the signed bytes, and the signature over them. */
+export function readSignedPillar(value: Value): { readonly data: Uint8Array; readonly sig: Uint8Array } | Problem {
+  if (!isDict(value)) return problem('the opened pillar is no map');
+  const data = bytesField(value, 'data');
+  const sig = bytesField(value, 'sig');
+  return data && sig ? { data, sig } : problem('the opened pillar is not signed');
+}
+
+/** The verified bytes: pillar, the outer key again, and the nonce of the request. */
+export interface PillarContent {
+  readonly key: Uint8Array;
+  readonly nonce: string;
+  readonly pillar: Value;
+}
+
+export function readPillarContent(value: Value): PillarContent | Problem {
+  if (!isDict(value)) return problem('the signed pillar is no map');
+  const key = bytesField(value, 'key');
+  const nonce = textField(value, 'nonce');
+  const pillar = dictGet(value, 'pillar');
+  if (!key || nonce === undefined || pillar === undefined)
+    return problem('the signed pillar lacks key, nonce or pillar');
+  return { key, nonce, pillar };
+}
+
+/** A 3008 cluster member that is not ready yet: the request must be repeated later. */
+export function isRetryLater(value: Value): boolean {
+  if (!isDict(value)) return false;
+  const load = dictGet(value, 'load');
+  return isDict(load) && dictGet(load, 'cluster_retry') === true;
+}

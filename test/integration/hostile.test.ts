@@ -1,0 +1,152 @@
+// Malformed and hostile messages on every port: each is answered or dropped, said once, and honest requests go on.
+import { createHash, randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Request } from 'zeromq';
+import { pack, unpack } from '../../src/base/codec/msgpack/index.ts';
+import type { Value } from '../../src/base/codec/value.ts';
+import { Crypticle } from '../../src/base/crypto/index.ts';
+import { Deployment } from '../support/deployment.ts';
+
+const clear = (load: Value, version: Value = 3): Buffer => pack({ enc: 'clear', load, version });
+const sealed = (id: Value, load: Value, extra: Record<string, Value> = {}): Buffer =>
+  pack({ enc: 'aes', load: new Crypticle(Crypticle.generateKeyString()).seal(load), version: 3, id, ...extra });
+const nested = (depth: number): Buffer => Buffer.concat([Buffer.alloc(depth, 0x91), Buffer.from([0xc0])]);
+const auth = (id: Value, extra: Record<string, Value> = {}): Buffer =>
+  clear({ cmd: '_auth', id, pub: 'none', nonce: 'a'.repeat(32), enc_algo: 'OAEP-SHA1', sig_algo: 'PKCS1v15-SHA1', ...extra });
+
+/** Every one of these is a request somebody hostile or broken might send. */
+const payloads: Record<string, Buffer> = {
+  'random bytes': randomBytes(512),
+  'nothing at all': Buffer.alloc(0),
+  'a lone integer': pack(5),
+  'text instead of a map': pack('hello'),
+  'a map without an envelope': pack({ a: 1 }),
+  'deep arrays': nested(100_000),
+  'deep maps': Buffer.concat([Buffer.from(Array(50_000).fill([0x81, 0xa1, 0x61]).flat()), Buffer.from([0xc0])]),
+  'an array announcing four billion items': Buffer.from([0xdd, 0xff, 0xff, 0xff, 0xff]),
+  'text announcing four gigabytes': Buffer.from([0xdb, 0xff, 0xff, 0xff, 0xff, 0x61]),
+  'a truncated frame': auth('good').subarray(0, 40),
+  'trailing bytes': Buffer.concat([auth('good'), randomBytes(9)]),
+  'an unknown enc': pack({ enc: 'rot13', load: {}, version: 3 }),
+  'a load that is no map': clear([1, 2, 3]),
+  'an id with slashes': auth('../../../etc/passwd'),
+  'an id with a null byte': auth('a\0b'),
+  'an id that is a number': auth(7),
+  'an id of a megabyte': auth('x'.repeat(1_000_000)),
+  'an unknown algorithm': auth('m9', { enc_algo: 'ROT13', sig_algo: 'NONE' }),
+  'an old protocol': clear({ cmd: '_auth', id: 'm9', pub: 'none' }, 0),
+  'a version that is text': clear({ cmd: '_auth', id: 'm9', pub: 'none' }, 'three'),
+  'an unknown clear command': clear({ cmd: '__class__' }),
+  'a publish without a key': clear({ cmd: 'publish', tgt: '*', fun: 'cmd.run', arg: ['id'], user: 'root', kwargs: {} }),
+  'a wheel call with a wrong key': clear({ cmd: 'wheel', fun: 'key.list_all', user: 'root', key: 'x'.repeat(76) }),
+  'a prototype in the envelope': clear({ cmd: 'ping', __proto__x: 1, constructor: { prototype: {} } }),
+  'a sealed load for an unknown id': sealed('ghost', { cmd: '_return', id: 'ghost' }),
+  'a sealed load under a foreign key': sealed('m1', { cmd: '_return', id: 'm1' }),
+  'a sealed load with a path as id': sealed('../m1', { cmd: '_return', id: '../m1' }),
+  'a sealed load that is too short': pack({ enc: 'aes', load: Buffer.alloc(7), version: 3, id: 'm1' }),
+};
+
+async function ask(port: number, payload: Buffer): Promise<Value> {
+  const socket = new Request({ linger: 0, receiveTimeout: 5000 });
+  socket.connect(`tcp://127.0.0.1:${port}`);
+  try {
+    await socket.send(payload);
+    const [reply] = await socket.receive();
+    return unpack(reply!);
+  } finally {
+    socket.close();
+  }
+}
+
+/** Writes raw bytes to a port and waits until the peer closes or a moment of silence has passed. */
+function poke(port: number, bytes: Buffer): Promise<void> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    const done = (): void => {
+      socket.destroy();
+      resolve();
+    };
+    socket.setTimeout(300, done);
+    socket.on('error', done).on('close', done).on('data', () => {});
+    socket.write(bytes);
+  });
+}
+
+describe.each(['zeromq', 'tcp'] as const)('hostile requests over %s', (transport) => {
+  let fleet: Deployment;
+
+  beforeAll(async () => {
+    fleet = await Deployment.create({ transport });
+    await fleet.startMaster();
+    fleet.startMinion('m1');
+    await fleet.answering('m1');
+  });
+  afterAll(async () => {
+    await fleet?.destroy();
+  });
+
+  it('keeps serving through all of them', async () => {
+    for (const payload of Object.values(payloads)) {
+      await poke(fleet.ports.requests, payload);
+      await poke(fleet.ports.publish, payload);
+    }
+    expect(await fleet.json('m1', 'test.ping')).toEqual({ m1: true });
+    expect(fleet.master.running).toBe(true);
+  });
+
+  it('is not impressed by a frame that announces 100 MB', async () => {
+    const greeting = Buffer.from('ff00000000000000017f', 'hex');
+    const huge = Buffer.concat([Buffer.from([0xdb, 0x06, 0x40, 0x00, 0x00]), Buffer.alloc(1_000_000, 0x61)]);
+    for (const port of [fleet.ports.requests, fleet.ports.publish]) {
+      await poke(port, Buffer.concat([greeting, randomBytes(64)]));
+      await poke(port, huge);
+    }
+    expect(await fleet.json('m1', 'test.ping')).toEqual({ m1: true });
+  });
+});
+
+describe('hostile requests, one by one, over zeromq', () => {
+  let fleet: Deployment;
+
+  beforeAll(async () => {
+    fleet = await Deployment.create();
+    await fleet.startMaster();
+    fleet.startMinion('m1');
+    await fleet.answering('m1');
+  });
+  afterAll(async () => {
+    await fleet?.destroy();
+  });
+
+  it.each(Object.entries(payloads))('answers %s', async (_name, payload) => {
+    const reply = await ask(fleet.ports.requests, payload);
+    expect(reply).toBeDefined();
+    expect(JSON.stringify(reply)).not.toMatch(/at .*\.(js|ts):\d+/);
+  });
+
+  it('writes nothing outside its folders and accepts nobody by it', async () => {
+    const { stdout } = await fleet.run('salt-key', ['-L', '--out=json']);
+    const keys = JSON.parse(stdout) as Record<string, string[]>;
+    expect(keys['minions']).toEqual(['m1']);
+    expect(keys['minions_pre']).toEqual([]);
+  });
+
+  it('refuses a replay of a sealed request with a changed id', async () => {
+    const stolen = sealed('m1', { cmd: '_return', id: 'm2', jid: '20200101000000000000', return: true });
+    expect(await ask(fleet.ports.requests, stolen)).toBe('bad load');
+  });
+
+  it('says each kind of refusal once, not per request', async () => {
+    const marker = createHash('sha1').update(randomBytes(8)).digest('hex').slice(0, 12);
+    const before = readFileSync(fleet.master.log, 'utf8').length;
+    for (let round = 0; round < 20; round++) await ask(fleet.ports.requests, sealed(`ghost-${marker}`, { cmd: 'x', id: 'y' }));
+    const added = readFileSync(fleet.master.log, 'utf8').slice(before);
+    expect(added.split('\n').filter((line) => line.includes(marker)).length).toBeLessThanOrEqual(2);
+  });
+
+  it('still answers honest requests', async () => {
+    expect(await fleet.json('m1', 'test.ping')).toEqual({ m1: true });
+  });
+});
