@@ -1,7 +1,8 @@
 // Command lines read with the rules of Python's optparse, which every Salt user's fingers and scripts know.
+
+import { pyRepr } from '../base/codec/python/repr.ts';
 import { HaliteError } from '../base/errors/index.ts';
 import { nearest } from '../base/util/nearest.ts';
-import { reprText } from '../base/util/pytext.ts';
 import { parsePyFloat, parsePyInt } from './pynumbers.ts';
 
 export type OptionAction =
@@ -199,19 +200,19 @@ function convert(flag: string, option: OptionSpec, text: string): OptionScalar {
   switch (option.type) {
     case 'int': {
       const number = parsePyInt(text);
-      if (number === undefined) throw usageError(`option ${flag}: invalid integer value: ${reprText(text)}`);
+      if (number === undefined) throw usageError(`option ${flag}: invalid integer value: ${pyRepr(text)}`);
       return number;
     }
     case 'float': {
       const number = parsePyFloat(text);
-      if (number === undefined) throw usageError(`option ${flag}: invalid floating-point value: ${reprText(text)}`);
+      if (number === undefined) throw usageError(`option ${flag}: invalid floating-point value: ${pyRepr(text)}`);
       return number;
     }
     case 'choice': {
       const choices = option.choices ?? [];
       if (choices.includes(text)) return text;
-      const listed = choices.map(reprText).join(', ');
-      throw usageError(`option ${flag}: invalid choice: ${reprText(text)} (choose from ${listed})`);
+      const listed = choices.map(pyRepr).join(', ');
+      throw usageError(`option ${flag}: invalid choice: ${pyRepr(text)} (choose from ${listed})`);
     }
     default:
       return option.convert ? option.convert(text) : text;

@@ -44,7 +44,10 @@ describe('ActiveJob', () => {
   });
 
   it('keeps the sum equal to the number targeted and tells the end once', () => {
-    const step = fc.record({ id: fc.constantFrom('a', 'b', 'c', 'd'), what: fc.constantFrom('return', 'missing', 'running') });
+    const step = fc.record({
+      id: fc.constantFrom('a', 'b', 'c', 'd'),
+      what: fc.constantFrom('return', 'missing', 'running'),
+    });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
         const job = new ActiveJob('1', 'f', ['a', 'b', 'c'], ['d'], waiting);

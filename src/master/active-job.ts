@@ -6,6 +6,7 @@ export type JobUpdate =
   | { readonly type: 'return'; readonly id: string; readonly load: PlainDict }
   | { readonly type: 'missing'; readonly id: string; readonly reason: Reason }
   | { readonly type: 'progress'; readonly id: string; readonly text: string }
+  | { readonly type: 'queued'; readonly id: string; readonly until: number; readonly reason: Reason }
   | { readonly type: 'end'; readonly balance: Balance };
 
 export type JobListener = (update: JobUpdate) => void;
@@ -95,6 +96,20 @@ export class ActiveJob {
     this.#set(id, { kind: 'missing', reason });
     this.#tell({ type: 'missing', id, reason });
     this.#finish();
+  }
+
+  /** The job is kept for a minion that is away; whoever waits need not wait for that one. */
+  queued(id: string, until: number, reason: Reason): void {
+    const before = this.#verdicts.get(id);
+    if (!before || isFinal(before)) return;
+    this.#set(id, { kind: 'queued', until });
+    this.#tell({ type: 'queued', id, until, reason });
+    this.#finish();
+  }
+
+  /** A kept job ran out of time. */
+  expired(id: string, reason: Reason): void {
+    if (this.#verdicts.get(id)?.kind === 'queued') this.#verdicts.set(id, { kind: 'missing', reason });
   }
 
   /** Ends at once when nothing was expected. */

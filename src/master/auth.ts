@@ -1,6 +1,7 @@
 // Sign-in of minions (`_auth`): which key is accepted, and the reply that hands out the keys of the wire.
 import type { KeyObject } from 'node:crypto';
 import { pack } from '../base/codec/msgpack/index.ts';
+import { pyStr } from '../base/codec/python/index.ts';
 import { type Dict, newDict, type PlainDict, type Value } from '../base/codec/value.ts';
 import {
   cleanKey,
@@ -52,7 +53,7 @@ export async function authenticate(master: Master, load: PlainDict, version: num
   const id = load['id'];
   if (!isValidMinionId(id)) {
     master.log.limited('auth:invalid-id', 'warn', 'sign-in with an unacceptable id refused', {
-      id: String(id).slice(0, 80),
+      id: pyStr(id ?? null).slice(0, 80),
     });
     return reply({ ret: false });
   }
@@ -211,7 +212,10 @@ function announce(master: Master, request: AuthLoad, decision: Decision): void {
   record.lastAuth = { result: decision.act, at: Date.now(), detail: decision.detail };
   if (decision.act === 'accept') {
     // Rotations make a whole fleet sign in again; only the first time is news.
-    master.log.log(before === 'accept' ? 'debug' : 'info', 'minion signed in', { minion: request.id, why: decision.detail });
+    master.log.log(before === 'accept' ? 'debug' : 'info', 'minion signed in', {
+      minion: request.id,
+      why: decision.detail,
+    });
   } else if (before !== decision.act) {
     master.log.warn(`sign-in answered with ${decision.act}`, { minion: request.id, why: decision.detail });
   }

@@ -5,6 +5,7 @@ import type { FileServer } from '../engine/files/server.ts';
 import type { EventBus } from '../protocol/event/bus.ts';
 import type { JobStore } from '../store/jobs.ts';
 import type { KeyStore } from '../store/keys.ts';
+import type { DurableJobs } from './durable.ts';
 import type { Fleet } from './fleet.ts';
 import type { KeySignature } from './key-signature.ts';
 import type { Publisher } from './publisher.ts';
@@ -22,6 +23,7 @@ export interface Master {
   readonly fleet: Fleet;
   readonly publisher: Publisher;
   readonly tracker: Tracker;
+  readonly durable: DurableJobs;
   readonly userKeys: UserKeys;
   readonly files: FileServer;
   /** Present with `master_sign_pubkey`. */

@@ -30,7 +30,9 @@ describe('the door', () => {
   });
 
   it('knows a caller by the key', () => {
-    expect(authenticateCaller(master, { user: userInfo().username, key: rootKey() })).toEqual({ user: userInfo().username });
+    expect(authenticateCaller(master, { user: userInfo().username, key: rootKey() })).toEqual({
+      user: userInfo().username,
+    });
     expect(authenticateCaller(master, { user: 'sudo_ann', key: rootKey() })).toEqual({ user: 'sudo_ann' });
   });
 
@@ -39,7 +41,9 @@ describe('the door', () => {
   });
 
   it('answers external authentication clearly', () => {
-    expect(() => authenticateCaller(master, { eauth: 'pam', user: 'root', key: rootKey() })).toThrow(/External authentication/);
+    expect(() => authenticateCaller(master, { eauth: 'pam', user: 'root', key: rootKey() })).toThrow(
+      /External authentication/,
+    );
   });
 
   it('lets publisher_acl decide for others', () => {

@@ -17,6 +17,8 @@ export interface MinionRecord {
   readonly connections: Map<string, Connection>;
   /** True once this id has shown the Halite presence proof. */
   halite: boolean;
+  /** True once its connections are seen come and go: from then on "not connected" is a fact. */
+  tracked: boolean;
   lastContact: number;
   lostAt: number;
   firstSeen: number;
@@ -27,6 +29,9 @@ export interface MinionRecord {
   silentSince: number;
   lastAuth: { result: string; at: number; detail: string } | undefined;
 }
+
+/** A minion that renews its proof leaves and joins within moments. */
+const reconnectingMs = 250;
 
 export class Fleet {
   readonly #records = new Map<string, MinionRecord>();
@@ -56,6 +61,7 @@ export class Fleet {
         id,
         connections: new Map(),
         halite: false,
+        tracked: false,
         lastContact: 0,
         lostAt: 0,
         firstSeen: Date.now(),
@@ -87,29 +93,38 @@ export class Fleet {
   /** A subscriber came or went; only those that prove possession of the session key count. */
   subscriber(event: SubscriberEvent): void {
     const claim = readPresenceTopic(event.topic);
-    if (!claim) return;
+    if (!claim) {
+      // Over TCP the transport has proven the id itself; one connection is one process.
+      if (event.id) this.#connection(event, event.id, event.peer, false);
+      return;
+    }
     const key = this.#sessionKey(claim.id);
     if (key === undefined) return;
-    const record = this.record(claim.id);
+    if (event.kind === 'joined' && !verifyPresence(claim, key)) return;
+    this.#connection(event, claim.id, claim.boot, true);
+  }
+
+  #connection(event: SubscriberEvent, id: string, boot: string, halite: boolean): void {
+    const record = this.record(id);
     if (event.kind === 'joined') {
-      if (!verifyPresence(claim, key)) return;
-      record.halite = true;
+      record.halite ||= halite;
+      record.tracked = true;
       record.lastContact = Date.now();
       record.silentSince = 0;
-      record.connections.set(claim.boot, { boot: claim.boot, since: Date.now(), peer: event.peer });
-      this.#changed(claim.id, 'joined');
-    } else if (record.connections.delete(claim.boot)) {
+      record.connections.set(boot, { boot, since: Date.now(), peer: event.peer });
+      this.#changed(id, 'joined');
+    } else if (record.connections.delete(boot)) {
       if (record.connections.size === 0) record.lostAt = Date.now();
-      this.#changed(claim.id, 'left');
+      this.#changed(id, 'left');
     }
   }
 
-  /** 'no' only when it is certain: a Halite minion whose last connection ended. */
+  /** 'no' only when it is certain: the last of its connections ended, and not just now to come back under a new key. */
   connected(id: string): 'yes' | 'no' | 'unknown' {
     const record = this.#records.get(id);
     if (!record) return 'unknown';
     if (record.connections.size > 0) return 'yes';
-    return record.halite ? 'no' : 'unknown';
+    return record.tracked && Date.now() - record.lostAt > reconnectingMs ? 'no' : 'unknown';
   }
 
   /** Silent for good after its key went: connections stay listed until they close. */

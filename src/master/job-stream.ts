@@ -4,6 +4,7 @@ import type { JobItem } from '../engine/client/api.ts';
 import type { JobUpdate } from './active-job.ts';
 import type { Master } from './core.ts';
 import type { PublishedJob } from './publish.ts';
+import { silence } from './reasons.ts';
 
 /** Items of one job from now on, until its balance is closed or `signal` ends the interest. */
 export async function* followJob(master: Master, job: PublishedJob, signal: AbortSignal): AsyncIterable<JobItem> {
@@ -41,6 +42,9 @@ export async function* followJob(master: Master, job: PublishedJob, signal: Abor
 function* alreadySettled(master: Master, job: PublishedJob): Iterable<JobItem> {
   for (const [id, verdict] of job.active.verdicts()) {
     if (verdict.kind === 'missing') yield itemOf(master, { type: 'missing', id, reason: verdict.reason });
+    if (verdict.kind === 'queued') {
+      yield itemOf(master, { type: 'queued', id, until: verdict.until, reason: silence(master, id) });
+    }
   }
 }
 
@@ -50,6 +54,10 @@ function itemOf(master: Master, update: Exclude<JobUpdate, { type: 'end' }>): Jo
       return returnItem(update.id, update.load);
     case 'progress':
       return { type: 'progress', id: update.id, text: update.text };
+    case 'queued': {
+      const { code, text, evidence } = update.reason;
+      return { type: 'queued', id: update.id, until: update.until, reason: { code, text, evidence } };
+    }
     case 'missing': {
       const { code, text, evidence } = update.reason;
       return {

@@ -57,6 +57,8 @@ function requestOf(args: PlainDict, caller: Caller): PublishRequest {
   const timeoutSeconds = seconds(args['timeout']);
   const gatherSeconds = seconds(args['gather_job_timeout']);
   const subset = seconds(args['subset']);
+  const deadlineSeconds = seconds(args['deadline']);
+  const durableSeconds = seconds(args['durable']);
   return {
     tgt: args['tgt'] as string | string[],
     tgt_type: text(args['tgt_type']) ?? 'glob',
@@ -70,6 +72,8 @@ function requestOf(args: PlainDict, caller: Caller): PublishRequest {
     ...(timeoutSeconds ? { timeoutSeconds } : {}),
     ...(gatherSeconds ? { gatherSeconds } : {}),
     ...(subset ? { subset } : {}),
+    ...(deadlineSeconds ? { deadlineSeconds } : {}),
+    ...(durableSeconds ? { durableSeconds } : {}),
     unwatched: args['async'] === true,
   };
 }

@@ -15,13 +15,14 @@ import { KeyStore } from '../store/keys.ts';
 import { SqliteJobStore } from '../store/sqlite/store.ts';
 import { clearCommands } from './clear.ts';
 import type { Master } from './core.ts';
+import { DurableJobs } from './durable.ts';
 import { Fleet } from './fleet.ts';
 import { MasterFunctions } from './functions.ts';
 import { buildHandlers } from './handlers/table.ts';
 import { loadKeySignature } from './key-signature.ts';
 import { listenLocal } from './local-server.ts';
 import { Maintenance } from './maintenance.ts';
-import { askFindJob } from './publish.ts';
+import { askFindJob, killJob } from './publish.ts';
 import { Publisher } from './publisher.ts';
 import { RequestPort } from './requests.ts';
 import { loadMasterKeys, Secrets } from './secrets.ts';
@@ -62,12 +63,14 @@ export async function runMaster(opts: MasterOpts, log: Logger): Promise<RunningM
   });
   const maintenance = new Maintenance(master);
   maintenance.start();
+  master.files.start();
   log.info('master is ready', { publish: ports.publish.port, requests: ports.requests.port, store: store.description });
   return {
     publishPort: ports.publish.port,
     requestPort: ports.requests.port,
     stop: async () => {
       maintenance.stop();
+      await master.files.close();
       await ports.requests.close();
       await ports.publish.close();
       await local.close();
@@ -94,16 +97,19 @@ async function build(opts: MasterOpts, log: Logger, keys: KeyStore, store: JobSt
   const secrets = new Secrets(pair, {
     cachedir: opts.cachedir,
     publishSession: opts.publish_session,
-    failed: (error) => log.limited('sessions', 'error', 'a session key could not be stored', { error: messageOf(error) }),
+    failed: (error) =>
+      log.limited('sessions', 'error', 'a session key could not be stored', { error: messageOf(error) }),
   });
   const bus = new EventBus({ maxEventSize: opts.max_event_size });
   const tracker = new Tracker();
+  const durable = new DurableJobs();
   const fleet = new Fleet(
     store,
     (id) => (keys.accepted(id) ? secrets.session(id).keyString : undefined),
     (id, kind) => {
       log.debug(kind === 'joined' ? 'minion connected' : 'minion disconnected', { minion: id });
       if (kind === 'left') tracker.disconnected(id);
+      else durable.arrived(id);
     },
   );
   await fleet.restore();
@@ -117,17 +123,21 @@ async function build(opts: MasterOpts, log: Logger, keys: KeyStore, store: JobSt
     store,
     fleet,
     tracker,
+    durable,
     publisher: new Publisher(secrets, {
       sign: opts.sign_pub_messages,
       algorithm: isSigAlgo(algorithm) ? algorithm : 'PKCS1v15-SHA1',
     }),
     userKeys: new UserKeys(opts),
-    files: openFileServer(opts as unknown as FileServerOpts, (name) =>
-      log.warn('fileserver_backend names a backend that does not exist here', { backend: name }),
-    ),
+    files: openFileServer(opts as unknown as FileServerOpts, { log, fire: (tag, data) => bus.fire(tag, data) }),
     keySignature: loadKeySignature(opts as unknown as Parameters<typeof loadKeySignature>[0], pair, log),
   };
-  tracker.connect(master, (jid, ids, waiting) => askFindJob(master, jid, ids, waiting));
+  tracker.connect(
+    master,
+    (jid, ids, waiting) => askFindJob(master, jid, ids, waiting),
+    (jid, ids) => killJob(master, jid, ids),
+  );
+  await durable.restore(master);
   return master;
 }
 

@@ -25,6 +25,7 @@ export class Maintenance {
 
   run(): void {
     this.#rotation();
+    this.#master.durable.expire();
     this.#presence();
     this.#history();
   }

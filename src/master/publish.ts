@@ -24,6 +24,10 @@ export interface PublishRequest {
   readonly subset?: number;
   /** Nobody waits: follow the job but do not ask minions about it. */
   readonly unwatched?: boolean;
+  /** Hard end: minions kill the job, the wait ends. */
+  readonly deadlineSeconds?: number;
+  /** Kept this long for minions that are away. */
+  readonly durableSeconds?: number;
   /** Sent by Halite itself. */
   readonly internal?: boolean;
 }
@@ -65,8 +69,12 @@ export async function publishJob(master: Master, request: PublishRequest): Promi
   const saved = saveLoad(master, draft);
   announce(master, draft, minions);
   await master.publisher.send(jobLoad(draft), minions);
-  master.tracker.begin(active, !request.unwatched);
   await saved;
+  master.tracker.begin(active, {
+    poll: !request.unwatched,
+    ...(request.deadlineSeconds ? { deadlineMs: request.deadlineSeconds * 1000 } : {}),
+    ...(request.durableSeconds ? { durableUntil: Date.now() + request.durableSeconds * 1000 } : {}),
+  });
   return { jid, minions, missing: draft.missing, active };
 }
 
@@ -137,6 +145,8 @@ function jobLoad(draft: Draft): PlainDict {
     ['user', request.user],
   ]);
   if (form.delimiter && form.delimiter !== ':') load['delimiter'] = form.delimiter;
+  // Only Halite minions know this one; it ends the job's process tree there.
+  if (request.deadlineSeconds) load['halite_deadline'] = request.deadlineSeconds;
   for (const [key, value] of Object.entries(request.extra ?? {})) load[key] = value;
   return load;
 }
@@ -195,4 +205,17 @@ export async function askFindJob(
     internal: true,
   });
   return active;
+}
+
+/** Ends a job on minions that did not end it themselves. */
+export async function killJob(master: Master, jid: string, ids: readonly string[]): Promise<void> {
+  await publishJob(master, {
+    tgt: ids,
+    tgt_type: 'list',
+    fun: 'saltutil.kill_job',
+    arg: [jid],
+    user: 'root',
+    unwatched: true,
+    internal: true,
+  });
 }

@@ -71,8 +71,16 @@ export function evidenceOf(master: Master, id: string): PlainDict {
   if (!record) return evidence;
   if (record.lastContact > 0) evidence['last_contact'] = clock(record.lastContact);
   if (record.lostAt > 0) evidence['connection_lost'] = clock(record.lostAt);
-  if (record.address) evidence['address'] = record.address;
+  // ZeroMQ does not tell addresses; the minion's own are in its grains.
+  const address = record.address.startsWith('zeromq:') ? ownAddress(master, id) : record.address;
+  if (address) evidence['address'] = address;
   if (record.lastAuth) evidence['last_sign_in'] = `${record.lastAuth.result}: ${record.lastAuth.detail}`;
   if (record.connections.size > 0) evidence['connections'] = record.connections.size;
   return evidence;
+}
+
+function ownAddress(master: Master, id: string): string {
+  const grains = master.fleet.grains(id);
+  const addresses = grains && !(grains instanceof Map) ? grains['ipv4'] : undefined;
+  return Array.isArray(addresses) ? String(addresses.find((address) => address !== '127.0.0.1') ?? addresses[0] ?? '') : '';
 }

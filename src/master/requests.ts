@@ -1,6 +1,7 @@
 // The request port: opens each envelope in its own protocol generation, checks the sender, calls a handler, always replies.
 import { pack, unpack } from '../base/codec/msgpack/index.ts';
 import { type Dict, isDict, type PlainDict, type Value } from '../base/codec/value.ts';
+import { pyStr } from '../base/codec/python/index.ts';
 import {
   type Crypticle,
   defaultEncAlgo,
@@ -93,7 +94,7 @@ export class RequestPort {
     if (!isDict(load) || load instanceof Map) return 'payload and load must be a dict';
     const id = load['id'];
     if (typeof id === 'string' && id.includes('\0')) return 'bad load: id contains a null byte';
-    if (id !== undefined && typeof id !== 'string') return `bad load: id ${String(id)} is not a string`;
+    if (id !== undefined && typeof id !== 'string') return `bad load: id ${pyStr(id)} is not a string`;
     if (load['cmd'] === '_auth') return authenticate(this.#master, load, version);
     return this.#clear(load, { peer: request.peer });
   }

@@ -63,7 +63,10 @@ export class Secrets {
   #serial = 0;
   #rotated = 0;
 
-  constructor(pair: MasterKeyPair, options: { cachedir: string; publishSession: number; failed?: (error: unknown) => void }) {
+  constructor(
+    pair: MasterKeyPair,
+    options: { cachedir: string; publishSession: number; failed?: (error: unknown) => void },
+  ) {
     this.pair = pair;
     this.#sessionDir = join(options.cachedir, 'sessions');
     this.#sessionSeconds = options.publishSession;

@@ -3,6 +3,7 @@ import { type Dict, isDict, newDict, type PlainDict, type Value } from '../base/
 import type { JobOutcome, JobRequest, KeyServices, MasterServices } from '../extend/sdk/index.ts';
 import { keyServices } from '../store/keys.ts';
 import type { Master } from './core.ts';
+import { explainMinion, jobTimeline } from './explain.ts';
 import type { MasterFunctions } from './functions.ts';
 import { rotateKey } from './maintenance.ts';
 import { publishJob } from './publish.ts';
@@ -19,12 +20,17 @@ export function masterServices(master: Master, functions: MasterFunctions): Mast
       returns: async (jid) => Object.fromEntries(await store.returns(jid)),
       expected: (jid) => store.expected(jid),
       list: (filter) => store.list(filter),
+      timeline: (jid) => jobTimeline(master, jid),
+      pending: async () => master.durable.list().map(({ jid, id, until }) => ({ jid, id, until: new Date(until) })),
+      cancel: (jid, ids) => master.durable.cancel(jid, ids),
+      query: (sql) => store.query(sql),
     },
     fleet: {
       status: (id) => fleet.status(id),
       all: () => master.keys.ids('accepted').map((id) => fleet.status(id) ?? { id, connected: 'unknown' as const }),
       grains: async (id) => fleet.data(id)?.grains,
       pillar: async (id) => fleet.data(id)?.pillar,
+      explain: async (id) => explainMinion(master, id),
     },
     callRunner: (fun, args, kwargs) => functions.call('runners', fun, args, kwargs),
     callWheel: (fun, args, kwargs) => functions.call('wheel', fun, args, kwargs),

@@ -1,6 +1,7 @@
 // Job path 9/9 · from master/handlers/returns.ts · to engine/client: follows every expected minion to its verdict.
 import { dictSize, isDict, newDict, type PlainDict, type Value } from '../base/codec/value.ts';
 import { messageOf } from '../base/errors/index.ts';
+import type { Reason } from '../protocol/job/verdict.ts';
 import type { VerdictRecord } from '../store/jobs.ts';
 import { ActiveJob, type Waiting } from './active-job.ts';
 import type { Master } from './core.ts';
@@ -9,20 +10,34 @@ import { evidenceOf, knownAbsent, reason, silence } from './reasons.ts';
 /** How a find_job question is published; given in by publish.ts so that the two need not know each other. */
 export type AskFindJob = (jid: string, ids: readonly string[], waiting: Waiting) => Promise<ActiveJob>;
 
+export type KillJob = (jid: string, ids: readonly string[]) => Promise<void>;
+
 /** After its connection broke, a minion has this long to come back before its running jobs are called missing. */
 const reconnectGraceMs = 5_000;
 /** A result may still be on its way when the minion already says that it no longer runs the job. */
 const inFlightGraceMs = 1_500;
+/** A minion that kills a job at its deadline needs a moment to say so. */
+const deadlineGraceMs = 1_000;
 const keptJobs = 500;
+
+export interface BeginOptions {
+  /** Ask minions that do not report by themselves; off for --async. */
+  readonly poll: boolean;
+  readonly deadlineMs?: number;
+  readonly durableUntil?: number;
+}
 
 export class Tracker {
   readonly #jobs = new Map<string, ActiveJob>();
   #master!: Master;
+  readonly #durable = new Map<string, number>();
   #ask!: AskFindJob;
+  #kill!: KillJob;
 
-  connect(master: Master, ask: AskFindJob): void {
+  connect(master: Master, ask: AskFindJob, kill: KillJob): void {
     this.#master = master;
     this.#ask = ask;
+    this.#kill = kill;
   }
 
   job(jid: string): ActiveJob | undefined {
@@ -56,13 +71,45 @@ export class Tracker {
   }
 
   /** The job is out: settle what is known already and watch over the rest. `poll` false only listens (--async). */
-  begin(job: ActiveJob, poll: boolean): void {
+  begin(job: ActiveJob, options: BeginOptions): void {
+    const { deadlineMs, durableUntil } = options;
+    if (durableUntil) this.#durable.set(job.jid, durableUntil);
     for (const id of job.open()) {
       const absent = knownAbsent(this.#master, id);
-      if (absent) job.missing(id, absent);
+      if (absent) this.#absent(job, id, absent);
     }
     job.start();
-    if (!job.ended && poll) this.#later(job.waiting.timeoutMs, () => this.#poll(job));
+    if (job.ended) return;
+    if (options.poll) this.#later(job.waiting.timeoutMs, () => this.#poll(job));
+    if (deadlineMs) this.#later(deadlineMs + deadlineGraceMs, () => this.#deadline(job, deadlineMs));
+  }
+
+  /** No result to be had now: kept for later when the job is durable, missing otherwise. */
+  #absent(job: ActiveJob, id: string, why: Reason): void {
+    const until = this.#durable.get(job.jid);
+    if (until && this.#master.keys.has('accepted', id)) {
+      job.queued(id, until, why);
+      this.#master.durable.keep(job.jid, [id], until).catch((error: unknown) => {
+        this.#master.log.error('a durable job could not be stored', {
+          jid: job.jid,
+          minion: id,
+          error: messageOf(error),
+        });
+      });
+    } else job.missing(id, why);
+  }
+
+  /** Halite minions have killed the job themselves by now; the others are told to. */
+  #deadline(job: ActiveJob, deadlineMs: number): void {
+    const late = job.open();
+    if (late.length === 0) return;
+    for (const id of late) {
+      const evidence = newDict([['deadline_seconds', deadlineMs / 1000]]);
+      job.missing(id, reason('deadline', evidence, `${deadlineMs / 1000} s`));
+    }
+    this.#kill(job.jid, late).catch((error: unknown) =>
+      this.#master.log.error('kill_job could not be published', { jid: job.jid, error: messageOf(error) }),
+    );
   }
 
   returned(jid: string, id: string, load: PlainDict): void {
@@ -82,7 +129,7 @@ export class Tracker {
       if (this.#master.fleet.connected(id) !== 'no') return;
       const absent = knownAbsent(this.#master, id);
       if (!absent) return;
-      for (const job of this.#jobs.values()) if (!job.ended) job.missing(id, absent);
+      for (const job of this.#jobs.values()) if (!job.ended && job.verdict(id)) this.#absent(job, id, absent);
     });
   }
 
@@ -130,7 +177,7 @@ export class Tracker {
     });
     let idle = false;
     for (const id of ids) {
-      if (!answers.has(id)) job.missing(id, silence(this.#master, id));
+      if (!answers.has(id)) this.#absent(job, id, silence(this.#master, id));
       else if (!isRunning(answers.get(id))) idle = true;
     }
     if (idle) this.#later(inFlightGraceMs, () => this.#settleIdle(job, answers));
@@ -161,7 +208,10 @@ export class Tracker {
     if (this.#jobs.size <= keptJobs) return;
     for (const [jid, job] of this.#jobs) {
       if (this.#jobs.size <= keptJobs) return;
-      if (job.ended || (!job.watched && Date.now() - job.started > 3_600_000)) this.#jobs.delete(jid);
+      if (job.ended || (!job.watched && Date.now() - job.started > 3_600_000)) {
+        this.#jobs.delete(jid);
+        this.#durable.delete(jid);
+      }
     }
   }
 }

@@ -55,7 +55,13 @@ export function buildAuthRequest(
   if (autosignGrains && Object.keys(autosignGrains).length > 0) load['autosign_grains'] = autosignGrains;
   if (trusted !== undefined) load['token'] = oaepEncrypt(loadPublicKey(trusted), identity.challenge, identity.encAlgo);
   load['pub'] = identity.publicText;
-  const payload = pack(newDict([['enc', 'clear'], ['load', load], ['version', 3]]));
+  const payload = pack(
+    newDict([
+      ['enc', 'clear'],
+      ['load', load],
+      ['version', 3],
+    ]),
+  );
   return { payload, nonce, sentToken: trusted !== undefined };
 }
 
@@ -92,13 +98,15 @@ export async function readAuthReply(
   }
   const inner = readMap(load);
   if (typeof inner === 'string') return failed(inner);
-  if (text(inner['nonce']) !== request.nonce) return failed('the answer carries another nonce: it may be an old one sent again');
+  if (text(inner['nonce']) !== request.nonce)
+    return failed('the answer carries another nonce: it may be an old one sent again');
   const presented = text(inner['pub_key']);
-  if (presented === undefined) return readVerdict(inner, load, sig, identity, trust);
+  if (presented === undefined) return readVerdict(inner, load, sig, identity, trust, master);
   const verdict = await trust.judge(presented, text(inner['pub_sig']), identity.sigAlgo, master);
   if (!verdict.ok) return { kind: 'distrusted', text: verdict.why.text, changedKey: verdict.why.reason === 'changed' };
   const masterKey = loadPublicKey(presented.trim());
-  if (!verifyPkcs1(masterKey, load, sig, identity.sigAlgo)) return failed('the signature of the answer does not verify');
+  if (!verifyPkcs1(masterKey, load, sig, identity.sigAlgo))
+    return failed('the signature of the answer does not verify');
   const generation: Generation = inner['session'] === undefined ? 2 : 3;
   if (generation < minimum) return tooOld(generation, master);
   // A replaced key cannot have decrypted a token made for the old one.
@@ -108,13 +116,20 @@ export async function readAuthReply(
 }
 
 /** "Pending", "rejected" and "full" carry no key: only a stored one can prove them. */
-function readVerdict(inner: PlainDict, load: Uint8Array, sig: Uint8Array, identity: Identity, trust: MasterTrust): AuthResult {
-  let proven = false;
-  if (trust.stored !== undefined) {
-    proven = verifyPkcs1(loadPublicKey(trust.stored), load, sig, identity.sigAlgo);
-    if (!proven) return failed('the signature of the answer does not verify with the trusted master key');
-  }
-  return verdictOf(inner['ret'], proven);
+function readVerdict(
+  inner: PlainDict,
+  load: Uint8Array,
+  sig: Uint8Array,
+  identity: Identity,
+  trust: MasterTrust,
+  master: string,
+): AuthResult {
+  if (trust.stored === undefined) return verdictOf(inner['ret'], false);
+  const proven = verifyPkcs1(loadPublicKey(trust.stored), load, sig, identity.sigAlgo);
+  // A rebuilt master answers so until it has accepted our key; only then it shows its own.
+  return proven
+    ? verdictOf(inner['ret'], true)
+    : { kind: 'distrusted', text: trust.otherSigner(master), changedKey: true };
 }
 
 function verdictOf(ret: Value | undefined, proven: boolean): AuthResult {
@@ -148,7 +163,9 @@ async function readUnsigned(
   const verdict = await trust.judge(presented, text(envelope['pub_sig']), identity.sigAlgo, master);
   if (!verdict.ok) return { kind: 'distrusted', text: verdict.why.text, changedKey: verdict.why.reason === 'changed' };
   if (verdict.store && !trust.hasFinger) {
-    return failed(`${master} speaks the oldest protocol: put its public key into ${trust.path} or set master_finger first`);
+    return failed(
+      `${master} speaks the oldest protocol: put its public key into ${trust.path} or set master_finger first`,
+    );
   }
   const checkToken = request.sentToken && !verdict.store;
   const credentials = openKeys(envelope, checkToken, identity, loadPublicKey(presented.trim()), presented, 0);
@@ -178,15 +195,20 @@ function openKeys(
     // Very old masters join key and token.
     const aesText = oaepDecrypt(identity.privateKey, aesCipher, identity.encAlgo).toString('latin1').split('_|-')[0]!;
     const digest = createHash('sha256').update(aesText).digest('hex');
-    if (x931Recover(masterKey, proof).toString('latin1') !== digest) return 'the proof of the shared key does not verify';
+    if (x931Recover(masterKey, proof).toString('latin1') !== digest)
+      return 'the proof of the shared key does not verify';
     if (checkToken) {
       const token = bytes(inner['token']);
       const back = token && oaepDecrypt(identity.privateKey, token, identity.encAlgo).toString('latin1');
-      if (back !== identity.challenge) return 'the master could not decrypt our token: it does not hold the key we trust';
+      if (back !== identity.challenge)
+        return 'the master could not decrypt our token: it does not hold the key we trust';
     }
     const aes = new Crypticle(aesText);
     const sessionCipher = bytes(inner['session']);
-    const session = generation === 3 && sessionCipher ? new Crypticle(oaepDecrypt(identity.privateKey, sessionCipher, identity.encAlgo)) : aes;
+    const session =
+      generation === 3 && sessionCipher
+        ? new Crypticle(oaepDecrypt(identity.privateKey, sessionCipher, identity.encAlgo))
+        : aes;
     const port = inner['publish_port'];
     return {
       generation,

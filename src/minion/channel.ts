@@ -169,5 +169,7 @@ function isPlainText(reply: Uint8Array): boolean {
 
 function plainAnswer(reply: Uint8Array): Error {
   const text = Buffer.from(reply).toString('latin1');
-  return text.startsWith('bad load') ? new StaleKeys(text) : new HaliteError('wire.closed', `The master answered "${text}"`);
+  return text.startsWith('bad load')
+    ? new StaleKeys(text)
+    : new HaliteError('wire.closed', `The master answered "${text}"`);
 }

@@ -2,10 +2,18 @@
 import { randomBytes } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
 import { newDict, type PlainDict } from '../base/codec/value.ts';
-import { masterAddresses, type MinionOpts } from '../base/config/index.ts';
+import { type MinionOpts, masterAddresses } from '../base/config/index.ts';
 import { HaliteError, messageOf } from '../base/errors/index.ts';
 import type { Logger } from '../base/log/index.ts';
-import { execProgram, JobPool, locateBundle, matchesMinion, packShared, type Runtime, type WorkerData } from '../engine/exec/index.ts';
+import {
+  execProgram,
+  JobPool,
+  locateBundle,
+  matchesMinion,
+  packShared,
+  type Runtime,
+  type WorkerData,
+} from '../engine/exec/index.ts';
 import { Loader } from '../extend/loader/index.ts';
 import type { Transport } from '../protocol/wire/transport.ts';
 import { GrainStore } from './grains.ts';
@@ -52,7 +60,8 @@ export class MinionDaemon {
     const { opts, log } = parts;
     this.parts = parts;
     const entry = parts.jobProcess ?? locateBundle('job-process.js');
-    if (!entry) throw new HaliteError('extension.broken', 'job-process.js is missing', { hint: 'Run "npm run build".' });
+    if (!entry)
+      throw new HaliteError('extension.broken', 'job-process.js is missing', { hint: 'Run "npm run build".' });
     const sdk = locateBundle('sdk.js');
     this.sdkUrl = sdk ? `file://${sdk}` : undefined;
     const maxProcesses = opts.process_count_max > 0 ? opts.process_count_max : mostProcesses;
@@ -83,9 +92,13 @@ export class MinionDaemon {
       return;
     }
     if (!['str', 'standard'].includes(opts.master_type)) {
-      log.warn('this master_type is not supported yet: all masters are used at the same time', { master_type: opts.master_type });
+      log.warn('this master_type is not supported yet: all masters are used at the same time', {
+        master_type: opts.master_type,
+      });
     }
-    void this.grains.get().catch((error: unknown) => log.error('grains could not be collected', { error: messageOf(error) }));
+    void this.grains
+      .get()
+      .catch((error: unknown) => log.error('grains could not be collected', { error: messageOf(error) }));
     const trust = await MasterTrust.load(opts);
     const boot = randomBytes(8).toString('hex');
     for (const address of masterAddresses(opts)) {
@@ -100,7 +113,12 @@ export class MinionDaemon {
         log: log.with({ master: `${address.host}:${address.port}` }),
         grains: () => this.grains.get(),
         isTarget: (self, tgt, kind, delimiter) =>
-          matchesMinion({ id: opts.id, opts: opts.raw, grains: this.grains.now, pillar: self.pillar }, tgt, kind, delimiter),
+          matchesMinion(
+            { id: opts.id, opts: opts.raw, grains: this.grains.now, pillar: self.pillar },
+            tgt,
+            kind,
+            delimiter,
+          ),
         onJob: (self, job) => this.jobs.handle(self, job),
         onReady: (self) => void this.returns.replay(self),
         onPillar: (self) => void this.packed.delete(self.name),
@@ -134,7 +152,8 @@ export class MinionDaemon {
       if (this.control.signal.aborted || link.state === 'stopped') return;
       this.parts.log.error('a master is given up', { master: link.name, error: messageOf(error) });
       link.stop();
-      if (this.links.every((other) => other.state === 'stopped')) fatal(error instanceof Error ? error : new Error(messageOf(error)));
+      if (this.links.every((other) => other.state === 'stopped'))
+        fatal(error instanceof Error ? error : new Error(messageOf(error)));
     }
   }
 
@@ -146,7 +165,10 @@ export class MinionDaemon {
       if (other.credentials?.masterKeyText !== link.credentials?.masterKeyText || !other.credentials) continue;
       const twin = (await addressesOf(other.address.host)).some((address) => addresses.includes(address));
       if (!twin) continue;
-      this.parts.log.warn('two entries of "master" are the same machine: the second is not used', { used: other.name, unused: link.name });
+      this.parts.log.warn('two entries of "master" are the same machine: the second is not used', {
+        used: other.name,
+        unused: link.name,
+      });
       link.stop();
       return;
     }

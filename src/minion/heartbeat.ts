@@ -50,7 +50,15 @@ export class Heartbeat {
   private async beat(tag: string, quietMs: number): Promise<void> {
     if (Date.now() - this.lastHeard < quietMs) return;
     try {
-      await this.link.request(newDict([['cmd', '_minion_event'], ['pretag', null], ['data', 'ping'], ['tag', tag]]), { timeoutMs: answerMs });
+      await this.link.request(
+        newDict([
+          ['cmd', '_minion_event'],
+          ['pretag', null],
+          ['data', 'ping'],
+          ['tag', tag],
+        ]),
+        { timeoutMs: answerMs },
+      );
     } catch (error) {
       this.missed++;
       this.log.limited(`heartbeat ${this.link.name}`, 'warn', 'the master did not answer a sign of life', {

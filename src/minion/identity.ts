@@ -4,8 +4,8 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MinionOpts } from '../base/config/index.ts';
 import {
-  cleanKey,
   Crypticle,
+  cleanKey,
   type EncAlgo,
   fingerprint,
   generateKeyPairFiles,

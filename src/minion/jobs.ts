@@ -7,7 +7,15 @@ import type { MinionOpts } from '../base/config/index.ts';
 import { messageOf } from '../base/errors/index.ts';
 import type { Logger } from '../base/log/index.ts';
 import { isJid } from '../base/util/index.ts';
-import { failed, type JobPool, type Outcome, returnLoad, type Runtime, runJob, type WorkerData } from '../engine/exec/index.ts';
+import {
+  failed,
+  type JobPool,
+  type Outcome,
+  type Runtime,
+  returnLoad,
+  runJob,
+  type WorkerData,
+} from '../engine/exec/index.ts';
 import type { Loader } from '../extend/loader/index.ts';
 import type { MinionServices } from '../extend/sdk/index.ts';
 import { followJob, type LifeCycle } from './lifecycle.ts';
@@ -44,7 +52,10 @@ export class Jobs {
   /** Takes a job that is for this minion. */
   handle(link: MasterLink, job: Dict): void {
     const work = this.work(link, job).catch((error: unknown) => {
-      this.parts.log.error('a job failed outside its function', { jid: String(dictGet(job, 'jid')), error: messageOf(error) });
+      this.parts.log.error('a job failed outside its function', {
+        jid: String(dictGet(job, 'jid')),
+        error: messageOf(error),
+      });
     });
     const jid = String(dictGet(job, 'jid'));
     this.active.set(jid, work);
@@ -64,10 +75,16 @@ export class Jobs {
     const jid = String(dictGet(job, 'jid'));
     const fun = dictGet(job, 'fun') ?? '';
     log.info('job received', { jid, fun: String(fun), user: userOf(job) });
-    const outcome = (await this.runsInline(fun)) ? await this.runInline(link, job) : await this.runInProcess(link, job, jid);
+    const outcome = (await this.runsInline(fun))
+      ? await this.runInline(link, job)
+      : await this.runInProcess(link, job, jid);
     if (isDict(outcome.return) && dictGet(outcome.return, '__no_return__')) return;
     const load = returnLoad(opts.id, job, outcome);
-    log.info('job finished', { jid, fun: String(fun), retcode: typeof outcome.retcode === 'number' ? outcome.retcode : undefined });
+    log.info('job finished', {
+      jid,
+      fun: String(fun),
+      retcode: typeof outcome.retcode === 'number' ? outcome.retcode : undefined,
+    });
     await this.parts.returns.deliver(link, load);
     await this.keepCopy(jid, load);
     this.noReturners(job);
@@ -107,7 +124,11 @@ export class Jobs {
       onStarted: (pid) => {
         life.started();
         written = procFiles.write(job, pid).catch((error: unknown) => {
-          this.parts.log.error('the proc file could not be written', { jid, error: messageOf(error), folder: opts.cachedir });
+          this.parts.log.error('the proc file could not be written', {
+            jid,
+            error: messageOf(error),
+            folder: opts.cachedir,
+          });
         });
       },
     });
@@ -139,7 +160,9 @@ export class Jobs {
 
   /** Returners on the minion do not exist yet: asking for one must not pass in silence. */
   private noReturners(job: Dict): void {
-    const asked = [dictGet(job, 'ret'), this.parts.opts.return].filter((name) => typeof name === 'string' && name !== '');
+    const asked = [dictGet(job, 'ret'), this.parts.opts.return].filter(
+      (name) => typeof name === 'string' && name !== '',
+    );
     if (asked.length > 0) this.parts.log.error('Returner could not be loaded', { returner: asked.join(',') });
   }
 }

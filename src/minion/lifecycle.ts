@@ -19,9 +19,14 @@ export interface LifeCycle {
 const silent: LifeCycle = { queued() {}, started() {}, progress() {}, done() {} };
 
 /** Follows one job. `fire` sends an event and never throws. */
-export function followJob(id: string, jid: string, fire: ((tag: string, data: PlainDict) => void) | undefined): LifeCycle {
+export function followJob(
+  id: string,
+  jid: string,
+  fire: ((tag: string, data: PlainDict) => void) | undefined,
+): LifeCycle {
   if (!fire || !isJid(jid)) return silent;
-  const say = (phase: Phase, text = '') => fire(`halite/job/${jid}/${phase}/${id}`, newDict([['text', text.slice(-longestText)]]));
+  const say = (phase: Phase, text = '') =>
+    fire(`halite/job/${jid}/${phase}/${id}`, newDict([['text', text.slice(-longestText)]]));
   let phase: Phase = 'accepted';
   let spoken = false;
   let waiting: string | undefined;

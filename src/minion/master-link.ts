@@ -1,17 +1,19 @@
 // One master: sign-in, subscription, requests and state. A minion has one of these per master, and they do not know each other.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Dict, isDict, newDict, type PlainDict, type Value } from '../base/codec/value.ts';
+import { type Dict, newDict, type PlainDict, type Value } from '../base/codec/value.ts';
 import type { MasterAddress, MinionOpts } from '../base/config/index.ts';
 import { HaliteError, messageOf } from '../base/errors/index.ts';
 import type { Logger } from '../base/log/index.ts';
+import { backoff } from '../base/util/index.ts';
 import { presenceTopic } from '../protocol/wire/presence-topic.ts';
-import type { RequestClient, Subscription, TlsOptions, Transport } from '../protocol/wire/transport.ts';
+import type { RequestClient, Subscription, Transport } from '../protocol/wire/transport.ts';
 import type { Credentials } from './auth-reply.ts';
 import { Channel, type RequestOptions } from './channel.ts';
 import { Heartbeat } from './heartbeat.ts';
 import type { Identity } from './identity.ts';
+import { networkOptions } from './network.ts';
 import { fetchPillar, type PillarRequest, reportPillarErrors } from './pillar.ts';
-import { type RecentJobs, Receiver } from './receive.ts';
+import { Receiver, type RecentJobs } from './receive.ts';
 import { type SignInState, signIn } from './sign-in.ts';
 import { fireStartEvents } from './start-events.ts';
 import type { MasterTrust } from './trust.ts';
@@ -85,8 +87,9 @@ export class MasterLink {
     const { opts, log } = this.options;
     if (opts.autosign_grains && opts.autosign_grains.length > 0) await this.options.grains();
     await this.authenticate();
-    await this.loadPillar();
+    const hasPillar = await this.loadPillar();
     await this.subscribe();
+    if (!hasPillar) void this.retryPillar();
     await fireStartEvents(this, opts, await this.options.grains(), log);
     this.heartbeat.start(this.keys?.halite === true);
   }
@@ -108,12 +111,19 @@ export class MasterLink {
 
   /** Fires an event on the master's bus. */
   async fire(tag: string, data: Value, extra: PlainDict = newDict()): Promise<boolean> {
-    const load = newDict([['id', this.options.identity.id], ['cmd', '_minion_event'], ['pretag', null], ['data', data], ['tag', tag], ...Object.entries(extra)]);
+    const load = newDict([
+      ['id', this.options.identity.id],
+      ['cmd', '_minion_event'],
+      ['pretag', null],
+      ['data', data],
+      ['tag', tag],
+      ...Object.entries(extra),
+    ]);
     try {
       await this.request(load, { timeoutMs: this.options.opts.request_channel_timeout * 1000 });
       return true;
     } catch (error) {
-      this.options.log.info('an event did not reach the master', { tag, master: this.name, error: messageOf(error) });
+      this.options.log.info('an event did not reach the master', { tag, error: messageOf(error) });
       return false;
     }
   }
@@ -132,8 +142,18 @@ export class MasterLink {
       this.options.onPillar(this);
       return true;
     } catch (error) {
-      this.options.log.error('The pillar could not be fetched', { master: this.name, error: messageOf(error) });
+      this.options.log.error('The pillar could not be fetched', { error: messageOf(error) });
       return false;
+    }
+  }
+
+  /** A minion without pillar would quietly do the wrong thing: ask until there is one. */
+  private async retryPillar(): Promise<void> {
+    const wait = backoff({ base: 5000, max: 60_000 });
+    const { signal } = this.control;
+    while (!signal.aborted) {
+      await sleep(wait.next(), undefined, { signal }).catch(() => undefined);
+      if (signal.aborted || (await this.loadPillar())) return;
     }
   }
 
@@ -168,8 +188,10 @@ export class MasterLink {
     const first = this.keys === undefined;
     this.keys = keys;
     if (this.subscription) this.currentState = 'connected';
-    log.info(first ? 'signed in' : 'signed in again', { master: this.name });
+    log.info(first ? 'signed in' : 'signed in again');
     await this.followKeys(keys);
+    // Whatever could not be delivered without keys can be now.
+    if (!first && this.ready) this.options.onReady(this);
     return keys;
   }
 
@@ -228,20 +250,37 @@ export class MasterLink {
     if (!keys) throw new HaliteError('auth.failed', `Not signed in at ${this.name}`);
     if (this.connections > 0) keys = await this.renew(keys);
     const { id, tok } = this.options.identity;
-    return newDict([['enc', 'aes'], ['load', keys.aes.seal(newDict([['id', id], ['tok', tok]]))], ['version', 3]]);
+    return newDict([
+      ['enc', 'aes'],
+      [
+        'load',
+        keys.aes.seal(
+          newDict([
+            ['id', id],
+            ['tok', tok],
+          ]),
+        ),
+      ],
+      ['version', 3],
+    ]);
   }
 
   private connection(state: 'connected' | 'disconnected', detail: string): void {
     const { log } = this.options;
     if (this.currentState === 'stopped') return;
     if (state === 'disconnected') {
+      // One line per loss; the dialling that follows is news only for those who debug.
+      const level = this.currentState === 'connected' ? 'warn' : 'debug';
       if (this.currentState === 'connected') this.currentState = 'disconnected';
-      log.warn('the connection to the master is lost, dialling again', { master: this.name, detail });
+      log.log(level, 'the connection to the master is lost, dialling again', { detail });
       return;
     }
     this.currentState = 'connected';
-    if (this.connections++ === 0) return this.options.onReady(this);
-    log.info('connected to the master again', { master: this.name });
+    if (this.connections++ === 0) {
+      this.options.onReady(this);
+      return;
+    }
+    log.info('connected to the master again');
     void this.afterReconnect();
   }
 
@@ -250,29 +289,19 @@ export class MasterLink {
     const { opts, transport, log } = this.options;
     const before = this.keys;
     try {
-      await sleep(Math.random() * Math.min(1000, opts.random_reauth_delay * 1000), undefined, { signal: this.control.signal });
-      if (before) await this.renew(before);
+      await sleep(Math.random() * Math.min(1000, opts.random_reauth_delay * 1000), undefined, {
+        signal: this.control.signal,
+      });
+      // TCP has renewed them already, to identify itself.
+      if (before && transport.name !== 'tcp') await this.renew(before);
       if (transport.name === 'tcp') await fireStartEvents(this, opts, await this.options.grains(), log);
       this.options.onReady(this);
     } catch (error) {
-      if (!this.control.signal.aborted) log.warn('not signed in after reconnecting', { master: this.name, error: messageOf(error) });
+      if (!this.control.signal.aborted) log.warn('not signed in after reconnecting', { error: messageOf(error) });
     }
   }
 }
 
 function pick(grains: PlainDict, names: readonly string[]): PlainDict {
   return newDict(names.filter((name) => Object.hasOwn(grains, name)).map((name) => [name, grains[name]!] as const));
-}
-
-/** Network settings that requests and subscription share. */
-function networkOptions(opts: MinionOpts) {
-  const { ssl } = opts;
-  return {
-    ...(opts.ipv6 ? { ipv6: true } : {}),
-    ...(ssl === true ? { tls: true as const } : isDict(ssl) ? { tls: ssl as unknown as TlsOptions } : {}),
-    ...(opts.source_address ? { sourceAddress: opts.source_address } : {}),
-    keepAlive: opts.tcp_keepalive
-      ? { idleSeconds: opts.tcp_keepalive_idle, count: opts.tcp_keepalive_cnt, intervalSeconds: opts.tcp_keepalive_intvl }
-      : (false as const),
-  };
 }

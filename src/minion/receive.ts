@@ -73,7 +73,8 @@ export class Receiver {
     if (problem) return this.drop('malformed', problem);
     if (!(await this.options.isTarget(tgt, kind, delimiter))) return 'not-targeted';
     // Only now: a job for others must not push ours out of the list.
-    if (!this.options.recent.add(String(dictGet(job, 'jid')))) return this.drop('repeated', String(dictGet(job, 'jid')));
+    if (!this.options.recent.add(String(dictGet(job, 'jid'))))
+      return this.drop('repeated', String(dictGet(job, 'jid')));
     this.options.accept(job);
     return 'accepted';
   }
@@ -103,7 +104,10 @@ export class Receiver {
 
   private drop(why: Dropped, detail: string): Dropped {
     const level = why === 'replayed' || why === 'repeated' ? 'debug' : 'warn';
-    this.options.log.limited(`publish ${why}`, level, 'a published message was dropped', { why, ...(detail ? { detail } : {}) });
+    this.options.log.limited(`publish ${why}`, level, 'a published message was dropped', {
+      why,
+      ...(detail ? { detail } : {}),
+    });
     return why;
   }
 }
@@ -117,7 +121,8 @@ function readEnvelope(payload: Uint8Array): Envelope | undefined {
   const load = dictGet(value, 'load');
   const sig = dictGet(value, 'sig');
   const algo = dictGet(value, 'sig_algo');
-  if (!(enc instanceof Uint8Array) || Buffer.from(enc).toString() !== 'aes' || !(load instanceof Uint8Array)) return undefined;
+  if (!(enc instanceof Uint8Array) || Buffer.from(enc).toString() !== 'aes' || !(load instanceof Uint8Array))
+    return undefined;
   return {
     load,
     sig: sig instanceof Uint8Array ? sig : undefined,

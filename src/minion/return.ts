@@ -14,12 +14,15 @@ export interface ReturnTarget {
   request(load: PlainDict, options: { timeoutMs: number; signal?: AbortSignal }): Promise<unknown>;
 }
 
+const replayEveryMs = 30_000;
+
 export class Returns {
   private readonly opts: MinionOpts;
   private readonly spool: Spool;
   private readonly log: Logger;
   private readonly signal: AbortSignal;
   private readonly draining = new Map<string, Promise<void>>();
+  private readonly retrying = new Set<string>();
 
   constructor(opts: MinionOpts, spool: Spool, log: Logger, signal: AbortSignal) {
     this.opts = opts;
@@ -45,6 +48,20 @@ export class Returns {
     }
     this.log.warn('no master takes the return: it waits in the spool', { jid, master: target.name });
     await this.spool.add(target.name, load);
+    this.tryLater(target);
+  }
+
+  /** The link may look fine all the time while the master is merely slow: look again by ourselves, too. */
+  private tryLater(target: ReturnTarget): void {
+    if (this.retrying.has(target.name)) return;
+    this.retrying.add(target.name);
+    const timer = setTimeout(() => {
+      this.retrying.delete(target.name);
+      if (this.signal.aborted) return;
+      if (target.ready) void this.replay(target);
+      else this.tryLater(target);
+    }, replayEveryMs);
+    timer.unref();
   }
 
   /** Called when a master can be reached (again). */
@@ -63,6 +80,7 @@ export class Returns {
       if (count > 0) this.log.info('returns from the spool were delivered', { master: target.name, count });
     } catch (error) {
       this.log.warn('returns stay in the spool', { master: target.name, error: messageOf(error) });
+      this.tryLater(target);
     }
   }
 

@@ -52,7 +52,8 @@ export async function runningJobs(pool: JobPool, procFiles: ProcFiles): Promise<
 /** Salt's words: what was sent, that nothing ran any more, or '' for a job nobody knows. */
 export async function signalJob(pool: JobPool, procFiles: ProcFiles, jid: string, signal: number): Promise<string> {
   const sent = await pool.signal(jid, signal);
-  if (sent) return `Signal ${signal} sent to job ${jid} at pid ${sent.pid}${stillThere(sent.gone || signal !== constants.signals.SIGKILL, sent.left)}`;
+  if (sent)
+    return `Signal ${signal} sent to job ${jid} at pid ${sent.pid}${stillThere(sent.gone || signal !== constants.signals.SIGKILL, sent.left)}`;
   const other = (await procFiles.running()).find((job) => job.jid === jid);
   if (!other) return '';
   if (signal === constants.signals.SIGKILL) {

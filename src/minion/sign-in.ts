@@ -46,13 +46,8 @@ export async function signIn(options: SignInOptions): Promise<Credentials> {
   const { opts, signal, log } = options;
   const retry = backoff({ base: 1000, max: 30_000, jitter: 0.5 });
   let pendingWait = opts.acceptance_wait_time * 1000;
-  let told = '';
-  /** Says a thing once; afterwards only at most every minute. */
-  const tell = (message: string) => {
-    if (message === told) return log.limited(`sign-in ${message}`, 'warn', message);
-    told = message;
-    log.error(message);
-  };
+  // Said once at once, and again at most every minute while it lasts.
+  const tell = (message: string) => log.limited(`sign-in ${message}`, 'error', message);
   for (let attempt = 1; ; attempt++) {
     const result = await attemptSignIn(options);
     signal.throwIfAborted();
@@ -64,7 +59,9 @@ export async function signIn(options: SignInOptions): Promise<Credentials> {
       retry.reset();
       pendingWait = nextPendingWait(opts, pendingWait);
     }
-    await sleep(result.kind === 'rejected' || result.kind === 'full' ? Math.max(wait, 10_000) : wait, undefined, { signal });
+    await sleep(result.kind === 'rejected' || result.kind === 'full' ? Math.max(wait, 10_000) : wait, undefined, {
+      signal,
+    });
   }
 }
 
@@ -117,7 +114,11 @@ function report(options: SignInOptions, result: Refusal, tell: (message: string)
       return;
     case 'unreachable':
       onState?.('unreachable');
-      options.log.limited(`unreachable ${master}`, 'warn', `The master ${master} does not answer: ${result.text}. Trying again in about ${seconds} seconds.`);
+      options.log.limited(
+        `unreachable ${master}`,
+        'warn',
+        `The master ${master} does not answer: ${result.text}. Trying again in about ${seconds} seconds.`,
+      );
   }
 }
 

@@ -8,11 +8,18 @@ interface Announcer {
 }
 
 /** The old tag first, when it is wanted, then the new one. */
-export async function fireStartEvents(link: Announcer, opts: MinionOpts, grains: PlainDict, log: Logger): Promise<void> {
+export async function fireStartEvents(
+  link: Announcer,
+  opts: MinionOpts,
+  grains: PlainDict,
+  log: Logger,
+): Promise<void> {
   const names = opts.start_event_grains;
   const extra = newDict();
   if (names.length > 0) {
-    extra['grains'] = newDict(names.filter((name) => Object.hasOwn(grains, name)).map((name) => [name, grains[name]!] as const));
+    extra['grains'] = newDict(
+      names.filter((name) => Object.hasOwn(grains, name)).map((name) => [name, grains[name]!] as const),
+    );
   }
   const text = `Minion ${opts.id} started at ${asctime(new Date())}`;
   if (opts.enable_legacy_startup_events) await link.fire('minion_start', text, extra);

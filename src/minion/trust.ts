@@ -19,7 +19,9 @@ export interface Distrust {
   readonly text: string;
 }
 
-export type TrustVerdict = { readonly ok: true; readonly store: boolean } | { readonly ok: false; readonly why: Distrust };
+export type TrustVerdict =
+  | { readonly ok: true; readonly store: boolean }
+  | { readonly ok: false; readonly why: Distrust };
 
 export class MasterTrust {
   readonly path: string;
@@ -98,9 +100,20 @@ export class MasterTrust {
     if (known && !this.opts.always_verify_signature) return true;
     const path = join(this.opts.pki_dir, `${this.opts.master_sign_key_name}.pub`);
     const signingKey = await readIfThere(path);
-    if (signingKey === undefined) return `The verification key ${path} does not exist. Copy it from the master ${master}.`;
+    if (signingKey === undefined)
+      return `The verification key ${path} does not exist. Copy it from the master ${master}.`;
     const good = verifyKeyText(loadPublicKey(signingKey), presented, pubSig, sigAlgo);
     return good || `The signature of the public key of ${master} does not verify with ${path}.`;
+  }
+
+  /** For an answer that names no key but is not signed with the trusted one. */
+  otherSigner(master: string): string {
+    return [
+      `The master ${master} signs with another key than the one this minion trusts. Nothing is accepted from it until that is settled.`,
+      `  trusted key:   ${fingerprint(this.storedText ?? '', this.opts.hash_type)}  (in ${this.path})`,
+      `If the master was rebuilt or its key was replaced on purpose, remove ${this.path} and accept this minion's key on the master.`,
+      'If nobody changed the key, somebody may stand between this minion and its master. The minion keeps trying.',
+    ].join('\n');
   }
 
   private changedText(presented: string, master: string): string {

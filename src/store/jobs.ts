@@ -42,6 +42,14 @@ export interface MinionData {
   readonly pillar: Dict;
 }
 
+/** A job that waits for a minion to come back. */
+export interface PendingDelivery {
+  readonly jid: string;
+  readonly id: string;
+  /** When it expires, in milliseconds since the epoch. */
+  readonly until: number;
+}
+
 /** Limits by age and by size; zero means no limit. */
 export interface Retention {
   readonly keepSeconds: number;
@@ -57,6 +65,10 @@ export interface JobStore {
   saveVerdicts(verdicts: readonly VerdictRecord[]): Promise<void>;
   saveMinionData(id: string, data: MinionData): Promise<void>;
   dropMinionData(id: string): Promise<void>;
+
+  savePending(deliveries: readonly PendingDelivery[]): Promise<void>;
+  dropPending(jid: string, id: string): Promise<void>;
+  pending(): Promise<PendingDelivery[]>;
 
   loadMinionData(): Promise<Map<string, MinionData>>;
   load(jid: string): Promise<Dict | undefined>;

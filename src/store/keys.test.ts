@@ -20,7 +20,13 @@ afterEach(() => rmSync(join(dir, '..'), { recursive: true, force: true }));
 
 describe('KeyStore', () => {
   it('makes the folders of Salt, closed to others', () => {
-    expect(readdirSync(dir).sort()).toEqual(['minions', 'minions_autosign', 'minions_denied', 'minions_pre', 'minions_rejected']);
+    expect(readdirSync(dir).sort()).toEqual([
+      'minions',
+      'minions_autosign',
+      'minions_denied',
+      'minions_pre',
+      'minions_rejected',
+    ]);
     expect(statSync(dir).mode & 0o777).toBe(0o700);
   });
 

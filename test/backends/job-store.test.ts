@@ -21,7 +21,18 @@ function job(jid: string, extra: Partial<JobRecord> = {}): JobRecord {
     ['tgt', '*'],
     ['jid', jid],
   ]);
-  return { jid, fun: 'test.ping', tgt: '*', tgt_type: 'glob', user: 'root', load, expected: ['a', 'b'], started: Date.now(), internal: false, ...extra };
+  return {
+    jid,
+    fun: 'test.ping',
+    tgt: '*',
+    tgt_type: 'glob',
+    user: 'root',
+    load,
+    expected: ['a', 'b'],
+    started: Date.now(),
+    internal: false,
+    ...extra,
+  };
 }
 function ret(jid: string, id: string, value: unknown = true): ReturnRecord {
   const load = newDict([
@@ -79,7 +90,8 @@ describe.each(drivers)('job store on $name', ({ open }) => {
     await store.saveJob(job(jids[1]!, { fun: 'cmd.run', tgt: 'web*' }));
     await store.saveJob(job(jids[2]!, { fun: 'saltutil.find_job', internal: true }));
     await store.saveJob(job(jids[3]!, { fun: 'state.apply' }));
-    const found = async (filter: Parameters<JobStore['list']>[0]): Promise<string[]> => (await store.list(filter)).map((item) => item.jid);
+    const found = async (filter: Parameters<JobStore['list']>[0]): Promise<string[]> =>
+      (await store.list(filter)).map((item) => item.jid);
     expect(await found({})).toEqual([jids[3], jids[1], jids[0]]);
     expect(await found({ internal: true })).toHaveLength(4);
     expect(await found({ functions: ['cmd.*', 'state.apply'] })).toEqual([jids[3], jids[1]]);
@@ -91,8 +103,12 @@ describe.each(drivers)('job store on $name', ({ open }) => {
   it('remembers verdicts and minion data', async () => {
     const jid = generateJid();
     const evidence = newDict([['last_contact', 'yesterday']]);
-    await store.saveVerdicts([{ jid, id: 'b', verdict: 'missing', reason: 'silent', text: 'nothing heard', evidence, at: 5 }]);
-    expect(await store.verdicts(jid)).toMatchObject([{ id: 'b', reason: 'silent', evidence: { last_contact: 'yesterday' } }]);
+    await store.saveVerdicts([
+      { jid, id: 'b', verdict: 'missing', reason: 'silent', text: 'nothing heard', evidence, at: 5 },
+    ]);
+    expect(await store.verdicts(jid)).toMatchObject([
+      { id: 'b', reason: 'silent', evidence: { last_contact: 'yesterday' } },
+    ]);
     await store.saveMinionData('a', { grains: newDict([['os', 'Debian']]), pillar: newDict() });
     expect((await store.loadMinionData()).get('a')?.grains).toMatchObject({ os: 'Debian' });
     await store.dropMinionData('a');

@@ -14,7 +14,15 @@ const sealed = (id: Value, load: Value, extra: Record<string, Value> = {}): Buff
   pack({ enc: 'aes', load: new Crypticle(Crypticle.generateKeyString()).seal(load), version: 3, id, ...extra });
 const nested = (depth: number): Buffer => Buffer.concat([Buffer.alloc(depth, 0x91), Buffer.from([0xc0])]);
 const auth = (id: Value, extra: Record<string, Value> = {}): Buffer =>
-  clear({ cmd: '_auth', id, pub: 'none', nonce: 'a'.repeat(32), enc_algo: 'OAEP-SHA1', sig_algo: 'PKCS1v15-SHA1', ...extra });
+  clear({
+    cmd: '_auth',
+    id,
+    pub: 'none',
+    nonce: 'a'.repeat(32),
+    enc_algo: 'OAEP-SHA1',
+    sig_algo: 'PKCS1v15-SHA1',
+    ...extra,
+  });
 
 /** Every one of these is a request somebody hostile or broken might send. */
 const payloads: Record<string, Buffer> = {
@@ -69,7 +77,10 @@ function poke(port: number, bytes: Buffer): Promise<void> {
       resolve();
     };
     socket.setTimeout(300, done);
-    socket.on('error', done).on('close', done).on('data', () => {});
+    socket
+      .on('error', done)
+      .on('close', done)
+      .on('data', () => {});
     socket.write(bytes);
   });
 }
@@ -141,7 +152,8 @@ describe('hostile requests, one by one, over zeromq', () => {
   it('says each kind of refusal once, not per request', async () => {
     const marker = createHash('sha1').update(randomBytes(8)).digest('hex').slice(0, 12);
     const before = readFileSync(fleet.master.log, 'utf8').length;
-    for (let round = 0; round < 20; round++) await ask(fleet.ports.requests, sealed(`ghost-${marker}`, { cmd: 'x', id: 'y' }));
+    for (let round = 0; round < 20; round++)
+      await ask(fleet.ports.requests, sealed(`ghost-${marker}`, { cmd: 'x', id: 'y' }));
     const added = readFileSync(fleet.master.log, 'utf8').slice(before);
     expect(added.split('\n').filter((line) => line.includes(marker)).length).toBeLessThanOrEqual(2);
   });

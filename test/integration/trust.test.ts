@@ -54,7 +54,10 @@ describe('keys', () => {
   });
 
   it('are taken by autosign_file and refused by autoreject_file', async () => {
-    fleet = await Deployment.create({ autoAccept: false, masterConfig: 'autosign_file: autosign.conf\nautoreject_file: autoreject.conf' });
+    fleet = await Deployment.create({
+      autoAccept: false,
+      masterConfig: 'autosign_file: autosign.conf\nautoreject_file: autoreject.conf',
+    });
     writeFileSync(fleet.path('autosign.conf'), '# trusted\nweb*\n', { mode: 0o644 });
     writeFileSync(fleet.path('autoreject.conf'), 'bad\\d+\n', { mode: 0o644 });
     await fleet.startMaster();

@@ -1,4 +1,4 @@
-// Text the way Python sees it: lengths in characters, line ends, repr() of a string.
+// Text the way Python sees it: lengths in characters, line ends, white space.
 
 const SURROGATE = /[\ud800-\udfff]/;
 
@@ -36,28 +36,4 @@ export function rstrip(text: string): string {
 /** Python's str.strip(). */
 export function strip(text: string): string {
   return rstrip(text).replace(LEADING, '');
-}
-
-const PLAIN = /^[ !#-&(-[\]-~]*$/; // printable ASCII without quotes and backslash
-const UNPRINTABLE = /[\p{C}\p{Z}]/u;
-
-function escapeChar(char: string, quote: string): string {
-  if (char === '\\' || char === quote) return `\\${char}`;
-  if (char === '\n') return '\\n';
-  if (char === '\r') return '\\r';
-  if (char === '\t') return '\\t';
-  if (char === ' ' || !UNPRINTABLE.test(char)) return char;
-  const code = char.codePointAt(0) ?? 0;
-  if (code < 0x100) return `\\x${code.toString(16).padStart(2, '0')}`;
-  if (code < 0x10000) return `\\u${code.toString(16).padStart(4, '0')}`;
-  return `\\U${code.toString(16).padStart(8, '0')}`;
-}
-
-/** Python's repr() of a string: single quotes unless only they occur inside. */
-export function reprText(text: string): string {
-  if (PLAIN.test(text)) return `'${text}'`;
-  const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
-  let out = quote;
-  for (const char of text) out += escapeChar(char, quote);
-  return out + quote;
 }

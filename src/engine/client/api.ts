@@ -25,6 +25,10 @@ export interface PublishCall {
   readonly batch?: BatchRequest;
   readonly subset?: number;
   readonly async?: boolean;
+  /** Seconds after which minions kill the job and the wait ends. */
+  readonly deadline?: number;
+  /** Seconds for which the job is kept for minions that are away. */
+  readonly durable?: number;
   readonly user?: string;
   /** External authentication, when asked for. */
   readonly eauth?: string;
@@ -50,6 +54,8 @@ export type JobItem =
       readonly jid?: string;
     }
   | { readonly type: 'missing'; readonly id: string; readonly reason: MissingReason; readonly connected: boolean }
+  /** Kept for a minion that is away (`--durable`), until the given time in milliseconds. */
+  | { readonly type: 'queued'; readonly id: string; readonly until: number; readonly reason: MissingReason }
   | { readonly type: 'batch'; readonly minions: string[] }
   | { readonly type: 'progress'; readonly id: string; readonly text: string }
   | { readonly type: 'end'; readonly balance: Dict };

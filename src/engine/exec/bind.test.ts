@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { newDict, PyFloat, type Value } from '../../base/codec/value.ts';
-import { p, type Params } from '../../extend/sdk/index.ts';
+import { type Params, p } from '../../extend/sdk/index.ts';
 import { bindArguments } from './bind.ts';
 import { ArgumentError } from './errors.ts';
 import { splitArguments } from './job-arguments.ts';
 
 const kw = (entries: Record<string, Value> = {}) => newDict(Object.entries(entries));
-const bind = (params: Params, args: Value[], kwargs: Record<string, Value> = {}) =>
-  ({ ...bindArguments('f', params, args, kw(kwargs)) });
+const bind = (params: Params, args: Value[], kwargs: Record<string, Value> = {}) => ({
+  ...bindArguments('f', params, args, kw(kwargs)),
+});
 const message = (params: Params, args: Value[], kwargs: Record<string, Value> = {}): string => {
   try {
     bindArguments('f', params, args, kw(kwargs));

@@ -41,12 +41,7 @@ export function signatureOf(params: Params): Signature {
 }
 
 /** Binds a call. `name` is the function's own name, shown in messages (`echo() missing 1 required …`). */
-export function bindArguments(
-  name: string,
-  params: Params,
-  args: readonly Value[],
-  kwargs: PlainDict,
-): BoundArguments {
+export function bindArguments(name: string, params: Params, args: readonly Value[], kwargs: PlainDict): BoundArguments {
   const signature = signatureOf(params);
   const given = new Map<string, Value>();
   const { positional } = signature;
@@ -76,7 +71,13 @@ function takeKeyword(
   given.set(target, value);
 }
 
-function tooMany(name: string, params: Params, signature: Signature, count: number, given: Map<string, Value>): ArgumentError {
+function tooMany(
+  name: string,
+  params: Params,
+  signature: Signature,
+  count: number,
+  given: Map<string, Value>,
+): ArgumentError {
   const most = signature.positional.length;
   const least = signature.positional.filter((param) => params[param]!.required).length;
   const takes = least === most ? `${most}` : `from ${least} to ${most}`;

@@ -2,8 +2,8 @@
 import { type Dict, dictGet, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import { docstring } from '../../extend/loader/index.ts';
-import { failed, finished, isTruthy, type Outcome, thrownOutcome } from './outcome.ts';
 import { splitArguments } from './job-arguments.ts';
+import { failed, finished, isTruthy, type Outcome, thrownOutcome } from './outcome.ts';
 import { createContext, type JobState, type Runtime, runFound } from './runtime.ts';
 import { pythonTraceback } from './traceback.ts';
 
@@ -57,7 +57,12 @@ function stripMarkup(doc: string): string {
 }
 
 /** One result per function; a failing one does not stop the next. */
-async function runSeveral(runtime: Runtime, state: JobState, funs: readonly Value[], args: readonly Value[]): Promise<Outcome> {
+async function runSeveral(
+  runtime: Runtime,
+  state: JobState,
+  funs: readonly Value[],
+  args: readonly Value[],
+): Promise<Outcome> {
   const outcomes: Outcome[] = [];
   const names = funs.map(String);
   for (const [at, fun] of names.entries()) {

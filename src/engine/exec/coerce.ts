@@ -49,7 +49,8 @@ function convert(param: Param, value: Value): Value | undefined {
 
 function toFloat(value: Value): number | undefined {
   if (typeof value === 'boolean') return value ? 1 : 0;
-  if (typeof value === 'string') return /^\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?\s*$/i.test(value) ? Number(value) : undefined;
+  if (typeof value === 'string')
+    return /^\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?\s*$/i.test(value) ? Number(value) : undefined;
   return asNumber(value);
 }
 

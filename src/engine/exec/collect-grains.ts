@@ -47,7 +47,10 @@ export async function collectGrains(loader: Loader, opts: Opts, log: ExtensionLo
 async function inTime(collecting: Dict | Promise<Dict>, name: string): Promise<Dict> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${name} took longer than ${collectorDeadlineMs / 1000} s`)), collectorDeadlineMs);
+    timer = setTimeout(
+      () => reject(new Error(`${name} took longer than ${collectorDeadlineMs / 1000} s`)),
+      collectorDeadlineMs,
+    );
   });
   try {
     return await Promise.race([collecting, late]);

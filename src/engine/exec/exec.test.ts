@@ -3,7 +3,8 @@ import { CommandNotFoundError } from './errors.ts';
 import { execProgram } from './exec.ts';
 import { isAlive, killTree, listProcesses, treeOf } from './process-tree.ts';
 
-const sh = (script: string, options = {}, signal?: AbortSignal) => execProgram('/bin/sh', ['-c', script], options, signal);
+const sh = (script: string, options = {}, signal?: AbortSignal) =>
+  execProgram('/bin/sh', ['-c', script], options, signal);
 
 async function until(check: () => boolean, ms = 5000): Promise<void> {
   const end = Date.now() + ms;

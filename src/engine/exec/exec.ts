@@ -6,8 +6,8 @@ import { constants as osConstants } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { HaliteError } from '../../base/errors/index.ts';
 import type { ExecOptions, ExecResult } from '../../extend/sdk/index.ts';
-import { collect } from './exec-output.ts';
 import { CommandNotFoundError } from './errors.ts';
+import { collect } from './exec-output.ts';
 import { killTree } from './process-tree.ts';
 
 const defaultOutputLimit = 64 * 1024 * 1024;
@@ -142,7 +142,9 @@ async function wrap(file: string, args: readonly string[], options: ExecOptions)
 /** The helpers report a missing program only by exit status, so look first. */
 async function requireExecutable(file: string, options: ExecOptions): Promise<void> {
   const path = options.env?.['PATH'] ?? process.env['PATH'] ?? '/usr/bin:/bin';
-  const places = file.includes('/') ? [join(options.cwd ?? '.', file), file] : path.split(delimiter).map((dir) => join(dir, file));
+  const places = file.includes('/')
+    ? [join(options.cwd ?? '.', file), file]
+    : path.split(delimiter).map((dir) => join(dir, file));
   for (const place of places) {
     const usable = await access(place, constants.X_OK).then(
       () => true,

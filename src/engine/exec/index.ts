@@ -1,10 +1,10 @@
 // Running functions: arguments, outcomes, job processes, programs.
-export { bindArguments, type BoundArguments } from './bind.ts';
+export { type BoundArguments, bindArguments } from './bind.ts';
 export { locateBundle } from './bundle-path.ts';
 export { callFunction, runJob } from './call.ts';
 export { collectGrains, grainsFilePath } from './collect-grains.ts';
 export { ArgumentError, CommandNotFoundError } from './errors.ts';
-export { execProgram, type ExecWatcher } from './exec.ts';
+export { type ExecWatcher, execProgram } from './exec.ts';
 export { splitArguments } from './job-arguments.ts';
 export { packShared, type SharedData } from './job-messages.ts';
 export { JobPool, type JobPoolOptions, type PoolJob } from './job-pool.ts';

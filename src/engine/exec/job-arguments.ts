@@ -1,6 +1,14 @@
 // Takes the `arg` list of a job apart into positional and keyword arguments, as Salt minions do.
 import { pyStr } from '../../base/codec/python/index.ts';
-import { type Dict, dictEntries, dictGet, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import {
+  type Dict,
+  dictEntries,
+  dictGet,
+  isDict,
+  newDict,
+  type PlainDict,
+  type Value,
+} from '../../base/codec/value.ts';
 import type { Params } from '../../extend/sdk/index.ts';
 import { signatureOf } from './bind.ts';
 import { ArgumentError, invalidKwargs } from './errors.ts';

@@ -22,7 +22,12 @@ export type FromJobProcess =
   | { readonly t: 'progress'; readonly text: string }
   /** A command was started or has ended; whoever ends the job ends it too. */
   | { readonly t: 'exec'; readonly pid: number; readonly on: boolean }
-  | { readonly t: 'log'; readonly level: LogLevel; readonly message: string; readonly fields: Readonly<Record<string, unknown>> };
+  | {
+      readonly t: 'log';
+      readonly level: LogLevel;
+      readonly message: string;
+      readonly fields: Readonly<Record<string, unknown>>;
+    };
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 /** The services of the daemon that job processes may call; nothing is looked up by a name from the other side. */
@@ -35,9 +40,12 @@ export interface SharedData {
 }
 
 export function packShared(data: SharedData): Packed {
-  return pack(newDict(Object.entries({ opts: newDict(Object.entries(data.opts)), grains: data.grains, pillar: data.pillar })), {
-    bin: true,
-  });
+  return pack(
+    newDict(Object.entries({ opts: newDict(Object.entries(data.opts)), grains: data.grains, pillar: data.pillar })),
+    {
+      bin: true,
+    },
+  );
 }
 
 // Grains and pillar may be deep and large; they come from our own daemon, so the limits for strangers do not apply.

@@ -42,7 +42,12 @@ beforeAll(async () => {
     format: 'esm',
     logLevel: 'error',
     // Extensions of the program are not needed here and may be in flux.
-    plugins: [{ name: 'no-builtin', setup: (b) => b.onLoad({ filter: /builtin\.gen\.ts$/ }, () => ({ contents: 'export const builtin = {};' })) }],
+    plugins: [
+      {
+        name: 'no-builtin',
+        setup: (b) => b.onLoad({ filter: /builtin\.gen\.ts$/ }, () => ({ contents: 'export const builtin = {};' })),
+      },
+    ],
   });
 });
 afterAll(async () => {
@@ -79,11 +84,23 @@ function setUp(options: { maxProcesses?: number; idleMs?: number } = {}) {
     version,
     id: 'm1',
     sdkUrl: undefined,
-    body: packShared({ opts: { module_dirs: [join(folder, 'modules')] }, grains: newDict([['os', 'Test']]), pillar: newDict([['secret', version]]) }),
+    body: packShared({
+      opts: { module_dirs: [join(folder, 'modules')] },
+      grains: newDict([['os', 'Test']]),
+      pillar: newDict([['secret', version]]),
+    }),
   });
-  const run = (fun: string, arg: Value[] = [], extra: { spool?: string; version?: string; progress?: string[]; pids?: number[]; jid?: string } = {}) => {
+  const run = (
+    fun: string,
+    arg: Value[] = [],
+    extra: { spool?: string; version?: string; progress?: string[]; pids?: number[]; jid?: string } = {},
+  ) => {
     const jid = extra.jid ?? String(20200101000000000000n + BigInt(next++));
-    const job = newDict([['jid', jid], ['fun', fun], ['arg', arg]]);
+    const job = newDict([
+      ['jid', jid],
+      ['fun', fun],
+      ['arg', arg],
+    ]);
     return pool.run({
       jid,
       assignment: {
@@ -110,7 +127,12 @@ async function until(check: () => boolean, ms = 8000): Promise<void> {
 describe('job processes', () => {
   it('run functions with values intact, one process for jobs that follow each other', async () => {
     const { run } = setUp();
-    const value = newDict([['f', new PyFloat(1)], ['n', 2n ** 60n], ['__proto__', 'x'], ['m', new Map<Value, Value>([[80, 'p']])]]);
+    const value = newDict([
+      ['f', new PyFloat(1)],
+      ['n', 2n ** 60n],
+      ['__proto__', 'x'],
+      ['m', new Map<Value, Value>([[80, 'p']])],
+    ]);
     const outcome = await run('mine.echo', [value]);
     expect(outcome).toEqual({ return: value, retcode: 0, success: true });
     const first = (await run('mine.pid')).return;
@@ -121,7 +143,11 @@ describe('job processes', () => {
   it('know id, grains, pillar and the newest data, report progress and retcode', async () => {
     const { run } = setUp();
     const progress: string[] = [];
-    expect(await run('mine.steps', [], { progress })).toEqual({ return: ['m1', 'Test', '1'], retcode: 4, success: false });
+    expect(await run('mine.steps', [], { progress })).toEqual({
+      return: ['m1', 'Test', '1'],
+      retcode: 4,
+      success: false,
+    });
     expect(progress).toEqual(['half way']);
     expect((await run('mine.steps', [], { version: '2' })).return).toEqual(['m1', 'Test', '2']);
   });
@@ -136,7 +162,9 @@ describe('job processes', () => {
   it('turn exceptions, crashes and unknown functions into answers', async () => {
     const { run } = setUp();
     const raised = await run('mine.raise');
-    expect(raised.return).toMatch(/^The minion function caused an exception: Traceback \(most recent call last\):\n[\s\S]*\nException: boom\n$/);
+    expect(raised.return).toMatch(
+      /^The minion function caused an exception: Traceback \(most recent call last\):\n[\s\S]*\nException: boom\n$/,
+    );
     expect(raised).toMatchObject({ retcode: 1, success: false, out: 'nested' });
     expect((await run('mine.crash')).return).toBe('ERROR: The job process ended unexpectedly with status 3');
     expect(await run('no.such_function')).toMatchObject({ return: "'no.such_function' is not available.", retcode: 1 });
@@ -153,7 +181,10 @@ describe('job processes', () => {
     await until(() => pids.length === 1 && isAlive(pids[0]!));
     expect(await pool.signal(jid, 9)).toMatchObject({ pid: pids[0], gone: true });
     expect(isAlive(pids[0]!)).toBe(false);
-    expect(await burning).toMatchObject({ return: 'ERROR: The job was ended as asked by signal 9 (SIGKILL)', retcode: 137 });
+    expect(await burning).toMatchObject({
+      return: 'ERROR: The job was ended as asked by signal 9 (SIGKILL)',
+      retcode: 137,
+    });
 
     const jid2 = '20200101000000999998';
     const sleeping = run('mine.command', ['sleep 300 & sleep 301; true'], { pids, jid: jid2 });
@@ -167,7 +198,10 @@ describe('job processes', () => {
 
   it('run in parallel up to the limit; the rest waits its turn and can be taken out', async () => {
     const { pool, run } = setUp({ maxProcesses: 2 });
-    const [a, b] = [run('mine.wait', [], { jid: '20200101000000111111' }), run('mine.wait', [], { jid: '20200101000000111112' })];
+    const [a, b] = [
+      run('mine.wait', [], { jid: '20200101000000111111' }),
+      run('mine.wait', [], { jid: '20200101000000111112' }),
+    ];
     const c = run('mine.echo', [1], { jid: '20200101000000111113' });
     const d = run('mine.echo', [2], { jid: '20200101000000111114' });
     expect(pool.running()).toHaveLength(2);
@@ -205,6 +239,13 @@ describe('job processes', () => {
     await until(() => !isAlive(pids[0]!));
     expect(readdirSync(join(folder, 'spool'))).toEqual(['result.p']);
     const load = unpack(readFileSync(spool)) as PlainDict;
-    expect({ ...load }).toMatchObject({ cmd: '_return', id: 'm1', jid: '20200101000000222222', fun: 'mine.slowly', return: 'late', success: true });
+    expect({ ...load }).toMatchObject({
+      cmd: '_return',
+      id: 'm1',
+      jid: '20200101000000222222',
+      fun: 'mine.slowly',
+      return: 'late',
+      success: true,
+    });
   });
 });

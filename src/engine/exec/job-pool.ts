@@ -61,7 +61,10 @@ export class JobPool {
   }
 
   /** Sends a signal to a job's process tree; undefined when the pool has no such job. A waiting job is taken out. */
-  async signal(jid: string, number: number): Promise<{ pid: number; gone: boolean; left: readonly number[] } | undefined> {
+  async signal(
+    jid: string,
+    number: number,
+  ): Promise<{ pid: number; gone: boolean; left: readonly number[] } | undefined> {
     const found = this.active.get(jid);
     if (found) return { pid: found.worker.pid, ...(await found.worker.signal(number)) };
     const waiting = this.queue.findIndex((item) => item.job.jid === jid);

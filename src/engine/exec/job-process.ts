@@ -6,7 +6,14 @@ import type { ExtensionLog } from '../../extend/sdk/index.ts';
 import { runJob } from './call.ts';
 import { collectGrains } from './collect-grains.ts';
 import { execProgram } from './exec.ts';
-import { type FromJobProcess, type LogLevel, packValue, type SharedData, type ToJobProcess, unpackDict } from './job-messages.ts';
+import {
+  type FromJobProcess,
+  type LogLevel,
+  packValue,
+  type SharedData,
+  type ToJobProcess,
+  unpackDict,
+} from './job-messages.ts';
 import { createRemoteServices } from './job-services.ts';
 import { matchesMinion } from './match.ts';
 import { failed, type Outcome } from './outcome.ts';
@@ -26,8 +33,10 @@ let loader: Loader | undefined;
 let sdkUrl: string | undefined;
 let busy = false;
 
-const logAt = (level: LogLevel) => (message: string, fields: Readonly<Record<string, unknown>> = {}) =>
-  send({ t: 'log', level, message, fields: plainFields(fields) });
+const logAt =
+  (level: LogLevel) =>
+  (message: string, fields: Readonly<Record<string, unknown>> = {}) =>
+    send({ t: 'log', level, message, fields: plainFields(fields) });
 const log: ExtensionLog = { debug: logAt('debug'), info: logAt('info'), warn: logAt('warn'), error: logAt('error') };
 
 /** Only what can be cloned crosses the channel. */

@@ -73,9 +73,13 @@ export async function answerService(
   }
 }
 
-async function dispatch(services: MinionServices, method: ServiceName, args: Value[]): Promise<{ value: Value; raw: boolean }> {
+async function dispatch(
+  services: MinionServices,
+  method: ServiceName,
+  args: Value[],
+): Promise<{ value: Value; raw: boolean }> {
   const [first, second] = args;
-  const plain = (value: Value | undefined | void) => ({ value: value ?? null, raw: false });
+  const plain = (value: Value) => ({ value, raw: false });
   switch (method) {
     case 'running':
       return plain((await services.running()).map((job) => newDict(Object.entries(job as unknown as PlainDict))));
@@ -88,13 +92,15 @@ async function dispatch(services: MinionServices, method: ServiceName, args: Val
     case 'fire':
       return plain(await services.fire(String(first), second as PlainDict));
     case 'refreshGrains':
-      return plain(await services.refreshGrains());
+      await services.refreshGrains();
+      return plain(null);
     case 'refreshPillar':
       return plain(await services.refreshPillar());
     case 'compilePillar':
       return plain(await services.compilePillar(first as { override?: PlainDict }));
     case 'reloadExtensions':
-      return plain(await services.reloadExtensions());
+      await services.reloadExtensions();
+      return plain(null);
     default:
       throw new HaliteError('call.unknown', `No such service: ${String(method)}`);
   }

@@ -6,7 +6,7 @@ import type { ExtensionLog, MinionServices } from '../../extend/sdk/index.ts';
 import { type FromJobProcess, type Packed, packValue, type ToJobProcess, unpackDict } from './job-messages.ts';
 import { answerService } from './job-services.ts';
 import { failed, type Outcome } from './outcome.ts';
-import { killTree, type KillResult, signalTree } from './process-tree.ts';
+import { type KillResult, killTree, signalTree } from './process-tree.ts';
 
 export interface WorkerOptions {
   readonly entry: string;
@@ -64,7 +64,9 @@ export class JobWorker {
     this.child.on('message', (message) => this.receive(message as FromJobProcess));
     this.child.on('error', (error) => this.log.error('job process failed', { pid: this.pid, error: error.message }));
     this.child.on('exit', (code, signal) => this.exited(code, signal));
-    this.child.stdout?.on('data', (piece: Buffer) => this.log.info('job process output', { pid: this.pid, text: piece.toString().trimEnd() }));
+    this.child.stdout?.on('data', (piece: Buffer) =>
+      this.log.info('job process output', { pid: this.pid, text: piece.toString().trimEnd() }),
+    );
     this.child.stderr?.on('data', (piece: Buffer) => {
       this.errorText = (this.errorText + piece.toString()).slice(-keptErrorText);
     });
@@ -168,6 +170,8 @@ export class JobWorker {
       return failed(`ERROR: The job was ended ${who} by signal ${number} (${signal})`, 128 + number);
     }
     const detail = this.errorText.trim();
-    return failed(`ERROR: The job process ended unexpectedly with status ${code ?? 'unknown'}${detail ? `\n${detail}` : ''}`);
+    return failed(
+      `ERROR: The job process ended unexpectedly with status ${code ?? 'unknown'}${detail ? `\n${detail}` : ''}`,
+    );
   }
 }

@@ -10,7 +10,12 @@ export interface MatchSubject {
 }
 
 /** True on a match. An expression that is wrong matches nothing, as on real minions. */
-export async function matchesMinion(subject: MatchSubject, expression: string | string[], kind: string, delimiter = ':'): Promise<boolean> {
+export async function matchesMinion(
+  subject: MatchSubject,
+  expression: string | string[],
+  kind: string,
+  delimiter = ':',
+): Promise<boolean> {
   const { nodegroups } = subject.opts;
   const target = parseTarget(expression, kind, {
     delimiter,

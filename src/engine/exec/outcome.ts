@@ -45,9 +45,12 @@ export function isTruthy(value: Value): boolean {
 /** A call that threw. `doc` is the function's documentation, shown when the arguments were wrong. */
 export function thrownOutcome(fun: string, thrown: unknown, doc: string): Outcome {
   if (thrown instanceof ArgumentError) return failed(`Passed invalid arguments to ${fun}: ${thrown.message}\n${doc}`);
-  if (thrown instanceof CommandNotFoundError) return failed(`Command required for '${fun}' not found: ${thrown.message}`);
+  if (thrown instanceof CommandNotFoundError)
+    return failed(`Command required for '${fun}' not found: ${thrown.message}`);
   if (!isHaliteError(thrown)) return failed(`The minion function caused an exception: ${pythonTraceback(thrown)}`);
-  return failed(thrown.code === 'call.failed' ? `ERROR: ${thrown.message}` : `ERROR executing '${fun}': ${thrown.message}`);
+  return failed(
+    thrown.code === 'call.failed' ? `ERROR: ${thrown.message}` : `ERROR executing '${fun}': ${thrown.message}`,
+  );
 }
 
 /** User code may carry its own copy of the class, so the name counts, not the identity. */
@@ -55,4 +58,3 @@ function isHaliteError(thrown: unknown): thrown is HaliteError {
   if (thrown instanceof HaliteError) return true;
   return thrown instanceof Error && thrown.name === 'HaliteError' && 'code' in thrown;
 }
-

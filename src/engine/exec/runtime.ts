@@ -2,7 +2,14 @@
 import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import { createRegistry, type FoundFunction, type Loader } from '../../extend/loader/index.ts';
-import type { ExecOptions, ExecResult, ExtensionLog, MinionServices, ModuleContext, Registry } from '../../extend/sdk/index.ts';
+import type {
+  ExecOptions,
+  ExecResult,
+  ExtensionLog,
+  MinionServices,
+  ModuleContext,
+  Registry,
+} from '../../extend/sdk/index.ts';
 import { bindArguments } from './bind.ts';
 
 export interface Runtime {

@@ -13,6 +13,9 @@ export function textForm(value: Value): string {
   if (value instanceof PyFloat) return reprFloat(value.value);
   if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');
   if (Array.isArray(value)) return `[${value.map(textForm).join(', ')}]`;
-  if (isDict(value)) return `{${dictEntries(value).map(([key, item]) => `${textForm(key)}: ${textForm(item)}`).join(', ')}}`;
+  if (isDict(value))
+    return `{${dictEntries(value)
+      .map(([key, item]) => `${textForm(key)}: ${textForm(item)}`)
+      .join(', ')}}`;
   return pyStr(value);
 }

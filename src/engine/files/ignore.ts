@@ -1,19 +1,33 @@
 // Files that do not exist for minions: `file_ignore_regex` and `file_ignore_glob`.
+import { messageOf } from '../../base/errors/index.ts';
 import { globMatcher } from '../../base/util/fnmatch.ts';
 import { pyRegexSearch } from '../../base/util/pyregex.ts';
 
-export type Ignored = (path: string) => boolean;
+/** Whether a file is hidden, by its path below the root and its full path. */
+export type Ignored = (relative: string, full?: string) => boolean;
 
-/** One test for both lists; the rules are compiled once. */
-export function ignoreRules(regexes: readonly string[], globs: readonly string[]): Ignored {
-  const tests: Ignored[] = [
-    ...regexes.map((expression) => {
-      const compiled = pyRegexSearch(expression);
-      return (path: string) => compiled.test(path);
-    }),
-    ...globs.map((glob) => globMatcher(glob)),
-  ];
-  if (tests.length === 0) return () => false;
-  // Salt tests the full path when a file is asked for and the relative one in lists; a leading slash serves both.
-  return (path) => tests.some((test) => test(path) || test(`/${path}`));
+export const ignoreNothing: Ignored = () => false;
+
+/** One test for both lists; the rules are compiled once. A rule that cannot be read is given to `broken` and left out. */
+export function ignoreRules(
+  regexes: readonly string[],
+  globs: readonly string[],
+  broken: (rule: string, why: string) => void = () => undefined,
+): Ignored {
+  const tests: ((path: string) => boolean)[] = globs.map((glob) => globMatcher(String(glob)));
+  for (const rule of regexes) {
+    try {
+      const compiled = pyRegexSearch(String(rule));
+      tests.push((path) => compiled.test(path));
+    } catch (error) {
+      broken(String(rule), messageOf(error));
+    }
+  }
+  if (tests.length === 0) return ignoreNothing;
+  // Salt tests the full path when a file is asked for and the relative one in lists, so that `/\.git/` hides a file from
+  // the first and not from the second. Here a rule that fits any form hides the file everywhere.
+  return (relative, full) => {
+    const rooted = `/${relative}`;
+    return tests.some((test) => test(relative) || test(rooted) || (full !== undefined && test(full)));
+  };
 }

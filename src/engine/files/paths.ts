@@ -1,29 +1,48 @@
 // Paths from peers: relative, normal and below a root, or they do not exist.
 import { realpathSync } from 'node:fs';
-import { join, normalize, sep } from 'node:path';
+import { join, sep } from 'node:path';
+import { isInside } from '../../base/util/safe-join.ts';
 
-/** The normal form of a path below a file root; undefined for anything absolute, empty or climbing out. */
+/**
+ * The normal form of a path below a root; undefined for anything absolute, empty or climbing.
+ * It is put together again from plain components, so that nothing but names can be in it.
+ */
 export function cleanRelative(path: unknown): string | undefined {
-  if (typeof path !== 'string' || path === '' || path.includes('\0') || path.startsWith('/')) return undefined;
-  const normal = normalize(path);
-  if (normal === '.' || normal === '..' || normal.startsWith(`..${sep}`) || normal.startsWith('/')) return undefined;
-  return normal.endsWith('/') ? normal.slice(0, -1) : normal;
+  if (typeof path !== 'string' || path.startsWith('/') || path.includes('\0')) return undefined;
+  const names: string[] = [];
+  for (const name of path.split('/')) {
+    if (name === '..') return undefined;
+    if (name !== '' && name !== '.') names.push(name);
+  }
+  return names.length === 0 ? undefined : names.join('/');
 }
 
-/** An environment name may become part of a path (`__env__`): one plain component. */
+/** An environment name may become part of a path (`__env__`, the minion's cache): plain components, as a git branch has. */
 export function isEnvironmentName(name: unknown): name is string {
-  return typeof name === 'string' && name !== '' && name !== '.' && name !== '..' && !/[/\\\0]/.test(name);
+  return typeof name === 'string' && name !== '' && cleanRelative(name) === name;
 }
 
-/** Joins and checks; with `realpath` also after following symlinks. */
+/** Joins a clean path to a root; with `realpath` the result must stay below it after following symlinks too. */
 export function below(root: string, relative: string, realpath: boolean): string | undefined {
   const full = join(root, relative);
-  if (!realpath) return full;
+  if (!realpath) return isInside(root, full) ? full : undefined;
   try {
     const base = realpathSync(root);
     const target = realpathSync(full);
-    return target === base || target.startsWith(base + sep) ? full : undefined;
+    return target.startsWith(base === sep ? sep : base + sep) ? full : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** A path of a request without its options: `a?saltenv=dev&index=1`; a leading `|` says that `?` belongs to the name. */
+export function splitRequestPath(path: string): { path: string; options: ReadonlyMap<string, string> } {
+  const options = new Map<string, string>();
+  if (path.startsWith('|')) return { path: path.replace(/^\|+/, ''), options };
+  const [name = '', query] = path.split('?');
+  for (const option of query?.split('&') ?? []) {
+    const equals = option.indexOf('=');
+    if (equals >= 0) options.set(option.slice(0, equals), option.slice(equals + 1));
+  }
+  return { path: name, options };
 }

@@ -1,127 +1,112 @@
-// The `roots` backend: folders of the master's own file system, by environment.
-import { statSync } from 'node:fs';
-import { lstat, readdir, readlink, realpath, stat } from 'node:fs/promises';
-import { dirname, join, relative, resolve } from 'node:path';
-import type { FileBackend, FileLists, FoundFile } from './backend.ts';
-import type { Ignored } from './ignore.ts';
+// The `roots` backend: folders of this machine's own file system, by environment.
+import { type Stats, statSync } from 'node:fs';
+import { compareText } from '../../base/codec/json/compare-text.ts';
+import type { PlainDict } from '../../base/codec/value.ts';
+import { emptyLists, type FileBackend, type FileLists, type FoundFile } from './backend.ts';
+import { describeChanges, readTimes, type Times } from './changes.ts';
+import { ListCache } from './list-cache.ts';
 import { below, cleanRelative, isEnvironmentName } from './paths.ts';
+import { type WalkRules, walkRoots } from './walk.ts';
 
-export interface RootsOptions {
+export interface RootsOptions extends WalkRules {
+  readonly name?: string;
   readonly fileRoots: Readonly<Record<string, readonly string[]>>;
-  readonly ignored: Ignored;
-  readonly followSymlinks: boolean;
-  readonly ignoreSymlinks: boolean;
   /** Lists are walked again after this many seconds. */
   readonly listCacheSeconds: number;
+  /** Look at every file when updated, to say what changed (`fileserver_events`). */
+  readonly noteChanges?: boolean;
+  readonly updateSeconds?: number;
 }
 
-interface CachedLists {
-  readonly lists: Promise<FileLists>;
-  readonly at: number;
-}
-interface Collected {
-  readonly files: Set<string>;
-  readonly dirs: Set<string>;
-  readonly emptyDirs: Set<string>;
-  readonly links: Record<string, string>;
-}
+/** Salt's name for "every environment that is not listed". */
+const anyEnvironment = '__env__';
 
 export class RootsBackend implements FileBackend {
-  readonly name = 'roots';
+  readonly name: string;
   readonly #options: RootsOptions;
-  readonly #lists = new Map<string, CachedLists>();
+  readonly #lists: ListCache;
+  #times: Times = new Map();
 
   constructor(options: RootsOptions) {
+    this.name = options.name ?? 'roots';
     this.#options = options;
+    this.#lists = new ListCache(options.listCacheSeconds * 1000);
   }
 
-  envs(): readonly string[] {
-    return Object.keys(this.#options.fileRoots).sort();
+  get schedule(): NonNullable<FileBackend['schedule']> {
+    const { noteChanges, updateSeconds } = this.#options;
+    return noteChanges ? [{ seconds: updateSeconds ?? 60, remotes: [] }] : [];
+  }
+
+  async envs(): Promise<readonly string[]> {
+    return Object.keys(this.#options.fileRoots).sort(compareText);
   }
 
   /** Folders of an environment; `__env__` stands for every name that is not listed. */
   roots(saltenv: string): readonly string[] {
-    if (!isEnvironmentName(saltenv)) return [];
     const { fileRoots } = this.#options;
     if (Object.hasOwn(fileRoots, saltenv)) return fileRoots[saltenv] ?? [];
-    return (fileRoots['__env__'] ?? []).map((root) => root.replaceAll('__env__', saltenv));
+    if (!Object.hasOwn(fileRoots, anyEnvironment) || !isEnvironmentName(saltenv)) return [];
+    return (fileRoots[anyEnvironment] ?? []).map((root) => root.replaceAll(anyEnvironment, () => saltenv));
   }
 
-  find(path: string, saltenv: string): FoundFile | undefined {
+  async find(path: string, saltenv: string, options?: ReadonlyMap<string, string>): Promise<FoundFile | undefined> {
     const rel = cleanRelative(path);
     if (rel === undefined) return undefined;
-    for (const root of this.roots(saltenv)) {
+    for (const root of oneRoot(this.roots(saltenv), options?.get('index'))) {
       const full = below(root, rel, !this.#options.followSymlinks);
-      if (full === undefined) continue;
-      const found = statSync(full, { throwIfNoEntry: false });
-      if (!found?.isFile() || this.#options.ignored(rel) || this.#options.ignored(full)) continue;
-      return { path: full, rel, stat: pythonStat(found) };
+      if (full === undefined || this.#options.ignored(rel, full)) continue;
+      const found = statOf(full);
+      if (found?.isFile()) return { path: full, rel, stat: pythonStat(found), ...versionOf(found) };
     }
     return undefined;
   }
 
-  lists(saltenv: string): Promise<FileLists> {
-    const known = this.#lists.get(saltenv);
-    if (known && Date.now() - known.at < this.#options.listCacheSeconds * 1000) return known.lists;
-    const lists = this.#walkAll(saltenv);
-    this.#lists.set(saltenv, { lists, at: Date.now() });
-    return lists;
+  async lists(saltenv: string): Promise<FileLists> {
+    const roots = this.roots(saltenv);
+    return roots.length === 0 ? emptyLists : this.#lists.get(saltenv, () => walkRoots(roots, this.#options));
   }
 
-  async update(): Promise<void> {
-    this.#lists.clear();
+  async update(): Promise<PlainDict | undefined> {
+    this.#lists.forget();
+    const { noteChanges, fileRoots, ignored } = this.#options;
+    if (!noteChanges) return undefined;
+    const times = await readTimes(new Set(Object.values(fileRoots).flat()), ignored);
+    const changes = describeChanges(this.#times, times);
+    this.#times = times;
+    return changes;
   }
 
-  async #walkAll(saltenv: string): Promise<FileLists> {
-    const into: Collected = { files: new Set(), dirs: new Set(), emptyDirs: new Set(), links: Object.create(null) };
-    for (const root of this.roots(saltenv)) await this.#walk(root, root, into, new Set());
-    return {
-      files: [...into.files].sort(),
-      dirs: [...into.dirs].sort(),
-      emptyDirs: [...into.emptyDirs].sort(),
-      links: into.links,
-    };
+  forgetLists(saltenvs?: readonly string[]): string[] {
+    return this.#lists.forget(saltenvs);
   }
+}
 
-  async #walk(root: string, folder: string, into: Collected, seen: Set<string>): Promise<void> {
-    // A link to a parent folder must not make the walk endless.
-    const real = await realpath(folder).catch(() => undefined);
-    if (real === undefined || seen.has(real)) return;
-    const trail = new Set(seen).add(real);
-    for (const name of (await readdir(folder).catch(() => [])).sort()) {
-      const path = join(folder, name);
-      const rel = relative(root, path);
-      const own = await lstat(path).catch(() => undefined);
-      if (!own) continue;
-      const isLink = own.isSymbolicLink();
-      if ((isLink && this.#options.ignoreSymlinks) || this.#options.ignored(rel)) {
-        // Ignored folders are still searched, as in Salt: a rule names what it hides.
-        if (own.isDirectory()) await this.#walk(root, path, into, trail);
-        continue;
-      }
-      const target = isLink ? await stat(path).catch(() => undefined) : own;
-      if (target?.isDirectory()) {
-        into.dirs.add(rel);
-        if ((await readdir(path).catch(() => ['?'])).length === 0) into.emptyDirs.add(rel);
-        if (!isLink || this.#options.followSymlinks) await this.#walk(root, path, into, trail);
-      } else into.files.add(rel);
-      if (isLink) await this.#noteLink(root, path, rel, into);
-    }
-  }
+/** `salt://file?index=1` asks for the file of one root only. */
+function oneRoot(roots: readonly string[], index: string | undefined): readonly string[] {
+  if (index === undefined) return roots;
+  const root = /^\s*-?\d+\s*$/.test(index) ? roots.at(Number(index)) : undefined;
+  return root === undefined ? [] : [root];
+}
 
-  async #noteLink(root: string, path: string, rel: string, into: Collected): Promise<void> {
-    const destination = await readlink(path).catch(() => undefined);
-    if (destination === undefined) return;
-    const target = resolve(dirname(path), destination);
-    const real = await realpath(target).catch(() => target);
-    const outside = relative(await realpath(root), real).startsWith('..');
-    if (!outside || !this.#options.followSymlinks) into.links[rel] = destination;
+/** The file behind a path; undefined for everything that keeps one from reading it. */
+function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
   }
 }
 
 /** st_mode, st_ino, st_dev, st_nlink, st_uid, st_gid, st_size, st_atime, st_mtime, st_ctime. */
-export function pythonStat(stats: import('node:fs').Stats): number[] {
+export function pythonStat(stats: Stats): number[] {
   const whole = (ms: number): number => Math.floor(ms / 1000);
   const { mode, ino, dev, nlink, uid, gid, size, atimeMs, mtimeMs, ctimeMs } = stats;
   return [mode, ino, dev, nlink, uid, gid, size, whole(atimeMs), whole(mtimeMs), whole(ctimeMs)];
+}
+
+/** What tells one state of a file from another; times count to the microsecond. */
+export function versionOf(stats: Stats): { version: string; identity: string } {
+  const identity = `${stats.dev}:${stats.ino}`;
+  return { version: `${identity}:${stats.size}:${stats.mtimeMs}:${stats.ctimeMs}`, identity };
 }

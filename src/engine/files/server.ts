@@ -1,11 +1,14 @@
 // The file server: asks its backends in order, hashes once per version of a file, reads chunks without reopening.
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { HaliteError } from '../../base/errors/index.ts';
-import type { FileBackend, FileLists, FoundFile } from './backend.ts';
+import { compareText } from '../../base/codec/json/compare-text.ts';
+import type { PlainDict, Value } from '../../base/codec/value.ts';
+import { messageOf } from '../../base/errors/index.ts';
+import type { FileBackend, FileLists, FoundFile, Report } from './backend.ts';
+import { HashCache } from './hashes.ts';
+import { OpenFiles } from './open-files.ts';
+import { cleanRelative, splitRequestPath } from './paths.ts';
+import { selectBackends } from './select.ts';
 
 export interface ServedChunk {
   readonly data: Uint8Array;
@@ -13,47 +16,55 @@ export interface ServedChunk {
   readonly gzip?: number;
 }
 
-interface CachedHash {
-  readonly stamp: string;
-  readonly hash: Promise<string>;
-}
-interface OpenFile {
-  readonly stamp: string;
-  readonly handle: Promise<FileHandle>;
-  lastUse: number;
+export type ServedFile = FoundFile & { readonly back: string };
+
+export interface FileServerOptions {
+  readonly hashType: string;
+  readonly chunkBytes: number;
+  /** Told about every update that changed something. */
+  readonly onUpdate?: (backend: string, data: PlainDict) => void;
+  readonly onProblem?: (backend: string, problem: string) => void;
 }
 
 const compress = promisify(gzip);
-const openLimit = 64;
-const openIdleMs = 10_000;
-
-const stampOf = (file: FoundFile): string => `${file.stat[1]}:${file.stat[6]}:${file.stat[8]}:${file.stat[9]}`;
+const nothing = new Uint8Array(0);
 
 export class FileServer {
   readonly #backends: readonly FileBackend[];
-  readonly #hashType: string;
-  readonly #chunkBytes: number;
-  readonly #hashes = new Map<string, CachedHash>();
-  readonly #open = new Map<string, OpenFile>();
+  readonly #options: FileServerOptions;
+  readonly #hashes: HashCache;
+  readonly #open = new OpenFiles();
+  readonly #timers: NodeJS.Timeout[] = [];
 
-  constructor(backends: readonly FileBackend[], options: { hashType: string; chunkBytes: number }) {
+  constructor(backends: readonly FileBackend[], options: FileServerOptions) {
     this.#backends = backends;
-    this.#hashType = options.hashType;
-    this.#chunkBytes = options.chunkBytes;
+    this.#options = options;
+    this.#hashes = new HashCache(options.hashType);
   }
 
   get hashType(): string {
-    return this.#hashType;
+    return this.#options.hashType;
   }
 
-  envs(): string[] {
-    return [...new Set(this.#backends.flatMap((backend) => backend.envs()))].sort();
+  /** The backends an operator means by `backend=`: all, some, or all but some. */
+  backends(which?: Value): FileBackend[] {
+    return selectBackends(this.#backends, which ?? null);
   }
 
-  find(path: unknown, saltenv: unknown): (FoundFile & { readonly back: string }) | undefined {
-    if (typeof path !== 'string' || typeof saltenv !== 'string') return undefined;
+  async envs(which?: Value): Promise<string[]> {
+    const names = await Promise.all(this.backends(which).map((backend) => backend.envs()));
+    return [...new Set(names.flat())].sort(compareText);
+  }
+
+  /** The first file of this name; undefined for whatever does not exist, is hidden, or is no acceptable path. */
+  async find(path: unknown, saltenv: unknown): Promise<ServedFile | undefined> {
+    if (typeof path !== 'string') return undefined;
+    const asked = splitRequestPath(path);
+    if (cleanRelative(asked.path) === undefined) return undefined;
+    const environment = asked.options.get('saltenv') ?? environmentName(saltenv);
+    if (environment === undefined) return undefined;
     for (const backend of this.#backends) {
-      const found = backend.find(path, saltenv);
+      const found = await backend.find(asked.path, environment, asked.options);
       if (found) return { ...found, back: backend.name };
     }
     return undefined;
@@ -61,96 +72,111 @@ export class FileServer {
 
   /** The digest of a file, computed once until it changes. */
   hash(file: FoundFile): Promise<string> {
-    const stamp = stampOf(file);
-    const known = this.#hashes.get(file.path);
-    if (known?.stamp === stamp) return known.hash;
-    const hash = digest(file.path, this.#hashType);
-    this.#hashes.set(file.path, { stamp, hash });
-    hash.catch(() => this.#hashes.delete(file.path));
-    return hash;
+    return this.#hashes.get(file.path, file.version);
   }
 
   /** One chunk from `loc`; empty data behind the end. A missing file has an empty `dest`. */
   async serve(path: unknown, saltenv: unknown, loc: unknown, level: unknown): Promise<ServedChunk> {
-    const file = this.find(path, saltenv);
-    const empty = new Uint8Array(0);
-    if (!file) return { data: empty, dest: '' };
     const position = typeof loc === 'number' && Number.isSafeInteger(loc) && loc >= 0 ? loc : 0;
-    if (position >= (file.stat[6] ?? 0)) return { data: empty, dest: file.rel };
-    const handle = await this.#handle(file);
-    const buffer = Buffer.allocUnsafe(Math.min(this.#chunkBytes, (file.stat[6] ?? 0) - position));
-    const { bytesRead } = await handle.read(buffer, 0, buffer.length, position);
-    const data = buffer.subarray(0, bytesRead);
-    if (typeof level !== 'number' || level <= 0 || data.length === 0) return { data, dest: file.rel };
-    return { data: await compress(data, { level: Math.min(9, level) }), dest: file.rel, gzip: level };
+    const key = `${String(saltenv)}\0${String(path)}`;
+    // A transfer begins with a fresh look; what follows comes from the file that was found then.
+    let open = position > 0 ? this.#open.recent(key) : undefined;
+    if (!open) {
+      const file = await this.find(path, saltenv);
+      if (!file) return { data: nothing, dest: '' };
+      open = this.#open.use(key, file);
+    }
+    const { rel: dest, stat } = open.file;
+    const left = (stat[6] ?? 0) - position;
+    if (left <= 0) return { data: nothing, dest };
+    const data = await open.read(position, Math.min(this.#options.chunkBytes, left)).catch(() => undefined);
+    if (!data) return { data: nothing, dest: '' };
+    const effort = typeof level === 'number' ? Math.trunc(level) : 0;
+    if (effort <= 0 || data.length === 0) return { data, dest };
+    return { data: await compress(data, { level: Math.min(9, effort) }), dest, gzip: effort };
   }
 
-  async lists(saltenv: unknown): Promise<FileLists> {
-    const files = new Set<string>();
-    const dirs = new Set<string>();
-    const emptyDirs = new Set<string>();
-    const links: Record<string, string> = Object.create(null);
-    if (typeof saltenv === 'string') {
-      for (const backend of this.#backends) {
-        const lists = await backend.lists(saltenv);
-        for (const file of lists.files) files.add(file);
-        for (const dir of lists.dirs) dirs.add(dir);
-        for (const dir of lists.emptyDirs) emptyDirs.add(dir);
-        for (const [link, target] of Object.entries(lists.links)) links[link] ??= target;
-      }
-    }
-    return { files: [...files].sort(), dirs: [...dirs].sort(), emptyDirs: [...emptyDirs].sort(), links };
+  async lists(saltenv: unknown, which?: Value): Promise<FileLists> {
+    const environment = environmentName(saltenv);
+    const all = environment === undefined ? [] : this.backends(which).map((backend) => backend.lists(environment));
+    const [only, ...others] = await Promise.all(all);
+    if (only && others.length === 0) return only;
+    return merged(only ? [only, ...others] : []);
   }
 
-  async update(names?: readonly string[]): Promise<void> {
-    for (const name of names ?? []) {
-      if (!this.#backends.some((backend) => backend.name === name)) {
-        throw new HaliteError('call.arguments', `no file server backend named ${name} is configured`);
+  /** Fetches what is new in the named backends or all. One that fails is reported and does not keep the others. */
+  async update(which?: Value, remotes?: readonly string[]): Promise<void> {
+    await Promise.all(this.backends(which).map((backend) => this.#update(backend, remotes)));
+  }
+
+  forgetLists(saltenvs?: readonly string[], which?: Value): Map<string, string[]> {
+    const forgotten = this.backends(which).map((backend) => [backend.name, backend.forgetLists(saltenvs)] as const);
+    return new Map(forgotten.filter(([, names]) => names.length > 0));
+  }
+
+  /** Removes what backends have fetched; a backend that fetches nothing has nothing to say. */
+  async clearCache(which?: Value): Promise<Report> {
+    const done: string[] = [];
+    const errors: string[] = [];
+    for (const backend of this.backends(which)) {
+      if (!backend.clearCache) continue;
+      const failed = await backend.clearCache();
+      if (failed.length > 0) errors.push(...failed);
+      else done.push(`The ${backend.name} fileserver cache was successfully cleared`);
+    }
+    return { done, errors };
+  }
+
+  async lock(which?: Value, remote?: string): Promise<Report> {
+    return together(await Promise.all(this.backends(which).map((backend) => backend.lock?.(remote))));
+  }
+
+  async clearLock(which?: Value, remote?: string): Promise<Report> {
+    return together(await Promise.all(this.backends(which).map((backend) => backend.clearLock?.(remote))));
+  }
+
+  /** From now on backends are updated by themselves, each in its own interval, beginning now. */
+  start(): void {
+    for (const backend of this.#backends) {
+      for (const { seconds, remotes } of backend.schedule ?? []) {
+        const everyMs = Math.min(Math.max(1, seconds) * 1000, 2 ** 31 - 1);
+        void this.#update(backend, remotes);
+        this.#timers.push(setInterval(() => void this.#update(backend, remotes), everyMs).unref());
       }
     }
-    for (const backend of this.#backends) if (!names || names.includes(backend.name)) await backend.update();
   }
 
   async close(): Promise<void> {
-    const handles = [...this.#open.values()];
-    this.#open.clear();
-    for (const { handle } of handles) await handle.then((file) => file.close()).catch(() => {});
+    for (const timer of this.#timers.splice(0)) clearInterval(timer);
+    this.#open.close();
+    for (const backend of this.#backends) await backend.close?.();
   }
 
-  #handle(file: FoundFile): Promise<FileHandle> {
-    const stamp = stampOf(file);
-    const known = this.#open.get(file.path);
-    if (known?.stamp === stamp) {
-      known.lastUse = Date.now();
-      return known.handle;
+  async #update(backend: FileBackend, remotes?: readonly string[]): Promise<void> {
+    try {
+      const changed = await backend.update(remotes);
+      if (changed) this.#options.onUpdate?.(backend.name, changed);
+    } catch (error) {
+      this.#options.onProblem?.(backend.name, messageOf(error));
     }
-    if (known) this.#drop(file.path, known);
-    this.#dropIdle();
-    const handle = open(file.path, 'r');
-    this.#open.set(file.path, { stamp, handle, lastUse: Date.now() });
-    handle.catch(() => this.#open.delete(file.path));
-    return handle;
-  }
-
-  #dropIdle(): void {
-    for (const [path, file] of this.#open) {
-      if (this.#open.size >= openLimit || Date.now() - file.lastUse > openIdleMs) this.#drop(path, file);
-    }
-  }
-
-  /** Closed a little later: another request may be reading from it. */
-  #drop(path: string, file: OpenFile): void {
-    this.#open.delete(path);
-    setTimeout(() => void file.handle.then((handle) => handle.close()).catch(() => {}), 5_000).unref();
   }
 }
 
-function digest(path: string, type: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const hash = createHash(type);
-    createReadStream(path, { highWaterMark: 1 << 20 })
-      .on('data', (chunk) => hash.update(chunk))
-      .on('error', reject)
-      .on('end', () => resolve(hash.digest('hex')));
-  });
+/** Salt turns whatever names an environment into text. */
+function environmentName(saltenv: unknown): string | undefined {
+  if (typeof saltenv === 'string') return saltenv;
+  return typeof saltenv === 'number' || typeof saltenv === 'bigint' ? String(saltenv) : undefined;
+}
+
+function merged(all: readonly FileLists[]): FileLists {
+  const union = (pick: 'files' | 'dirs' | 'emptyDirs'): string[] =>
+    [...new Set(all.flatMap((lists) => lists[pick]))].sort(compareText);
+  const links: Record<string, string> = Object.create(null);
+  for (const lists of all) for (const [link, target] of Object.entries(lists.links)) links[link] ??= target;
+  return { files: union('files'), dirs: union('dirs'), emptyDirs: union('emptyDirs'), links };
+}
+
+function together(reports: readonly (Report | undefined)[]): Report {
+  const known = reports.filter((report) => report !== undefined);
+  return { done: known.flatMap((report) => report.done), errors: known.flatMap((report) => report.errors) };
 }

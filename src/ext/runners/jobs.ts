@@ -212,6 +212,46 @@ export default defineRunner({
         return jid ? newDict([[jid, await describe(ctx, jid)]]) : false;
       },
     }),
+    explain: masterFn({
+      doc: 'What happened to a job, in order: published, results, and the reason for every minion without one.',
+      examples: ['salt-run jobs.explain 20260131235959000001'],
+      params: { jid: jidParam },
+      async run({ jid }, ctx) {
+        const entries = await ctx.master.jobs.timeline(jid);
+        if (entries.length === 0) throw new HaliteError('call.arguments', `no job ${jid} is known here`);
+        return entries.map(
+          ({ at, id, what, text }) => `${at.toISOString()}  ${id ? `${id}: ` : ''}${what}${text ? `, ${text}` : ''}`,
+        );
+      },
+    }),
+    pending: masterFn({
+      doc: 'Durable jobs that wait for minions to come back.',
+      examples: ['salt-run jobs.pending'],
+      async run(_args, ctx) {
+        const shown = newDict();
+        for (const { jid, id, until } of await ctx.master.jobs.pending()) {
+          const known = (shown[jid] as PlainDict | undefined) ?? newDict();
+          known[id] = `expires ${until.toISOString()}`;
+          shown[jid] = known;
+        }
+        return shown;
+      },
+    }),
+    cancel: masterFn({
+      doc: 'Take back a durable job from minions that have not got it yet.',
+      examples: [
+        'salt-run jobs.cancel 20260131235959000001',
+        'salt-run jobs.cancel 20260131235959000001 minions=web1,web2',
+      ],
+      params: { jid: jidParam, minions: p.any({ default: null, doc: 'only for these' }) },
+      run: ({ jid, minions }, ctx) => ctx.master.jobs.cancel(jid, list(minions)),
+    }),
+    query: masterFn({
+      doc: 'Ask history with SQL (read-only). Views: jids, salt_returns; tables: job, ret, verdict.',
+      examples: ['salt-run jobs.query "SELECT fun, count(*) AS n FROM salt_returns GROUP BY fun"'],
+      params: { sql: p.text({ doc: 'one SELECT' }) },
+      run: ({ sql }, ctx) => ctx.master.jobs.query(sql),
+    }),
     exit_success: masterFn({
       doc: 'Which minions of a job succeeded: by its return code, or by the `success` a state run reported.',
       examples: ['salt-run jobs.exit_success 20260131235959000001'],

@@ -89,6 +89,12 @@ export default defineRunner({
     reaped: presence('Accepted minions without a live connection.', 'reaped', 'no'),
     list_state: presence('Minions with a live connection.', 'list_state', 'yes'),
     list_not_state: presence('Accepted minions without a live connection.', 'list_not_state', 'no'),
+    explain: masterFn({
+      doc: 'Everything the master knows about a minion, and why it would be missing from a job now.',
+      examples: ['salt-run manage.explain web1'],
+      params: { minion: p.string({ doc: 'its id' }) },
+      run: ({ minion }, ctx) => ctx.master.fleet.explain(minion),
+    }),
     versions: masterFn({
       doc: 'Compare the version of each minion with the master.',
       examples: ['salt-run manage.versions'],

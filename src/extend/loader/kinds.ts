@@ -1,9 +1,10 @@
 // The kinds of extensions a loader knows, where users keep their own, and the shape of the table of built-ins.
-import type { Grain, Module, Outputter, Runner, Wheel } from '../sdk/index.ts';
+import type { Grain, Module, Outputter, Runner, StateModule, Wheel } from '../sdk/index.ts';
 
 /** What a loaded extension of each kind looks like. */
 export interface ExtensionKinds {
   modules: Module;
+  states: StateModule;
   runners: Runner;
   wheel: Wheel;
   grains: Grain;
@@ -11,7 +12,7 @@ export interface ExtensionKinds {
 }
 export type Kind = keyof ExtensionKinds;
 /** Kinds whose extensions are a set of callable functions. */
-export type FunctionKind = 'modules' | 'runners' | 'wheel';
+export type FunctionKind = 'modules' | 'states' | 'runners' | 'wheel';
 
 export interface BuiltinEntry {
   readonly load: () => Promise<{ readonly default: unknown }>;
@@ -31,11 +32,16 @@ interface UserPlaces {
 /** Where users' own extensions are, by Salt's names (`output` and `outputter_dirs` are not a mistake of ours). */
 export const userPlaces: Readonly<Record<Kind, UserPlaces>> = {
   modules: { folder: 'modules', option: 'module_dirs' },
+  states: { folder: 'states', option: 'states_dirs' },
   runners: { folder: 'runners', option: 'runner_dirs' },
   wheel: { folder: 'wheel', option: 'wheel_dirs' },
   grains: { folder: 'grains', option: 'grains_dirs' },
   outputters: { folder: 'output', option: 'outputter_dirs' },
 };
+
+export function hasFunctions(kind: Kind): kind is FunctionKind {
+  return kind === 'modules' || kind === 'states' || kind === 'runners' || kind === 'wheel';
+}
 
 export function isKind(text: string): text is Kind {
   return Object.hasOwn(userPlaces, text);

@@ -1,10 +1,8 @@
 // The view of loaded extensions that `sys.*` shows to operators.
 import type { FunctionInfo, Registry } from '../sdk/index.ts';
 import { docstring } from './docstring.ts';
-import { type FunctionKind, isKind, type Kind } from './kinds.ts';
+import { hasFunctions, isKind } from './kinds.ts';
 import { callableNames, type Loader } from './loader.ts';
-
-const hasFunctions = (kind: Kind): kind is FunctionKind => kind === 'modules' || kind === 'runners' || kind === 'wheel';
 
 /** A registry over one loader. Kinds that do not exist are empty, not errors. */
 export function createRegistry(loader: Loader): Registry {

@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { register } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
-import type { Kind } from './kinds.ts';
+import { hasFunctions, type Kind } from './kinds.ts';
 import { plainModule } from './plain-module.ts';
 import type { UserFile } from './user-folders.ts';
 
@@ -16,9 +16,7 @@ export async function importUserFile(kind: Kind, file: UserFile, sdkUrl: string 
     // The query makes an edited file a new module; real reloading is done by new job processes.
     const exports = (await import(`${pathToFileURL(file.path).href}?v=${mtimeMs}`)) as Record<string, unknown>;
     if (exports['default'] !== undefined && typeof exports['default'] === 'object') return exports['default'];
-    if (kind === 'modules' || kind === 'runners' || kind === 'wheel') {
-      return plainModule(kind, file.name, exports, source);
-    }
+    if (hasFunctions(kind)) return plainModule(kind, file.name, exports, source);
   } catch (error) {
     throw new HaliteError('extension.broken', `${file.path}: ${firstLine(messageOf(error))}`, { cause: error });
   }

@@ -166,6 +166,21 @@ export interface JobHistory {
   returns(jid: string): Promise<Record<string, Dict>>;
   expected(jid: string): Promise<string[]>;
   list(filter: JobFilter): Promise<JobSummary[]>;
+  /** What happened when, for every minion of a job, oldest first. */
+  timeline(jid: string): Promise<TimelineEntry[]>;
+  /** Deliveries that wait for minions to come back. */
+  pending(): Promise<{ jid: string; id: string; until: Date }[]>;
+  /** Takes back what was not delivered; the ids it was meant for. */
+  cancel(jid: string, ids?: readonly string[]): Promise<string[]>;
+  /** Read-only SQL over the store's tables and views. */
+  query(sql: string): Promise<Dict[]>;
+}
+
+export interface TimelineEntry {
+  readonly at: Date;
+  readonly id: string;
+  readonly what: string;
+  readonly text: string;
 }
 
 export interface JobFilter {
@@ -199,6 +214,8 @@ export interface FleetView {
   all(): MinionStatus[];
   grains(id: string): Promise<Dict | undefined>;
   pillar(id: string): Promise<Dict | undefined>;
+  /** Everything known about a minion, and the reason it would be missing now, if so. */
+  explain(id: string): Promise<Dict>;
 }
 
 /** The context of runners and wheel functions. */

@@ -7,3 +7,4 @@ export * from './context.ts';
 export * from './functions.ts';
 export * from './outputters.ts';
 export * from './params.ts';
+export * from './states.ts';

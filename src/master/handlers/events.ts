@@ -26,6 +26,8 @@ function takeEvent(master: Master, load: PlainDict, sender: Sender): Value {
 }
 
 function fire(master: Master, sender: Sender, tag: string, data: Dict): void {
+  // A real Salt minion has no presence subscription: its start event says that it is back.
+  if (tag === `salt/minion/${sender.id}/start`) master.durable.arrived(sender.id);
   if (!minionMayFire(tag, sender.id)) {
     master.log.limited(`event:${sender.id}`, 'warn', 'event with a reserved tag refused', {
       minion: sender.id,

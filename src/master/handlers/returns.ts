@@ -64,6 +64,7 @@ async function record(master: Master, id: string, load: PlainDict): Promise<void
   const success = load['success'] !== false;
   // The result is handed on at once; the acknowledgement waits until it is stored.
   master.tracker.returned(jid, id, load);
+  master.durable.returned(jid, id);
   master.bus.fire(`salt/job/${jid}/ret/${id}`, load);
   await save(master, () =>
     master.store.saveReturn({ jid, id, fun: funName(load['fun']), retcode, success, load, received: Date.now() }),

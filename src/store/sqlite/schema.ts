@@ -24,6 +24,8 @@ CREATE TABLE IF NOT EXISTS verdict (
 
 CREATE TABLE IF NOT EXISTS minion_data (id TEXT PRIMARY KEY, grains TEXT NOT NULL, pillar TEXT NOT NULL) WITHOUT ROWID;
 
+CREATE TABLE IF NOT EXISTS pending (jid TEXT NOT NULL, id TEXT NOT NULL, until INTEGER NOT NULL, PRIMARY KEY (jid, id)) WITHOUT ROWID;
+
 CREATE VIEW IF NOT EXISTS jids AS SELECT jid, load FROM job;
 CREATE VIEW IF NOT EXISTS salt_returns AS
   SELECT fun, jid, json_extract(full_ret, '$.return') AS "return", id, CAST(success AS TEXT) AS success, full_ret,

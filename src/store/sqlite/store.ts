@@ -7,7 +7,15 @@ import { type Dict, isDict, newDict, type PlainDict, type Value } from '../../ba
 import { HaliteError } from '../../base/errors/index.ts';
 import { matchesGlob } from '../../base/util/fnmatch.ts';
 import type { JobFilter, JobSummary } from '../../extend/sdk/context.ts';
-import type { JobRecord, JobStore, MinionData, Retention, ReturnRecord, VerdictRecord } from '../jobs.ts';
+import type {
+  JobRecord,
+  JobStore,
+  MinionData,
+  PendingDelivery,
+  Retention,
+  ReturnRecord,
+  VerdictRecord,
+} from '../jobs.ts';
 import type { SqlValue } from './driver.ts';
 import { Reader, Writer } from './workers.ts';
 
@@ -52,6 +60,19 @@ export class SqliteJobStore implements JobStore {
 
   async dropMinionData(id: string): Promise<void> {
     await this.#writer.write('drop-minion', pack({ id }));
+  }
+
+  async savePending(deliveries: readonly PendingDelivery[]): Promise<void> {
+    await this.#writer.write('pending', pack({ rows: deliveries as unknown as Value[] }));
+  }
+
+  async dropPending(jid: string, id: string): Promise<void> {
+    await this.#writer.write('drop-pending', pack({ jid, id }));
+  }
+
+  async pending(): Promise<PendingDelivery[]> {
+    const rows = await this.#reader.all('SELECT jid, id, until FROM pending ORDER BY jid, id');
+    return rows.map((row) => ({ jid: String(row['jid']), id: String(row['id']), until: Number(row['until']) }));
   }
 
   async loadMinionData(): Promise<Map<string, MinionData>> {

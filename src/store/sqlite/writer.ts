@@ -10,7 +10,7 @@ import { schema } from './schema.ts';
 /** One write as the main thread sends it; `data` is msgpack, so that encoding as JSON happens here, off the loop. */
 export interface WriteRequest {
   readonly seq: number;
-  readonly kind: 'job' | 'return' | 'verdicts' | 'minion' | 'drop-minion' | 'clean';
+  readonly kind: 'job' | 'return' | 'verdicts' | 'minion' | 'drop-minion' | 'pending' | 'drop-pending' | 'clean';
   readonly data: Uint8Array;
 }
 export interface WriteAnswer {
@@ -44,6 +44,10 @@ function prepare(db: Database) {
       'INSERT INTO minion_data (id, grains, pillar) VALUES (?,?,?) ' +
         'ON CONFLICT (id) DO UPDATE SET grains = excluded.grains, pillar = excluded.pillar',
     ),
+    pending: db.prepare(
+      'INSERT INTO pending (jid, id, until) VALUES (?,?,?) ON CONFLICT (jid, id) DO UPDATE SET until = excluded.until',
+    ),
+    dropPending: db.prepare('DELETE FROM pending WHERE jid = ? AND id = ?'),
     dropMinion: db.prepare('DELETE FROM minion_data WHERE id = ?'),
   };
 }
@@ -98,6 +102,14 @@ function write(db: Database, statements: ReturnType<typeof prepare>, request: Wr
     case 'drop-minion':
       statements.dropMinion.run(text(data, 'id'));
       return 'stored';
+    case 'pending':
+      for (const row of data['rows'] as Record<string, Value>[]) {
+        statements.pending.run(text(row, 'jid'), text(row, 'id'), whole(row, 'until'));
+      }
+      return 'stored';
+    case 'drop-pending':
+      statements.dropPending.run(text(data, 'jid'), text(data, 'id'));
+      return 'stored';
     case 'clean':
       return clean(db, whole(data, 'keepSeconds'), whole(data, 'maxBytes'));
   }
@@ -115,15 +127,15 @@ function clean(db: Database, keepSeconds: number, maxBytes: number): number {
   };
   const oldest = (where: string, ...values: number[]): string[] =>
     db
-      .prepare(`SELECT jid FROM job ${where} ORDER BY started LIMIT 500`)
+      .prepare(`SELECT jid FROM job ${where} jid NOT IN (SELECT jid FROM pending) ORDER BY started LIMIT 500`)
       .all(...values)
       .map((row) => String(row['jid']));
-  if (keepSeconds > 0) drop(oldest('WHERE started < ?', Date.now() - keepSeconds * 1000));
+  if (keepSeconds > 0) drop(oldest('WHERE started < ? AND', Date.now() - keepSeconds * 1000));
   if (maxBytes > 0) {
     const pages = Number(db.prepare('PRAGMA page_count').get()?.['page_count'] ?? 0);
     const free = Number(db.prepare('PRAGMA freelist_count').get()?.['freelist_count'] ?? 0);
     const size = Number(db.prepare('PRAGMA page_size').get()?.['page_size'] ?? 4096);
-    if ((pages - free) * size > maxBytes) drop(oldest(''));
+    if ((pages - free) * size > maxBytes) drop(oldest('WHERE'));
   }
   return removed;
 }

@@ -10,6 +10,7 @@ export class PyError extends Error {
   column: number | undefined;
   /** Display name of the template for errors that are raised before a frame exists. */
   template: string | undefined;
+  path: string | undefined;
   source: string | undefined;
 
   constructor(pyType: string, message: string, line?: number, column?: number) {

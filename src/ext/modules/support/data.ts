@@ -1,7 +1,7 @@
 // Changing and looking up nested data, as the functions on grains and pillar do.
 import { type Dict, dictEntries, dictGet, dictOf, isDict, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
-import { matchesGlob, mergeRecurse, traverse } from '../../../base/util/index.ts';
+import { matchesGlob, mergeRecurse, pyEquals, traverse } from '../../../base/util/index.ts';
 import { pythonError } from './errors.ts';
 
 /** A copy that shares no list or dict with the original. */
@@ -19,6 +19,20 @@ export function dictSet(dict: Dict, key: Value, value: Value): void {
 export function dictDelete(dict: Dict, key: Value): void {
   if (dict instanceof Map) dict.delete(key);
   else delete dict[pyStr(key)];
+}
+
+/**
+ * Puts `over` into `base` itself, level by level. Templates rely on it: `{% do salt['defaults.merge'](a, b) %}` changes `a`.
+ */
+export function updateInPlace(base: Dict, over: Dict, mergeLists: boolean, recursive = true): Dict {
+  for (const [key, now] of dictEntries(over)) {
+    const old = recursive ? dictGet(base, key) : undefined;
+    if (isDict(old) && isDict(now)) updateInPlace(old, now, mergeLists);
+    else if (mergeLists && Array.isArray(old) && Array.isArray(now)) {
+      dictSet(base, key, [...old, ...now.filter((item) => !old.some((known) => pyEquals(known, item)))]);
+    } else dictSet(base, key, now);
+  }
+  return base;
 }
 
 export interface FilterOptions {

@@ -2,6 +2,7 @@
 import { pack, unpack } from '../../../base/codec/msgpack/index.ts';
 import type { Value } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
+import { ByteQueue } from '../link/byte-queue.ts';
 
 /**
  * Client to server: `[id, 'call', verb, args]`, `[id, 'more', count]`, `[id, 'cancel']`.
@@ -24,33 +25,24 @@ export function encode(message: Message): Buffer {
 
 /** Cuts a byte stream into messages. */
 export class MessageReader {
-  private parts: Buffer[] = [];
-  private held = 0;
+  private readonly bytes = new ByteQueue();
   private wanted = -1;
 
   /** Throws when the stream is no stream of messages: the connection is then useless. */
   feed(chunk: Buffer): Message[] {
-    this.parts.push(chunk);
-    this.held += chunk.length;
+    this.bytes.push(chunk);
     const messages: Message[] = [];
     for (;;) {
       if (this.wanted < 0) {
-        if (this.held < 4) return messages;
-        this.wanted = this.take(4).readUInt32BE();
+        if (this.bytes.length < 4) return messages;
+        this.wanted = this.bytes.take(4).readUInt32BE();
         if (this.wanted > maxFrameBytes) throw new HaliteError('codec.limit', 'A local message is too large');
       }
-      if (this.held < this.wanted) return messages;
-      const body = this.take(this.wanted);
+      if (this.bytes.length < this.wanted) return messages;
+      const body = this.bytes.take(this.wanted);
       this.wanted = -1;
       messages.push(asMessage(unpack(body, { maxBytes: maxFrameBytes, maxItems: Number.POSITIVE_INFINITY })));
     }
-  }
-
-  private take(count: number): Buffer {
-    const all = this.parts.length === 1 ? (this.parts[0] as Buffer) : Buffer.concat(this.parts, this.held);
-    this.held -= count;
-    this.parts = this.held > 0 ? [all.subarray(count)] : [];
-    return all.subarray(0, count);
   }
 }
 

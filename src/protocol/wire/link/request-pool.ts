@@ -212,7 +212,7 @@ export class RequestPool implements RequestClient {
     const slot = this.owners.get(job.ticket);
     if (slot) {
       this.leave(slot, job);
-      const silent = error.code === 'wire.timeout' && slot.lastHeard < job.sentAt;
+      const silent = error.code === 'wire.timeout' && slot.lastHeard <= job.sentAt;
       if (!slot.link.forget(job.ticket) || silent) this.remove(slot);
       this.rest(slot);
     }

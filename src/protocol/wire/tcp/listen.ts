@@ -37,7 +37,12 @@ export async function listenStream(
     options.onProblem?.({ kind: 'malformed', peer: peerOf(socket), detail: `TLS: ${error.message}` });
     socket.destroy();
   });
-  await bind(server, options);
+  await bindServer(server, options);
+  return boundServer(server, options, open);
+}
+
+/** The running server: its port, and how it ends with all of its connections. */
+export function boundServer(server: Server, options: ListenOptions, open: ReadonlySet<Socket>): StreamServer {
   const address = server.address();
   return {
     port: typeof address === 'object' && address ? address.port : options.port,
@@ -49,7 +54,7 @@ export async function listenStream(
   };
 }
 
-function bind(server: Server, options: ListenOptions): Promise<void> {
+export function bindServer(server: Server, options: ListenOptions): Promise<void> {
   const host = bareHost(options.interface);
   return new Promise((resolve, reject) => {
     server.once('error', (thrown) => reject(bindError(`tcp://${endpoint(host, options.port)}`, thrown)));
@@ -64,6 +69,6 @@ function bind(server: Server, options: ListenOptions): Promise<void> {
   });
 }
 
-function peerOf(socket: Socket): string {
+export function peerOf(socket: Socket): string {
   return socket.remoteAddress ? `tcp://${endpoint(socket.remoteAddress, socket.remotePort ?? 0)}` : 'tcp';
 }

@@ -3,11 +3,11 @@ import type { Socket } from 'node:net';
 import { unpack } from '../../../base/codec/msgpack/index.ts';
 import { messageOf } from '../../../base/errors/index.ts';
 import { PacedQueue } from '../link/paced-queue.ts';
+import { Roster } from '../link/roster.ts';
 import type { PublishListenOptions, PublishServer, WireProblem } from '../transport.ts';
 import { headText, publishFrame, splitFrame } from './frame.ts';
 import { FrameReader } from './frame-reader.ts';
 import { listenStream } from './listen.ts';
-import { Roster } from './roster.ts';
 
 // Subscribers send identifications only: a few hundred bytes, once per key.
 const MAX_IDENTIFICATION_BYTES = 64 * 1024;

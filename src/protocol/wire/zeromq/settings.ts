@@ -1,11 +1,13 @@
 // Socket settings shared by the ZeroMQ sockets, with Salt's operational defaults.
-import type { Readable, Socket } from 'zeromq';
+import { context, type Readable, type Socket } from 'zeromq';
 import { bindError } from '../link/bind-error.ts';
 import { deferred } from '../link/deferred.ts';
 import { bareHost, endpoint } from '../link/resolve.ts';
 import type { KeepAlive, ListenOptions } from '../transport.ts';
 
 const RELEASE_MS = 2000;
+// The library's 1023 are too few for one process that plays many minions; must be set before the first socket.
+context.maxSockets = 16_384;
 
 /** A peer that answers no heartbeat for 30 s is gone; without this a vanished machine stays "connected" for hours. */
 export function heartbeat(on: boolean | undefined): { heartbeatInterval?: number; heartbeatTimeout?: number } {

@@ -76,6 +76,14 @@ export class CompileFrame {
     return frame;
   }
 
+  /** A frame beside this one: the `else` of a loop. */
+  sibling(inLoop: boolean): CompileFrame {
+    const frame = new CompileFrame(new Symbols(this.symbols.parent), this.fn);
+    frame.requireOutputCheck = this.requireOutputCheck;
+    frame.inLoop = inLoop;
+    return frame;
+  }
+
   softened(): CompileFrame {
     const frame = new CompileFrame(this.symbols.copy(), this.fn);
     frame.toplevel = this.toplevel;

@@ -72,6 +72,8 @@ export class Frame {
   line: number;
   loopVars: Vars | undefined;
   blockVars: Vars | undefined;
+  /** Running timers of `profile` sections. */
+  profiles: Map<string, { label: string; at: number }> | undefined;
   /** Text set aside for the filter of a filter block. */
   captured: string | undefined;
   /** The parent once an `extends` has run. */

@@ -1,0 +1,28 @@
+// `npm run bench`: builds, then runs a benchmark of test/bench/ (default: foundation) as one bundled program.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { buildWhenNeeded, installDependencies, root } from './setup.mjs';
+
+installDependencies(console.error);
+await buildWhenNeeded(console.error);
+const name = process.argv[2] ?? 'foundation';
+// Beside the sources, so that packages and relative paths are found.
+const folder = mkdtempSync(join(root, 'test/bench/.run-'));
+try {
+  const outfile = join(folder, `${name}.mjs`);
+  await build({
+    absWorkingDir: root,
+    entryPoints: [`test/bench/${name}.ts`],
+    outfile,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    external: ['zeromq', 'better-sqlite3'],
+    define: { 'import.meta.dirname': JSON.stringify(join(root, 'test/support')) },
+  });
+  process.exitCode = spawnSync(process.execPath, [outfile], { stdio: 'inherit', cwd: root }).status ?? 1;
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,21 @@
+// Which exit code a failed command ends with: the one table.
+import { type ErrorCode, HaliteError } from '../base/errors/index.ts';
+import { exitCodes } from '../base/util/exit-codes.ts';
+
+const byCode: Partial<Record<ErrorCode, number>> = {
+  'cli.usage': exitCodes.usage,
+  'target.empty': exitCodes.noReturn,
+  'target.syntax': exitCodes.noReturn,
+  'auth.denied': exitCodes.noReturn,
+  'auth.failed': exitCodes.noReturn,
+  'auth.pending': exitCodes.noReturn,
+  'daemon.unreachable': exitCodes.unavailable,
+  'wire.closed': exitCodes.unavailable,
+  'wire.timeout': exitCodes.unavailable,
+};
+
+/** Halite's own errors by their code; anything else is a fault in the program. */
+export function exitStatusOf(error: unknown): number {
+  if (!(error instanceof HaliteError)) return exitCodes.software;
+  return byCode[error.code] ?? exitCodes.generic;
+}

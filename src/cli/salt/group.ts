@@ -1,0 +1,80 @@
+// --group: equal answers are printed once, largest group first.
+import { dumpJson } from '../../base/codec/json/dump.ts';
+import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import type { MissingItem, ReturnItem } from './tally.ts';
+import { type JobView, untilText, type ViewOptions } from './views.ts';
+
+interface Group {
+  readonly ids: string[];
+  readonly ret: Value;
+  readonly retcode: number;
+  readonly out: string | undefined;
+}
+
+/** Names shown beside a count before it is cut short. */
+const NAMED = 5;
+
+const counted = (count: number, what: string): string =>
+  `${count.toLocaleString('en-US')} ${what}${count === 1 ? '' : 's'}`;
+
+function names(ids: readonly string[]): string {
+  const sorted = [...ids].sort();
+  const more = sorted.length - NAMED;
+  return more > 0 ? `${sorted.slice(0, NAMED).join(', ')} and ${more.toLocaleString('en-US')} more` : sorted.join(', ');
+}
+
+const bySize = <T extends { readonly ids: string[] }>(groups: Iterable<T>): T[] =>
+  [...groups].sort((a, b) => b.ids.length - a.ids.length);
+
+function groupData(group: Group): PlainDict {
+  return newDict([
+    ['minions', [...group.ids].sort()],
+    ['retcode', group.retcode],
+    ['ret', group.ret],
+  ]);
+}
+
+export function groupView(options: ViewOptions): JobView {
+  const groups = new Map<string, Group>();
+  const missing = new Map<string, { ids: string[]; text: string }>();
+  const add = (item: ReturnItem): void => {
+    const key = `${item.retcode} ${item.out ?? ''} ${dumpJson(item.ret, { sortKeys: true })}`;
+    const group = groups.get(key) ?? { ids: [], ret: item.ret, retcode: item.retcode, out: item.out };
+    group.ids.push(item.id);
+    groups.set(key, group);
+  };
+  const addMissing = (item: MissingItem): void => {
+    const kind = item.connected ? 'No response' : 'Not connected';
+    const key = `${kind} ${item.reason.code}`;
+    const group = missing.get(key) ?? { ids: [], text: `[${kind}] ${item.reason.text}` };
+    group.ids.push(item.id);
+    missing.set(key, group);
+  };
+  return {
+    item(item) {
+      if (item.type === 'return') add(item);
+      else if (item.type === 'missing' && options.showMissing) addMissing(item);
+      else if (item.type === 'queued') missing.set(`queued ${item.id}`, { ids: [item.id], text: untilText(item) });
+    },
+    async end() {
+      if (options.structured) {
+        const away = bySize(missing.values()).map((group) =>
+          newDict([
+            ['minions', [...group.ids].sort()],
+            ['missing', group.text],
+          ]),
+        );
+        await options.display.show([...bySize(groups.values()).map(groupData), ...away]);
+        return;
+      }
+      for (const group of bySize(groups.values())) {
+        const head = `${counted(group.ids.length, 'minion')} (${names(group.ids)})`;
+        await options.display.show(newDict([[head, group.ret]]), group.out, group.retcode);
+      }
+      for (const group of bySize(missing.values())) {
+        const head = `${counted(group.ids.length, 'minion')} did not return (${names(group.ids)})`;
+        await options.display.show(newDict([[head, group.text]]), 'no_return', 1);
+      }
+    },
+  };
+}

@@ -1,0 +1,79 @@
+// A line on the terminal that says how far a job is, wiped before anything else is printed.
+import { isatty } from 'node:tty';
+import type { Terminal } from '../io.ts';
+
+const WIPE = '\r\x1b[K';
+const BAR = 20;
+const WIDTH = 79;
+
+export interface ProgressLine {
+  readonly done: number;
+  readonly total: number;
+  /** Last words of a minion that is still working. */
+  readonly text: string;
+}
+
+/** `[#####               ] 25%  Returns: [5/20]  web1: unpacking` */
+export function progressText({ done, total, text }: ProgressLine): string {
+  const share = total === 0 ? 1 : Math.min(1, done / total);
+  const filled = Math.floor(share * BAR);
+  const head = `[${'#'.repeat(filled).padEnd(BAR)}] ${Math.floor(share * 100)}%  Returns: [${done}/${total}]`;
+  return text === '' ? head : `${head}  ${text}`.slice(0, WIDTH);
+}
+
+export interface ProgressOptions {
+  /** -p was given. */
+  readonly asked: boolean;
+  /** --no-progress was given. */
+  readonly never: boolean;
+  readonly io: Terminal;
+  readonly isTerminal?: () => boolean;
+}
+
+/** Shown on a terminal when asked for, and unasked from this many targets on. */
+const MANY = 20;
+
+export class LiveProgress {
+  readonly #options: ProgressOptions;
+  readonly #terminal: boolean;
+  #shown = false;
+  #on = false;
+  #line: ProgressLine = { done: 0, total: 0, text: '' };
+
+  constructor(options: ProgressOptions) {
+    this.#options = options;
+    this.#terminal = (options.isTerminal ?? (() => isatty(2)))();
+  }
+
+  start(total: number): void {
+    const { asked, never } = this.#options;
+    this.#line = { done: 0, total, text: '' };
+    this.#on = this.#terminal && !never && (asked || total > MANY);
+    this.#draw();
+  }
+
+  update(change: Partial<ProgressLine>): void {
+    this.#line = { ...this.#line, ...change };
+    this.#draw();
+  }
+
+  /** Call before printing anything else. */
+  clear(): void {
+    if (this.#shown) this.#options.io.err(WIPE);
+    this.#shown = false;
+  }
+
+  /** The last state; a line of its own when there is no terminal to draw on. */
+  end(): void {
+    this.clear();
+    const { asked, never, io } = this.#options;
+    if (asked && !never && !this.#terminal) io.err(`${progressText(this.#line)}\n`);
+    this.#on = false;
+  }
+
+  #draw(): void {
+    if (!this.#on) return;
+    this.#options.io.err(`${this.#shown ? WIPE : ''}${progressText(this.#line)}`);
+    this.#shown = true;
+  }
+}

@@ -1,0 +1,53 @@
+// Words for minions without an answer: Salt's own line first, then the reason.
+
+import { pyStr } from '../../base/codec/python/repr.ts';
+import { type Dict, dictEntries, dictOf, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import type { MissingReason } from '../../engine/client/api.ts';
+import type { MissingItem } from './tally.ts';
+
+/** Reasons after which a result may still come in. */
+const LATER = new Set(['silent', 'no-record', 'duplicate-id']);
+
+const lookUp = (jid: string): string =>
+  'The minions may not have all finished running and any remaining minions will return upon completion. ' +
+  'To look up the return data for this job later, run the following command:\n\n' +
+  `salt-run jobs.lookup_jid ${jid}`;
+
+const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** `Minion did not return. [No response]`, the reason, and with --explain what it rests on. */
+export function missingText(item: MissingItem, jid: string, explain: boolean): string {
+  const lines = [`Minion did not return. [${item.connected ? 'No response' : 'Not connected'}]`];
+  if (item.reason.text) lines.push(sentence(item.reason.text));
+  if (explain)
+    for (const [key, value] of dictEntries(item.reason.evidence)) lines.push(`  ${pyStr(key)}: ${pyStr(value)}`);
+  if (item.connected && jid !== '' && LATER.has(item.reason.code)) lines.push(lookUp(jid));
+  return lines.join('\n');
+}
+
+/** The reason as data, for `--explain` with an outputter that machines read. */
+export function reasonData(reason: MissingReason): PlainDict {
+  return newDict([
+    ['code', reason.code],
+    ['text', reason.text],
+    ['evidence', reason.evidence],
+  ]);
+}
+
+/** Key under which `--explain` puts the reasons beside the answers. */
+export const EXPLAIN_KEY = '__explain__';
+
+/** Answers with the reasons of missing minions added, when asked for. */
+export function withReasons(
+  answers: readonly (readonly [string, Value])[],
+  reasons: ReadonlyMap<string, PlainDict>,
+): Dict {
+  if (reasons.size === 0) return dictOf(answers);
+  return dictOf([...answers, [EXPLAIN_KEY, dictOf([...reasons])]]);
+}
+
+/** The text Salt prints on Ctrl-C. */
+export function interruptText(jid: string): string {
+  if (jid === '') return '\nExiting gracefully on Ctrl-c\n';
+  return `\nExiting gracefully on Ctrl-c\nThis job's jid is: ${jid}\n${lookUp(jid)}\n`;
+}

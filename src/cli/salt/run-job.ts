@@ -1,0 +1,130 @@
+// Runs a job from the command line: sends it, shows what comes back, and says with the exit code how it went.
+import type { ClientOpts } from '../../base/config/opts.ts';
+import { exitCodes } from '../../base/util/exit-codes.ts';
+import type { JobItem, LocalClient, PublishCall } from '../../engine/client/api.ts';
+import { chooseOutputter, type Display } from '../output.ts';
+import { outputOptions } from '../output-options.ts';
+import { flagOption, type Settings, textOption } from '../settings.ts';
+import { LiveProgress } from './live-progress.ts';
+import { interruptText } from './missing.ts';
+import { Tally } from './tally.ts';
+import { batchView, docsView, type JobView, staticView, streamView, type ViewOptions } from './views.ts';
+
+const STRUCTURED = new Set(['json', 'yaml', 'raw', 'pprint']);
+
+export const NO_MATCH = 'No minions matched the target. No command was sent, no jid was assigned.';
+
+type Mode = 'stream' | 'static' | 'batch' | 'docs' | 'group';
+
+function modeOf(settings: Settings<ClientOpts>, call: PublishCall): Mode {
+  if (call.fun === 'sys.doc') return 'docs';
+  if (flagOption(settings, 'group')) return 'group';
+  if (flagOption(settings, 'static')) return 'static';
+  return call.batch?.size ? 'batch' : 'stream';
+}
+
+async function viewFor(mode: Mode, options: ViewOptions, settings: Settings<ClientOpts>): Promise<JobView> {
+  switch (mode) {
+    case 'docs':
+      return docsView(options, textOption(settings, 'output') !== '');
+    case 'group':
+      return (await import('./group.ts')).groupView(options);
+    case 'static':
+      return staticView(options);
+    case 'batch':
+      return batchView(options);
+    default:
+      return streamView(options);
+  }
+}
+
+/** Ctrl-C leaves the job running and says how to find it again. */
+function onInterrupt(settings: Settings<ClientOpts>, tally: Tally, progress: LiveProgress): () => void {
+  const interrupt = (): void => {
+    progress.clear();
+    settings.io.err(interruptText(tally.jid));
+    process.exit(130);
+  };
+  const terminate = (): void => process.exit(143);
+  process.once('SIGINT', interrupt);
+  process.once('SIGTERM', terminate);
+  return () => {
+    process.off('SIGINT', interrupt);
+    process.off('SIGTERM', terminate);
+  };
+}
+
+export async function runJob(
+  client: LocalClient,
+  settings: Settings<ClientOpts>,
+  call: PublishCall,
+  display: Display,
+): Promise<number> {
+  const { io } = settings;
+  const tally = new Tally();
+  const mode = modeOf(settings, call);
+  const verbose = flagOption(settings, 'verbose');
+  const options: ViewOptions = {
+    display,
+    io,
+    verbose,
+    showJid: flagOption(settings, 'show_jid'),
+    showMissing: verbose || settings.values['show_timeout'] !== false,
+    explain: flagOption(settings, 'explain'),
+    structured: STRUCTURED.has(chooseOutputter(undefined, outputOptions(settings))),
+  };
+  const job = { mode, view: await viewFor(mode, options, settings) };
+  const progress = new LiveProgress({
+    asked: flagOption(settings, 'progress'),
+    never: flagOption(settings, 'no_progress'),
+    io,
+  });
+  const release = onInterrupt(settings, tally, progress);
+  const take = async (item: JobItem): Promise<void> => {
+    tally.add(item);
+    if (item.type === 'job') progress.start(item.minions.length);
+    else if (item.type === 'progress') progress.update({ text: `${item.id}: ${item.text}` });
+    if (item.type === 'batch' && job.mode === 'stream') {
+      // --batch-safe-limit: the master found too many targets for one go.
+      io.out('\nNOTICE: Too many minions targeted, switching to batch execution.\n');
+      job.mode = 'batch';
+      job.view = batchView(options);
+    }
+    if (item.type !== 'progress') {
+      progress.clear();
+      await job.view.item(item, tally);
+      progress.update({ done: tally.returned.length + tally.missing });
+    }
+  };
+  try {
+    for await (const item of client.publish(call)) await take(item);
+    progress.end();
+    await job.view.end(tally);
+  } finally {
+    progress.clear();
+    release();
+  }
+  return conclude(settings, tally, job.mode);
+}
+
+/** Summary, the line on stderr that scripts look for, and the exit code. */
+async function conclude(settings: Settings<ClientOpts>, tally: Tally, mode: Mode): Promise<number> {
+  const { io } = settings;
+  if (mode === 'docs' && tally.returned.length === 0) {
+    io.err('No minions found to gather docs from\n');
+    return exitCodes.noReturn;
+  }
+  if (flagOption(settings, 'cli_summary') && mode !== 'docs' && textOption(settings, 'output') === '') {
+    const { summaryText } = await import('./summary.ts');
+    io.out(summaryText(tally, flagOption(settings, 'verbose')));
+  }
+  if (tally.empty) {
+    io.err('ERROR: No return received\n');
+    return exitCodes.noReturn;
+  }
+  if (tally.satisfied(textOption(settings, 'require'))) return exitCodes.ok;
+  // Salt: a batch ends with the worst code of its minions.
+  if (mode === 'batch') return tally.worst || exitCodes.generic;
+  io.err('ERROR: Minions returned with non-zero exit code\n');
+  return exitCodes.generic;
+}

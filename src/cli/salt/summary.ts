@@ -1,0 +1,29 @@
+// --summary: counts at the end of a job.
+import type { Tally } from './tally.ts';
+
+const RULER = '-------------------------------------------';
+
+export function summaryText(tally: Tally, verbose: boolean): string {
+  const lines = [
+    '',
+    '',
+    RULER,
+    'Summary',
+    RULER,
+    `# of minions targeted: ${tally.returned.length + tally.missing + tally.queued.length}`,
+    `# of minions returned: ${tally.returned.length}`,
+    `# of minions that did not return: ${tally.missing}`,
+    `# of minions with errors: ${tally.failed.length}`,
+  ];
+  if (tally.queued.length > 0) lines.push(`# of minions the job waits for: ${tally.queued.length}`);
+  const named = (title: string, ids: readonly string[]): void => {
+    if (ids.length > 0) lines.push(`${title}: ${ids.join(' ')}`);
+  };
+  if (verbose) {
+    named('Minions not connected', tally.notConnected);
+    named('Minions not responding', tally.silent);
+    named('Minions with failures', tally.failed);
+    named('Minions the job waits for', tally.queued);
+  }
+  return `${[...lines, RULER].join('\n')}\n`;
+}

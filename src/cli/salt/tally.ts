@@ -1,0 +1,60 @@
+// What became of every minion of a job, as the command saw it.
+import type { JobItem } from '../../engine/client/api.ts';
+
+export type ReturnItem = Extract<JobItem, { type: 'return' }>;
+export type MissingItem = Extract<JobItem, { type: 'missing' }>;
+export type QueuedItem = Extract<JobItem, { type: 'queued' }>;
+
+/** Counts for exit code and summary. */
+export class Tally {
+  targeted = 0;
+  jid = '';
+  readonly returned: string[] = [];
+  readonly failed: string[] = [];
+  readonly notConnected: string[] = [];
+  readonly silent: string[] = [];
+  readonly queued: string[] = [];
+  worst = 0;
+
+  add(item: JobItem): void {
+    switch (item.type) {
+      case 'job':
+        this.targeted = item.minions.length;
+        if (item.jid) this.jid = item.jid;
+        break;
+      case 'return':
+        this.returned.push(item.id);
+        if (item.jid) this.jid = item.jid;
+        if (item.retcode !== 0) this.failed.push(item.id);
+        this.worst = Math.max(this.worst, item.retcode);
+        break;
+      case 'missing':
+        (item.connected ? this.silent : this.notConnected).push(item.id);
+        break;
+      case 'queued':
+        this.queued.push(item.id);
+        break;
+      default:
+        break;
+    }
+  }
+
+  get missing(): number {
+    return this.silent.length + this.notConnected.length;
+  }
+
+  /** Nothing at all came back about any minion. */
+  get empty(): boolean {
+    return this.returned.length + this.missing + this.queued.length === 0;
+  }
+
+  /** False when some minion failed or stayed silent; `require` lowers the bar to a share or number of successes. */
+  satisfied(require: string): boolean {
+    if (require === '') return this.failed.length === 0 && this.missing === 0;
+    const good = this.returned.length - this.failed.length;
+    const total = Math.max(this.targeted, this.returned.length + this.missing + this.queued.length);
+    const match = /^(\d+(?:\.\d+)?)%$/.exec(require);
+    const needed = match ? (Number(match[1]) / 100) * total : Number(require);
+    return good >= needed - 1e-9;
+  }
+}

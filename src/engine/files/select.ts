@@ -1,0 +1,25 @@
+// Which backends an operator means: `roots,git`, `-git`, or all of them.
+import type { Value } from '../../base/codec/value.ts';
+import type { FileBackend } from './backend.ts';
+
+/** Salt's rules: names select; when every name has a minus they are left out instead; unknown names mean nothing. */
+export function selectBackends(all: readonly FileBackend[], which: Value): FileBackend[] {
+  if (which === null || which === '' || which === false || (Array.isArray(which) && which.length === 0)) {
+    return [...all];
+  }
+  const names = (Array.isArray(which) ? which : String(which).split(',')).map(String);
+  if (names.every((name) => name.startsWith('-'))) {
+    return all.filter((backend) => !names.some((name) => answersTo(backend, name.slice(1))));
+  }
+  return names.flatMap((name) => all.filter((backend) => answersTo(backend, name)));
+}
+
+/** `git` and `gitfs` are two names of one thing, and so on. */
+function answersTo(backend: FileBackend, name: string): boolean {
+  return backend.name === name || canonical(backend.name) === canonical(name);
+}
+
+function canonical(name: string): string {
+  if (name === 'file') return 'roots';
+  return name.endsWith('fs') ? name.slice(0, -2) : name;
+}

@@ -1,0 +1,220 @@
+// Environments: settings, the compile cache, loading of templates, and the two ways to render.
+import { PyError } from './errors.ts';
+import { compileTemplate, type CompiledTemplate, Template } from './compile/template.ts';
+import { SourceCache } from './compile/cache.ts';
+import { locateError } from './report.ts';
+import { jinjaFilters } from './filters/index.ts';
+import { jinjaGlobals } from './globals/index.ts';
+import { defaultLexerOptions, type LexerOptions } from './lexer/tokens.ts';
+import { Parser, type TagRegistry } from './parser/parser.ts';
+import { jinjaTags } from './parser/statements.ts';
+import type { PyFunction } from './runtime/callable.ts';
+import type { TemplateInfo, Vars } from './runtime/context.ts';
+import type { FunctionTable } from './runtime/define.ts';
+import { Bridge } from './runtime/host.ts';
+import { installMethods } from './runtime/methods/index.ts';
+import { type EngineSettings, type LoadedTemplate, Runtime } from './runtime/runtime.ts';
+import type { MaybePromise, PyValue } from './runtime/value.ts';
+import { finalize } from './salt/finalize.ts';
+import { saltFilters } from './salt/filters.ts';
+import { saltGlobals } from './salt/globals.ts';
+import { saltTags } from './salt/tags.ts';
+import { saltTests } from './salt/tests.ts';
+import { jinjaTests } from './tests/index.ts';
+
+installMethods();
+
+/** What a loader gives for a template name. */
+export interface LoadedSource {
+  readonly source: string;
+  /** Name for messages, usually the one asked for. */
+  readonly name?: string;
+  /** Path of the file, for messages. */
+  readonly path?: string;
+}
+
+export type Loader = (name: string, fromName?: string) => MaybePromise<LoadedSource | undefined>;
+
+export interface EnvironmentOptions {
+  readonly loader?: Loader;
+  /** `strict` (default, as Salt): nearly every use of an undefined value fails; `lenient`: it is empty text. */
+  readonly undefined?: 'strict' | 'lenient';
+  readonly blockStart?: string;
+  readonly blockEnd?: string;
+  readonly variableStart?: string;
+  readonly variableEnd?: string;
+  readonly commentStart?: string;
+  readonly commentEnd?: string;
+  readonly lineStatementPrefix?: string;
+  readonly lineCommentPrefix?: string;
+  readonly trimBlocks?: boolean;
+  readonly lstripBlocks?: boolean;
+  readonly newlineSequence?: '\n' | '\r\n' | '\r';
+  readonly keepTrailingNewline?: boolean;
+  readonly autoescape?: boolean;
+  /** Further globals; plain data or functions `(args, kwargs) => value`. */
+  readonly globals?: Readonly<Record<string, unknown>>;
+  readonly filters?: Readonly<Record<string, PyFunction>>;
+  readonly tests?: Readonly<Record<string, PyFunction>>;
+  /** Salt release to follow where releases differ (default 3008). */
+  readonly saltRelease?: number;
+  /** Depth of nested macro calls, includes and imports (default 180, about what Python's stack allows). */
+  readonly maxDepth?: number;
+  /** Loop rounds of one render (default ten million). */
+  readonly maxSteps?: number;
+  readonly now?: () => number;
+  readonly log?: (level: string, message: string) => void;
+}
+
+export interface RenderOptions {
+  /** Name of the template in messages; without it messages speak of lines only. */
+  readonly name?: string;
+  readonly path?: string;
+  readonly signal?: AbortSignal;
+  /** Called when a template was loaded, before it is compiled. */
+  readonly onLoad?: (rt: Runtime, name: string, source: LoadedSource) => void;
+}
+
+export type Context = Readonly<Record<string, unknown>> | ReadonlyMap<string, unknown>;
+
+export interface JinjaEnvironment {
+  /** Renders at once; fails if a function or the loader gives a promise. */
+  renderSync(source: string, context?: Context, options?: RenderOptions): string;
+  render(source: string, context?: Context, options?: RenderOptions): Promise<string>;
+  /** Checks a template without rendering it. */
+  compile(source: string, options?: RenderOptions): void;
+}
+
+const tags: TagRegistry = new Map([...jinjaTags, ...saltTags]);
+
+function merged(base: FunctionTable, salt: FunctionTable, own: Readonly<Record<string, PyFunction>> | undefined): FunctionTable {
+  return new Map([...base, ...salt, ...Object.entries(own ?? {})]);
+}
+
+const builtinFilters = merged(jinjaFilters, saltFilters, undefined);
+const builtinTests = merged(jinjaTests, saltTests, undefined);
+
+function settingsOf(options: EnvironmentOptions): EngineSettings {
+  return {
+    strict: options.undefined !== 'lenient',
+    autoescape: options.autoescape === true,
+    newlineSequence: options.newlineSequence ?? '\n',
+    filters: options.filters === undefined ? builtinFilters : merged(builtinFilters, new Map(), options.filters),
+    tests: options.tests === undefined ? builtinTests : merged(builtinTests, new Map(), options.tests),
+    finalize,
+    saltRelease: options.saltRelease ?? 3008,
+    maxDepth: options.maxDepth ?? 180,
+    maxSteps: options.maxSteps ?? 10_000_000,
+    now: options.now ?? Date.now,
+    log: options.log,
+  };
+}
+
+function lexerOptionsOf(options: EnvironmentOptions): LexerOptions {
+  const chosen: Record<string, unknown> = { ...defaultLexerOptions };
+  for (const key of Object.keys(defaultLexerOptions)) {
+    const value = (options as Record<string, unknown>)[key];
+    if (value !== undefined) chosen[key] = value;
+  }
+  return chosen as unknown as LexerOptions;
+}
+
+class Environment implements JinjaEnvironment {
+  readonly #options: EnvironmentOptions;
+  readonly #settings: EngineSettings;
+  readonly #lexer: LexerOptions;
+  readonly #cache = new SourceCache<CompiledTemplate>();
+
+  constructor(options: EnvironmentOptions) {
+    this.#options = options;
+    this.#settings = settingsOf(options);
+    this.#lexer = lexerOptionsOf(options);
+  }
+
+  #compiled(info: TemplateInfo): CompiledTemplate {
+    const known = this.#cache.get(info.source);
+    if (known !== undefined) return known;
+    try {
+      const nodes = new Parser(info.source, this.#lexer, tags).parse();
+      const made = compileTemplate(this.#settings, nodes);
+      this.#cache.set(info.source, made);
+      return made;
+    } catch (error) {
+      if (error instanceof PyError && error.source === undefined) {
+        error.source = info.source;
+        error.template = info.name;
+        error.path = info.path;
+      }
+      throw error;
+    }
+  }
+
+  #load(rt: Runtime, name: string, from: string | undefined, options: RenderOptions): MaybePromise<LoadedTemplate> {
+    const known = rt.templates.get(name);
+    if (known !== undefined) return known;
+    const { loader } = this.#options;
+    if (loader === undefined) throw new PyError('TypeError', 'no loader for this environment specified');
+    const finish = (found: LoadedSource | undefined): LoadedTemplate => {
+      if (found === undefined) throw new PyError('TemplateNotFound', name);
+      options.onLoad?.(rt, name, found);
+      const info = { name: found.name ?? name, path: found.path, source: found.source };
+      const template = new Template(info, this.#compiled(info));
+      rt.templates.set(name, template);
+      return template;
+    };
+    const found = loader(name, from);
+    return found instanceof Promise ? found.then(finish) : finish(found);
+  }
+
+  #start(source: string, context: Context, options: RenderOptions): { rt: Runtime; run: () => MaybePromise<string> } {
+    const bridge = new Bridge();
+    const globals: Vars = new Map<string, PyValue>([...jinjaGlobals, ...saltGlobals]);
+    for (const [name, value] of Object.entries(this.#options.globals ?? {})) globals.set(name, bridge.in(value));
+    const load: Runtime['load'] = (own, name, from) => this.#load(own, name, from, options);
+    const rt = new Runtime(this.#settings, globals, load, options.signal);
+    const vars: Vars = new Map();
+    const entries = context instanceof Map ? context : Object.entries(context);
+    for (const [name, value] of entries as Iterable<[string, unknown]>) vars.set(name, bridge.in(value));
+    const run = (): MaybePromise<string> => {
+      const info: TemplateInfo = { name: options.name, path: options.path, source };
+      const template = new Template(info, this.#compiled(info));
+      return template.renderRoot(rt, template.newContext(rt, vars, false));
+    };
+    return { rt, run };
+  }
+
+  renderSync(source: string, context: Context = {}, options: RenderOptions = {}): string {
+    const { rt, run } = this.#start(source, context, options);
+    try {
+      const text = run();
+      if (!(text instanceof Promise)) return text;
+      text.catch(() => undefined);
+      throw new PyError('RuntimeError', 'the template calls a function that has to be waited for; use render()');
+    } catch (error) {
+      throw locateError(error, rt);
+    }
+  }
+
+  async render(source: string, context: Context = {}, options: RenderOptions = {}): Promise<string> {
+    const { rt, run } = this.#start(source, context, options);
+    try {
+      return await run();
+    } catch (error) {
+      throw locateError(error, rt);
+    }
+  }
+
+  compile(source: string, options: RenderOptions = {}): void {
+    const { rt } = this.#start(source, {}, options);
+    try {
+      this.#compiled({ name: options.name, path: options.path, source });
+    } catch (error) {
+      throw locateError(error, rt);
+    }
+  }
+}
+
+/** An environment as Salt configures Jinja; compiled templates are kept for as long as it lives. */
+export function createEnvironment(options: EnvironmentOptions = {}): JinjaEnvironment {
+  return new Environment(options);
+}

@@ -1,0 +1,148 @@
+// The border: host data into the engine (dicts level by level, when looked at) and arguments back out.
+import { isOrdered, markOrdered, PySet as CodecSet, PyTuple as CodecTuple, setOf, tupleOf } from '../../../../base/codec/yaml/index.ts';
+import { type Dict, dictOf, newDict, type PlainDict, PyFloat, type Value } from '../../../../base/codec/value.ts';
+import { typeError } from '../errors.ts';
+import { PyDateTime } from './datetime.ts';
+import { PyDict } from './dict.ts';
+import { Markup } from './markup.ts';
+import { makeFloat, makeInt } from './number.ts';
+import { TemplateModule } from './objects.ts';
+import { str } from './print.ts';
+import type { Runtime } from './runtime.ts';
+import { PyRange, PyTuple } from './sequence.ts';
+import { PySet } from './set.ts';
+import { Undefined } from './undefined.ts';
+import { addressOf, type Kwargs, type MaybePromise, PyObject, type PyValue } from './value.ts';
+
+/** A function of the host: positional arguments and named ones as plain values; may answer later. */
+export type HostFunction = (args: Value[], kwargs: PlainDict) => unknown;
+
+/** Converts host data; equal objects stay one object for as long as the bridge lives. */
+export class Bridge {
+  readonly #known = new WeakMap<object, PyValue>();
+
+  in(value: unknown): PyValue {
+    switch (typeof value) {
+      case 'string':
+      case 'boolean':
+        return value;
+      case 'number':
+        return Number.isInteger(value) && !Number.isSafeInteger(value) ? BigInt(value) : value;
+      case 'bigint':
+        return makeInt(value);
+      case 'function':
+        return this.#once(value, () => new HostCallable(value as HostFunction, this));
+      default:
+    }
+    if (value === null || value === undefined) return null;
+    if (value instanceof PyObject) return value;
+    if (value instanceof PyFloat) return makeFloat(value.value);
+    if (value instanceof Uint8Array) return value;
+    return this.#once(value as object, () => this.#container(value as object));
+  }
+
+  #once(source: object, make: () => PyValue): PyValue {
+    let made = this.#known.get(source);
+    if (made === undefined) {
+      made = make();
+      this.#known.set(source, made);
+    }
+    return made;
+  }
+
+  #container(value: object): PyValue {
+    if (value instanceof CodecTuple) return new PyTuple(Array.from(value, (item) => this.in(item)));
+    if (value instanceof CodecSet) return new PySet(Array.from(value, (item) => this.in(item)));
+    if (Array.isArray(value)) {
+      const list: PyValue[] = [];
+      this.#known.set(value, list);
+      for (const item of value) list.push(this.in(item));
+      return list;
+    }
+    if (value instanceof Date) return new PyDateTime(value.getTime());
+    const ordered = isOrdered(value as Dict);
+    if (value instanceof Map) {
+      return new PyDict({
+        ordered,
+        fill: (dict) => {
+          for (const [key, item] of value) dict.set(this.in(key), this.in(item));
+        },
+      });
+    }
+    return new PyDict({
+      ordered,
+      fill: (dict) => {
+        for (const key of Object.keys(value)) dict.set(key, this.in((value as PlainDict)[key]));
+      },
+    });
+  }
+}
+
+/** A host function as a value of the template. */
+export class HostCallable extends PyObject {
+  readonly #fn: HostFunction;
+  readonly #bridge: Bridge;
+  constructor(fn: HostFunction, bridge: Bridge) {
+    super();
+    this.#fn = fn;
+    this.#bridge = bridge;
+  }
+  typeName(): string {
+    return 'function';
+  }
+  override repr(): string {
+    return `<function ${this.#fn.name || '<lambda>'} at ${addressOf(this)}>`;
+  }
+  override invoke(_rt: Runtime, args: PyValue[], kwargs: Kwargs | undefined): MaybePromise<PyValue> {
+    const stand = new StandIns();
+    const named = newDict();
+    for (const [key, value] of kwargs ?? []) named[key] = stand.out(value);
+    const result = this.#fn(
+      args.map((arg) => stand.out(arg)),
+      named,
+    );
+    if (result instanceof Promise) return result.then((later) => stand.back(later) ?? this.#bridge.in(later));
+    return stand.back(result) ?? this.#bridge.in(result);
+  }
+}
+
+/**
+ * An undefined argument may be a default that is never used (`pillar.get` with a key that exists), so it must not fail
+ * by itself: an empty dict stands for it, and turns back into the undefined value if the function returns it.
+ */
+class StandIns {
+  #map: Map<unknown, Undefined> | undefined;
+  out(value: PyValue): Value {
+    if (!(value instanceof Undefined)) return toHost(value);
+    const marker = newDict();
+    this.#map ??= new Map();
+    this.#map.set(marker, value);
+    return marker;
+  }
+  back(result: unknown): PyValue | undefined {
+    return this.#map?.get(result);
+  }
+}
+
+/** A value of the template as plain data. */
+export function toHost(value: PyValue): Value {
+  if (value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) return value.map(toHost);
+  if (!(value instanceof PyObject)) return value;
+  if (value instanceof PyDict) {
+    const dict = dictOf([...value.entries()].map(([key, item]) => [toHost(key), toHost(item)] as const));
+    return value.ordered ? markOrdered(dict) : dict;
+  }
+  if (value instanceof Markup) return value.text;
+  if (value instanceof PyTuple) return tupleOf(value.items.map(toHost));
+  if (value instanceof PySet) return setOf(value.toArray().map(toHost));
+  if (value instanceof PyRange) return value.toArray();
+  if (value instanceof Undefined) return value.strict ? value.fail() : '';
+  if (value instanceof PyDateTime) return new Date(value.millis);
+  if (value instanceof TemplateModule) return str(value);
+  const source = value.iterate();
+  if (source === undefined) throw typeError(`a '${value.typeName()}' object cannot be passed to a function`);
+  const list: Value[] = [];
+  for (let step = source.next(); !step.done; step = source.next()) list.push(toHost(step.value));
+  return list;
+}

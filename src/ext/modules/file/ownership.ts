@@ -1,0 +1,133 @@
+// Functions of `file` on owners, groups and modes.
+import { chmodSync, chownSync, lchownSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { fn, p, type Value } from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { groupById, groupByName, userById, userByName } from '../support/accounts.ts';
+import { commandError } from '../support/errors.ts';
+import { osError } from '../support/os-errors.ts';
+import { expandUser } from '../support/paths.ts';
+import { pathExists } from '../support/read.ts';
+import { fileStats } from './stats.ts';
+
+/** The id of a user: numbers stay, None is the minion's own user, unknown names give ''. */
+export function uidOf(user: Value): number | '' {
+  if (typeof user === 'number') return user;
+  if (user === null) return userInfo().uid;
+  return userByName(pyStr(user))?.uid ?? '';
+}
+
+export function gidOf(group: Value): number | '' {
+  if (typeof group === 'number') return group;
+  if (group === null) return '';
+  return groupByName(pyStr(group))?.gid ?? '';
+}
+
+/** Changes owner and group; None and '' leave one as it is. The answer is None, or text about what is wrong. */
+export function changeOwner(path: string, user: Value, group: Value, link = false): string | null {
+  let uid = uidOf(user);
+  let gid = gidOf(group);
+  let problem = '';
+  if (uid === '') {
+    if (user) problem += 'User does not exist\n';
+    uid = -1;
+  }
+  if (gid === '') {
+    if (group) problem += 'Group does not exist\n';
+    gid = -1;
+  }
+  try {
+    if (link || !pathExists(path)) lchownSync(path, uid, gid);
+    else if (problem === '') chownSync(path, uid, gid);
+    else return problem;
+    return null;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' && !link) return `${problem}File not found`;
+    throw osError(error, path);
+  }
+}
+
+/** Sets permission bits; the new mode, or text when it is none. */
+export function changeMode(path: string, mode: Value): string {
+  const digits = pyStr(mode).replace(/^[0Oo]+/, '') || '0';
+  if (!pathExists(path)) throw commandError(`${path}: File not found`);
+  if (!/^[0-7]+$/.test(digits)) return `Invalid Mode ${digits}`;
+  try {
+    chmodSync(path, Number.parseInt(digits, 8));
+  } catch {
+    return `Invalid Mode ${digits}`;
+  }
+  return pyStr(fileStats(path, true)['mode'] ?? '');
+}
+
+const path = p.path();
+const follow = p.bool({ default: true, doc: 'look at what a link points to' });
+const fact = (doc: string, name: string, key: string, fallback: Value) =>
+  fn({
+    doc,
+    examples: [`salt '*' file.${name} /etc/passwd`],
+    params: { path, follow_symlinks: follow },
+    run: (args) => fileStats(expandUser(args.path), args.follow_symlinks)[key] ?? fallback,
+  });
+
+export const ownershipFunctions = {
+  get_uid: fact('The id of the user that owns a file.', 'get_uid', 'uid', -1),
+  get_gid: fact('The id of the group that owns a file.', 'get_gid', 'gid', -1),
+  get_user: fact('The user that owns a file.', 'get_user', 'user', false),
+  get_group: fact('The group that owns a file.', 'get_group', 'group', false),
+  get_mode: fact('The permission bits of a file, four octal digits.', 'get_mode', 'mode', ''),
+  set_mode: fn({
+    doc: 'Sets the permission bits of a file.',
+    examples: ["salt '*' file.set_mode /etc/passwd 0644"],
+    params: { path, mode: p.any() },
+    run: (args) => changeMode(expandUser(args.path), args.mode),
+  }),
+  chown: fn({
+    doc: 'Changes the owner and group of a file; a link is followed.',
+    examples: ["salt '*' file.chown /etc/passwd root root"],
+    params: { path, user: p.any(), group: p.any() },
+    run: (args) => changeOwner(expandUser(args.path), args.user, args.group),
+  }),
+  lchown: fn({
+    doc: 'Changes the owner and group of a file; of a link, of the link itself.',
+    examples: ["salt '*' file.lchown /path/to/link root root"],
+    params: { path, user: p.any(), group: p.any() },
+    run: (args) => changeOwner(expandUser(args.path), args.user, args.group, true),
+  }),
+  chgrp: fn({
+    doc: 'Changes the group of a file.',
+    examples: ["salt '*' file.chgrp /etc/passwd root"],
+    params: { path, group: p.any() },
+    run(args) {
+      const target = expandUser(args.path);
+      return changeOwner(target, fileStats(target, true)['uid'] ?? null, args.group);
+    },
+  }),
+  uid_to_user: fn({
+    doc: 'The name behind a user id; the id itself when there is none.',
+    examples: ["salt '*' file.uid_to_user 0"],
+    params: { uid: p.any() },
+    run: ({ uid }) => (typeof uid === 'number' ? (userById(uid)?.name ?? uid) : uid),
+  }),
+  user_to_uid: fn({
+    doc: 'The id of a user; empty text when there is none of that name.',
+    examples: ["salt '*' file.user_to_uid root"],
+    params: { user: p.any() },
+    run: ({ user }) => uidOf(user),
+  }),
+  gid_to_group: fn({
+    doc: 'The name behind a group id; the id itself when there is none.',
+    examples: ["salt '*' file.gid_to_group 0"],
+    params: { gid: p.any() },
+    run({ gid }) {
+      const id = typeof gid === 'string' && /^\d+$/.test(gid) ? Number(gid) : gidOf(gid);
+      return id === '' ? '' : (groupById(id)?.name ?? id);
+    },
+  }),
+  group_to_gid: fn({
+    doc: 'The id of a group; empty text when there is none of that name.',
+    examples: ["salt '*' file.group_to_gid root"],
+    params: { group: p.any() },
+    run: ({ group }) => gidOf(group),
+  }),
+};

@@ -1,0 +1,225 @@
+// Functions of `file` that say what a path is.
+import { accessSync, constants, realpathSync, statfsSync } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fn, newDict, p, type PlainDict, type Value } from 'halite/sdk';
+import { groupById, userById } from '../support/accounts.ts';
+import { commandError, invocationError } from '../support/errors.ts';
+import { baseName, dirName, expandUser, globPaths, isAbsolutePath, joinPath, normalPath } from '../support/paths.ts';
+import { isDirectory, isFile, listDir, pathExists } from '../support/read.ts';
+import { lstatOf, modeText, pySeconds, statOf, typeName } from '../support/stat.ts';
+import { pyFloat } from '../support/text.ts';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { hashFile } from './hashes.ts';
+
+/** os.path.realpath: works for paths that do not exist, too. */
+export function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const above = dirName(path);
+    return above === path || above === '' ? path : joinPath(realPath(above), baseName(path));
+  }
+}
+
+/** Everything about a path in one dictionary. */
+export function fileStats(path: string, follow: boolean): PlainDict {
+  const stats = (follow ? statOf(path) : undefined) ?? lstatOf(path);
+  if (!stats) throw commandError(`Path not found: ${path}`);
+  const [uid, gid] = [Number(stats.uid), Number(stats.gid)];
+  return newDict([
+    ['inode', Number(stats.ino)],
+    ['uid', uid],
+    ['gid', gid],
+    ['group', groupById(gid)?.name ?? gid],
+    ['user', userById(uid)?.name ?? uid],
+    ['atime', pyFloat(pySeconds(stats.atimeNs))],
+    ['mtime', pyFloat(pySeconds(stats.mtimeNs))],
+    ['ctime', pyFloat(pySeconds(stats.ctimeNs))],
+    ['size', Number(stats.size)],
+    ['mode', modeText(stats)],
+    ['type', typeName(stats)],
+    ['target', realPath(path)],
+  ]);
+}
+
+function linkStats(path: string): PlainDict {
+  const stats = lstatOf(path);
+  if (!stats) return newDict();
+  return newDict([
+    ['st_atime', pyFloat(pySeconds(stats.atimeNs))],
+    ['st_ctime', pyFloat(pySeconds(stats.ctimeNs))],
+    ['st_gid', Number(stats.gid)],
+    ['st_mode', Number(stats.mode)],
+    ['st_mtime', pyFloat(pySeconds(stats.mtimeNs))],
+    ['st_nlink', Number(stats.nlink)],
+    ['st_size', Number(stats.size)],
+    ['st_uid', Number(stats.uid)],
+  ]);
+}
+
+const accessModes: Readonly<Record<string, number>> = {
+  f: constants.F_OK,
+  r: constants.R_OK,
+  w: constants.W_OK,
+  x: constants.X_OK,
+};
+
+function canAccess(path: string, mode: Value): boolean {
+  if (!isAbsolutePath(path)) throw invocationError('Path to link must be absolute.');
+  const bits = typeof mode === 'number' ? mode : accessModes[pyStr(mode)];
+  if (bits === undefined || !Object.values(accessModes).includes(bits)) throw invocationError('Invalid mode specified.');
+  try {
+    accessSync(path, bits);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Bytes of all files below a path, each counted once. */
+async function diskUsage(path: string): Promise<number> {
+  if (isFile(path)) return Number(statOf(path)?.size ?? 0);
+  const seen = new Set<number>();
+  let total = 0;
+  const entries = await readdir(path, { recursive: true, withFileTypes: true }).catch(() => []);
+  for (const entry of entries) {
+    if (entry.isDirectory()) continue;
+    const stats = await stat(join(entry.parentPath, entry.name)).catch(() => undefined);
+    if (!stats || stats.isDirectory() || seen.has(stats.ino)) continue;
+    seen.add(stats.ino);
+    total += stats.size;
+  }
+  return total;
+}
+
+const path = p.path();
+const question = (doc: string, name: string, check: (path: string) => boolean) =>
+  fn({ doc, examples: [`salt '*' file.${name} /path`], params: { path }, run: (args) => check(expandUser(args.path)) });
+
+export const statFunctions = {
+  file_exists: question('Whether a file is there (a link is followed).', 'file_exists', isFile),
+  directory_exists: question('Whether a folder is there (a link is followed).', 'directory_exists', isDirectory),
+  path_exists_glob: question('Whether any path fits a glob.', 'path_exists_glob', (glob) => globPaths(glob).length > 0),
+  is_link: question('Whether a path is a symbolic link.', 'is_link', (target) => lstatOf(target)?.isSymbolicLink() ?? false),
+  is_hardlink: fn({
+    doc: 'Whether a file has more than one name; empty when it does not exist.',
+    examples: ["salt '*' file.is_hardlink /path"],
+    params: { path },
+    run(args) {
+      const stats = lstatOf(expandUser(args.path));
+      return stats ? stats.nlink > 1n : newDict();
+    },
+  }),
+  stats: fn({
+    doc: 'Owner, group, mode, times, size, type and real path of a file.',
+    examples: ["salt '*' file.stats /etc/passwd"],
+    params: {
+      path,
+      hash_type: p.string({ default: null, doc: 'also the hash of the content, by this algorithm' }),
+      follow_symlinks: p.bool({ default: true }),
+    },
+    async run(args) {
+      const target = expandUser(args.path);
+      const found = fileStats(target, args.follow_symlinks);
+      if (!args.hash_type) return found;
+      const { type, target: real, ...first } = found;
+      const sum = await hashFile(target, args.hash_type);
+      return newDict([...Object.entries(first), ['sum', sum], ['type', type ?? ''], ['target', real ?? '']]);
+    },
+  }),
+  lstat: fn({
+    doc: 'The status of a path itself, links not followed; empty when there is nothing.',
+    examples: ["salt '*' file.lstat /path/to/file"],
+    params: { path },
+    run(args) {
+      const target = expandUser(args.path);
+      if (!isAbsolutePath(target)) throw invocationError('Path to file must be absolute.');
+      return linkStats(target);
+    },
+  }),
+  statvfs: fn({
+    doc: 'Blocks and files of the filesystem a path is on.',
+    examples: ["salt '*' file.statvfs /path/to/file"],
+    params: { path },
+    run(args) {
+      const target = expandUser(args.path);
+      if (!isAbsolutePath(target)) throw invocationError('File path must be absolute.');
+      try {
+        const found = statfsSync(target);
+        return newDict([
+          ['f_bavail', found.bavail],
+          ['f_bfree', found.bfree],
+          ['f_blocks', found.blocks],
+          ['f_bsize', found.bsize],
+          ['f_favail', found.ffree],
+          ['f_ffree', found.ffree],
+          ['f_files', found.files],
+          ['f_frsize', found.bsize],
+          ['f_namemax', 255],
+        ]);
+      } catch {
+        throw commandError(`Could not statvfs '${target}'`);
+      }
+    },
+  }),
+  access: fn({
+    doc: 'Whether this minion may use a path: f (it is there), r, w or x.',
+    examples: ["salt '*' file.access /path/to/file f", "salt '*' file.access /path/to/file x"],
+    params: { path, mode: p.any() },
+    run: (args) => canAccess(expandUser(args.path), args.mode),
+  }),
+  readdir: fn({
+    doc: 'The names in a folder, with `.` and `..`.',
+    examples: ["salt '*' file.readdir /path/to/dir/"],
+    params: { path },
+    run(args) {
+      const target = expandUser(args.path);
+      if (!isAbsolutePath(target)) throw invocationError('Dir path must be absolute.');
+      if (!isDirectory(target)) throw invocationError('A valid directory was not specified.');
+      return ['.', '..', ...listDir(target)];
+    },
+  }),
+  diskusage: fn({
+    doc: 'Bytes of all files below a path.',
+    examples: ["salt '*' file.diskusage /path/to/check"],
+    params: { path },
+    run: (args) => diskUsage(args.path),
+  }),
+  basename: fn({
+    doc: 'The last part of a path.',
+    examples: ["salt '*' file.basename 'test/test.config'"],
+    params: { path },
+    inline: true,
+    run: (args) => baseName(args.path),
+  }),
+  dirname: fn({
+    doc: 'A path without its last part.',
+    examples: ["salt '*' file.dirname 'test/path/filename.config'"],
+    params: { path },
+    inline: true,
+    run: (args) => dirName(args.path),
+  }),
+  join: fn({
+    doc: 'Parts put together to a path; an absolute part starts over.',
+    examples: ["salt '*' file.join '/' 'usr' 'local' 'bin'"],
+    params: { args: p.rest() },
+    inline: true,
+    run({ args }) {
+      const [first, ...rest] = args.map(pyStr);
+      if (first === undefined) throw invocationError("join() missing 1 required positional argument: 'a'");
+      return joinPath(first, ...rest);
+    },
+  }),
+  normpath: fn({
+    doc: 'A path without `.`, `..` and doubled slashes.',
+    examples: ["salt '*' file.normpath 'a/b/c/..'"],
+    params: { path },
+    inline: true,
+    run: (args) => normalPath(args.path),
+  }),
+  pardir: fn({ doc: 'How the folder above is written: two dots.', examples: ["salt '*' file.pardir"], inline: true, run: () => '..' }),
+};
+
+/** Whether a path exists, links followed. */
+export const exists = pathExists;

@@ -1,0 +1,123 @@
+// Formats that `slsutil.serialize` and `slsutil.deserialize` know.
+import { type Dict, dictEntries, isDict, newDict, type PlainDict, type Value } from 'halite/sdk';
+import { dumpJson, loadJson } from '../../../base/codec/json/index.ts';
+import { pack, unpack } from '../../../base/codec/msgpack/index.ts';
+import { pprintValue, pyStr } from '../../../base/codec/python/index.ts';
+import { asNumber } from '../../../base/codec/value.ts';
+import { dumpYaml, loadYaml } from '../../../base/codec/yaml/index.ts';
+import { commandError, pythonError } from '../support/errors.ts';
+import { lines } from '../support/text.ts';
+
+export interface Serializer {
+  serialize?(value: Value, options: PlainDict): Value;
+  deserialize?(source: Value, options: PlainDict): Value;
+}
+
+const textOf = (source: Value): string => (source instanceof Uint8Array ? Buffer.from(source).toString('utf8') : pyStr(source));
+const number = (value: Value | undefined): number | undefined => (value === undefined || value === null ? undefined : asNumber(value));
+
+const json: Serializer = {
+  serialize: (value, options) =>
+    dumpJson(value, {
+      ensureAscii: options['ensure_ascii'] === true,
+      indent: number(options['indent']),
+      sortKeys: options['sort_keys'] === true,
+    }),
+  deserialize: (source) => loadJson(textOf(source)),
+};
+
+const yaml: Serializer = {
+  serialize(value, options) {
+    const flow = options['default_flow_style'];
+    const text = dumpYaml(value, {
+      flow: typeof flow === 'boolean' ? flow : null,
+      indent: number(options['indent']),
+      sortKeys: options['sort_keys'] !== false,
+      width: number(options['width']),
+      allowUnicode: options['allow_unicode'] === true,
+    });
+    return text.replace(/\n\.\.\.\n$/, '').replace(/\n$/, '');
+  },
+  deserialize: (source) => loadYaml(textOf(source)),
+};
+
+function iniSection(name: string, section: Dict): string {
+  const rows = dictEntries(section).map(([key, value]) => `${pyStr(key).toLowerCase()} = ${pyStr(value).replaceAll('\n', '\n\t')}\n`);
+  return `[${name}]\n${rows.join('')}\n`;
+}
+
+function parseIni(text: string): PlainDict {
+  const found = newDict();
+  let section: PlainDict | undefined;
+  let last: string | undefined;
+  for (const line of lines(text)) {
+    if (/^\s*[#;]/.test(line) || line.trim() === '') continue;
+    const header = /^\[([^\]]+)\]/.exec(line);
+    const pair = /^([^=:]+?)\s*[=:]\s*(.*)$/.exec(line);
+    if (header) {
+      section = newDict();
+      found[header[1] as string] = section;
+    } else if (section && last !== undefined && /^\s/.test(line)) section[last] = `${pyStr(section[last] ?? '')}\n${line.trim()}`;
+    else if (section && pair) {
+      last = (pair[1] as string).trim().toLowerCase();
+      section[last] = (pair[2] as string).trim();
+    } else throw pythonError('DeserializationError', `File contains no section headers or is not understood: ${line}`);
+  }
+  return found;
+}
+
+const configparser: Serializer = {
+  serialize(value) {
+    if (!isDict(value)) throw pythonError('SerializationError', 'configparser can only serialize dictionaries');
+    const sections = dictEntries(value).map(([name, section]) => [pyStr(name), isDict(section) ? section : newDict()] as const);
+    const defaults = sections.filter(([name]) => name === 'DEFAULT');
+    const others = sections.filter(([name]) => name !== 'DEFAULT');
+    return [...defaults, ...others].map(([name, section]) => iniSection(name, section)).join('');
+  },
+  deserialize: (source) => parseIni(textOf(source)),
+};
+
+const keyvalue: Serializer = {
+  serialize(value, options) {
+    const separator = pyStr(options['separator'] ?? '=');
+    const pairs = isDict(value) ? dictEntries(value) : Array.isArray(value) ? value : undefined;
+    if (!pairs) throw pythonError('SerializationError', 'Input validation failed. Iterable required.');
+    const rows = pairs.map((pair) => {
+      const [key = null, item = null] = Array.isArray(pair) ? pair : [];
+      return `${pyStr(key)}${separator}${options['quoting'] ? `"${pyStr(item)}"` : pyStr(item)}`;
+    });
+    return rows.join(pyStr(options['line_ending'] ?? '\n'));
+  },
+  deserialize(source, options) {
+    const separator = pyStr(options['separator'] ?? '=');
+    return newDict(
+      lines(textOf(source)).map((line): [string, Value] => {
+        const at = line.indexOf(separator);
+        if (at < 0) throw pythonError('DeserializationError', 'not enough values to unpack (expected 2, got 1)');
+        const value = line.slice(at + separator.length);
+        return [line.slice(0, at), options['quoting'] === false ? value.replace(/^(["'])(.*)\1$/s, '$2') : value];
+      }),
+    );
+  },
+};
+
+const serializers: Readonly<Record<string, Serializer>> = {
+  json,
+  yaml,
+  configparser,
+  keyvalue,
+  python: { serialize: (value) => pprintValue(loadJson(dumpJson(value))) },
+  msgpack: {
+    serialize: (value) => pack(value),
+    deserialize: (source) => unpack(source instanceof Uint8Array ? source : Buffer.from(pyStr(source), 'latin1')),
+  },
+};
+
+/** The serializer and one of its directions, or Salt's words about what is missing. */
+export function serializerFor<K extends keyof Serializer>(name: string, direction: K): NonNullable<Serializer[K]> {
+  const found = Object.hasOwn(serializers, name) ? serializers[name] : undefined;
+  if (!found) throw commandError(`Serializer '${name}' not found.`);
+  const run = found[direction];
+  if (!run) throw commandError(`Serializer '${name}' does not implement ${direction}.`);
+  return run;
+}

@@ -1,0 +1,158 @@
+// State modules: functions that bring one thing into the state that was asked for, and say what they changed.
+import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
+import type { ModuleContext } from './context.ts';
+import type { Availability, ExtensionFunction } from './functions.ts';
+import type { ArgsOf, Params } from './params.ts';
+
+/**
+ * What a state function returns. `result`: true fine, false failed, null "would change" (only under `test=True`).
+ * Further keys are kept and shown (`pchanges`, `warnings: string[]`, `sub_state_run`, `data`, …).
+ */
+export interface StateResult {
+  name: string;
+  changes: Dict;
+  result: boolean | null;
+  comment: string | string[];
+  [extra: string]: Value | undefined;
+}
+
+/** Keys that may be added to, or put in place of, what a builder makes. */
+export type StateExtra = { readonly [key: string]: Value | undefined };
+
+/** How a change is announced under `test=True` and carried out otherwise. */
+export interface ChangePlan {
+  /** The comment under `test=True`. */
+  readonly test: string | string[];
+  /** The changes shown under `test=True` when they differ from the real ones. */
+  readonly testChanges?: Dict;
+  /**
+   * Does it; never called under `test=True`. Whatever it returns is ignored, except a `StateResult` made by
+   * `ctx.ok`, `ctx.fail` or `ctx.result`, which then is the result. A thrown HaliteError fails the state with its text.
+   */
+  apply(): unknown;
+}
+
+/** The context of state functions: everything execution modules have, and the state being applied. */
+export interface StateContext extends ModuleContext {
+  /**
+   * The low chunk of this state, read-only: `state`, `fun`, `name`, `__id__`, `__sls__`, `__env__`, `order`, requisites
+   * (`require: [{file: /x}]`) and every argument as written.
+   */
+  readonly low: Readonly<PlainDict>;
+  /** The SLS the state was declared in (`web.nginx`); '' when it came from no SLS (state.single). */
+  readonly sls: string;
+  /** The id it was declared under. (`ctx.id` is the minion's.) */
+  readonly stateId: string;
+  /** The environment its SLS came from; `base` when unknown. Paths `salt://…` are looked up there. */
+  readonly saltenv: string;
+  /** Results so far by tag (`file_|-id_|-name_|-managed`), read-only. */
+  readonly running: Readonly<Record<string, PlainDict>>;
+  /** Every chunk of this run, in order. */
+  readonly lowstate: readonly Readonly<PlainDict>[];
+  /** The same text during one run: for files that hold data between states of a run (accumulators). */
+  readonly instanceId: string;
+  /** True when this run is under `test=True`, be it by option, argument or the state's own `test: true`. */
+  readonly test: boolean;
+  /** Set while `modWatch` runs: the function the state asked for (`running`). */
+  readonly watchedFunction: string | undefined;
+
+  /** Everything is as it should be: result true, no changes unless given. */
+  ok(comment: string | string[], extra?: StateExtra): StateResult;
+  /** It could not be done: result false. */
+  fail(comment: string | string[], extra?: StateExtra): StateResult;
+  /** Any other result, spelled out. `name` is the state's name unless given. */
+  result(fields: StateExtra): StateResult;
+  /**
+   * There is something to change. Under `test=True`: result null, comment `plan.test`, and `changes`; otherwise runs
+   * `plan.apply()` and gives result true, `comment` and `changes`.
+   */
+  change(changes: Dict, comment: string | string[], plan: ChangePlan): Promise<StateResult>;
+  /** Calls another state function as part of this one (`ctx.state('file.managed', {name: …})`). */
+  state(fun: string, kwargs: StateExtra): Promise<StateResult>;
+}
+
+export interface StateSpec<P extends Params> {
+  readonly doc: string;
+  readonly examples?: readonly string[];
+  /**
+   * `name` should be the first. Requisites and keywords of every state (`require`, `unless`, `retry`, `order`, …) are
+   * taken away before, so they need no mention, unless declared here: then the function gets them as well.
+   */
+  readonly params?: P;
+  run(args: ArgsOf<P>, ctx: StateContext): StateResult | Promise<StateResult>;
+}
+
+/** A state function as loaders and the engine see it. */
+export type StateFunction = ExtensionFunction<StateContext>;
+
+/**
+ * One function of a state module.
+ *
+ * ```ts
+ * absent: state({
+ *   doc: 'Make sure the named file or directory is gone.',
+ *   params: { name: p.path({ doc: 'what to remove' }) },
+ *   async run({ name }, ctx) {
+ *     if (!(await ctx.call('file.lstat', name))) return ctx.ok(`File ${name} is not present`);
+ *     return ctx.change({ removed: name }, `Removed file ${name}`, {
+ *       test: `File ${name} is set for removal`,
+ *       apply: () => ctx.call('file.remove', name),
+ *     });
+ *   },
+ * }),
+ * ```
+ */
+export function state<const P extends Params = Record<never, never>>(spec: StateSpec<P>): StateFunction {
+  return {
+    doc: spec.doc,
+    examples: spec.examples ?? [],
+    params: spec.params ?? {},
+    inline: false,
+    outputter: undefined,
+    run: (args, ctx) => spec.run(args, ctx) as Promise<Value>,
+  };
+}
+
+/** A chunk that `modAggregate` may change: keys as in a state file, requisites included. */
+export type LowChunk = PlainDict;
+
+export interface StateModuleSpec {
+  /** The file's own name (`file`, `mysql_user`). */
+  readonly name: string;
+  /** The name states are written with when it differs. */
+  readonly virtualName?: string;
+  readonly doc: string;
+  /** true, or the reason why not. */
+  readonly available?: (system: Availability) => true | string | Promise<true | string>;
+  readonly functions: Readonly<Record<string, StateFunction>>;
+  /** Functions reachable under a second name: alias → name (`import` → `import_`). */
+  readonly aliases?: Readonly<Record<string, string>>;
+  /**
+   * Runs after a state that changed nothing itself when something it watches changed (`service.mod_watch` restarts).
+   * It gets every argument of the state; `ctx.watchedFunction` (and a parameter `sfun`, if declared) says which function.
+   */
+  readonly modWatch?: StateFunction;
+  /** Runs once before the first state of this module in a run; a false answer only skips the noting of it. */
+  readonly modInit?: (low: Readonly<LowChunk>, ctx: StateContext) => boolean | Promise<boolean>;
+  /** With `aggregate: true`: may merge the arguments of later chunks of this module into this one. Gives the chunk to run. */
+  readonly modAggregate?: (
+    low: LowChunk,
+    chunks: readonly Readonly<LowChunk>[],
+    running: Readonly<Record<string, PlainDict>>,
+    ctx: StateContext,
+  ) => LowChunk | Promise<LowChunk>;
+}
+
+export interface StateModule extends StateModuleSpec {
+  readonly kind: 'states';
+}
+
+/**
+ * A state module: `export default defineState({ name: 'file', doc: '…', functions: { absent: state({…}) } })`.
+ * It lies in `src/ext/states/<name>.ts`, or among users' files in `salt://_states`.
+ */
+export const defineState = (spec: StateModuleSpec): StateModule => ({
+  kind: 'states',
+  ...spec,
+  functions: spec.modWatch ? { ...spec.functions, mod_watch: spec.modWatch } : spec.functions,
+});

@@ -1,0 +1,64 @@
+// The minion's services for a function that runs in salt-call instead of the daemon.
+import { constants } from 'node:os';
+import { type Dict, newDict, type PlainDict } from '../base/codec/value.ts';
+import type { MinionOpts } from '../base/config/index.ts';
+import { HaliteError } from '../base/errors/index.ts';
+import { killTree, signalTree } from '../engine/exec/index.ts';
+import type { MinionServices } from '../extend/sdk/index.ts';
+import type { MasterSession } from './caller-master.ts';
+import { fetchPillar } from './pillar.ts';
+import type { ProcFiles } from './proc-files.ts';
+
+export interface CallerServiceParts {
+  readonly opts: MinionOpts;
+  readonly session: MasterSession | undefined;
+  readonly procFiles: ProcFiles;
+  readonly grains: () => PlainDict;
+  readonly keepPillar: (pillar: Dict) => void;
+}
+
+export function createCallerServices(parts: CallerServiceParts): MinionServices {
+  const { opts, session, procFiles } = parts;
+  const needMaster = (): MasterSession => {
+    if (session) return session;
+    throw new HaliteError('daemon.unreachable', 'This needs a master, and --local asks for none');
+  };
+  const timeoutMs = opts.request_channel_timeout * 1000;
+  const running = async () => (await procFiles.running()).filter((job) => job.pid !== process.pid);
+  return {
+    hasMaster: session !== undefined,
+    running,
+    async signalJob(jid, signal) {
+      const job = (await running()).find((item) => item.jid === jid);
+      if (!job) return '';
+      if (signal === constants.signals.SIGKILL) await killTree([job.pid]);
+      else signalTree([job.pid], signal);
+      return `Signal ${signal} sent to job ${jid} at pid ${job.pid}`;
+    },
+    masterRequest: async (load, options = {}) =>
+      needMaster().channel.request(load, {
+        timeoutMs: options.timeoutMs ?? timeoutMs,
+        ...(options.raw ? { raw: true } : {}),
+      }),
+    async fire(tag, data) {
+      if (!session) return false;
+      const load = newDict([
+        ['id', opts.id],
+        ['cmd', '_minion_event'],
+        ['pretag', null],
+        ['data', data],
+        ['tag', tag],
+      ]);
+      await session.channel.request(load, { timeoutMs });
+      return true;
+    },
+    // The daemon collects its own; here they are fresh already.
+    refreshGrains: async () => undefined,
+    async refreshPillar() {
+      if (session) parts.keepPillar(await fetchPillar(session.channel, opts, parts.grains(), {}));
+      return true;
+    },
+    compilePillar: async (options) => fetchPillar(needMaster().channel, opts, parts.grains(), options),
+    reloadExtensions: async () => undefined,
+  };
+}

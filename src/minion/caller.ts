@@ -1,0 +1,107 @@
+// Runs one function on this machine for salt-call: in this process, with or without a master.
+import { type Dict, newDict, type PlainDict } from '../base/codec/value.ts';
+import { HaliteError, messageOf } from '../base/errors/index.ts';
+import { generateJid } from '../base/util/index.ts';
+import { collectGrains, execProgram, locateBundle, matchesMinion, type Runtime } from '../engine/exec/index.ts';
+import { Loader } from '../extend/loader/index.ts';
+import { openMasterSession } from './caller-master.ts';
+import { type CallFailure, type CallOutcome, callLocally } from './caller-run.ts';
+import { createCallerServices } from './caller-services.ts';
+import type { Caller, CallerOptions, LocalCallRequest } from './caller-types.ts';
+import { fetchPillar, reportPillarErrors } from './pillar.ts';
+import { ProcFiles } from './proc-files.ts';
+
+export type { Caller, CallerOptions, LocalCallRequest };
+
+/** What salt-call prints and exits with. */
+export type LocalCallResult = CallOutcome | CallFailure;
+
+/** Collects grains and, unless local, signs in and fetches the pillar. */
+export async function openCaller(options: CallerOptions): Promise<Caller> {
+  const { opts, log } = options;
+  const signal = options.signal ?? new AbortController().signal;
+  let grains: PlainDict = newDict();
+  let pillar: Dict = newDict();
+  const sdk = locateBundle('sdk.js');
+  const loaderOptions = {
+    opts: () => opts.raw,
+    grains: () => grains,
+    log,
+    userCode: 'import' as const,
+    ...(sdk ? { sdkUrl: `file://${sdk}` } : {}),
+  };
+  grains = await collectGrains(new Loader(loaderOptions), opts.raw, log);
+  const session = options.local ? undefined : await openMasterSession(opts, log, grains, signal);
+  if (session) pillar = await fetchPillar(session.channel, opts, grains, {}, signal);
+  else if (options.localPillar) pillar = await options.localPillar(grains);
+  reportPillarErrors(pillar, log);
+  const procFiles = new ProcFiles(opts.cachedir);
+  const runtime: Runtime = {
+    id: opts.id,
+    loader: new Loader(loaderOptions),
+    log,
+    minion: createCallerServices({
+      opts,
+      session,
+      procFiles,
+      grains: () => grains,
+      keepPillar: (fresh) => {
+        pillar = fresh;
+      },
+    }),
+    opts: () => opts.raw,
+    grains: () => grains,
+    pillar: () => pillar,
+    exec: (file, args, execOptions, abort) => execProgram(file, args, execOptions, abort),
+    match: (expression, kind) => matchesMinion({ id: opts.id, opts: opts.raw, grains, pillar }, expression, kind),
+  };
+  return { runtime, grains, session, procFiles, close: () => session?.close() };
+}
+
+/** Runs a function as salt-call does. Problems the operator can mend come back as a failure to print, not as exceptions. */
+export async function runLocalCall(request: LocalCallRequest): Promise<LocalCallResult> {
+  const jid = generateJid();
+  let caller: Caller;
+  try {
+    caller = await openCaller(request);
+  } catch (error) {
+    return connectFailure(error);
+  }
+  try {
+    const result = await callLocally(caller, request, jid);
+    if (result.kind === 'result') await sendReturn(caller, request, result);
+    return result;
+  } finally {
+    caller.close();
+  }
+}
+
+function connectFailure(error: unknown): CallFailure {
+  if (error instanceof HaliteError && error.code === 'auth.pending') {
+    const stdout = 'Minion failed to authenticate with the master, has the minion key been accepted?\n';
+    return { kind: 'failure', stdout, stderr: `${error.message}. ${error.hint ?? ''}\n`, exitCode: 2 };
+  }
+  const hint = error instanceof HaliteError && error.hint ? `\n${error.hint}` : '';
+  return { kind: 'failure', stdout: '', stderr: `${messageOf(error)}${hint}\n`, exitCode: 1 };
+}
+
+/** Tells the master what was done here, under a job id it chooses. A master that does not listen does not spoil the call. */
+async function sendReturn(caller: Caller, request: LocalCallRequest, result: CallOutcome): Promise<void> {
+  const { session } = caller;
+  if (!session || request.sendReturn === false) return;
+  const load = newDict([
+    ['cmd', '_return'],
+    ['id', request.opts.id],
+    ['jid', 'req'],
+    ['return', result.return],
+    ['retcode', result.retcode ?? 1],
+    ...(result.out ? [['out', result.out] as const] : []),
+    ['fun', request.fun],
+    ['fun_args', result.funArgs],
+    ...(request.metadata !== undefined ? [['metadata', request.metadata] as const] : []),
+  ]);
+  const timeoutMs = request.opts.request_channel_timeout * 1000;
+  await session.channel.request(load, { timeoutMs }).catch((error: unknown) => {
+    request.log.warn('the master was not told about this call', { error: messageOf(error) });
+  });
+}

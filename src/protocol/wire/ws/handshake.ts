@@ -1,0 +1,128 @@
+// Both sides of the HTTP upgrade.
+import { createHash, randomBytes } from 'node:crypto';
+import { createServer, type IncomingMessage } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { Socket } from 'node:net';
+import { HaliteError } from '../../../base/errors/index.ts';
+import { ByteQueue } from '../link/byte-queue.ts';
+import { endpoint } from '../link/resolve.ts';
+import { connectStream, type StreamTarget } from '../tcp/connect.ts';
+import { bindServer, boundServer, peerOf, type StreamServer } from '../tcp/listen.ts';
+import { serverTls } from '../tcp/tls.ts';
+import type { ListenOptions } from '../transport.ts';
+
+const HANDSHAKE_MS = 15_000;
+const MAX_HEAD_BYTES = 16 * 1024;
+
+/** The answer that proves the server understood (RFC 6455, 4.2.2). */
+export function acceptKey(key: string): string {
+  return createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');
+}
+
+export interface Accepted {
+  readonly socket: Socket;
+  readonly peer: string;
+  readonly head: Buffer;
+  readonly headers: IncomingMessage['headers'];
+}
+
+/** Listens and calls `accept` for every WebSocket, on any path as Salt does. */
+export async function listenWs(options: ListenOptions, accept: (accepted: Accepted) => void): Promise<StreamServer> {
+  const limits = { headersTimeout: HANDSHAKE_MS, requestTimeout: HANDSHAKE_MS, maxHeaderSize: MAX_HEAD_BYTES };
+  const server = options.tls ? createTlsServer({ ...limits, ...(await serverTls(options.tls)) }) : createServer(limits);
+  const open = new Set<Socket>();
+  const event = options.tls ? 'secureConnection' : 'connection';
+  server.on(event, (socket: Socket) => {
+    open.add(socket);
+    socket.on('close', () => open.delete(socket));
+    socket.on('error', () => undefined);
+  });
+  server.on('request', (_request, response) => {
+    response.writeHead(426, { Upgrade: 'websocket', Connection: 'close' }).end('WebSocket expected\n');
+  });
+  server.on('clientError', (error, socket) => {
+    options.onProblem?.({ kind: 'malformed', peer: peerOf(socket as Socket), detail: error.message });
+    socket.destroy();
+  });
+  server.on('upgrade', (request, socket, head) => {
+    const key = request.headers['sec-websocket-key'];
+    const version = request.headers['sec-websocket-version'];
+    if (!isUpgrade(request) || !key || key.length > 64 || version !== '13') {
+      socket.end('HTTP/1.1 400 Bad Request\r\nSec-WebSocket-Version: 13\r\nConnection: close\r\n\r\n');
+      return;
+    }
+    const plain = socket as Socket;
+    const idle = options.keepAlive ? options.keepAlive.idleSeconds : 60;
+    plain.setNoDelay(true);
+    plain.setTimeout(0);
+    plain.setKeepAlive(options.keepAlive !== false, idle * 1000);
+    plain.write(
+      `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${acceptKey(key)}\r\n\r\n`,
+    );
+    accept({ socket: plain, peer: peerOf(plain), head, headers: request.headers });
+  });
+  await bindServer(server, options);
+  return boundServer(server, options, open);
+}
+
+function isUpgrade(request: IncomingMessage): boolean {
+  return request.method === 'GET' && request.headers.upgrade?.toLowerCase() === 'websocket';
+}
+
+/** Connects and upgrades; `head` are bytes that came right behind the answer. */
+export async function connectWs(
+  target: StreamTarget & { path: string; headers?: Readonly<Record<string, string>> },
+  attempt: number,
+  signal?: AbortSignal,
+): Promise<{ socket: Socket; head: Buffer; address: string }> {
+  const { socket, address } = await connectStream(target, attempt, signal);
+  const key = randomBytes(16).toString('base64');
+  const lines = [
+    `GET ${target.path} HTTP/1.1`,
+    `Host: ${endpoint(target.host, target.port)}`,
+    'Upgrade: websocket',
+    'Connection: Upgrade',
+    `Sec-WebSocket-Key: ${key}`,
+    'Sec-WebSocket-Version: 13',
+    ...Object.entries(target.headers ?? {}).map(([name, value]) => `${name}: ${value}`),
+  ];
+  socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+  try {
+    const { text, rest } = await readAnswer(socket, signal);
+    const accepted = /^sec-websocket-accept:[ \t]*(\S+)/im.exec(text)?.[1];
+    if (!/^HTTP\/1\.1 101[ \r]/.test(text) || accepted !== acceptKey(key)) {
+      throw new HaliteError('wire.closed', `${address}: the peer does not speak WebSocket`);
+    }
+    return { socket, head: rest, address };
+  } catch (thrown) {
+    socket.destroy();
+    throw thrown;
+  }
+}
+
+function readAnswer(socket: Socket, signal: AbortSignal | undefined): Promise<{ text: string; rest: Buffer }> {
+  const bytes = new ByteQueue();
+  return new Promise((resolve, reject) => {
+    const fail = (reason: string) => done(() => reject(new HaliteError('wire.closed', reason)));
+    const onClose = () => fail('the connection was closed during the WebSocket handshake');
+    const onAbort = () => fail('closed by its owner');
+    const timer = setTimeout(() => fail('no WebSocket handshake'), HANDSHAKE_MS);
+    const onData = (chunk: Buffer) => {
+      bytes.push(chunk);
+      const all = bytes.take(bytes.length);
+      const end = all.indexOf('\r\n\r\n');
+      if (end >= 0) {
+        done(() => resolve({ text: all.toString('latin1', 0, end + 2), rest: all.subarray(end + 4) }));
+      } else if (all.length > MAX_HEAD_BYTES) fail('the WebSocket handshake is too long');
+      else bytes.unread(all);
+    };
+    const done = (settle: () => void) => {
+      clearTimeout(timer);
+      socket.off('data', onData).off('close', onClose).pause();
+      signal?.removeEventListener('abort', onAbort);
+      settle();
+    };
+    socket.on('data', onData).on('close', onClose);
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}

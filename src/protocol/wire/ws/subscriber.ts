@@ -1,0 +1,64 @@
+// A minion's subscription over WebSocket.
+import { messageOf } from '../../../base/errors/index.ts';
+import { defaultMaxMessageBytes } from '../link/answers.ts';
+import { keepConnected, type SessionContext } from '../link/keep-connected.ts';
+import { publishBody } from '../tcp/frame.ts';
+import type { SubscribeOptions, Subscription } from '../transport.ts';
+import { WsConnection } from './connection.ts';
+import { connectWs } from './handshake.ts';
+import { presenceHeader } from './publisher.ts';
+
+export async function subscribe(options: SubscribeOptions): Promise<Subscription> {
+  let presence = options.presenceTopic;
+  let live: WsConnection | undefined;
+
+  const session = async (context: SessionContext): Promise<string> => {
+    const headers: Record<string, string> = presence ? { [presenceHeader]: presence } : {};
+    const target = { ...options, path: '/ws', headers };
+    const { socket, head, address } = await connectWs(target, context.attempt, context.signal);
+    return new Promise((resolve) => {
+      const onAbort = () => connection.close();
+      const connection = new WsConnection(
+        socket,
+        head,
+        { client: true, maxBytes: defaultMaxMessageBytes },
+        {
+          onMessage: (data) => deliver(data, options),
+          onClosed(reason) {
+            live = undefined;
+            context.signal.removeEventListener('abort', onAbort);
+            resolve(`${address}: ${reason}`);
+          },
+        },
+      );
+      context.signal.addEventListener('abort', onAbort, { once: true });
+      live = connection;
+      context.connected(address);
+      connection.resume();
+    });
+  };
+
+  const running = keepConnected({
+    minMs: options.reconnectMinMs,
+    maxMs: options.reconnectMaxMs,
+    session,
+    onState: options.onState,
+  });
+  return {
+    setPresence(topic) {
+      if (presence === topic) return;
+      presence = topic;
+      // The text stands in the handshake: it takes a new connection.
+      live?.close();
+    },
+    close: running.close,
+  };
+}
+
+function deliver(data: Buffer, options: SubscribeOptions): void {
+  try {
+    options.onPublish(publishBody(data));
+  } catch (thrown) {
+    options.onProblem?.({ kind: 'handler', peer: options.host, detail: messageOf(thrown) });
+  }
+}

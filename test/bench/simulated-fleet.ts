@@ -1,0 +1,120 @@
+// Many minions in one process, over the real wire: they sign in, subscribe, and answer pings. For measuring masters.
+import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
+import { pack, unpack } from '../../src/base/codec/msgpack/index.ts';
+import type { PlainDict, Value } from '../../src/base/codec/value.ts';
+import { Crypticle, makeToken, oaepDecrypt, publicPem } from '../../src/base/crypto/index.ts';
+import type { RequestClient, Subscription, Transport } from '../../src/protocol/wire/transport.ts';
+import { getTransport } from '../../src/protocol/wire/transports.ts';
+
+const nonce = (): string => randomUUID().replaceAll('-', '');
+
+interface SimulatedMinion {
+  readonly id: string;
+  session: Crypticle;
+}
+
+export class SimulatedFleet {
+  readonly #minions: SimulatedMinion[] = [];
+  readonly #subscriptions: Subscription[] = [];
+  readonly #clients: RequestClient[];
+  readonly #key: KeyObject;
+  readonly #pem: string;
+  readonly #token: Buffer;
+  #aes!: Crypticle;
+  #publishPort = 0;
+  /** Answers sent and acknowledged. */
+  answered = 0;
+
+  private constructor(clients: RequestClient[]) {
+    this.#clients = clients;
+    // One key for all: making keys is not what is measured.
+    const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    this.#key = privateKey;
+    this.#pem = publicPem(publicKey);
+    this.#token = makeToken(privateKey);
+  }
+
+  static async start(port: number, count: number): Promise<SimulatedFleet> {
+    const transport = await getTransport('zeromq');
+    const fleet = new SimulatedFleet(Array.from({ length: 4 }, () => transport.dial({ host: '127.0.0.1', port })));
+    for (let at = 0; at < count; at++) await fleet.#signIn(`sim-${String(at).padStart(4, '0')}`);
+    for (const minion of fleet.#minions) await fleet.#subscribe(transport, minion);
+    return fleet;
+  }
+
+  close(): void {
+    for (const subscription of this.#subscriptions) subscription.close();
+    for (const client of this.#clients) client.close();
+  }
+
+  #client(): RequestClient {
+    return this.#clients[Math.floor(Math.random() * this.#clients.length)]!;
+  }
+
+  async #signIn(id: string): Promise<void> {
+    const load = { cmd: '_auth', id, pub: this.#pem, nonce: nonce(), enc_algo: 'OAEP-SHA1', sig_algo: 'PKCS1v15-SHA1' };
+    const reply = unpack(
+      await this.#client().request(pack({ enc: 'clear', load, version: 3 }), { timeoutMs: 30_000 }),
+      { raw: true },
+    );
+    const inner = unpack((reply as PlainDict)['load'] as Uint8Array, { raw: true }) as PlainDict;
+    const open = (name: string): string => oaepDecrypt(this.#key, inner[name] as Uint8Array).toString();
+    this.#aes = new Crypticle(open('aes'));
+    this.#publishPort = Number(inner['publish_port']);
+    this.#minions.push({ id, session: new Crypticle(open('session')) });
+  }
+
+  async #subscribe(transport: Transport, minion: SimulatedMinion): Promise<void> {
+    const subscription = await new Promise<Subscription>((resolve, reject) => {
+      let made: Subscription | undefined;
+      const ready = (): void => {
+        if (made) resolve(made);
+      };
+      transport
+        .subscribe({
+          host: '127.0.0.1',
+          port: this.#publishPort,
+          id: minion.id,
+          reconnectMinMs: 100,
+          reconnectMaxMs: 1000,
+          onPublish: (payload) => void this.#receive(minion, payload),
+          onState: (state) => state === 'connected' && setImmediate(ready),
+        })
+        .then((result) => {
+          made = result;
+        }, reject);
+    });
+    this.#subscriptions.push(subscription);
+  }
+
+  async #receive(minion: SimulatedMinion, payload: Uint8Array): Promise<void> {
+    const envelope = unpack(payload, { raw: true }) as PlainDict;
+    const job = this.#aes.open(envelope['load'] as Uint8Array) as PlainDict;
+    const tgt = job['tgt'];
+    if (Array.isArray(tgt) && !tgt.includes(minion.id)) return;
+    const value: Value = job['fun'] === 'test.ping' ? true : {};
+    const load: PlainDict = {
+      cmd: '_return',
+      id: minion.id,
+      jid: job['jid'] as string,
+      fun: job['fun'] as string,
+      fun_args: [],
+      return: value,
+      retcode: 0,
+      success: true,
+      nonce: nonce(),
+      ts: Math.floor(Date.now() / 1000),
+      tok: this.#token,
+    };
+    const request = pack({
+      enc: 'aes',
+      load: minion.session.seal(load),
+      version: 3,
+      id: minion.id,
+      enc_algo: 'OAEP-SHA1',
+      sig_algo: 'PKCS1v15-SHA1',
+    });
+    await this.#client().request(request, { timeoutMs: 60_000 });
+    this.answered++;
+  }
+}
