@@ -17,5 +17,7 @@ const byCode: Partial<Record<ErrorCode, number>> = {
 /** Halite's own errors by their code; anything else is a fault in the program. */
 export function exitStatusOf(error: unknown): number {
   if (!(error instanceof HaliteError)) return exitCodes.software;
+  const given = error.details['exitCode'];
+  if (typeof given === 'number' && Number.isInteger(given) && given > 0 && given < 256) return given;
   return byCode[error.code] ?? exitCodes.generic;
 }

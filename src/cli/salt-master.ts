@@ -1,7 +1,17 @@
 // Command `salt-master`.
-import { loadMasterConfig } from '../base/config/index.ts';
-import { runMaster } from '../master/main.ts';
+import { loadMasterConfig } from '../base/config/master.ts';
 import { runDaemon } from './daemon.ts';
+import { run } from './main.ts';
 import { saltMasterSpec } from './options/daemons.ts';
 
-await runDaemon({ spec: saltMasterSpec(), load: loadMasterConfig, run: runMaster });
+run((argv) =>
+  runDaemon(
+    {
+      spec: saltMasterSpec(),
+      load: loadMasterConfig,
+      // Not before it is needed: --version and mistakes in the configuration are answered without it.
+      run: async (opts, log) => (await import('../master/main.ts')).runMaster(opts, log),
+    },
+    argv,
+  ),
+);

@@ -1,11 +1,16 @@
 // Command `salt-minion`.
-import { loadMinionConfig } from '../base/config/index.ts';
-import { runMinion } from '../minion/main.ts';
+import { loadMinionConfig } from '../base/config/minion.ts';
 import { runDaemon } from './daemon.ts';
+import { run } from './main.ts';
 import { saltMinionSpec } from './options/daemons.ts';
 
-await runDaemon({
-  spec: saltMinionSpec(),
-  load: (request) => loadMinionConfig({ ...request, strictIncludes: true, cacheId: true }),
-  run: runMinion,
-});
+run((argv) =>
+  runDaemon(
+    {
+      spec: saltMinionSpec(),
+      load: (request) => loadMinionConfig({ ...request, strictIncludes: true, cacheId: true }),
+      run: async (opts, log) => (await import('../minion/main.ts')).runMinion(opts, log),
+    },
+    argv,
+  ),
+);

@@ -45,6 +45,8 @@ export interface SettingsRequest<O extends OpenOpts> {
   /** Values that count as if they were in the files (`root_dir` moves paths). */
   readonly overrides?: Readonly<Record<string, Value>>;
   readonly io?: Terminal;
+  /** Print nothing about the files: a daemon logs it. */
+  readonly quiet?: boolean;
 }
 
 export function loadSettings<O extends OpenOpts>(request: SettingsRequest<O>): Settings<O> {
@@ -65,7 +67,7 @@ export function loadSettings<O extends OpenOpts>(request: SettingsRequest<O>): S
   });
   const explicit = new Set(Object.keys(typed));
   const values = finalValues(spec, typed, loaded.opts.raw);
-  report(loaded, String(values['log_level'] ?? 'warning'), io);
+  if (!request.quiet) report(loaded, String(values['log_level'] ?? 'warning'), io);
   return { spec, opts: loaded.opts, values, explicit, args: parsed.args, loaded, io };
 }
 

@@ -1,8 +1,7 @@
 // Sign-in of minions (`_auth`): which key is accepted, and the reply that hands out the keys of the wire.
 import type { KeyObject } from 'node:crypto';
 import { pack } from '../base/codec/msgpack/index.ts';
-import { pyStr } from '../base/codec/python/index.ts';
-import { type Dict, newDict, type PlainDict, type Value } from '../base/codec/value.ts';
+import { newDict, type PlainDict, type Value } from '../base/codec/value.ts';
 import {
   cleanKey,
   defaultEncAlgo,
@@ -17,6 +16,8 @@ import {
 } from '../base/crypto/index.ts';
 import { messageOf } from '../base/errors/index.ts';
 import { isValidMinionId } from '../base/util/valid-id.ts';
+import { type AuthRequest, readAuthRequest } from '../protocol/wire/messages/auth.ts';
+import { isProblem } from '../protocol/wire/messages/fields.ts';
 import { autoReject, autoSign } from './autosign.ts';
 import type { Master } from './core.ts';
 import { decryptToken, signAsync } from './rsa.ts';
@@ -27,45 +28,27 @@ interface Decision {
   readonly act: 'accept' | 'pend' | 'reject' | 'denied' | 'full' | 'error';
   readonly detail: string;
 }
-interface AuthLoad {
-  readonly id: string;
-  readonly pub: string;
-  readonly nonce: string | undefined;
-  readonly token: Uint8Array | undefined;
-  readonly encAlgo: EncAlgo;
-  readonly sigAlgo: SigAlgo;
-  readonly autosignGrains: Dict | undefined;
+/** A request whose algorithms and id were found usable. */
+interface AuthLoad extends AuthRequest {
+  readonly enc_algo: EncAlgo;
+  readonly sig_algo: SigAlgo;
 }
-
-const bytes = (value: Value | undefined): Uint8Array | undefined => {
-  if (value instanceof Uint8Array) return value;
-  return typeof value === 'string' ? Buffer.from(value) : undefined;
-};
 
 /** Answers one `_auth`; whatever happens inside, there is an answer. */
 export async function authenticate(master: Master, load: PlainDict, version: number): Promise<Value> {
-  const encAlgo = load['enc_algo'] ?? defaultEncAlgo;
-  const sigAlgo = load['sig_algo'] ?? defaultSigAlgo;
-  if (!isSigAlgo(sigAlgo)) return unsigned('bad sig algo');
-  if (!isEncAlgo(encAlgo)) return unsigned('bad enc algo');
-  const nonce = typeof load['nonce'] === 'string' ? load['nonce'] : undefined;
-  const reply = (inner: PlainDict): Promise<Value> => wrap(master, inner, version, nonce, sigAlgo);
-  const id = load['id'];
+  const asked = readAuthRequest(load);
+  if (isProblem(asked)) return asked.reply;
+  const { id, nonce, enc_algo = defaultEncAlgo, sig_algo = defaultSigAlgo } = asked;
+  if (!isSigAlgo(sig_algo)) return unsigned('bad sig algo');
+  if (!isEncAlgo(enc_algo)) return unsigned('bad enc algo');
+  const reply = (inner: PlainDict): Promise<Value> => wrap(master, inner, version, nonce, sig_algo);
   if (!isValidMinionId(id)) {
     master.log.limited('auth:invalid-id', 'warn', 'sign-in with an unacceptable id refused', {
-      id: pyStr(id ?? null).slice(0, 80),
+      id: asked.id.slice(0, 80),
     });
     return reply({ ret: false });
   }
-  const request: AuthLoad = {
-    id,
-    pub: typeof load['pub'] === 'string' ? load['pub'] : '',
-    nonce,
-    token: bytes(load['token']),
-    encAlgo,
-    sigAlgo,
-    autosignGrains: load['autosign_grains'] as Dict | undefined,
-  };
+  const request: AuthLoad = { ...asked, enc_algo, sig_algo };
   let decision: Decision;
   try {
     decision = await decide(master, request);
@@ -109,7 +92,7 @@ async function decide(master: Master, request: AuthLoad): Promise<Decision> {
   if (keys.has('rejected', id)) return { ret: false, act: 'reject', detail: 'the key of this id is rejected' };
   if (keys.has('accepted', id)) return known(master, request);
   const rejected = autoReject(master.opts, id);
-  const signed = !rejected && autoSign(master, id, request.autosignGrains);
+  const signed = !rejected && autoSign(master, id, request.autosign_grains);
   if (keys.has('pending', id)) return pending(master, request, rejected, signed);
   if (rejected) {
     await keys.write('rejected', id, request.pub);
@@ -194,12 +177,12 @@ async function grant(master: Master, request: AuthLoad): Promise<PlainDict> {
     ['pub_key', master.keySignature?.pubKeyText ?? secrets.pair.pem],
     ['publish_port', opts.publish_port],
   ]);
-  const pubSig = await master.keySignature?.sign(request.sigAlgo);
+  const pubSig = await master.keySignature?.sign(request.sig_algo);
   if (pubSig !== undefined) inner['pub_sig'] = pubSig;
-  const token = request.token && (await decryptToken(secrets.pair.privateKey, request.token, request.encAlgo));
-  if (token) inner['token'] = oaepEncrypt(key, token, request.encAlgo);
-  inner['aes'] = oaepEncrypt(key, secrets.aesText, request.encAlgo);
-  inner['session'] = oaepEncrypt(key, secrets.session(request.id).keyString, request.encAlgo);
+  const token = request.token && (await decryptToken(secrets.pair.privateKey, request.token, request.enc_algo));
+  if (token) inner['token'] = oaepEncrypt(key, token, request.enc_algo);
+  inner['aes'] = oaepEncrypt(key, secrets.aesText, request.enc_algo);
+  inner['session'] = oaepEncrypt(key, secrets.session(request.id).keyString, request.enc_algo);
   inner['sig'] = secrets.aesProof;
   // Tells a Halite minion that this master understands its life-cycle messages; real minions ignore it.
   inner['halite'] = 1;

@@ -6,6 +6,7 @@ import { bindArguments } from '../engine/exec/bind.ts';
 import { execProgram } from '../engine/exec/exec.ts';
 import { createRegistry, type FoundFunction, type Loader } from '../extend/loader/index.ts';
 import type { MasterContext, MasterServices } from '../extend/sdk/index.ts';
+import { runNewTag, runReturnTag, wheelNewTag, wheelReturnTag } from '../protocol/event/tags.ts';
 import type { Master } from './core.ts';
 
 export type MasterKind = 'runners' | 'wheel';
@@ -47,12 +48,15 @@ export class MasterFunctions {
     hooks: { progress?: (text: string) => void; signal?: AbortSignal } = {},
   ): FunctionRun {
     const jid = generateJid();
-    const family = kind === 'runners' ? 'run' : 'wheel';
     const name = `${kind === 'runners' ? 'runner' : 'wheel'}.${fun}`;
     const base: PlainDict = { fun: name, jid, user, fun_args: kwargsInArgs(args, kwargs) };
-    this.#master.bus.fire(`salt/${family}/${jid}/new`, { ...base });
+    this.#master.bus.fire(kind === 'runners' ? runNewTag(jid) : wheelNewTag(jid), { ...base });
     const result = this.#run(kind, fun, args, kwargs, jid, hooks).then((outcome) => {
-      this.#master.bus.fire(`salt/${family}/${jid}/ret`, { ...base, return: outcome.ret, success: outcome.success });
+      this.#master.bus.fire(kind === 'runners' ? runReturnTag(jid) : wheelReturnTag(jid), {
+        ...base,
+        return: outcome.ret,
+        success: outcome.success,
+      });
       this.#keep(jid, name, base, outcome);
       return outcome;
     });

@@ -2,6 +2,7 @@
 import { newDict, type PlainDict, type Value } from '../base/codec/value.ts';
 import { HaliteError, messageOf } from '../base/errors/index.ts';
 import { generateJid, isJid } from '../base/util/jid.ts';
+import { jobNewTag } from '../protocol/event/tags.ts';
 import { publishForm } from '../protocol/target/index.ts';
 import type { ActiveJob, Waiting } from './active-job.ts';
 import type { Master } from './core.ts';
@@ -175,7 +176,7 @@ function saveLoad(master: Master, draft: Draft): Promise<void> {
 function announce(master: Master, draft: Draft, minions: readonly string[]): void {
   const { request, jid } = draft;
   master.bus.fire(jid, { minions: [...minions] });
-  master.bus.fire(`salt/job/${jid}/new`, {
+  master.bus.fire(jobNewTag(jid), {
     jid,
     tgt_type: request.tgt_type,
     tgt: typeof request.tgt === 'string' ? request.tgt : [...request.tgt],

@@ -82,5 +82,7 @@ export function evidenceOf(master: Master, id: string): PlainDict {
 function ownAddress(master: Master, id: string): string {
   const grains = master.fleet.grains(id);
   const addresses = grains && !(grains instanceof Map) ? grains['ipv4'] : undefined;
-  return Array.isArray(addresses) ? String(addresses.find((address) => address !== '127.0.0.1') ?? addresses[0] ?? '') : '';
+  return Array.isArray(addresses)
+    ? String(addresses.find((address) => address !== '127.0.0.1') ?? addresses[0] ?? '')
+    : '';
 }

@@ -193,6 +193,28 @@ describe('receiving jobs', () => {
     expect(jobs).toHaveLength(1);
   });
 
+  it('expects a signature from a master that signs, also where none is demanded', async () => {
+    master.halite = false;
+    const { receive } = await receiver();
+    const unsigned = (n: number) => payload(`2020010100000000000${n}`, {}, (e) => void delete e['sig']);
+    expect(await receive(unsigned(1))).toBe('accepted');
+    expect(await receive(payload('20200101000000000002'))).toBe('accepted');
+    expect(await receive(unsigned(3))).toBe('unsigned');
+  });
+
+  it('does not sign in for every piece of rubbish', async () => {
+    master.halite = false;
+    const { receive } = await receiver();
+    const before = master.signIns;
+    const rubbish = () =>
+      payload('x', {}, (envelope) => {
+        envelope['load'] = Buffer.alloc(128, 0xff);
+        delete envelope['sig'];
+      });
+    for (let n = 0; n < 5; n++) expect(await receive(rubbish())).toBe('undecryptable');
+    expect(master.signIns).toBe(before + 1);
+  });
+
   it('remembers only so many job ids', () => {
     const recent = new RecentJobs(2);
     expect(['a', 'b', 'a', 'c', 'a'].map((jid) => recent.add(jid))).toEqual([true, true, false, true, true]);

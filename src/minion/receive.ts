@@ -45,8 +45,13 @@ interface Envelope {
   readonly algo: string;
 }
 
+/** After a message that even fresh keys do not open, others of that kind do not cause another sign-in for a while. */
+const quietMs = 5000;
+
 export class Receiver {
   private readonly options: ReceiverOptions;
+  private readonly signed = new WeakSet<Credentials>();
+  private quietUntil = 0;
 
   constructor(options: ReceiverOptions) {
     this.options = options;
@@ -80,10 +85,14 @@ export class Receiver {
   }
 
   private checkSignature(envelope: Envelope, keys: Credentials): Dropped | undefined {
-    if (!envelope.sig) return this.options.requireSignature ? this.drop('unsigned', '') : undefined;
+    // Halite masters sign always, and a master that has signed once does not stop: unsigned would be somebody else.
+    const required = this.options.requireSignature || keys.halite || this.signed.has(keys);
+    if (!envelope.sig) return required ? this.drop('unsigned', '') : undefined;
     if (!isSigAlgo(envelope.algo)) return this.drop('forged', `unknown algorithm ${envelope.algo.slice(0, 40)}`);
     const good = verifyPkcs1(keys.masterKey, envelope.load, envelope.sig, envelope.algo);
-    return good ? undefined : this.drop('forged', 'the signature does not verify with the trusted master key');
+    if (!good) return this.drop('forged', 'the signature does not verify with the trusted master key');
+    this.signed.add(keys);
+    return undefined;
   }
 
   /** Opens the job; after a change of the shared key signs in again and tries the same message once more. */
@@ -93,12 +102,14 @@ export class Receiver {
     } catch (error) {
       if (!isWrongKey(error)) throw error;
     }
+    if (performance.now() < this.quietUntil) return 'undecryptable';
     const fresh = await this.options.renew(keys);
     try {
       return fresh.aes.openPublish(envelope.load) ?? 'replayed';
     } catch (error) {
-      if (isWrongKey(error)) return 'undecryptable';
-      throw error;
+      if (!isWrongKey(error)) throw error;
+      this.quietUntil = performance.now() + quietMs;
+      return 'undecryptable';
     }
   }
 

@@ -3,7 +3,6 @@ import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { parseCliYaml } from '../../base/codec/yaml/cli-value.ts';
 import type { ClientOpts } from '../../base/config/opts.ts';
 import { parseDuration } from '../../base/util/durations.ts';
-import { exitCodes } from '../../base/util/exit-codes.ts';
 import type { BatchRequest, PublishCall } from '../../engine/client/api.ts';
 import { usageExit } from '../command-line.ts';
 import { Exit } from '../main.ts';
@@ -106,7 +105,7 @@ export async function publishCall(settings: Settings<ClientOpts>, request: SaltR
     fun: request.fun,
     arg: request.arg,
     ret: textOption(settings, 'return'),
-    timeout: timeout > 0 ? timeout : Number(settings.loaded.opts.get('timeout') ?? 5),
+    timeout: timeout > 0 ? timeout : Number(settings.loaded.given['timeout'] ?? 5),
     gather_job_timeout: Number(settings.opts.get('gather_job_timeout') ?? 10),
     kwargs: extras(settings),
     async: flagOption(settings, 'async'),
@@ -115,14 +114,4 @@ export async function publishCall(settings: Settings<ClientOpts>, request: SaltR
     ...(deadline === undefined ? {} : { deadline }),
     ...(durable === undefined ? {} : { durable }),
   };
-}
-
-/** External authentication does not exist yet: say so instead of ignoring the options. */
-export function refuseExternalAuth(settings: Settings<ClientOpts>): void {
-  if (textOption(settings, 'eauth') === '' && !flagOption(settings, 'mktoken')) return;
-  settings.io.err(
-    'ERROR: External authentication (-a, -T) is not available in this version of Halite.\n' +
-      'Run the command as root, or let the administrator name you in publisher_acl of the master configuration.\n',
-  );
-  throw new Exit(exitCodes.noReturn);
 }

@@ -1,18 +1,16 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { unpack } from '../../base/codec/msgpack/index.ts';
 import { newDict, type PlainDict, PyFloat, type Value } from '../../base/codec/value.ts';
 import type { MinionServices } from '../../extend/sdk/index.ts';
 import { packShared } from './job-messages.ts';
+import { buildJobProcess, type TestJobProcess } from './job-process.test-helper.ts';
 import { JobPool } from './job-pool.ts';
 import { isAlive, treeOf } from './process-tree.ts';
 
 let folder = '';
-let entry = '';
+let built: TestJobProcess;
 const pools: JobPool[] = [];
 
 const userModule = `
@@ -29,30 +27,25 @@ export function steps() { this.progress('half way'); this.setRetcode(4); return 
 export function slowly(file) { this.progress('begun'); return new Promise((resolve) => setTimeout(() => resolve('late'), 300)); }
 `;
 
+const typedModule = `
+import { defineModule, fn, HaliteError, p } from 'halite/sdk';
+export default defineModule({
+  name: 'typed',
+  doc: 'Made with the SDK.',
+  functions: {
+    double: fn({ doc: 'Twice.', params: { n: p.int() }, run: ({ n }) => n * 2 }),
+    refuse: fn({ doc: '', run: () => { throw new HaliteError('call.failed', 'no'); } }),
+  },
+});
+`;
+
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'halite-pool-'));
-  entry = join(folder, 'job-process.mjs');
-  mkdirSync(join(folder, 'modules'));
-  writeFileSync(join(folder, 'modules', 'mine.mjs'), userModule);
-  await build({
-    entryPoints: [fileURLToPath(new URL('./job-process.ts', import.meta.url))],
-    outfile: entry,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    logLevel: 'error',
-    // Extensions of the program are not needed here and may be in flux.
-    plugins: [
-      {
-        name: 'no-builtin',
-        setup: (b) => b.onLoad({ filter: /builtin\.gen\.ts$/ }, () => ({ contents: 'export const builtin = {};' })),
-      },
-    ],
-  });
+  built = await buildJobProcess({ 'mine.mjs': userModule, 'typed.mjs': typedModule });
+  folder = built.folder;
 });
 afterAll(async () => {
   for (const pool of pools) await pool.stop('end');
-  rmSync(folder, { recursive: true, force: true });
+  built.remove();
 });
 
 const services: MinionServices = {
@@ -73,7 +66,7 @@ function setUp(options: { maxProcesses?: number; idleMs?: number } = {}) {
   const log: unknown[] = [];
   const write = (message: string, fields?: unknown) => void log.push([message, fields]);
   const pool = new JobPool({
-    entry,
+    entry: built.entry,
     log: { debug: write, info: write, warn: write, error: write },
     maxProcesses: options.maxProcesses ?? 4,
     idleMs: options.idleMs ?? 5000,
@@ -83,9 +76,9 @@ function setUp(options: { maxProcesses?: number; idleMs?: number } = {}) {
   const data = (version = '1') => ({
     version,
     id: 'm1',
-    sdkUrl: undefined,
+    sdkUrl: built.sdkUrl,
     body: packShared({
-      opts: { module_dirs: [join(folder, 'modules')] },
+      opts: { module_dirs: [built.modules] },
       grains: newDict([['os', 'Test']]),
       pillar: newDict([['secret', version]]),
     }),
@@ -157,6 +150,12 @@ describe('job processes', () => {
     expect((await run('mine.ask')).return).toEqual(Buffer.from([0xff, 0x61]));
     const failure = await run('mine.fail');
     expect(failure).toEqual({ return: 'ERROR: no master', retcode: 1, success: false, out: 'nested' });
+  });
+
+  it("let users' files import halite/sdk from anywhere", async () => {
+    const { run } = setUp();
+    expect((await run('typed.double', ['21'])).return).toBe(42);
+    expect((await run('typed.refuse')).return).toBe('ERROR: no');
   });
 
   it('turn exceptions, crashes and unknown functions into answers', async () => {

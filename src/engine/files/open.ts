@@ -65,7 +65,6 @@ function openBackend(
 ): FileBackend | undefined {
   switch (name) {
     case 'roots':
-    case 'file':
       return new RootsBackend({
         name,
         fileRoots: opts.file_roots,

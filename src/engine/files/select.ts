@@ -11,7 +11,7 @@ export function selectBackends(all: readonly FileBackend[], which: Value): FileB
   if (names.every((name) => name.startsWith('-'))) {
     return all.filter((backend) => !names.some((name) => answersTo(backend, name.slice(1))));
   }
-  return names.flatMap((name) => all.filter((backend) => answersTo(backend, name)));
+  return [...new Set(names.flatMap((name) => all.filter((backend) => answersTo(backend, name))))];
 }
 
 /** `git` and `gitfs` are two names of one thing, and so on. */
@@ -20,6 +20,5 @@ function answersTo(backend: FileBackend, name: string): boolean {
 }
 
 function canonical(name: string): string {
-  if (name === 'file') return 'roots';
   return name.endsWith('fs') ? name.slice(0, -2) : name;
 }

@@ -1,5 +1,5 @@
 // The kinds of extensions a loader knows, where users keep their own, and the shape of the table of built-ins.
-import type { Grain, Module, Outputter, Runner, StateModule, Wheel } from '../sdk/index.ts';
+import type { Grain, Module, Outputter, Pillar, Renderer, Runner, StateModule, Wheel } from '../sdk/index.ts';
 
 /** What a loaded extension of each kind looks like. */
 export interface ExtensionKinds {
@@ -9,6 +9,8 @@ export interface ExtensionKinds {
   wheel: Wheel;
   grains: Grain;
   outputters: Outputter;
+  renderers: Renderer;
+  pillars: Pillar;
 }
 export type Kind = keyof ExtensionKinds;
 /** Kinds whose extensions are a set of callable functions. */
@@ -37,6 +39,8 @@ export const userPlaces: Readonly<Record<Kind, UserPlaces>> = {
   wheel: { folder: 'wheel', option: 'wheel_dirs' },
   grains: { folder: 'grains', option: 'grains_dirs' },
   outputters: { folder: 'output', option: 'outputter_dirs' },
+  renderers: { folder: 'renderers', option: 'render_dirs' },
+  pillars: { folder: 'pillar', option: 'pillar_dirs' },
 };
 
 export function hasFunctions(kind: Kind): kind is FunctionKind {

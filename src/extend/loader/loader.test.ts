@@ -114,6 +114,22 @@ describe('built-in extensions', () => {
     expect([...l.failures('modules').keys()].sort()).toEqual(['broken', 'winonly']);
   });
 
+  it('leaves out what the configuration switches off', async () => {
+    const make = (opts: Record<string, string[]>) =>
+      new Loader({
+        opts: () => opts,
+        grains: () => newDict(),
+        log: { debug() {}, info() {}, warn() {}, error() {} },
+        userCode: 'import',
+        builtin: table,
+      });
+    const disabled = make({ disable_modules: ['test'] });
+    expect(await disabled.find('modules', 'test.ping')).toBeUndefined();
+    expect(await disabled.missingText('modules', 'test.ping')).toBe("'test.ping' is not available.");
+    expect(await make({ whitelist_modules: ['pkg'] }).find('modules', 'test.ping')).toBeUndefined();
+    expect(await make({ whitelist_modules: ['test'] }).find('modules', 'test.ping')).toBeDefined();
+  });
+
   it('feeds sys.* through the registry', async () => {
     const { loader: l } = loader();
     const registry = createRegistry(l);

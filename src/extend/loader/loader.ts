@@ -139,6 +139,7 @@ export class Loader {
   }
 
   private async choose(kind: Kind, name: string): Promise<Loaded<Kind> | undefined> {
+    if (kind === 'modules' && this.isSwitchedOff(name)) return undefined;
     const why: string[] = [];
     for (const candidate of await this.candidates(kind, name)) {
       const verdict = await this.tryCandidate(kind, candidate);
@@ -147,6 +148,13 @@ export class Loader {
     }
     if (why.length > 0) this.reasons.set(`${kind} ${name}`, why.join('; '));
     return undefined;
+  }
+
+  /** `disable_modules` and `whitelist_modules`. */
+  private isSwitchedOff(name: string): boolean {
+    const { disable_modules: off, whitelist_modules: only } = this.options.opts();
+    if (Array.isArray(off) && off.includes(name)) return true;
+    return Array.isArray(only) && only.length > 0 && !only.includes(name);
   }
 
   private async candidates(kind: Kind, name: string): Promise<Candidate[]> {

@@ -1,7 +1,12 @@
 // Checks that what an extension file exports is what its kind needs, before anybody calls it.
 import type { ExtensionKinds, Kind } from './kinds.ts';
 
-const mainFunction: Partial<Record<Kind, string>> = { grains: 'collect', outputters: 'render' };
+const mainFunction: Partial<Record<Kind, string>> = {
+  grains: 'collect',
+  outputters: 'render',
+  renderers: 'render',
+  pillars: 'compile',
+};
 
 /** undefined when fine, else what is wrong. */
 export function problemWith(kind: Kind, candidate: unknown): string | undefined {

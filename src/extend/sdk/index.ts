@@ -7,4 +7,6 @@ export * from './context.ts';
 export * from './functions.ts';
 export * from './outputters.ts';
 export * from './params.ts';
+export * from './pillars.ts';
+export * from './renderers.ts';
 export * from './states.ts';

@@ -1,8 +1,11 @@
 // Job path 8/9 · from minion/return.ts · to master/track.ts: takes results in, once each, and acknowledges what is safe.
-import { isDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { dictEntries, isDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import { generateJid, isJid } from '../../base/util/jid.ts';
 import { isValidMinionId } from '../../base/util/valid-id.ts';
+import { jobReturnTag } from '../../protocol/event/tags.ts';
+import { isProblem } from '../../protocol/wire/messages/fields.ts';
+import { type MinionReturn, readMinionReturn, readSyndicReturns } from '../../protocol/wire/messages/minion-loads.ts';
 import type { Master, Sender } from '../core.ts';
 import type { Handlers } from './table.ts';
 
@@ -14,12 +17,15 @@ export function returnHandlers(master: Master): Handlers {
 }
 
 async function takeReturn(master: Master, load: PlainDict, sender: Sender): Promise<Value> {
-  if (!('return' in load) || typeof load['jid'] !== 'string') {
-    master.log.limited(`return:${sender.id}`, 'warn', 'return without jid or result refused', { minion: sender.id });
+  // The envelope proved who sends: what the load says about it does not count.
+  load['id'] = sender.id;
+  if (load['jid'] === 'req') await adopt(master, load, sender);
+  const ret = readMinionReturn(load);
+  if (isProblem(ret)) {
+    master.log.limited(`return:${sender.id}`, 'warn', 'return refused', { minion: sender.id, why: ret.problem });
     return null;
   }
-  if (load['jid'] === 'req') await adopt(master, load, sender);
-  await record(master, sender.id, load);
+  await record(master, ret, load);
   return null;
 }
 
@@ -49,10 +55,10 @@ async function adopt(master: Master, load: PlainDict, sender: Sender): Promise<v
 const funName = (fun: Value | undefined): string => (Array.isArray(fun) ? fun.join(',') : String(fun ?? ''));
 
 /** Stores one result and tells everybody who waits; a second delivery of the same result changes nothing. */
-async function record(master: Master, id: string, load: PlainDict): Promise<void> {
-  const jid = load['jid'] as string;
+async function record(master: Master, ret: MinionReturn, load: PlainDict): Promise<void> {
+  const { jid, id, retcode, success } = ret;
   if (jid === 'nocache') {
-    master.bus.fire(`salt/job/${jid}/ret/${id}`, load);
+    master.bus.fire(jobReturnTag(jid, id), load);
     return;
   }
   if (!isJid(jid)) {
@@ -60,12 +66,10 @@ async function record(master: Master, id: string, load: PlainDict): Promise<void
     return;
   }
   if (master.tracker.alreadyReturned(jid, id)) return;
-  const retcode = typeof load['retcode'] === 'number' ? load['retcode'] : 0;
-  const success = load['success'] !== false;
   // The result is handed on at once; the acknowledgement waits until it is stored.
   master.tracker.returned(jid, id, load);
   master.durable.returned(jid, id);
-  master.bus.fire(`salt/job/${jid}/ret/${id}`, load);
+  master.bus.fire(jobReturnTag(jid, id), load);
   await save(master, () =>
     master.store.saveReturn({ jid, id, fun: funName(load['fun']), retcode, success, load, received: Date.now() }),
   );
@@ -82,21 +86,13 @@ async function save(master: Master, write: () => Promise<unknown>): Promise<void
 
 /** Lower masters bring bundles of results; each entry names its minion. */
 async function takeSyndicReturn(master: Master, load: PlainDict, sender: Sender): Promise<Value> {
-  const bundles = Array.isArray(load['load']) ? load['load'] : [load];
+  const bundles = readSyndicReturns(load);
   for (const bundle of bundles) {
-    if (!isDict(bundle) || bundle instanceof Map || !isDict(bundle['return'])) continue;
-    const returns = bundle['return'];
-    if (returns instanceof Map) continue;
-    for (const [id, value] of Object.entries(returns)) {
-      if (!isValidMinionId(id) || !isDict(value) || value instanceof Map) continue;
-      const result: PlainDict = {
-        ...(value as PlainDict),
-        cmd: '_return',
-        id,
-        jid: bundle['jid'] ?? null,
-        fun: bundle['fun'] ?? null,
-      };
-      if (typeof result['jid'] === 'string') await record(master, id, result);
+    for (const [id, part] of dictEntries(bundle.return)) {
+      if (!isValidMinionId(id) || !isDict(part) || part instanceof Map) continue;
+      const result: PlainDict = { ...part, cmd: '_return', id, jid: bundle.jid, fun: bundle.fun };
+      const ret = readMinionReturn(result);
+      if (!isProblem(ret)) await record(master, ret, result);
     }
   }
   master.log.debug('syndic results taken', { syndic: sender.id, bundles: bundles.length });

@@ -1,17 +1,10 @@
 // The two worker threads of the SQLite store, as promises: a writer that lives, a reader that ends when idle.
-import { existsSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { HaliteError } from '../../base/errors/index.ts';
+import { bundleFile } from '../../base/util/bundle-file.ts';
 import type { SqlValue } from './driver.ts';
 import type { ReadAnswer } from './reader.ts';
 import type { WriteAnswer, WriteRequest } from './writer.ts';
-
-/** Bundles lie flat in dist/. */
-export function workerFile(name: string): URL {
-  const here = new URL(`./${name}.js`, import.meta.url);
-  if (existsSync(here)) return here;
-  return new URL(`../../../dist/${name}.js`, import.meta.url);
-}
 
 interface Waiting<T> {
   resolve(value: T): void;
@@ -29,7 +22,7 @@ export class Writer {
   }
 
   static open(file: string): Promise<Writer> {
-    const worker = new Worker(workerFile('store-writer'), { workerData: { file } });
+    const worker = new Worker(bundleFile('store-writer'), { workerData: { file } });
     const writer = new Writer(worker);
     return new Promise((resolve, reject) => {
       worker.on('error', (error) => {
@@ -116,7 +109,7 @@ export class Reader {
   #start(): Worker {
     clearTimeout(this.#idle);
     if (this.#worker) return this.#worker;
-    const worker = new Worker(workerFile('store-reader'), { workerData: { file: this.#file } });
+    const worker = new Worker(bundleFile('store-reader'), { workerData: { file: this.#file } });
     worker.on('message', (answer: ReadAnswer) => {
       const waiting = this.#waiting.get(answer.seq);
       this.#waiting.delete(answer.seq);

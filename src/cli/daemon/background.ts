@@ -1,0 +1,48 @@
+// `-d`: the same command again without terminal; the one in front leaves when the daemon works, or says why not.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { exitCodes } from '../../base/util/exit-codes.ts';
+import type { Terminal } from '../io.ts';
+
+/** Set in the environment of the background process, so that it does not go to the background again. */
+const MARK = 'HALITE_BACKGROUND';
+
+export const isBackground = (): boolean => process.env[MARK] === '1';
+
+/** Where the daemon's first words go until it runs: a file nobody else can name. */
+function scratchFile(): number {
+  const folder = mkdtempSync(join(tmpdir(), 'halite-'));
+  const fd = openSync(join(folder, 'start'), 'w+', 0o600);
+  rmSync(folder, { recursive: true });
+  return fd;
+}
+
+export function goToBackground(io: Terminal): Promise<number> {
+  const words = scratchFile();
+  const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
+    detached: true,
+    stdio: ['ignore', 'ignore', words, 'ipc'],
+    env: { ...process.env, [MARK]: '1' },
+  });
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('message', () => {
+      child.disconnect();
+      child.unref();
+      resolve(exitCodes.ok);
+    });
+    child.once('exit', (code, signal) => {
+      // Reading by descriptor starts where the child stopped writing, so the file is read from its beginning by path.
+      io.err(readFileSync(`/proc/self/fd/${words}`, 'utf8') || `The daemon ended with ${signal ?? `code ${code}`}.\n`);
+      resolve(code || exitCodes.generic);
+    });
+  });
+}
+
+/** Tells the waiting command that the daemon works. */
+export function announceReady(): void {
+  if (!isBackground() || !process.send) return;
+  process.send('ready', () => process.disconnect?.());
+}

@@ -1,0 +1,54 @@
+// The life of a daemon after its start: signals, a clean end, and no death by a single error.
+import { messageOf } from '../../base/errors/index.ts';
+import type { RootLogger } from '../../base/log/index.ts';
+import { exitCodes } from '../../base/util/exit-codes.ts';
+
+export interface Running {
+  stop(): Promise<void>;
+  /** Settles when the daemon cannot go on. */
+  readonly ended?: Promise<Error>;
+}
+
+/** Longer than any honest stop takes, shorter than a service manager's patience. */
+const STOP_MS = 8000;
+
+const describe = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));
+
+/** The exit code, once the daemon has ended. */
+export function live(running: Running, log: RootLogger, release: () => void): Promise<number> {
+  return new Promise((resolve) => {
+    let stopping = false;
+    const stop = (code: number): void => {
+      // A second signal means it.
+      if (stopping) process.exit(code || exitCodes.generic);
+      stopping = true;
+      setTimeout(() => process.exit(code || exitCodes.generic), STOP_MS).unref();
+      running
+        .stop()
+        .catch((error: unknown) => log.error('stopping failed', { error: messageOf(error) }))
+        .finally(async () => {
+          release();
+          await log.close();
+          resolve(code);
+        });
+    };
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.on(signal, () => {
+        log.warn(`received a ${signal}, exiting`);
+        stop(exitCodes.ok);
+      });
+    }
+    // Node would open a debugger port.
+    process.on('SIGUSR1', () => log.info('SIGUSR1 is ignored'));
+    void running.ended?.then((error) => {
+      log.critical(error.message);
+      stop(exitCodes.noPermission);
+    });
+    process.on('uncaughtException', (error) => {
+      log.critical('unexpected error, the daemon goes on', { error: describe(error) });
+    });
+    process.on('unhandledRejection', (error) => {
+      log.critical('unexpected error, the daemon goes on', { error: describe(error) });
+    });
+  });
+}

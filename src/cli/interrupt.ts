@@ -1,0 +1,20 @@
+// Ctrl-C and termination for commands that have nothing to tell about a job.
+import type { Terminal } from './io.ts';
+
+export const INTERRUPTED = 130;
+export const TERMINATED = 143;
+
+/** Leaves with Salt's words on Ctrl-C; gives back what undoes it. */
+export function leaveOnSignals(io: Terminal): () => void {
+  const interrupt = (): void => {
+    io.err('\nExiting gracefully on Ctrl-c\n');
+    process.exit(INTERRUPTED);
+  };
+  const terminate = (): void => process.exit(TERMINATED);
+  process.once('SIGINT', interrupt);
+  process.once('SIGTERM', terminate);
+  return () => {
+    process.off('SIGINT', interrupt);
+    process.off('SIGTERM', terminate);
+  };
+}

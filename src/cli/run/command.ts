@@ -1,0 +1,100 @@
+// What `salt-run` does: asks the master for a runner and shows its result.
+import { type Dict, dictGet, dictHas, dictSize, isDict, type Value } from '../../base/codec/value.ts';
+import { parseInput } from '../../base/codec/yaml/cli-value.ts';
+import { loadClientConfig } from '../../base/config/client.ts';
+import type { ClientOpts } from '../../base/config/opts.ts';
+import { exitCodes } from '../../base/util/exit-codes.ts';
+import type { RunnerItem } from '../../engine/client/api.ts';
+import { connectLocal } from '../../engine/client/local.ts';
+import { readCommandLine, usageExit } from '../command-line.ts';
+import { leaveOnSignals } from '../interrupt.ts';
+import { type Terminal, terminal } from '../io.ts';
+import { saltRunSpec } from '../options/salt-run.ts';
+import { Display } from '../output.ts';
+import { outputOptions } from '../output-options.ts';
+import { refuseExternalAuth, refuseOwnJid } from '../refusals.ts';
+import { flagOption, loadSettings, noParseOf, type Settings } from '../settings.ts';
+
+type RunnerResult = Extract<RunnerItem, { type: 'result' }>;
+
+async function printDocs(settings: Settings<ClientOpts>, wanted: string): Promise<number> {
+  const { functionDocs, stripMarkup } = await import('../docs.ts');
+  const docs = await functionDocs('runners', wanted, settings.opts.raw);
+  for (const name of Object.keys(docs).sort()) settings.io.out(`${name}:\n${stripMarkup(String(docs[name]))}\n`);
+  return exitCodes.ok;
+}
+
+const textIn = (dict: Dict, key: string): string | undefined => {
+  const value = dictGet(dict, key);
+  return typeof value === 'string' ? value : undefined;
+};
+
+/** A runner may name its outputter beside its data; then only the data is shown. */
+export function resultParts(result: RunnerResult): { data: Value; out: string | undefined } {
+  const { ret } = result;
+  if (!isDict(ret)) return { data: ret, out: result.out };
+  const outputter = textIn(ret, 'outputter');
+  if (dictSize(ret) === 2 && dictHas(ret, 'data') && outputter !== undefined) {
+    return { data: dictGet(ret, 'data') ?? null, out: outputter };
+  }
+  return { data: ret, out: result.out ?? outputter };
+}
+
+/** The runner's own code, or the one in its result, where orchestrations put it. */
+export function exitCodeOf(result: RunnerResult): number {
+  const inside = (value: Value): number | undefined => {
+    const code = isDict(value) ? dictGet(value, 'retcode') : undefined;
+    return typeof code === 'number' ? code : undefined;
+  };
+  if (result.retcode !== 0) return result.retcode;
+  const { ret } = result;
+  const nested = isDict(ret) ? inside(dictGet(ret, 'data') ?? null) : undefined;
+  const code = inside(ret) ?? nested ?? 0;
+  return code === 0 && !result.success ? exitCodes.generic : code;
+}
+
+async function runRunner(settings: Settings<ClientOpts>, fun: string, words: readonly string[]): Promise<number> {
+  const { io } = settings;
+  const { args, kwargs } = parseInput(words, { noParse: noParseOf(settings) });
+  const display = new Display(outputOptions(settings, { fun }), io);
+  const client = await connectLocal(settings.opts);
+  const release = leaveOnSignals(io);
+  try {
+    const background = flagOption(settings, 'async');
+    for await (const item of client.runner(fun, args, kwargs, { async: background })) {
+      if (item.type === 'progress') io.err(`${item.text}\n`);
+      else if (item.type === 'started' && background) announce(item.jid, io);
+      else if (item.type === 'result') {
+        const { data, out } = resultParts(item);
+        if (!flagOption(settings, 'quiet')) await display.show(data, out, item.retcode);
+        return exitCodeOf(item);
+      }
+    }
+    return exitCodes.ok;
+  } finally {
+    release();
+    client.close();
+  }
+}
+
+function announce(jid: string, io: Terminal): void {
+  io.err(
+    '[WARNING ] Running in asynchronous mode. Results of this execution may be collected by attaching to the master ' +
+      'event bus or by examining the master job cache, if configured. ' +
+      `This execution is running under tag salt/run/${jid}\n`,
+  );
+}
+
+/** Runs `salt-run` with these words and gives its exit code. */
+export async function saltRun(argv: readonly string[], io: Terminal = terminal): Promise<number> {
+  const spec = saltRunSpec();
+  const parsed = await readCommandLine(spec, argv, io);
+  const settings = loadSettings({ spec, parsed, load: loadClientConfig, io });
+  const [fun = '', ...words] = settings.args;
+  const doc = flagOption(settings, 'doc');
+  if (doc && words.length > 0) return usageExit(spec, 'You can only get documentation for one method at one time', io);
+  if (doc || fun === '') return printDocs(settings, fun);
+  refuseExternalAuth(settings);
+  refuseOwnJid(settings);
+  return runRunner(settings, fun, words);
+}

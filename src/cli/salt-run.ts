@@ -1,0 +1,5 @@
+// Command `salt-run`: a function that works on the master.
+import { run } from './main.ts';
+import { saltRun } from './run/command.ts';
+
+run(saltRun);

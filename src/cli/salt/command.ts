@@ -1,0 +1,81 @@
+// What `salt` does: reads the command line, asks the master, shows the answers.
+import { loadClientConfig } from '../../base/config/client.ts';
+import type { ClientOpts } from '../../base/config/opts.ts';
+import { HaliteError } from '../../base/errors/index.ts';
+import { exitCodes } from '../../base/util/exit-codes.ts';
+import type { LocalClient, PublishCall } from '../../engine/client/api.ts';
+import { connectLocal } from '../../engine/client/local.ts';
+import { printHelp, readCommandLine } from '../command-line.ts';
+import { type Terminal, terminal } from '../io.ts';
+import { saltSpec } from '../options/salt.ts';
+import { Display } from '../output.ts';
+import { outputOptions } from '../output-options.ts';
+import { refuseExternalAuth } from '../refusals.ts';
+import { flagOption, loadSettings, type Settings } from '../settings.ts';
+import { publishCall, readRequest, type SaltRequest } from './request.ts';
+import { NO_MATCH, runJob } from './run-job.ts';
+
+async function dumpConfig(settings: Settings<ClientOpts>): Promise<number> {
+  const { dumpYaml } = await import('../../base/codec/yaml/dump.ts');
+  settings.io.out(dumpYaml(settings.opts.raw, { flow: false }));
+  return exitCodes.ok;
+}
+
+/** --async: the job id, and nothing is waited for. */
+async function publishOnly(client: LocalClient, call: PublishCall, io: Terminal): Promise<number> {
+  for await (const item of client.publish(call)) {
+    if (item.type !== 'job') continue;
+    io.out(`Executed command with job ID: ${item.jid}\n`);
+    return exitCodes.ok;
+  }
+  return exitCodes.noReturn;
+}
+
+/** Errors about the target are answers to the operator, printed where Salt prints them. */
+function answerFor(error: unknown, io: Terminal): number {
+  if (!(error instanceof HaliteError)) throw error;
+  if (error.code === 'target.syntax' && error.details['nodegroup'] !== undefined) {
+    // Salt: an unknown node group is only a message.
+    io.out(`${error.message}\n`);
+    return exitCodes.ok;
+  }
+  if (error.code !== 'target.empty' && error.code !== 'target.syntax') throw error;
+  io.out(`${NO_MATCH}\n`);
+  if (error.code === 'target.syntax') {
+    io.err(`${error.message}\n`);
+    if (error.hint) io.err(`${error.hint}\n`);
+  }
+  io.err('ERROR: No return received\n');
+  return exitCodes.noReturn;
+}
+
+async function withMaster(settings: Settings<ClientOpts>, request: SaltRequest): Promise<number> {
+  const extra = { fun: request.fun, arg: request.arg };
+  const display = new Display(outputOptions(settings, extra), settings.io);
+  const client = await connectLocal(settings.opts);
+  try {
+    if (flagOption(settings, 'preview_target')) {
+      return await (await import('./preview.ts')).showPreview(client, settings, request, display);
+    }
+    const call = await publishCall(settings, request);
+    if (call.async) return await publishOnly(client, call, settings.io);
+    return await runJob(client, settings, call, display);
+  } catch (error) {
+    return answerFor(error, settings.io);
+  } finally {
+    client.close();
+  }
+}
+
+/** Runs `salt` with these words and gives its exit code. */
+export async function salt(argv: readonly string[], io: Terminal = terminal): Promise<number> {
+  const spec = saltSpec();
+  const parsed = await readCommandLine(spec, argv, io);
+  const settings = loadSettings({ spec, parsed, load: loadClientConfig, io });
+  const lacking = settings.args.length <= 1 && !flagOption(settings, 'doc') && !flagOption(settings, 'preview_target');
+  if (lacking && !flagOption(settings, 'config_dump')) await printHelp(spec, io);
+  if (flagOption(settings, 'config_dump')) return dumpConfig(settings);
+  const request = await readRequest(settings);
+  refuseExternalAuth(settings);
+  return withMaster(settings, request);
+}

@@ -1,0 +1,33 @@
+// Reads a source file as strict UTF-8, with Python's words for bytes that are none.
+import { isUtf8 } from 'node:buffer';
+import { readFile } from 'node:fs/promises';
+import { RenderError } from '../../extend/sdk/index.ts';
+
+/** The text of a file; a byte order mark stays, as in Salt. */
+export async function readSource(path: string): Promise<string> {
+  return decodeSource(await readFile(path), path);
+}
+
+export function decodeSource(bytes: Buffer, path: string): string {
+  if (isUtf8(bytes)) return bytes.toString('utf8');
+  const { at, reason } = firstBadByte(bytes);
+  const byte = (bytes[at] ?? 0).toString(16).padStart(2, '0');
+  const line = bytes.subarray(0, at).toString('latin1').split('\n').length;
+  throw new RenderError(`'utf-8' codec can't decode byte 0x${byte} in position ${at}: ${reason}`, { file: path, line }, {
+    pyType: 'UnicodeDecodeError',
+    hint: 'Save the file as UTF-8.',
+  });
+}
+
+function firstBadByte(bytes: Buffer): { at: number; reason: string } {
+  let at = 0;
+  while (at < bytes.length) {
+    const lead = bytes[at]!;
+    const size = lead < 0x80 ? 1 : lead >= 0xc2 && lead < 0xe0 ? 2 : (lead & 0xf0) === 0xe0 ? 3 : lead >= 0xf0 && lead < 0xf5 ? 4 : 0;
+    if (size === 0) return { at, reason: 'invalid start byte' };
+    if (at + size > bytes.length) return { at, reason: 'unexpected end of data' };
+    if (!isUtf8(bytes.subarray(at, at + size))) return { at, reason: 'invalid continuation byte' };
+    at += size;
+  }
+  return { at: 0, reason: 'invalid start byte' };
+}

@@ -1,0 +1,117 @@
+// High data, low chunks and the few Python habits of dicts and lists that Salt's compiler depends on.
+import { pyRepr, pyStr, reprKey } from '../../base/codec/python/index.ts';
+import { type Dict, dictEntries, dictOf, isDict, newDict, PyFloat, type PlainDict, type Value } from '../../base/codec/value.ts';
+
+/** One id: state → arguments, and the `__sls__`/`__env__` it came from. Maps, because the order of keys is meaning. */
+export type Body = Map<Value, Value>;
+/** Id → body; besides, `__extend__` and `__exclude__` lists. */
+export type High = Map<Value, Value>;
+/** One call of a state function, ready to run. */
+export type Chunk = PlainDict;
+
+export const isBody = (value: Value | undefined): value is Body => value instanceof Map;
+export const isHidden = (key: Value): boolean => typeof key === 'string' && key.startsWith('__');
+
+/**
+ * Rendered data as high data. A body that two ids share (a YAML alias) stays shared, as in Python: what is done to it
+ * under the first id must not be done again under the second.
+ */
+export function toHigh(rendered: Dict): High {
+  const seen = new Map<object, Body>();
+  const high: High = new Map();
+  for (const [id, value] of dictEntries(rendered)) {
+    if (!isDict(value)) {
+      high.set(id, value);
+      continue;
+    }
+    let body = seen.get(value);
+    if (!body) {
+      body = new Map(dictEntries(value));
+      seen.set(value, body);
+    }
+    high.set(id, body);
+  }
+  return high;
+}
+
+/** High data as it is shown, cached or sent. */
+export function fromHigh(high: High): Dict {
+  return dictOf([...high].map(([id, body]) => [id, isBody(body) ? dictOf([...body]) : body] as const));
+}
+
+/** The first key of a dict; undefined when it is empty. */
+export function firstKey(dict: Dict): Value | undefined {
+  if (dict instanceof Map) return dict.keys().next().value;
+  for (const key in dict) return key;
+  return undefined;
+}
+
+/** The value below a dict's first key. */
+export function firstValue(dict: Dict): Value | undefined {
+  if (dict instanceof Map) return dict.values().next().value;
+  for (const key in dict) return dict[key];
+  return undefined;
+}
+
+export function setKey(dict: Dict, key: Value, value: Value): void {
+  if (dict instanceof Map) dict.set(key, value);
+  else dict[String(key)] = value;
+}
+
+/** A copy that shares nothing; what was shared inside stays shared inside. */
+export function deepCopy<V extends Value>(value: V, memo: Map<object, Value> = new Map()): V {
+  if (value === null || typeof value !== 'object') return value;
+  const known = memo.get(value);
+  if (known !== undefined) return known as V;
+  let copy: Value = value;
+  if (Array.isArray(value)) {
+    const list: Value[] = [];
+    memo.set(value, list);
+    for (const item of value) list.push(deepCopy(item, memo));
+    return list as Value as V;
+  }
+  if (value instanceof Map) {
+    const map = new Map<Value, Value>();
+    memo.set(value, map);
+    for (const [key, item] of value) map.set(key, deepCopy(item, memo));
+    return map as Value as V;
+  }
+  if (isDict(value)) {
+    const dict = newDict();
+    memo.set(value, dict);
+    for (const key in value) dict[key] = deepCopy((value as PlainDict)[key]!, memo);
+    copy = dict;
+  }
+  return copy as V;
+}
+
+/** type(value).__name__ for rendered data, whose dicts are of a class of Salt's. */
+export function typeName(value: Value): string {
+  if (value === null) return 'NoneType';
+  if (typeof value === 'string') return 'str';
+  if (typeof value === 'boolean') return 'bool';
+  if (typeof value === 'bigint') return 'int';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'int' : 'float';
+  if (value instanceof PyFloat) return 'float';
+  if (Array.isArray(value)) return 'list';
+  if (value instanceof Uint8Array) return 'bytes';
+  return value instanceof Date ? 'datetime' : 'HashableOrderedDict';
+}
+
+/** str(value) of rendered data: Python shows the class of dicts that keep order. */
+export function shown(value: Value): string {
+  return typeof value === 'string' ? value : shownRepr(value);
+}
+
+function shownRepr(value: Value): string {
+  if (Array.isArray(value)) return `[${value.map(shownRepr).join(', ')}]`;
+  if (!isDict(value)) return pyRepr(value);
+  const items = dictEntries(value).map(([key, item]) => `(${reprKey(key)}, ${shownRepr(item)})`);
+  return items.length === 0 ? 'HashableOrderedDict()' : `HashableOrderedDict([${items.join(', ')}])`;
+}
+
+/** Text of a name or other field inside a message. */
+export const textOf = (value: Value | undefined): string => pyStr(value ?? null);
+
+/** A number that Python would hold as a float. */
+export const pyFloat = (value: number): Value => (Number.isInteger(value) ? new PyFloat(value) : value);

@@ -1,0 +1,23 @@
+// The key of a result: `state_|-id_|-name_|-function`.
+import type { PlainDict } from '../../base/codec/value.ts';
+import { textOf } from './data.ts';
+
+/** The tag of a chunk. */
+export function tagOf(low: Readonly<PlainDict>): string {
+  return `${textOf(low['state'])}_|-${textOf(low['__id__'])}_|-${textOf(low['name'])}_|-${textOf(low['fun'])}`;
+}
+
+export interface TagParts {
+  readonly state: string;
+  readonly id: string;
+  readonly name: string;
+  readonly fun: string;
+}
+
+/** The parts of a tag; undefined for a text that is none. */
+export function splitTag(tag: string): TagParts | undefined {
+  const parts = tag.split('_|-');
+  if (parts.length !== 4) return undefined;
+  const [state, id, name, fun] = parts as [string, string, string, string];
+  return { state, id, name, fun };
+}

@@ -1,0 +1,79 @@
+// A context for tests of state modules: real programs, real execution modules, and the result builders of the engine.
+import { newDict, type PlainDict, type StateContext, type StateFunction, type StateModule, type StateResult, type Value } from 'halite/sdk';
+import { bind, type TestContext, type TestContextOptions, testContext } from '../modules/_testing.ts';
+
+export interface StateTestOptions extends TestContextOptions {
+  readonly states: readonly StateModule[];
+  readonly test?: boolean;
+  readonly low?: PlainDict;
+  readonly lowstate?: readonly PlainDict[];
+  readonly saltenv?: string;
+  readonly sls?: string;
+  readonly instanceId?: string;
+}
+
+export type StateTestContext = TestContext & StateContext;
+
+function functionsOf(modules: readonly StateModule[]): Map<string, StateFunction> {
+  const found = new Map<string, StateFunction>();
+  for (const module of modules) {
+    const name = module.virtualName ?? module.name;
+    for (const [key, fn] of Object.entries(module.functions)) found.set(`${name}.${key}`, fn);
+    for (const [alias, key] of Object.entries(module.aliases ?? {})) {
+      const fn = module.functions[key];
+      if (fn) found.set(`${name}.${alias}`, fn);
+    }
+  }
+  return found;
+}
+
+/** Result builders as the engine has them. */
+function builders(name: string, test: () => boolean) {
+  const made = new WeakSet<object>();
+  const build = (fields: Record<string, Value | undefined>): StateResult => {
+    const result = Object.assign(newDict(), { name, changes: newDict(), result: true, comment: '' }, fields) as StateResult;
+    made.add(result);
+    return result;
+  };
+  return {
+    ok: (comment: string | string[], extra = {}) => build({ comment, ...extra }),
+    fail: (comment: string | string[], extra = {}) => build({ comment, result: false, ...extra }),
+    result: (fields: Record<string, Value | undefined>) => build(fields),
+    async change(changes: Value, comment: string | string[], plan: Parameters<StateContext['change']>[2]): Promise<StateResult> {
+      if (test()) return build({ changes: plan.testChanges ?? changes, comment: plan.test, result: null });
+      const done = (await plan.apply()) as StateResult | undefined;
+      return done !== null && typeof done === 'object' && made.has(done) ? done : build({ changes, comment });
+    },
+  };
+}
+
+/** A context for one state; `run` binds arguments as the engine does. */
+export function stateContext(options: StateTestOptions, name: string): StateTestContext {
+  const base = testContext(options);
+  const functions = functionsOf(options.states);
+  const ctx = Object.assign(base, {
+    test: options.test ?? false,
+    low: options.low ?? newDict(),
+    sls: options.sls ?? '',
+    stateId: (options.low?.['__id__'] as string | undefined) ?? name,
+    saltenv: options.saltenv ?? 'base',
+    running: {},
+    lowstate: options.lowstate ?? [],
+    instanceId: options.instanceId ?? 'test-instance',
+    watchedFunction: undefined,
+    ...builders(name, () => ctx.test),
+    async state(fun: string, kwargs: Record<string, Value | undefined>): Promise<StateResult> {
+      const fn = functions.get(fun);
+      if (!fn) throw new Error(`no state ${fun}`);
+      const given = newDict(Object.entries(kwargs).filter((entry): entry is [string, Value] => entry[1] !== undefined));
+      const inner = stateContext({ ...options, test: ctx.test }, String(given['name'] ?? name));
+      return (await fn.run(bind(fn as never, [], given) as never, inner)) as unknown as StateResult;
+    },
+  }) as StateTestContext;
+  return ctx;
+}
+
+/** Applies one state function: `apply(options, 'file.absent', { name: '/x' })`. */
+export async function apply(options: StateTestOptions, fun: string, kwargs: Record<string, Value>): Promise<StateResult> {
+  return stateContext(options, String(kwargs['name'] ?? '')).state(fun, kwargs);
+}

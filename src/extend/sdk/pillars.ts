@@ -1,0 +1,63 @@
+// External pillars: where else a minion's pillar comes from than from files (`ext_pillar` in the master's configuration).
+import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
+import type { ExecOptions, ExecResult, ExtensionLog } from './context.ts';
+import type { Availability } from './functions.ts';
+import type { ArgsOf, Params } from './params.ts';
+import type { RenderRequest } from './renderers.ts';
+
+/** What an external pillar sees. */
+export interface PillarContext {
+  /** The minion the pillar is for. */
+  readonly minionId: string;
+  readonly grains: Dict;
+  /** The pillar as far as it is known: files and earlier sources (later sources win). */
+  readonly pillar: Dict;
+  /** The master's options. */
+  readonly opts: Readonly<Record<string, Value>>;
+  readonly saltenv: string | undefined;
+  readonly pillarenv: string | undefined;
+  /** What the minion sent along (`pass_to_ext_pillars`). */
+  readonly extraMinionData: Dict;
+  readonly log: ExtensionLog;
+  readonly signal: AbortSignal | undefined;
+  /** Shared by all compilations of one process: connections, what was fetched. */
+  readonly cache: Map<string, unknown>;
+  /** Execution functions, on the master with the minion's grains. */
+  call(fun: string, ...args: Value[]): Promise<Value>;
+  callWith(fun: string, args: readonly Value[], kwargs: PlainDict): Promise<Value>;
+  exec(file: string, args: readonly string[], options?: ExecOptions): Promise<ExecResult>;
+  /** Whether the minion matches a target expression of a kind (`compound`, `glob`, `grain`, …). */
+  match(expression: string | readonly string[], kind: string): boolean;
+  render(source: string, request?: RenderRequest): Promise<Value>;
+  /** Decrypts texts inside a value with a renderer (`gpg`). */
+  decrypt(value: Value, renderer: string): Promise<Value>;
+  /** Compiles other pillar folders by their top files, as `pillar_roots` are; errors are in `_errors`. */
+  compileRoots(roots: Readonly<Record<string, readonly string[]>>, saltenv: string): Promise<Dict>;
+}
+
+export interface PillarSpec<P extends Params = Params> {
+  readonly name: string;
+  /** The name in `ext_pillar` when it differs from the file's. */
+  readonly virtualName?: string;
+  readonly doc: string;
+  /** What may stand below the name in `ext_pillar`: a map gives parameters by name, a list by place, a text the first. */
+  readonly params: P;
+  /** true, or the reason why not. */
+  readonly available?: (system: Availability) => true | string | Promise<true | string>;
+  compile(args: ArgsOf<P>, ctx: PillarContext): Dict | null | Promise<Dict | null>;
+}
+
+/** An external pillar as loaders see it. */
+export interface Pillar {
+  readonly kind: 'pillars';
+  readonly name: string;
+  readonly virtualName?: string;
+  readonly doc: string;
+  readonly params: Params;
+  readonly available?: (system: Availability) => true | string | Promise<true | string>;
+  compile(args: never, ctx: PillarContext): Dict | null | Promise<Dict | null>;
+}
+
+export function definePillar<const P extends Params>(spec: PillarSpec<P>): Pillar {
+  return { kind: 'pillars', ...spec };
+}
