@@ -1,46 +1,81 @@
-// Builds dist/: one bundle per command and worker, shared code in chunks, extensions loaded on first use.
-import { rmSync } from 'node:fs';
+// Builds dist/: daemons and workers share chunks; each command is one file with V8's code cache, so that it starts at once.
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { writeTable } from './gen-builtin.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Output name → source file, below src/. */
-export const entries = {
-  salt: 'cli/salt.ts',
-  'salt-call': 'cli/salt-call.ts',
-  'salt-cp': 'cli/salt-cp.ts',
-  'salt-key': 'cli/salt-key.ts',
+/** Long-lived programs: output name → source file below src/. */
+export const programs = {
   'salt-master': 'cli/salt-master.ts',
   'salt-minion': 'cli/salt-minion.ts',
-  'salt-run': 'cli/salt-run.ts',
   'job-process': 'engine/exec/job-process.ts',
   'store-writer': 'store/sqlite/writer.ts',
   'store-reader': 'store/sqlite/reader.ts',
   sdk: 'extend/sdk/index.ts',
 };
+/** Commands: output name → source file, and arguments of a harmless run that warms their code cache. */
+export const commands = {
+  salt: { file: 'cli/salt.ts', warmUp: ['-c', '/nonexistent', 'x', 'test.ping'] },
+  'salt-call': { file: 'cli/salt-call.ts', warmUp: ['--local', '-c', '/nonexistent', 'test.ping'] },
+  'salt-cp': { file: 'cli/salt-cp.ts', warmUp: ['-c', '/nonexistent', 'x', '/dev/null', '/nonexistent'] },
+  'salt-key': { file: 'cli/salt-key.ts', warmUp: ['--version'] },
+  'salt-run': { file: 'cli/salt-run.ts', warmUp: ['-c', '/nonexistent', 'test.arg'] },
+};
+
+const common = {
+  absWorkingDir: root,
+  bundle: true,
+  platform: 'node',
+  target: 'node20.19',
+  external: ['zeromq', 'better-sqlite3'],
+  alias: { 'halite/sdk': `${root}src/extend/sdk/index.ts` },
+  legalComments: 'none',
+  logLevel: 'warning',
+};
 
 export async function buildAll() {
   writeTable();
   rmSync(`${root}dist`, { recursive: true, force: true });
-  await build({
-    absWorkingDir: root,
-    entryPoints: Object.fromEntries(Object.entries(entries).map(([name, file]) => [name, `src/${file}`])),
+  await Promise.all([buildPrograms(), buildCommands()]);
+  copyFileSync(`${root}scripts/launch.cjs`, `${root}dist/launch.cjs`);
+  for (const [name, { warmUp }] of Object.entries(commands)) makeCodeCache(name, warmUp);
+}
+
+function buildPrograms() {
+  return build({
+    ...common,
+    entryPoints: Object.fromEntries(Object.entries(programs).map(([name, file]) => [name, `src/${file}`])),
     outdir: 'dist',
-    bundle: true,
     splitting: true,
     chunkNames: 'chunks/[name]-[hash]',
     format: 'esm',
-    platform: 'node',
-    target: 'node20.19',
-    external: ['zeromq', 'better-sqlite3'],
-    alias: { 'halite/sdk': `${root}src/extend/sdk/index.ts` },
     minifySyntax: true,
-    legalComments: 'none',
     sourcemap: 'linked',
-    logLevel: 'warning',
   });
+}
+
+/** CommonJS, because only that can be compiled from V8's cache; what is imported lazily is inside, run when asked for. */
+function buildCommands() {
+  return build({
+    ...common,
+    entryPoints: Object.fromEntries(Object.entries(commands).map(([name, { file }]) => [name, `src/${file}`])),
+    outdir: 'dist',
+    outExtension: { '.js': '.cjs' },
+    format: 'cjs',
+    minify: true,
+    keepNames: true,
+    define: { 'import.meta.url': '__bundleUrl' },
+    banner: { js: "const __bundleUrl = require('node:url').pathToFileURL(__filename).href;" },
+  });
+}
+
+function makeCodeCache(name, warmUp) {
+  const env = { ...process.env, HALITE_MAKE_CODE_CACHE: '1', NO_COLOR: '1' };
+  const code = `process.argv[1] = '${name}'; require('./dist/launch.cjs')('${name}')`;
+  spawnSync(process.execPath, ['-e', code, name, ...warmUp], { cwd: root, env, timeout: 20_000 });
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await buildAll();

@@ -46,16 +46,35 @@ afterEach(async () => {
 const network = (): Transport => {
   const at = (host: string) => masters[host] ?? Object.values(masters)[0]!;
   const any = Object.values(masters)[0]!.transport;
-  return { ...any, dial: (options) => at(options.host).transport.dial(options), subscribe: (options) => at(options.host).transport.subscribe(options) };
+  return {
+    ...any,
+    dial: (options) => at(options.host).transport.dial(options),
+    subscribe: (options) => at(options.host).transport.subscribe(options),
+  };
 };
 
 async function start(overrides: Record<string, Value> = {}) {
   const opts = testOpts(
     folder.path,
-    newDict(Object.entries({ master: Object.keys(masters), module_dirs: [built.modules], grains: { role: 'web' }, random_reauth_delay: 0, return_retry_tries: 1, ...overrides })),
+    newDict(
+      Object.entries({
+        master: Object.keys(masters),
+        module_dirs: [built.modules],
+        grains: { role: 'web' },
+        random_reauth_delay: 0,
+        return_retry_tries: 1,
+        ...overrides,
+      }),
+    ),
   );
   const memory = memoryLogger();
-  const daemon = new MinionDaemon({ opts, log: memory.log, identity: await loadIdentity(opts), transport: network(), jobProcess: built.entry });
+  const daemon = new MinionDaemon({
+    opts,
+    log: memory.log,
+    identity: await loadIdentity(opts),
+    transport: network(),
+    jobProcess: built.entry,
+  });
   daemons.push(daemon);
   let fatal: Error | undefined;
   await daemon.start((error) => {
@@ -79,13 +98,26 @@ describe('the daemon', () => {
     const { daemon } = await start();
     await eventually(() => daemon.links[0]!.ready);
     const { one } = masters as { one: FakeMaster };
-    expect({ ...(await ask(one, 'test.ping')) }).toMatchObject({ id: 'm1', return: true, retcode: 0, success: true, fun: 'test.ping', fun_args: [], user: 'root' });
+    expect({ ...(await ask(one, 'test.ping')) }).toMatchObject({
+      id: 'm1',
+      return: true,
+      retcode: 0,
+      success: true,
+      fun: 'test.ping',
+      fun_args: [],
+      user: 'root',
+    });
     expect(daemon.pool.running()).toEqual([]);
     expect((await ask(one, 'mine.facts'))['return']).toEqual(['m1', 'web', 'master']);
     expect((await ask(one, 'mine.pid'))['return']).not.toBe(process.pid);
     one.handle = (load) => (load['cmd'] === '_mine_get' ? 'mined' : null);
     expect((await ask(one, 'mine.ask'))['return']).toBe('mined');
-    expect((await ask(one, ['test.ping', 'mine.echo'], [[], ['x']]))['return']).toEqual(newDict([['test.ping', true], ['mine.echo', 'x']]));
+    expect((await ask(one, ['mine.facts', 'mine.echo'], [[], ['x']]))['return']).toEqual(
+      newDict([
+        ['mine.facts', ['m1', 'web', 'master']],
+        ['mine.echo', 'x'],
+      ]),
+    );
   });
 
   it('shows a running job, reports its life to a Halite master, and kills it for certain', async () => {
@@ -93,7 +125,9 @@ describe('the daemon', () => {
     await eventually(() => daemon.links[0]!.ready);
     const { one } = masters as { one: FakeMaster };
     const jid = nextJid();
-    one.publish(newDict(Object.entries({ fun: 'mine.wait', arg: [], tgt: 'm1', tgt_type: 'glob', jid, ret: '', user: 'root' })));
+    one.publish(
+      newDict(Object.entries({ fun: 'mine.wait', arg: [], tgt: 'm1', tgt_type: 'glob', jid, ret: '', user: 'root' })),
+    );
     const file = join(opts.cachedir, 'proc', jid);
     await eventually(() => existsSync(file));
     const [running] = await daemon.running();
@@ -116,9 +150,12 @@ describe('the daemon', () => {
     await eventually(() => daemon.links[0]!.ready);
     const { one } = masters as { one: FakeMaster };
     const jid = nextJid();
-    one.publish(newDict(Object.entries({ fun: 'mine.wait', arg: [], tgt: '*', tgt_type: 'glob', jid, ret: '', user: 'root' })));
+    one.publish(
+      newDict(Object.entries({ fun: 'mine.wait', arg: [], tgt: '*', tgt_type: 'glob', jid, ret: '', user: 'root' })),
+    );
     await eventually(async () => (await daemon.running()).length === 1);
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    const seen = performance.now();
+    await eventually(() => performance.now() - seen > 300);
     expect(one.requests.some((load) => String(load['tag']).startsWith('halite/'))).toBe(false);
     await daemon.signalJob(jid, 9);
   });
@@ -130,7 +167,9 @@ describe('the daemon', () => {
     one.subscriber?.onState('disconnected', 'gone');
     one.down = true;
     const jid = nextJid();
-    one.publish(newDict(Object.entries({ fun: 'test.ping', arg: [], tgt: '*', tgt_type: 'glob', jid, ret: '', user: 'root' })));
+    one.publish(
+      newDict(Object.entries({ fun: 'test.ping', arg: [], tgt: '*', tgt_type: 'glob', jid, ret: '', user: 'root' })),
+    );
     const spool = join(opts.cachedir, 'halite', 'spool');
     await eventually(() => readdirSync(spool).length === 1);
     one.down = false;
@@ -145,7 +184,9 @@ describe('the daemon', () => {
     await eventually(() => daemon.links.length === 2 && daemon.links.every((link) => link.ready));
     await ask(masters['two']!, 'test.ping');
     expect([returns(masters['one']!).length, returns(masters['two']!).length]).toEqual([0, 1]);
-    const job = newDict(Object.entries({ fun: 'test.ping', arg: [], tgt: '*', tgt_type: 'glob', jid: nextJid(), ret: '', user: 'root' }));
+    const job = newDict(
+      Object.entries({ fun: 'test.ping', arg: [], tgt: '*', tgt_type: 'glob', jid: nextJid(), ret: '', user: 'root' }),
+    );
     masters['one']!.publish(job);
     masters['two']!.publish(job);
     await ask(masters['one']!, 'test.ping');
@@ -159,7 +200,9 @@ describe('the daemon', () => {
     const { daemon, memory } = await start({ master: ['localhost', '127.0.0.1', 'localhost'] });
     expect(daemon.links).toHaveLength(2);
     await eventually(() => daemon.links.filter((link) => link.state === 'stopped').length === 1);
-    expect(memory.lines.filter((line) => line.includes('used once') || line.includes('the same machine'))).toHaveLength(2);
+    expect(memory.lines.filter((line) => line.includes('used once') || line.includes('the same machine'))).toHaveLength(
+      2,
+    );
     expect(daemon.links.filter((link) => link.ready)).toHaveLength(1);
   });
 

@@ -157,20 +157,21 @@ export class MinionDaemon {
     }
   }
 
-  /** The same master under two names would run every job twice. */
+  /** The same master under two names would be asked everything twice: the one that is written first stays. */
   private async dropTwin(link: MasterLink): Promise<void> {
     const addresses = await addressesOf(link.address.host);
     for (const other of this.links) {
-      if (other === link || other.state === 'stopped' || other.address.port !== link.address.port) continue;
-      if (other.credentials?.masterKeyText !== link.credentials?.masterKeyText || !other.credentials) continue;
+      if (other === link || other.address.port !== link.address.port) continue;
       const twin = (await addressesOf(other.address.host)).some((address) => addresses.includes(address));
-      if (!twin) continue;
+      const sameKey = other.credentials && other.credentials.masterKeyText === link.credentials?.masterKeyText;
+      const [used, unused] = this.links.indexOf(other) < this.links.indexOf(link) ? [other, link] : [link, other];
+      // From here on nothing is awaited, so the two checks of a pair cannot both act.
+      if (!twin || !sameKey || used.state === 'stopped' || unused.state === 'stopped') continue;
       this.parts.log.warn('two entries of "master" are the same machine: the second is not used', {
-        used: other.name,
-        unused: link.name,
+        used: used.name,
+        unused: unused.name,
       });
-      link.stop();
-      return;
+      unused.stop();
     }
   }
 

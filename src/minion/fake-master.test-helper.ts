@@ -7,8 +7,8 @@ import { pack, unpack } from '../base/codec/msgpack/index.ts';
 import { newDict, type PlainDict, type Value } from '../base/codec/value.ts';
 import { loadMinionConfig, type MinionOpts } from '../base/config/index.ts';
 import {
-  cleanKey,
   Crypticle,
+  cleanKey,
   loadPublicKey,
   oaepDecrypt,
   oaepEncrypt,
@@ -96,7 +96,8 @@ export class FakeMaster {
   }
 
   private async answer(envelope: PlainDict, raw: PlainDict): Promise<Value> {
-    if (envelope['enc'] === 'clear') return this.signIn(envelope['load'] as PlainDict, (raw['load'] as PlainDict)['token']);
+    if (envelope['enc'] === 'clear')
+      return this.signIn(envelope['load'] as PlainDict, (raw['load'] as PlainDict)['token']);
     if (this.plainReplies.length > 0) return this.plainReplies.shift()!;
     const key = this.generation === 3 ? this.session : this.aes;
     let load: PlainDict;
@@ -116,8 +117,25 @@ export class FakeMaster {
   private sealPillar(nonce: string): Value {
     const text = Crypticle.generateKeyString();
     const key = oaepEncrypt(loadPublicKey(testKeys.minion.pub), text);
-    const data = pack(newDict([['key', key], ['pillar', this.pillar], ['nonce', nonce]]));
-    return newDict([['key', key], ['pillar', new Crypticle(text).seal(newDict([['data', data], ['sig', signPkcs1(this.key, data)]]))]]);
+    const data = pack(
+      newDict([
+        ['key', key],
+        ['pillar', this.pillar],
+        ['nonce', nonce],
+      ]),
+    );
+    return newDict([
+      ['key', key],
+      [
+        'pillar',
+        new Crypticle(text).seal(
+          newDict([
+            ['data', data],
+            ['sig', signPkcs1(this.key, data)],
+          ]),
+        ),
+      ],
+    ]);
   }
 
   private signIn(load: PlainDict, token: Value | undefined): Value {
@@ -125,17 +143,38 @@ export class FakeMaster {
     const inner = this.decision === 'accept' ? this.grant(load, token) : newDict([['ret', this.decision]]);
     if (this.generation === 0) {
       this.tamperInner(inner);
-      return this.tamperReply(this.decision === 'accept' ? inner : newDict([['enc', 'clear'], ['load', inner]])) ?? null;
+      return (
+        this.tamperReply(
+          this.decision === 'accept'
+            ? inner
+            : newDict([
+                ['enc', 'clear'],
+                ['load', inner],
+              ]),
+        ) ?? null
+      );
     }
     inner['nonce'] = load['nonce'] ?? null;
     this.tamperInner(inner);
     const packed = pack(inner);
-    return this.tamperReply(newDict([['enc', 'clear'], ['load', packed], ['sig', signPkcs1(this.key, packed)]])) ?? null;
+    return (
+      this.tamperReply(
+        newDict([
+          ['enc', 'clear'],
+          ['load', packed],
+          ['sig', signPkcs1(this.key, packed)],
+        ]),
+      ) ?? null
+    );
   }
 
   private grant(load: PlainDict, token: Value | undefined): PlainDict {
     const minion = loadPublicKey(String(load['pub']));
-    const inner = newDict([['enc', 'pub'], ['pub_key', this.keyText], ['publish_port', 14505]]);
+    const inner = newDict([
+      ['enc', 'pub'],
+      ['pub_key', this.keyText],
+      ['publish_port', 14505],
+    ]);
     if (this.pubSig !== undefined) inner['pub_sig'] = this.pubSig;
     if (token instanceof Uint8Array) {
       try {
@@ -170,7 +209,11 @@ export function testOpts(folder: string, overrides: PlainDict = newDict()): Mini
     acceptance_wait_time: 0.05,
     auth_timeout: 1,
   };
-  const { opts } = loadMinionConfig({ configDir: folder, env: {}, overrides: newDict([...Object.entries(base), ...Object.entries(overrides)]) });
+  const { opts } = loadMinionConfig({
+    configDir: folder,
+    env: {},
+    overrides: newDict([...Object.entries(base), ...Object.entries(overrides)]),
+  });
   return opts;
 }
 

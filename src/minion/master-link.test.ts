@@ -8,7 +8,7 @@ import { readPresenceTopic, verifyPresence } from '../protocol/wire/presence-top
 import { eventually, FakeMaster, recorded, testFolder, testKeys, testOpts } from './fake-master.test-helper.ts';
 import { loadIdentity } from './identity.ts';
 import { MasterLink } from './master-link.ts';
-import { RecentJobs, Receiver } from './receive.ts';
+import { Receiver, RecentJobs } from './receive.ts';
 import { MasterTrust } from './trust.ts';
 
 let folder: ReturnType<typeof testFolder>;
@@ -41,7 +41,11 @@ async function connect(overrides: Record<string, Value> = {}) {
     log: memory.log,
     boot: 'b00t',
     recent: new RecentJobs(100),
-    grains: async () => newDict([['os', 'Test'], ['role', 'web']]),
+    grains: async () =>
+      newDict([
+        ['os', 'Test'],
+        ['role', 'web'],
+      ]),
     isTarget: async (_link, tgt) => tgt === '*' || tgt === 'm1',
     onJob: (_link, job) => void jobs.push(job),
     onReady: (self) => void ready.push(self.state),
@@ -51,7 +55,9 @@ async function connect(overrides: Record<string, Value> = {}) {
   return { link, jobs, ready, memory, opts };
 }
 const job = (jid: string, more: Record<string, Value> = {}): PlainDict =>
-  newDict(Object.entries({ fun: 'test.ping', arg: [], tgt: '*', tgt_type: 'glob', jid, ret: '', user: 'root', ...more }));
+  newDict(
+    Object.entries({ fun: 'test.ping', arg: [], tgt: '*', tgt_type: 'glob', jid, ret: '', user: 'root', ...more }),
+  );
 const commands = () => master.requests.map((load) => [load['cmd'], load['tag'] ?? null]);
 
 describe('a link', () => {
@@ -96,12 +102,16 @@ describe('a link', () => {
     master.handle = (load) => load['cmd'] ?? null;
     const before = master.signIns;
     // Many at the same time share one sign-in.
-    const answers = await Promise.all([1, 2, 3].map(() => link.request(newDict([['cmd', '_mine_get']]), { timeoutMs: 1000 })));
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => link.request(newDict([['cmd', '_mine_get']]), { timeoutMs: 1000 })),
+    );
     expect(answers).toEqual(['_mine_get', '_mine_get', '_mine_get']);
     expect(master.signIns).toBe(before + 1);
     expect(master.presence).toHaveLength(2);
     master.plainReplies.push('bad load', 'bad load');
-    await expect(link.request(newDict([['cmd', 'x']]), { timeoutMs: 1000 })).rejects.toMatchObject({ code: 'auth.failed' });
+    await expect(link.request(newDict([['cmd', 'x']]), { timeoutMs: 1000 })).rejects.toMatchObject({
+      code: 'auth.failed',
+    });
     master.plainReplies.push('Server-side exception handling payload');
     await expect(link.request(newDict([['cmd', 'x']]), { timeoutMs: 1000 })).rejects.toThrow('Server-side exception');
   });
@@ -123,7 +133,9 @@ describe('a link', () => {
     master.publish(job('20200101000000000002'));
     master.publish(job('20200101000000000003'));
     await eventually(() => jobs.length === 3);
-    expect(jobs.map((item) => (item as PlainDict)['jid'])).toEqual(['1', '2', '3'].map((n) => `2020010100000000000${n}`));
+    expect(jobs.map((item) => (item as PlainDict)['jid'])).toEqual(
+      ['1', '2', '3'].map((n) => `2020010100000000000${n}`),
+    );
     expect(master.signIns).toBe(2);
   });
 
@@ -179,10 +191,28 @@ describe('receiving jobs', () => {
   it('drops forgeries, unsigned ones on request, and nonsense', async () => {
     const { receive, jobs } = await receiver({ requireSignature: true });
     expect(await receive(payload('20200101000000000001', {}, (e) => void delete e['sig']))).toBe('unsigned');
-    expect(await receive(payload('20200101000000000002', {}, (e) => { e['sig'] = Buffer.alloc(256); }))).toBe('forged');
-    expect(await receive(payload('20200101000000000003', {}, (e) => { e['sig_algo'] = 'none'; }))).toBe('forged');
+    expect(
+      await receive(
+        payload('20200101000000000002', {}, (e) => {
+          e['sig'] = Buffer.alloc(256);
+        }),
+      ),
+    ).toBe('forged');
+    expect(
+      await receive(
+        payload('20200101000000000003', {}, (e) => {
+          e['sig_algo'] = 'none';
+        }),
+      ),
+    ).toBe('forged');
     expect(await receive(payload('20200101000000000004', {}, (e) => void delete e['sig_algo']))).toBe('accepted');
-    expect(await receive(payload('20200101000000000005', {}, (e) => { e['enc'] = 'clear'; }))).toBe('malformed');
+    expect(
+      await receive(
+        payload('20200101000000000005', {}, (e) => {
+          e['enc'] = 'clear';
+        }),
+      ),
+    ).toBe('malformed');
     expect(await receive(Buffer.from([0xc1]))).toBe('malformed');
     expect(await receive(payload('', {}))).toBe('malformed');
     expect(await receive(payload('20200101000000000006', { fun: 5 }))).toBe('malformed');

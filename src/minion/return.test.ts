@@ -33,10 +33,21 @@ class Target {
     return null;
   }
 }
-const load = (jid: string): PlainDict => newDict([['cmd', '_return'], ['jid', jid], ['return', Buffer.from([255, 0])]]);
+const load = (jid: string): PlainDict =>
+  newDict([
+    ['cmd', '_return'],
+    ['jid', jid],
+    ['return', Buffer.from([255, 0])],
+  ]);
 
 async function setUp() {
-  const opts = testOpts(folder.path, newDict([['return_retry_timer', 0.01], ['return_retry_timer_max', 0.02]]));
+  const opts = testOpts(
+    folder.path,
+    newDict([
+      ['return_retry_timer', 0.01],
+      ['return_retry_timer_max', 0.02],
+    ]),
+  );
   const { log, lines } = memoryLogger();
   const control = new AbortController();
   const spool = new Spool(opts.cachedir, log);
@@ -104,12 +115,27 @@ describe('proc files', () => {
   it("hold the job in Salt's format while it runs and vanish with dead processes", async () => {
     const proc = new ProcFiles(folder.path);
     await proc.prepare();
-    const job = newDict([['jid', '20200101000000000001'], ['fun', 'test.sleep'], ['arg', [5]]]);
+    const job = newDict([
+      ['jid', '20200101000000000001'],
+      ['fun', 'test.sleep'],
+      ['arg', [5]],
+    ]);
     await proc.write(job, process.pid);
     const file = join(folder.path, 'proc', '20200101000000000001');
-    expect(Object.entries(unpack(readFileSync(file)) as PlainDict)).toEqual([['pid', process.pid], ...Object.entries(job)]);
+    expect(Object.entries(unpack(readFileSync(file)) as PlainDict)).toEqual([
+      ['pid', process.pid],
+      ...Object.entries(job),
+    ]);
     expect(await proc.running()).toEqual([unpack(readFileSync(file))]);
-    writeFileSync(join(folder.path, 'proc', '20200101000000000002'), pack(newDict([['pid', 2 ** 22 + 1], ['jid', 'x']])));
+    writeFileSync(
+      join(folder.path, 'proc', '20200101000000000002'),
+      pack(
+        newDict([
+          ['pid', 2 ** 22 + 1],
+          ['jid', 'x'],
+        ]),
+      ),
+    );
     writeFileSync(join(folder.path, 'proc', '20200101000000000003'), '');
     mkdirSync(join(folder.path, 'proc', 'not-a-jid'));
     expect(await proc.running()).toHaveLength(1);
@@ -131,7 +157,11 @@ describe('life-cycle messages', () => {
   const follow = () => {
     vi.useFakeTimers();
     const said: [string, unknown][] = [];
-    const life = followJob('m1', '20200101000000000001', (tag, data) => void said.push([tag.split('/')[3]!, data['text']]));
+    const life = followJob(
+      'm1',
+      '20200101000000000001',
+      (tag, data) => void said.push([tag.split('/')[3]!, data['text']]),
+    );
     return { said, life };
   };
 
@@ -155,7 +185,12 @@ describe('life-cycle messages', () => {
     vi.advanceTimersByTime(1000);
     vi.advanceTimersByTime(1000);
     life.done();
-    expect(said).toEqual([['started', ''], ['progress', 'two'], ['progress', 'four'], ['done', '']]);
+    expect(said).toEqual([
+      ['started', ''],
+      ['progress', 'two'],
+      ['progress', 'four'],
+      ['done', ''],
+    ]);
   });
 
   it('tell that a job waits for its turn', () => {
@@ -164,7 +199,11 @@ describe('life-cycle messages', () => {
     vi.advanceTimersByTime(200);
     life.started();
     life.done();
-    expect(said).toEqual([['accepted', 'queued'], ['started', ''], ['done', '']]);
+    expect(said).toEqual([
+      ['accepted', 'queued'],
+      ['started', ''],
+      ['done', ''],
+    ]);
   });
 
   it('are for masters that understand them and for real job ids only', () => {

@@ -14,7 +14,8 @@ export interface ReturnTarget {
   request(load: PlainDict, options: { timeoutMs: number; signal?: AbortSignal }): Promise<unknown>;
 }
 
-const replayEveryMs = 30_000;
+const soonMs = 1000;
+const afterFailureMs = 30_000;
 
 export class Returns {
   private readonly opts: MinionOpts;
@@ -48,19 +49,19 @@ export class Returns {
     }
     this.log.warn('no master takes the return: it waits in the spool', { jid, master: target.name });
     await this.spool.add(target.name, load);
-    this.tryLater(target);
+    this.tryLater(target, soonMs);
   }
 
-  /** The link may look fine all the time while the master is merely slow: look again by ourselves, too. */
-  private tryLater(target: ReturnTarget): void {
+  /** The master may have come back while the file was being written, or be merely slow: look again by ourselves, too. */
+  private tryLater(target: ReturnTarget, delayMs: number): void {
     if (this.retrying.has(target.name)) return;
     this.retrying.add(target.name);
     const timer = setTimeout(() => {
       this.retrying.delete(target.name);
       if (this.signal.aborted) return;
       if (target.ready) void this.replay(target);
-      else this.tryLater(target);
-    }, replayEveryMs);
+      else this.tryLater(target, soonMs);
+    }, delayMs);
     timer.unref();
   }
 
@@ -80,7 +81,7 @@ export class Returns {
       if (count > 0) this.log.info('returns from the spool were delivered', { master: target.name, count });
     } catch (error) {
       this.log.warn('returns stay in the spool', { master: target.name, error: messageOf(error) });
-      this.tryLater(target);
+      this.tryLater(target, afterFailureMs);
     }
   }
 

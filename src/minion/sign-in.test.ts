@@ -42,14 +42,18 @@ async function options(overrides: Record<string, Value> = {}, more: Partial<Sign
   };
   return { value, memory };
 }
-const once = async (overrides: Record<string, Value> = {}): Promise<AuthResult> => signInOnce((await options(overrides)).value);
+const once = async (overrides: Record<string, Value> = {}): Promise<AuthResult> =>
+  signInOnce((await options(overrides)).value);
 const reason = (result: AuthResult) => ('text' in result ? result.text : result.kind);
 const trustMaster = (text = testKeys.master.pub) => writeFileSync(keyFile(), text);
 
 describe('the first contact', () => {
   it('stores the key when everything is proven, and hands out the keys', async () => {
     const result = await once();
-    expect(result).toMatchObject({ kind: 'accepted', credentials: { generation: 3, publishPort: 14505, halite: true } });
+    expect(result).toMatchObject({
+      kind: 'accepted',
+      credentials: { generation: 3, publishPort: 14505, halite: true },
+    });
     if (result.kind === 'accepted') {
       expect(result.credentials.aes.keyString).toBe(master.aes.keyString);
       expect(result.credentials.session.keyString).toBe(master.session.keyString);
@@ -59,14 +63,70 @@ describe('the first contact', () => {
   });
 
   it.each<[string, (m: FakeMaster) => void, string]>([
-    ['a wrong signature', (m) => { m.tamperReply = (reply) => ({ ...reply, sig: Buffer.alloc(256, 1) }); }, 'the signature of the answer does not verify'],
-    ['another nonce', (m) => { m.tamperInner = (inner) => { inner['nonce'] = 'f'.repeat(32); }; }, 'the answer carries another nonce: it may be an old one sent again'],
-    ['another key in the reply', (m) => { m.tamperInner = (inner) => { inner['pub_key'] = otherText; }; }, 'the signature of the answer does not verify'],
-    ['a proof of another key', (m) => { m.tamperInner = (inner) => { inner['sig'] = Buffer.alloc(256, 3); }; }, ''],
-    ['no proof', (m) => { m.tamperInner = (inner) => { delete inner['sig']; }; }, 'the answer lacks the key or its proof'],
-    ['a refusal in plain text', (m) => { m.tamperReply = () => 'bad load'; }, 'the master answered "bad load"'],
-    ['an unsigned algorithm complaint', (m) => { m.tamperReply = () => ({ enc: 'clear', load: { ret: 'bad enc algo' } }); }, 'the master answered "bad enc algo"'],
-    ['nonsense', (m) => { m.tamperReply = () => undefined; }, 'the answer is not a map'],
+    [
+      'a wrong signature',
+      (m) => {
+        m.tamperReply = (reply) => ({ ...reply, sig: Buffer.alloc(256, 1) });
+      },
+      'the signature of the answer does not verify',
+    ],
+    [
+      'another nonce',
+      (m) => {
+        m.tamperInner = (inner) => {
+          inner['nonce'] = 'f'.repeat(32);
+        };
+      },
+      'the answer carries another nonce: it may be an old one sent again',
+    ],
+    [
+      'another key in the reply',
+      (m) => {
+        m.tamperInner = (inner) => {
+          inner['pub_key'] = otherText;
+        };
+      },
+      'the signature of the answer does not verify',
+    ],
+    [
+      'a proof of another key',
+      (m) => {
+        m.tamperInner = (inner) => {
+          inner['sig'] = Buffer.alloc(256, 3);
+        };
+      },
+      '',
+    ],
+    [
+      'no proof',
+      (m) => {
+        m.tamperInner = (inner) => {
+          delete inner['sig'];
+        };
+      },
+      'the answer lacks the key or its proof',
+    ],
+    [
+      'a refusal in plain text',
+      (m) => {
+        m.tamperReply = () => 'bad load';
+      },
+      'the master answered "bad load"',
+    ],
+    [
+      'an unsigned algorithm complaint',
+      (m) => {
+        m.tamperReply = () => ({ enc: 'clear', load: { ret: 'bad enc algo' } });
+      },
+      'the master answered "bad enc algo"',
+    ],
+    [
+      'nonsense',
+      (m) => {
+        m.tamperReply = () => undefined;
+      },
+      'the answer is not a map',
+    ],
   ])('writes nothing after %s', async (_, spoil, text) => {
     spoil(master);
     const result = await once();
@@ -110,7 +170,13 @@ describe('a known master', () => {
     trustMaster(otherText);
     const result = await once();
     expect(result).toMatchObject({ kind: 'distrusted', changedKey: true });
-    for (const part of [fingerprint(otherText), fingerprint(testKeys.master.pub), keyFile(), 'salt-key -F master', 'salt.example:4506']) {
+    for (const part of [
+      fingerprint(otherText),
+      fingerprint(testKeys.master.pub),
+      keyFile(),
+      'salt-key -F master',
+      'salt.example:4506',
+    ]) {
       expect(reason(result)).toContain(part);
     }
     expect(readFileSync(keyFile(), 'utf8')).toBe(otherText);
@@ -134,7 +200,9 @@ describe('a known master', () => {
     expect((await once({ verify_master_pubkey_sign: true })).kind).toBe('accepted');
     expect(readFileSync(keyFile(), 'utf8')).toBe(master.keyText);
     master.pubSig = signKeyText(otherPair.privateKey, master.keyText);
-    expect(reason(await once({ verify_master_pubkey_sign: true, always_verify_signature: true }))).toContain('does not verify');
+    expect(reason(await once({ verify_master_pubkey_sign: true, always_verify_signature: true }))).toContain(
+      'does not verify',
+    );
     master.pubSig = undefined;
     expect(reason(await once({ verify_master_pubkey_sign: true }))).toContain('did not sign');
     master.pubSig = signKeyText(createPrivateKey(testKeys.master_sign.pem), master.keyText);
@@ -146,7 +214,10 @@ describe('older masters', () => {
   it('are refused by default and admitted by minimum_master_version', async () => {
     master.generation = 2;
     expect(reason(await once())).toContain('minimum_master_version: 2');
-    expect(await once({ minimum_master_version: 2 })).toMatchObject({ kind: 'accepted', credentials: { generation: 2 } });
+    expect(await once({ minimum_master_version: 2 })).toMatchObject({
+      kind: 'accepted',
+      credentials: { generation: 2 },
+    });
     master.generation = 0;
     expect(reason(await once({ minimum_master_version: 2 }))).toContain('minimum_master_version: 0');
   });
@@ -180,7 +251,10 @@ describe('trying again', () => {
   it('never ends because of a rejection nobody proved', async () => {
     master.decision = false;
     const control = new AbortController();
-    const { value } = await options({}, { signal: control.signal, onState: (state) => state === 'rejected' && control.abort() });
+    const { value } = await options(
+      {},
+      { signal: control.signal, onState: (state) => state === 'rejected' && control.abort() },
+    );
     await expect(signIn(value)).rejects.toThrow(/abort/i);
   });
 
@@ -225,7 +299,10 @@ describe('recorded replies of real masters', () => {
       ['auth_known_master_sha1', {}],
       ['auth_known_master_sha224', { encAlgo: 'OAEP-SHA224', sigAlgo: 'PKCS1v15-SHA224' }],
     ] as const) {
-      expect(await readReply(vector[name].reply_zmq_frame_b64, { ...known, ...algos }, true)).toMatchObject({ kind: 'accepted', storeKey: undefined });
+      expect(await readReply(vector[name].reply_zmq_frame_b64, { ...known, ...algos }, true)).toMatchObject({
+        kind: 'accepted',
+        storeKey: undefined,
+      });
     }
     expect(await readReply(vector.auth_pending_reply_zmq_frame_b64)).toEqual({ kind: 'pending', proven: true });
     expect(await readReply(vector.auth_denied_reply_zmq_frame_b64)).toEqual({ kind: 'rejected', proven: true });
@@ -233,4 +310,3 @@ describe('recorded replies of real masters', () => {
     expect((await readReply(legacy)).kind).toBe('failed');
   });
 });
-

@@ -12,8 +12,9 @@ import { Display } from '../output.ts';
 import { outputOptions } from '../output-options.ts';
 import { refuseExternalAuth } from '../refusals.ts';
 import { flagOption, loadSettings, type Settings } from '../settings.ts';
+import { NO_MATCH } from './no-match.ts';
 import { publishCall, readRequest, type SaltRequest } from './request.ts';
-import { NO_MATCH, runJob } from './run-job.ts';
+import { runJob } from './run-job.ts';
 
 async function dumpConfig(settings: Settings<ClientOpts>): Promise<number> {
   const { dumpYaml } = await import('../../base/codec/yaml/dump.ts');

@@ -12,8 +12,6 @@ import { batchView, docsView, type JobView, staticView, streamView, type ViewOpt
 
 const STRUCTURED = new Set(['json', 'yaml', 'raw', 'pprint']);
 
-export const NO_MATCH = 'No minions matched the target. No command was sent, no jid was assigned.';
-
 type Mode = 'stream' | 'static' | 'batch' | 'docs' | 'group';
 
 function modeOf(settings: Settings<ClientOpts>, call: PublishCall): Mode {

@@ -14,13 +14,27 @@ const demo = defineModule({
   functions: {
     ping: fn({ doc: 'Says True.', examples: ["salt '*' demo.ping"], run: () => true }),
     echo: fn({ doc: 'Says it back.', params: { text: p.any() }, run: ({ text }) => text }),
-    arg: fn({ doc: 'Shows.', params: { args: p.rest(), kwargs: p.kwargs() }, run: ({ args, kwargs }) => newDict([['args', args], ['kwargs', kwargs]]) }),
+    arg: fn({
+      doc: 'Shows.',
+      params: { args: p.rest(), kwargs: p.kwargs() },
+      run: ({ args, kwargs }) =>
+        newDict([
+          ['args', args],
+          ['kwargs', kwargs],
+        ]),
+    }),
     code: fn({ doc: '', params: { code: p.int() }, run: ({ code }, ctx) => void ctx.setRetcode(code) }),
     nothing: fn({ doc: '', run: () => undefined }),
     shown: fn({ doc: '', outputter: 'txt', run: () => 'x' }),
     failed: fn({ doc: '', run: () => newDict([['result', false]]) }),
     unsuccessful: fn({ doc: '', run: () => newDict([['success', '']]) }),
-    raise: fn({ doc: '', params: { kind: p.string() }, run: ({ kind }) => { throw errors[kind]!; } }),
+    raise: fn({
+      doc: '',
+      params: { kind: p.string() },
+      run: ({ kind }) => {
+        throw errors[kind]!;
+      },
+    }),
     across: fn({ doc: '', run: (_args, ctx) => ctx.callWith('demo.echo', [], newDict([['text', 'there']])) }),
     deep: fn({ doc: '', run: (_args, ctx) => ctx.call('demo.code', 9) }),
     lost: fn({ doc: '', run: (_args, ctx) => ctx.call('demo.nothere') }),
@@ -50,7 +64,11 @@ function runtime(opts: Record<string, Value> = {}, pillar: PlainDict = newDict()
     match: async () => true,
   };
 }
-const run = (fun: Value, arg: Value[] = [], more: { opts?: Record<string, Value>; pillar?: PlainDict; job?: Record<string, Value> } = {}) =>
+const run = (
+  fun: Value,
+  arg: Value[] = [],
+  more: { opts?: Record<string, Value>; pillar?: PlainDict; job?: Record<string, Value> } = {},
+) =>
   runJob(runtime(more.opts, more.pillar), {
     job: newDict(Object.entries({ jid: '20200101000000000001', fun, arg, ...more.job })),
     signal: new AbortController().signal,
@@ -83,21 +101,39 @@ describe('outcomes, in the words of a Salt minion', () => {
   });
 
   it('of functions that break', async () => {
-    expect((await run('demo.raise', ['plain'])).return).toMatch(/^The minion function caused an exception: Traceback \(most recent call last\):\n {2}File "[\s\S]*\nException: boom\n$/);
+    expect((await run('demo.raise', ['plain'])).return).toMatch(
+      /^The minion function caused an exception: Traceback \(most recent call last\):\n {2}File "[\s\S]*\nException: boom\n$/,
+    );
     expect((await run('demo.raise', ['type'])).return).toMatch(/\nTypeError: x is not a function\n$/);
   });
 
   it('of wrong arguments', async () => {
     const doc = '\n\n    Says it back.\n    ';
-    expect((await run('demo.echo')).return).toBe(`Passed invalid arguments to demo.echo: echo() missing 1 required positional argument: 'text'${doc}`);
-    expect((await run('demo.ping', ['a', 'b', 'c'])).return).toContain('ping() takes 0 positional arguments but 3 were given\n');
-    expect((await run('demo.ping', [newDict([['__kwarg__', true], ['a', 1]])])).return).toBe(
-      "ERROR executing 'demo.ping': The following keyword arguments are not valid: a=1",
+    expect((await run('demo.echo')).return).toBe(
+      `Passed invalid arguments to demo.echo: echo() missing 1 required positional argument: 'text'${doc}`,
     );
+    expect((await run('demo.ping', ['a', 'b', 'c'])).return).toContain(
+      'ping() takes 0 positional arguments but 3 were given\n',
+    );
+    expect(
+      (
+        await run('demo.ping', [
+          newDict([
+            ['__kwarg__', true],
+            ['a', 1],
+          ]),
+        ])
+      ).return,
+    ).toBe("ERROR executing 'demo.ping': The following keyword arguments are not valid: a=1");
   });
 
   it('of functions that do not exist', async () => {
-    expect(await run('no.such')).toEqual({ return: "'no.such' is not available.", retcode: 1, success: false, out: 'nested' });
+    expect(await run('no.such')).toEqual({
+      return: "'no.such' is not available.",
+      retcode: 1,
+      success: false,
+      out: 'nested',
+    });
     const docs = (await run('demo.pin')).return as PlainDict;
     expect(docs['demo.ping']).toBe("\n    Says True.\n\n    CLI Example:\n\n        salt '*' demo.ping\n    ");
     expect(docs['demo.pin']).toBe("'demo.pin' is not available. Did you mean 'demo.ping'?");
@@ -105,16 +141,39 @@ describe('outcomes, in the words of a Salt minion', () => {
   });
 
   it('gives the published job to functions that take any keyword', async () => {
-    const shown = (await run('demo.arg', [1, newDict([['__kwarg__', true], ['a', 'b']])], { job: { user: 'root' } })).return as PlainDict;
+    const shown = (
+      await run(
+        'demo.arg',
+        [
+          1,
+          newDict([
+            ['__kwarg__', true],
+            ['a', 'b'],
+          ]),
+        ],
+        { job: { user: 'root' } },
+      )
+    ).return as PlainDict;
     expect(shown['args']).toEqual([1]);
-    expect(Object.keys(shown['kwargs'] as PlainDict)).toEqual(['a', '__pub_jid', '__pub_fun', '__pub_arg', '__pub_user']);
+    expect(Object.keys(shown['kwargs'] as PlainDict)).toEqual([
+      'a',
+      '__pub_jid',
+      '__pub_fun',
+      '__pub_arg',
+      '__pub_user',
+    ]);
   });
 
   it('obeys a blackout, its exceptions, and says that executors are missing', async () => {
-    const pillar = newDict([['minion_blackout', true], ['minion_blackout_whitelist', ['demo.ping']]]);
+    const pillar = newDict([
+      ['minion_blackout', true],
+      ['minion_blackout_whitelist', ['demo.ping']],
+    ]);
     expect((await run('demo.echo', [1], { pillar })).return).toContain('Minion in blackout mode');
     expect((await run('demo.ping', [], { pillar })).return).toBe(true);
-    expect((await run('demo.ping', [], { job: { module_executors: ['docker'] } })).return).toContain("Executor 'docker' is not available");
+    expect((await run('demo.ping', [], { job: { module_executors: ['docker'] } })).return).toContain(
+      "Executor 'docker' is not available",
+    );
     expect((await run('demo.ping', [], { opts: { module_executors: ['direct_call'] } })).return).toBe(true);
   });
 });
@@ -125,9 +184,30 @@ describe('jobs with several functions', () => {
 
   it('return a map per field', async () => {
     const outcome = await run(funs, arg);
-    expect(outcome.return).toEqual(newDict([['demo.ping', true], ['demo.code', null], ['no.such', "'no.such' is not available."], ['demo.nothing', null]]));
-    expect(outcome.retcode).toEqual(newDict([['demo.ping', 0], ['demo.code', 7], ['no.such', 1], ['demo.nothing', 0]]));
-    expect(outcome.success).toEqual(newDict([['demo.ping', true], ['demo.code', false], ['no.such', false], ['demo.nothing', true]]));
+    expect(outcome.return).toEqual(
+      newDict([
+        ['demo.ping', true],
+        ['demo.code', null],
+        ['no.such', "'no.such' is not available."],
+        ['demo.nothing', null],
+      ]),
+    );
+    expect(outcome.retcode).toEqual(
+      newDict([
+        ['demo.ping', 0],
+        ['demo.code', 7],
+        ['no.such', 1],
+        ['demo.nothing', 0],
+      ]),
+    );
+    expect(outcome.success).toEqual(
+      newDict([
+        ['demo.ping', true],
+        ['demo.code', false],
+        ['no.such', false],
+        ['demo.nothing', true],
+      ]),
+    );
   });
 
   it('return lists with multifunc_ordered', async () => {
@@ -137,8 +217,22 @@ describe('jobs with several functions', () => {
 
 describe('the return load', () => {
   it('has the fields and order of a real minion', async () => {
-    const job = newDict(Object.entries({ fun: 'demo.ping', arg: [1], jid: '1', tgt: '*', ret: '', user: 'root', metadata: { a: 1 } }));
+    const job = newDict(
+      Object.entries({ fun: 'demo.ping', arg: [1], jid: '1', tgt: '*', ret: '', user: 'root', metadata: { a: 1 } }),
+    );
     const load = returnLoad('m1', job, await run('demo.shown'));
-    expect(Object.keys(load)).toEqual(['cmd', 'id', 'success', 'return', 'retcode', 'jid', 'fun', 'fun_args', 'user', 'metadata', 'out']);
+    expect(Object.keys(load)).toEqual([
+      'cmd',
+      'id',
+      'success',
+      'return',
+      'retcode',
+      'jid',
+      'fun',
+      'fun_args',
+      'user',
+      'metadata',
+      'out',
+    ]);
   });
 });

@@ -59,30 +59,30 @@ export function setKey(dict: Dict, key: Value, value: Value): void {
 }
 
 /** A copy that shares nothing; what was shared inside stays shared inside. */
-export function deepCopy<V extends Value>(value: V, memo: Map<object, Value> = new Map()): V {
-  if (value === null || typeof value !== 'object') return value;
+export function deepCopy<V extends Value>(value: V): V {
+  return copyValue(value, new Map()) as V;
+}
+
+function copyValue(value: Value, memo: Map<object, Value>): Value {
+  if (value === null || typeof value !== 'object' || !(Array.isArray(value) || isDict(value))) return value;
   const known = memo.get(value);
-  if (known !== undefined) return known as V;
-  let copy: Value = value;
+  if (known !== undefined) return known;
   if (Array.isArray(value)) {
     const list: Value[] = [];
     memo.set(value, list);
-    for (const item of value) list.push(deepCopy(item, memo));
-    return list as Value as V;
+    for (const item of value) list.push(copyValue(item, memo));
+    return list;
   }
   if (value instanceof Map) {
     const map = new Map<Value, Value>();
     memo.set(value, map);
-    for (const [key, item] of value) map.set(key, deepCopy(item, memo));
-    return map as Value as V;
+    for (const [key, item] of value) map.set(key, copyValue(item, memo));
+    return map;
   }
-  if (isDict(value)) {
-    const dict = newDict();
-    memo.set(value, dict);
-    for (const key in value) dict[key] = deepCopy((value as PlainDict)[key]!, memo);
-    copy = dict;
-  }
-  return copy as V;
+  const dict = newDict();
+  memo.set(value, dict);
+  for (const key in value) dict[key] = copyValue(value[key]!, memo);
+  return dict;
 }
 
 /** type(value).__name__ for rendered data, whose dicts are of a class of Salt's. */

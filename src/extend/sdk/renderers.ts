@@ -102,3 +102,22 @@ export class RenderError extends HaliteError {
     return parts.join('\n');
   }
 }
+
+/** What the function of a `#!js` or `#!ts` file is given. */
+export interface SlsScope {
+  /** Calls an execution function: `await salt('pkg.version', 'nginx')`; named arguments as last one: `{ kwargs: { … } }`. */
+  readonly salt: (fun: string, ...args: Value[]) => Promise<Value>;
+  readonly grains: Dict;
+  readonly pillar: Dict;
+  readonly opts: Readonly<Record<string, Value>>;
+  readonly saltenv: string;
+  readonly sls: string;
+  readonly log: ExtensionLog;
+  readonly [name: string]: unknown;
+}
+
+/** A piece of SLS data: what YAML could say, written as code. */
+export type SlsData = { readonly [id: string]: unknown };
+
+/** The default export of a `#!ts` file: `const build: SlsBuilder = ({ grains }) => ({ … }); export default build;` */
+export type SlsBuilder = (scope: SlsScope) => SlsData | Promise<SlsData>;

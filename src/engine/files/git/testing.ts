@@ -27,29 +27,22 @@ export function buildRepository(folder: string, steps: readonly Step[]): void {
 export function applyStep(folder: string, [kind, first = '', second = '']: Step): void {
   const path = join(folder, first);
   if (kind === 'file' || kind === 'link') mkdirSync(dirname(path), { recursive: true });
-  switch (kind) {
-    case 'file':
-      return writeFileSync(path, second);
-    case 'link':
-      return symlinkSync(second, path);
-    case 'mode':
-      return chmodSync(path, 0o755);
-    case 'rm':
-      return rmSync(path);
-    case 'commit':
-      git(folder, 'add', '-A');
-      git(folder, 'commit', '-q', '-m', 'x');
-      return;
-    default:
-      git(folder, ...commands[kind]!(first));
-  }
+  if (kind === 'file') writeFileSync(path, second);
+  else if (kind === 'link') symlinkSync(second, path);
+  else if (kind === 'mode') chmodSync(path, 0o755);
+  else if (kind === 'rm') rmSync(path);
+  else for (const args of commands[kind]!(first)) git(folder, ...args);
 }
 
-const commands: Readonly<Record<string, (name: string) => string[]>> = {
-  branch: (name) => ['checkout', '-q', '-b', name],
-  switch: (name) => ['checkout', '-q', name],
-  tag: (name) => ['tag', name],
-  atag: (name) => ['tag', '-a', '-m', 'x', name],
-  unbranch: (name) => ['branch', '-q', '-D', name],
-  untag: (name) => ['tag', '-d', name],
+const commands: Readonly<Record<string, (name: string) => string[][]>> = {
+  commit: () => [
+    ['add', '-A'],
+    ['commit', '-q', '-m', 'x'],
+  ],
+  branch: (name) => [['checkout', '-q', '-b', name]],
+  switch: (name) => [['checkout', '-q', name]],
+  tag: (name) => [['tag', name]],
+  atag: (name) => [['tag', '-a', '-m', 'x', name]],
+  unbranch: (name) => [['branch', '-q', '-D', name]],
+  untag: (name) => [['tag', '-d', name]],
 };

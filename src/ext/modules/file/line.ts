@@ -55,7 +55,7 @@ function insertAtLocation(lines: string[], content: string, location: string, in
 
 function insert(lines: string[], content: string, request: LineRequest, before?: string[], after?: string[]): string[] {
   const put = (index: number, like: string): string[] => lines.toSpliced(index, 0, indented(like, content, request.indent));
-  if (before === undefined && after === undefined && request.location === null && !request.before && !request.after) {
+  if (before === undefined && after === undefined && request.location === null) {
     throw commandError('On insert either "location" or "before/after" conditions are required.');
   }
   if (request.location) return insertAtLocation(lines, content, request.location, request.indent);

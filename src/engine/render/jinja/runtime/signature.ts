@@ -1,5 +1,6 @@
 // Binding of arguments to named parameters, with the errors Python raises for functions written in Python.
 import { typeError } from '../errors.ts';
+import { makeFloat } from './number.ts';
 import type { Kwargs, PyValue } from './value.ts';
 
 export interface Signature {
@@ -44,7 +45,7 @@ export function signature(name: string, text: string, implicit = 0): Signature {
 function literalOf(text: string): PyValue {
   if (Object.hasOwn(literals, text)) return literals[text]!;
   if (text.startsWith("'")) return text.slice(1, -1);
-  return Number(text);
+  return text.includes('.') ? makeFloat(Number(text)) : Number(text);
 }
 
 const noNames: Map<string, PyValue> = new Map();

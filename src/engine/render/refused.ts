@@ -1,0 +1,31 @@
+// Renderers of Salt that Halite does not have, and what to do instead.
+
+const python =
+  'it runs Python code, which Halite does not. Write the file as Jinja and YAML, or as code with "#!js" (see the guide, "State trees as code")';
+const format = 'the format is not built in. Use YAML or JSON, or add a renderer of that name to salt://_renderers';
+const decryption = 'this kind of decryption is not built in. Use gpg, or add a renderer of that name to salt://_renderers';
+
+const reasons: Readonly<Record<string, string>> = {
+  py: python,
+  pydsl: python,
+  pyobjects: python,
+  mako: python,
+  wempy: python,
+  genshi: python,
+  cheetah: python,
+  stateconf: 'stateconf is not supported. Use plain YAML with "include" and "extend"',
+  toml: format,
+  hjson: format,
+  json5: format,
+  dson: format,
+  msgpack: format,
+  nacl: decryption,
+  pass: decryption,
+  aws_kms: decryption,
+};
+
+/** Why a renderer that exists in Salt cannot be used; undefined for names nobody knows. */
+export function refusalOf(name: string): string | undefined {
+  if (!Object.hasOwn(reasons, name)) return undefined;
+  return `The renderer "${name}" is not available: ${reasons[name]}.`;
+}

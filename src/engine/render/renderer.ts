@@ -1,0 +1,131 @@
+// Runs a text through its pipe of renderers.
+import { stat } from 'node:fs/promises';
+import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import type { Loaded } from '../../extend/loader/index.ts';
+import { RenderError, type RendererContext, type RenderRequest } from '../../extend/sdk/index.ts';
+import type { RenderHost } from './host.ts';
+import { parsePipe, type PipeStep, shebangOf, shebangOfString } from './pipe.ts';
+import { readSource } from './read-source.ts';
+import { refusalOf } from './refused.ts';
+import { renderJinja } from './salt-jinja.ts';
+
+/** Told what each step was given, for those who look into a pipe. */
+export type StepWatcher = (renderer: string, input: Value) => void;
+
+interface Step {
+  readonly name: string;
+  readonly argline: string;
+  readonly found: Loaded<'renderers'>;
+}
+
+/** Renders a text that is no file: of its `#!` only the first word counts, as in Salt. */
+export async function renderText(host: RenderHost, text: string, request: RenderRequest = {}): Promise<Value> {
+  return runPipe(host, text, shebangOfString(text), request, undefined);
+}
+
+/** Renders a file. One that is missing, empty or blank gives an empty dict. */
+export async function renderFile(
+  host: RenderHost,
+  path: string,
+  request: RenderRequest = {},
+  watch?: StepWatcher,
+): Promise<Value> {
+  const found = await stat(path).catch(() => undefined);
+  if (!found?.isFile()) {
+    host.log.error(`Template does not exist: ${path}`);
+    return newDict();
+  }
+  const text = await readSource(path);
+  if (text.trim() === '') return newDict();
+  return runPipe(host, text, shebangOf(text), { ...request, path }, watch);
+}
+
+async function runPipe(
+  host: RenderHost,
+  text: string,
+  shebang: string | undefined,
+  request: RenderRequest,
+  watch: StepWatcher | undefined,
+): Promise<Value> {
+  const pipe = request.pipe ?? shebang ?? request.renderer ?? optionText(host, 'renderer', 'jinja|yaml');
+  const steps = await findSteps(host, pipe);
+  // Salt: a pipe in which nothing is left gives an empty dict, not the text.
+  if (steps.length === 0) return newDict();
+  let value: Value = text;
+  for (const [at, step] of steps.entries()) {
+    watch?.(step.name, value);
+    value = await runStep(host, step, value, request, at === 0);
+  }
+  if (typeof value === 'string' && text.includes('\r\n') && !value.includes('\r\n')) {
+    return value.replaceAll('\n', '\r\n');
+  }
+  return value;
+}
+
+async function runStep(host: RenderHost, step: Step, input: Value, request: RenderRequest, first: boolean): Promise<Value> {
+  const { extension } = step.found;
+  if (extension.input === 'text' && typeof input !== 'string') {
+    throw new RenderError(`The renderer ${step.name} takes text, but the one before it gave data`, { file: request.path });
+  }
+  const value = await extension.render(input, contextOf(host, step.argline, request, first));
+  return value === null && extension.output === 'data' ? newDict() : value;
+}
+
+function contextOf(host: RenderHost, argline: string, request: RenderRequest, first: boolean): RendererContext {
+  const noSecrets = (): void => undefined;
+  return {
+    opts: host.opts,
+    grains: host.grains,
+    pillar: host.pillar,
+    saltenv: request.saltenv ?? 'base',
+    sls: request.sls ?? '',
+    path: request.path,
+    argline,
+    variables: request.context ?? noVariables,
+    first,
+    log: host.log,
+    signal: host.signal,
+    call: (fun, ...args) => host.functions.call(fun, args, noVariables),
+    callWith: (fun, args, kwargs) => host.functions.call(fun, args, kwargs),
+    exec: (file, args, options) => host.exec(file, args, options),
+    jinja: (source) => renderJinja(host, source, request),
+    keepSecret: host.keepSecret ?? noSecrets,
+  };
+}
+
+const noVariables: PlainDict = Object.freeze(newDict());
+
+/** The renderers of a pipe; none at all when one of them does not exist, as in Salt. */
+async function findSteps(host: RenderHost, pipe: string): Promise<Step[]> {
+  const allowed = optionList(host, 'renderer_whitelist');
+  const forbidden = optionList(host, 'renderer_blacklist');
+  const steps: Step[] = [];
+  for (const step of parsePipe(pipe)) {
+    if ((allowed.length > 0 && !allowed.includes(step.name)) || forbidden.includes(step.name)) {
+      host.log.warn(`The renderer "${step.name}" is disallowed by configuration and will be skipped.`);
+      continue;
+    }
+    const found = await host.loader.get('renderers', step.name);
+    if (!found) return refuse(host, pipe, step);
+    steps.push({ ...step, found });
+  }
+  return steps;
+}
+
+function refuse(host: RenderHost, pipe: string, step: PipeStep): [] {
+  const why = host.loader.reason('renderers', step.name);
+  const refusal = refusalOf(step.name);
+  if (refusal) throw new RenderError(refusal);
+  host.log.error(`The renderer "${pipe}" is not available`, { renderer: step.name, ...(why ? { why } : {}) });
+  return [];
+}
+
+function optionText(host: RenderHost, name: string, fallback: string): string {
+  const value = host.opts[name];
+  return typeof value === 'string' && value !== '' ? value : fallback;
+}
+
+function optionList(host: RenderHost, name: string): readonly Value[] {
+  const value = host.opts[name];
+  return Array.isArray(value) ? value : [];
+}

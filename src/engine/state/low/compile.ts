@@ -1,0 +1,76 @@
+// Turns high data into low chunks: one per state and name, with every argument in one dict.
+import { type Dict, dictEntries, isDict, newDict, type Value } from '../../../base/codec/value.ts';
+import { pyEquals } from '../../../base/util/index.ts';
+import { type Body, type Chunk, deepCopy, firstKey, firstValue, type High, isBody, isHidden, textOf } from '../data.ts';
+import { orderChunks } from './order.ts';
+
+/** The chunks of high data, in the order they will be tried. */
+export function compileHigh(high: High, orchestrationJid?: Value): Chunk[] {
+  const chunks: Chunk[] = [];
+  for (const [id, body] of high) {
+    if (isHidden(id) || !isBody(body)) continue;
+    for (const [state, args] of body) {
+      if (!isHidden(state) && Array.isArray(args)) chunks.push(...chunksOf(id, textOf(state), args, body, orchestrationJid));
+    }
+  }
+  return orderChunks(chunks);
+}
+
+function chunksOf(id: Value, state: string, args: readonly Value[], body: Body, orchestrationJid: Value | undefined): Chunk[] {
+  const chunk = newDict([
+    ['state', state],
+    ['name', id],
+  ]);
+  if (orchestrationJid !== undefined && orchestrationJid !== null) chunk['__orchestration_jid__'] = orchestrationJid;
+  for (const key of ['__sls__', '__env__']) if (body.has(key)) chunk[key] = body.get(key)!;
+  chunk['__id__'] = id;
+  const functions = new Set<string>();
+  const names: Value[] = [];
+  const known = new Set<Value>();
+  for (const arg of args) {
+    if (typeof arg === 'string') functions.add(arg);
+    else if (isDict(arg)) takeArguments({ chunk, names, known, id }, arg);
+  }
+  const lives = names.length > 0 ? names.map((entry, at) => named(chunk, entry, at + 1)) : [deepCopy(chunk)];
+  return lives.flatMap((live) =>
+    [...functions].map((fun) => {
+      live['fun'] = fun;
+      return live;
+    }),
+  );
+}
+
+interface Taking {
+  readonly chunk: Chunk;
+  readonly names: Value[];
+  readonly known: Set<Value>;
+  readonly id: Value;
+}
+
+function takeArguments({ chunk, names, known, id }: Taking, arg: Dict): void {
+  for (const [key, value] of dictEntries(arg)) {
+    if (key === 'names') {
+      for (const name of Array.isArray(value) ? value : []) {
+        if (known.has(name) || (isDict(name) && names.some((other) => pyEquals(other, name)))) continue;
+        known.add(name);
+        names.push(name);
+      }
+    } else if (key === 'name' && typeof value !== 'string') chunk['name'] = id;
+    // `state` would change which module runs.
+    else if (key !== 'state') chunk[textOf(key)] = value;
+  }
+}
+
+/** One of several `names`; an entry may carry arguments of its own. */
+function named(chunk: Chunk, entry: Value, order: number): Chunk {
+  const live = deepCopy(chunk);
+  if (isDict(entry)) {
+    live['name'] = firstKey(entry) ?? null;
+    const own = firstValue(entry);
+    for (const arg of Array.isArray(own) ? own : []) {
+      if (isDict(arg)) for (const [key, value] of dictEntries(arg)) live[textOf(key)] = deepCopy(value);
+    }
+  } else live['name'] = entry;
+  live['name_order'] = order;
+  return live;
+}

@@ -1,0 +1,25 @@
+// Renderer `json`.
+import { defineRenderer, newDict, RenderError } from 'halite/sdk';
+import { loadJson } from '../../base/codec/json/index.ts';
+import { pythonJsonError } from './_lib/json-error.ts';
+
+export default defineRenderer({
+  name: 'json',
+  doc: 'Reads JSON; a first line that begins with #! is left out, and nothing at all is an empty map.',
+  input: 'text',
+  output: 'data',
+  render(source, ctx) {
+    const whole = source as string;
+    const text = whole.startsWith('#!') ? whole.slice(whole.indexOf('\n') + 1) : whole;
+    if (text.trim() === '') return newDict();
+    try {
+      return loadJson(text);
+    } catch (error) {
+      const fault = pythonJsonError(text);
+      if (!fault) throw error;
+      const skipped = whole.length === text.length ? 0 : 1;
+      const place = { file: ctx.path, line: fault.line + skipped, column: fault.column };
+      throw new RenderError(fault.message, place, { pyType: 'JSONDecodeError', cause: error });
+    }
+  },
+});

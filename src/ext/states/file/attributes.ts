@@ -1,0 +1,46 @@
+// Attributes of files on ext filesystems (`lsattr`, `chattr`).
+import { newDict, type PlainDict, type StateContext } from 'halite/sdk';
+import { which } from '../../modules/support/which.ts';
+
+const letters = 'aAcCdDeijPsStTu';
+
+/** The attributes a file has, or undefined when they cannot be read here. */
+async function attributesOf(path: string, ctx: StateContext): Promise<string | undefined> {
+  const program = which('lsattr');
+  if (!program) return undefined;
+  const out = await ctx.exec(program, ['-d', '--', path]);
+  if (out.retcode !== 0) return undefined;
+  const field = out.stdout.split(/\s+/, 1)[0] ?? '';
+  return [...field].filter((letter) => letters.includes(letter)).join('');
+}
+
+export interface AttributeChange {
+  readonly old: string;
+  readonly wanted: string;
+  readonly added: string;
+  readonly removed: string;
+}
+
+/** How attributes differ from the wanted ones; `e` is the filesystem's own and stays. */
+export async function attributeChange(path: string, wanted: string, ctx: StateContext): Promise<AttributeChange | undefined> {
+  const old = await attributesOf(path, ctx);
+  if (old === undefined) return undefined;
+  const target = new Set(wanted + (old.includes('e') ? 'e' : ''));
+  const added = [...target].filter((letter) => !old.includes(letter)).join('');
+  const removed = [...old].filter((letter) => !target.has(letter)).join('');
+  return added || removed ? { old, wanted, added, removed } : undefined;
+}
+
+export async function setAttributes(path: string, wanted: string, ctx: StateContext): Promise<{ change?: PlainDict; problem?: string } | undefined> {
+  const needed = await attributeChange(path, wanted, ctx);
+  const program = which('chattr');
+  if (!needed || !program) return undefined;
+  if (needed.added) await ctx.exec(program, [`+${needed.added}`, path]);
+  if (needed.removed) await ctx.exec(program, [`-${needed.removed}`, path]);
+  const left = await attributeChange(path, wanted, ctx);
+  const now = left ? left.old : wanted;
+  return {
+    ...(now !== needed.old && { change: newDict([['old', needed.old], ['new', now]]) }),
+    ...(left && { problem: `Failed to change attributes to ${wanted}` }),
+  };
+}

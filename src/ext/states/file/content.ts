@@ -1,0 +1,131 @@
+// New content of a file: compared, shown as a difference, and put in place without ever leaving half a file.
+import { randomBytes } from 'node:crypto';
+import { chmodSync, chownSync, closeSync, copyFileSync, mkdirSync, openSync, readFileSync, readSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { unifiedDiff } from '../../modules/support/unified-diff.ts';
+import { lookAt } from './facts.ts';
+
+/** Content in memory, or a file that holds it. */
+export type Content = { readonly bytes: Buffer } | { readonly path: string };
+
+const CHUNK = 1 << 20;
+
+function sameFiles(a: string, b: string): boolean {
+  const [one, two] = [openSync(a, 'r'), openSync(b, 'r')];
+  try {
+    const [left, right] = [Buffer.allocUnsafe(CHUNK), Buffer.allocUnsafe(CHUNK)];
+    for (;;) {
+      const [x, y] = [readSync(one, left), readSync(two, right)];
+      if (x !== y || left.compare(right, 0, y, 0, x) !== 0) return false;
+      if (x === 0) return true;
+    }
+  } finally {
+    closeSync(one);
+    closeSync(two);
+  }
+}
+
+/** Whether a file already holds the content. */
+export function holds(path: string, content: Content): boolean {
+  const size = 'bytes' in content ? content.bytes.length : statSync(content.path).size;
+  if (statSync(path).size !== size) return false;
+  return 'bytes' in content ? readFileSync(path).equals(content.bytes) : sameFiles(path, content.path);
+}
+
+export const bytesOf = (content: Content): Buffer => ('bytes' in content ? content.bytes : readFileSync(content.path));
+
+const START = 512;
+
+/** Salt's idea of text: by the first 512 bytes, UTF-8 or mostly printable. */
+export function looksLikeText(bytes: Buffer): boolean {
+  const start = bytes.subarray(0, START);
+  if (start.length === 0) return true;
+  if (start.includes(0)) return false;
+  const text = start.toString('utf8');
+  if (Buffer.from(text, 'utf8').equals(start)) return true;
+  const odd = start.filter((byte) => !((byte >= 32 && byte < 127) || [8, 9, 10, 12, 13].includes(byte)));
+  return odd.length / start.length <= 0.3;
+}
+
+function firstBytes(path: string): Buffer {
+  const file = openSync(path, 'r');
+  try {
+    const start = Buffer.alloc(START);
+    return start.subarray(0, readSync(file, start, 0, START, 0));
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Lines end at line feeds only; each is UTF-8 or, failing that, Latin-1. */
+export function byteLines(bytes: Buffer): string[] {
+  const text = bytes.toString('utf8');
+  if (!text.includes('\ufffd')) return text.split(/(?<=\n)/).filter((line) => line !== '');
+  const lines: string[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const end = bytes.indexOf(10, at);
+    const line = bytes.subarray(at, end < 0 ? bytes.length : end + 1);
+    const decoded = line.toString('utf8');
+    lines.push(Buffer.from(decoded, 'utf8').equals(line) ? decoded : line.toString('latin1'));
+    at += line.length;
+  }
+  return lines;
+}
+
+/** The difference between a file and its new content, as Salt shows it. */
+export function differenceOf(path: string, content: Content, show = true): string {
+  if (!show) return '<show_changes=False>';
+  const oldText = looksLikeText(firstBytes(path));
+  const newText = looksLikeText('bytes' in content ? content.bytes : firstBytes(content.path));
+  if (!oldText && !newText) return 'Replace binary file';
+  if (!oldText) return 'Replace binary file with text file';
+  if (!newText) return 'Replace text file with binary file';
+  return unifiedDiff(byteLines(readFileSync(path)), byteLines(bytesOf(content)));
+}
+
+function stamp(now: Date): string {
+  const [day, month, date, year] = now.toDateString().split(' ');
+  const two = (part: number): string => String(part).padStart(2, '0');
+  const micro = String(now.getTime() * 1000).slice(-6);
+  return `${day}_${month}_${date}_${two(now.getHours())}:${two(now.getMinutes())}:${two(now.getSeconds())}_${micro}_${year}`;
+}
+
+/** Keeps a copy of a file below the minion's cache, where `file.list_backups` finds it. */
+export function backUp(path: string, cachedir: string): void {
+  const stats = statSync(path);
+  const folder = join(cachedir, 'file_backup', dirname(path).slice(1));
+  mkdirSync(folder, { recursive: true });
+  const copy = join(folder, `${basename(path)}_${stamp(new Date())}`);
+  copyFileSync(path, copy);
+  chownSync(copy, stats.uid, stats.gid);
+  chmodSync(copy, stats.mode & 0o7777);
+}
+
+export interface WriteOptions {
+  /** `minion` and `both` keep a copy of the old file. */
+  readonly backup: string;
+  readonly cachedir: string;
+  /** Permission bits of a file that was not there before. */
+  readonly newMode: number;
+}
+
+/** Puts the content in place: a new file beside the old one takes its name, owner and mode. */
+export function put(path: string, content: Content, options: WriteOptions): void {
+  const old = lookAt(path);
+  if (old && (options.backup === 'minion' || options.backup === 'both')) backUp(path, options.cachedir);
+  const beside = join(dirname(path), `${basename(path).slice(0, 200)}.${randomBytes(6).toString('hex')}`);
+  try {
+    if ('bytes' in content) writeFileSync(beside, content.bytes, { mode: 0o600, flag: 'wx' });
+    else copyFileSync(content.path, beside);
+    if (old) chownSync(beside, old.uid, old.gid);
+    chmodSync(beside, old ? old.mode & 0o7777 : options.newMode);
+    try {
+      renameSync(beside, path);
+    } catch {
+      // A file that is a mount point of its own cannot be replaced, only written to.
+      copyFileSync(beside, path);
+    }
+  } finally {
+    rmSync(beside, { force: true });
+  }
+}

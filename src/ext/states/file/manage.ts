@@ -1,0 +1,119 @@
+// One file brought to its content, owner and mode: the heart of `managed`, `serialize`, `recurse` and others.
+import { realpathSync } from 'node:fs';
+import { dictGet, newDict, type PlainDict, type StateContext, type StateResult, type Value } from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { normalizeMode } from '../../modules/support/modes.ts';
+import { osText } from '../../modules/support/os-errors.ts';
+import { dirName } from '../../modules/support/paths.ts';
+import { type Content, differenceOf, holds, put } from './content.ts';
+import { currentUmask, exists, isDir, isLink, lookAt, lookAtLink } from './facts.ts';
+import { folderModeFor, makeParents } from './folders.ts';
+import { permsNeeded, setPerms } from './perms.ts';
+import type { Selinux } from './selinux.ts';
+
+export interface ManageRequest {
+  readonly name: string;
+  /** undefined: an empty file when there is none. */
+  readonly content: Content | undefined;
+  /** The content came from a file of its own, not from the state's arguments. */
+  readonly fromSource: boolean;
+  readonly user: Value;
+  readonly group: Value;
+  readonly mode: string | null;
+  readonly attrs?: Value;
+  readonly backup: string;
+  readonly makedirs: boolean;
+  readonly dirMode?: Value;
+  readonly follow: boolean;
+  readonly showChanges: boolean;
+  readonly selinux?: Selinux | undefined;
+}
+
+/** Whether differences must not be shown because templates may carry secrets. */
+function hidden(ctx: StateContext): boolean {
+  const name = 'obfuscate_templates';
+  return Boolean(ctx.opts[name] ?? dictGet(ctx.grains, name) ?? dictGet(ctx.pillar, name));
+}
+
+function difference(path: string, request: ManageRequest, ctx: StateContext): string {
+  return hidden(ctx) ? '<Obfuscated Template>' : differenceOf(path, request.content as Content, request.showChanges);
+}
+
+const permsOf = (request: ManageRequest) => ({
+  user: request.user,
+  group: request.group,
+  mode: request.mode,
+  attrs: request.attrs ?? null,
+  follow: request.follow,
+  selinux: request.selinux,
+});
+
+/** What `manageFile` would change, in the words Salt's test mode uses. */
+export async function changesNeeded(request: ManageRequest, ctx: StateContext): Promise<PlainDict> {
+  const { name, content } = request;
+  const there = (request.follow ? lookAt(name) : undefined) ?? lookAtLink(name);
+  if (!there) return newDict([['newfile', name]]);
+  const changes = newDict();
+  if (there.isSymbolicLink() && !request.follow && request.fromSource) changes['diff'] = 'Replace symbolic link with regular file';
+  else if (content && exists(name) && !holds(name, content)) changes['diff'] = difference(name, request, ctx);
+  else if (content && !exists(name)) return newDict([['newfile', name]]);
+  const perms = await permsNeeded(name, permsOf(request), ctx);
+  if (perms['attrs'] !== undefined) perms['attrs'] = pyStr(request.attrs ?? '');
+  return Object.assign(changes, perms);
+}
+
+const backupMode = (request: ManageRequest, ctx: StateContext): string => request.backup || pyStr(ctx.opts['backup_mode'] ?? '');
+
+function write(path: string, request: ManageRequest, newMode: number, ctx: StateContext): void {
+  if (!request.content) return;
+  put(path, request.content, { backup: backupMode(request, ctx), cachedir: pyStr(ctx.opts['cachedir'] ?? ''), newMode });
+}
+
+async function update(request: ManageRequest, ctx: StateContext): Promise<StateResult> {
+  const { name, content } = request;
+  const target = isLink(name) && request.follow ? realpathSync(name) : name;
+  const changes = newDict();
+  try {
+    if (isLink(name) && !request.follow && request.fromSource) {
+      write(name, request, 0o600, ctx);
+      changes['diff'] = 'Replace symbolic link with regular file';
+    } else if (content && !holds(target, content)) {
+      changes['diff'] = difference(target, request, ctx);
+      write(target, request, 0o600, ctx);
+    }
+  } catch (error) {
+    return ctx.fail(`Failed to commit change: ${osText(error, target)}`, { name, changes });
+  }
+  const perms = await setPerms(name, permsOf(request), ctx);
+  Object.assign(changes, perms.changes);
+  const changed = Object.keys(changes).length > 0;
+  const comment = changed ? `File ${name} updated` : perms.ok ? `File ${name} is in the correct state` : perms.problems.join('; ');
+  return ctx.result({ name, changes, result: perms.ok, comment });
+}
+
+async function create(request: ManageRequest, ctx: StateContext): Promise<StateResult> {
+  const { name, user, group } = request;
+  if (!isDir(dirName(name))) {
+    if (!request.makedirs) return ctx.fail('Parent directory not present', { name });
+    const mode = request.dirMode ?? folderModeFor(request.mode);
+    await makeParents(name, { user, group, mode }, ctx);
+  }
+  const usual = 0o666 & ~currentUmask();
+  // Salt: content from a file starts as 0600, other files as the umask says, unless a mode is asked for.
+  const first = request.fromSource || request.mode !== null ? 0o600 : usual;
+  const mode = request.mode ?? normalizeMode(usual.toString(8));
+  const content = request.content ?? { bytes: Buffer.alloc(0) };
+  write(name, { ...request, content }, first, ctx);
+  const changes = request.content ? newDict([['diff', 'New file']]) : newDict([['new', `file ${name} created`]]);
+  const perms = await setPerms(name, { ...permsOf(request), mode, follow: false }, ctx);
+  Object.assign(changes, perms.changes);
+  const comment = [...(request.content ? [] : ['Empty file']), ...perms.problems].join('; ');
+  return ctx.result({ name, changes, result: perms.ok, comment: comment || `File ${name} updated` });
+}
+
+/** Does it; never under test. */
+export async function manageFile(request: ManageRequest, ctx: StateContext): Promise<StateResult> {
+  const found = lookAtLink(request.name);
+  const file = found && (found.isSymbolicLink() || found.isFile());
+  return file ? update(request, ctx) : create(request, ctx);
+}
