@@ -8,6 +8,7 @@ import type { KeyStore } from '../store/keys.ts';
 import type { DurableJobs } from './durable.ts';
 import type { Fleet } from './fleet.ts';
 import type { KeySignature } from './key-signature.ts';
+import type { Mine } from './mine.ts';
 import type { Publisher } from './publisher.ts';
 import type { Secrets } from './secrets.ts';
 import type { Tracker } from './track.ts';
@@ -24,6 +25,7 @@ export interface Master {
   readonly publisher: Publisher;
   readonly tracker: Tracker;
   readonly durable: DurableJobs;
+  readonly mine: Mine;
   readonly userKeys: UserKeys;
   readonly files: FileServer;
   /** Present with `master_sign_pubkey`. */

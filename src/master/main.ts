@@ -22,6 +22,7 @@ import { buildHandlers } from './handlers/table.ts';
 import { loadKeySignature } from './key-signature.ts';
 import { listenLocal } from './local-server.ts';
 import { Maintenance } from './maintenance.ts';
+import { Mine } from './mine.ts';
 import { askFindJob, killJob } from './publish.ts';
 import { Publisher } from './publisher.ts';
 import { RequestPort } from './requests.ts';
@@ -124,6 +125,7 @@ async function build(opts: MasterOpts, log: Logger, keys: KeyStore, store: JobSt
     fleet,
     tracker,
     durable,
+    mine: new Mine(),
     publisher: new Publisher(secrets, {
       sign: opts.sign_pub_messages,
       algorithm: isSigAlgo(algorithm) ? algorithm : 'PKCS1v15-SHA1',
@@ -138,6 +140,7 @@ async function build(opts: MasterOpts, log: Logger, keys: KeyStore, store: JobSt
     (jid, ids) => killJob(master, jid, ids),
   );
   await durable.restore(master);
+  await master.mine.restore(master);
   return master;
 }
 

@@ -32,6 +32,7 @@ export function masterServices(master: Master, functions: MasterFunctions): Mast
       pillar: async (id) => fleet.data(id)?.pillar,
       explain: async (id) => explainMinion(master, id),
     },
+    mine: async (tgt, tgtType, names) => newDict(master.mine.get(tgt, tgtType, names)),
     callRunner: (fun, args, kwargs) => functions.call('runners', fun, args, kwargs),
     callWheel: (fun, args, kwargs) => functions.call('wheel', fun, args, kwargs),
     subscribe: (tag, signal) => subscribe(master, tag, signal),

@@ -2,8 +2,8 @@
 import { type Dict, newDict, type PlainDict } from '../base/codec/value.ts';
 import { HaliteError, messageOf } from '../base/errors/index.ts';
 import { generateJid } from '../base/util/index.ts';
-import { collectGrains, execProgram, locateBundle, matchesMinion, type Runtime } from '../engine/exec/index.ts';
-import { Loader } from '../extend/loader/index.ts';
+import { collectGrains, execProgram, matchesMinion, type Runtime, signalTree } from '../engine/exec/index.ts';
+import { Loader, sdkUrl } from '../extend/loader/index.ts';
 import { openMasterSession } from './caller-master.ts';
 import { type CallFailure, type CallOutcome, callLocally } from './caller-run.ts';
 import { createCallerServices } from './caller-services.ts';
@@ -22,13 +22,13 @@ export async function openCaller(options: CallerOptions): Promise<Caller> {
   const signal = options.signal ?? new AbortController().signal;
   let grains: PlainDict = newDict();
   let pillar: Dict = newDict();
-  const sdk = locateBundle('sdk.js');
+  const sdk = sdkUrl();
   const loaderOptions = {
     opts: () => opts.raw,
     grains: () => grains,
     log,
     userCode: 'import' as const,
-    ...(sdk ? { sdkUrl: `file://${sdk}` } : {}),
+    ...(sdk ? { sdkUrl: sdk } : {}),
   };
   grains = await collectGrains(new Loader(loaderOptions), opts.raw, log);
   const session = options.local ? undefined : await openMasterSession(opts, log, grains, signal);
@@ -52,11 +52,27 @@ export async function openCaller(options: CallerOptions): Promise<Caller> {
     opts: () => opts.raw,
     grains: () => grains,
     pillar: () => pillar,
-    exec: (file, args, execOptions, abort) => execProgram(file, args, execOptions, abort),
+    exec: (file, args, execOptions, abort) => execProgram(file, args, execOptions, abort, commands),
     match: (expression, kind) => matchesMinion({ id: opts.id, opts: opts.raw, grains, pillar }, expression, kind),
   };
   return { runtime, grains, session, procFiles, close: () => session?.close() };
 }
+
+/** Commands have a session of their own, so a terminal's Ctrl-C does not reach them: they end when this program ends. */
+const commands = (() => {
+  const running = new Set<number>();
+  const endAll = () => void signalTree([...running], 'SIGKILL');
+  return {
+    started(pid: number) {
+      if (running.size === 0) process.on('exit', endAll);
+      running.add(pid);
+    },
+    ended(pid: number) {
+      running.delete(pid);
+      if (running.size === 0) process.off('exit', endAll);
+    },
+  };
+})();
 
 /** Runs a function as salt-call does. Problems the operator can mend come back as a failure to print, not as exceptions. */
 export async function runLocalCall(request: LocalCallRequest): Promise<LocalCallResult> {

@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { buildJobProcess, type TestJobProcess } from '../../test/integration/minion-job-process.ts';
 import { newDict, type PlainDict, type Value } from '../base/codec/value.ts';
 import { memoryLogger } from '../base/log/index.ts';
 import { isAlive } from '../engine/exec/index.ts';
-import { buildJobProcess, type TestJobProcess } from '../engine/exec/job-process.test-helper.ts';
 import type { Transport } from '../protocol/wire/transport.ts';
 import { MinionDaemon } from './daemon.ts';
 import { eventually, FakeMaster, testFolder, testKeys, testOpts } from './fake-master.test-helper.ts';

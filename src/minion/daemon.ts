@@ -1,20 +1,21 @@
 // The minion daemon: puts its parts together, keeps one link per master, and lets go of everything in order.
 import { randomBytes } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
+import { fileURLToPath } from 'node:url';
 import { newDict, type PlainDict } from '../base/codec/value.ts';
 import { type MinionOpts, masterAddresses } from '../base/config/index.ts';
 import { HaliteError, messageOf } from '../base/errors/index.ts';
 import type { Logger } from '../base/log/index.ts';
+import { bundleFile } from '../base/util/bundle-file.ts';
 import {
   execProgram,
   JobPool,
-  locateBundle,
   matchesMinion,
   packShared,
   type Runtime,
   type WorkerData,
 } from '../engine/exec/index.ts';
-import { Loader } from '../extend/loader/index.ts';
+import { Loader, sdkUrl } from '../extend/loader/index.ts';
 import type { Transport } from '../protocol/wire/transport.ts';
 import { GrainStore } from './grains.ts';
 import type { Identity } from './identity.ts';

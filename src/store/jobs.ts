@@ -70,6 +70,10 @@ export interface JobStore {
   dropPending(jid: string, id: string): Promise<void>;
   pending(): Promise<PendingDelivery[]>;
 
+  /** What a minion publishes for others (the mine), as one map; an empty one removes it. */
+  saveMine(id: string, data: Dict): Promise<void>;
+  loadMine(): Promise<Map<string, Dict>>;
+
   loadMinionData(): Promise<Map<string, MinionData>>;
   load(jid: string): Promise<Dict | undefined>;
   expected(jid: string): Promise<string[]>;

@@ -1,6 +1,5 @@
 // Running functions: arguments, outcomes, job processes, programs.
 export { type BoundArguments, bindArguments } from './bind.ts';
-export { locateBundle } from './bundle-path.ts';
 export { callFunction, runJob } from './call.ts';
 export { collectGrains, grainsFilePath } from './collect-grains.ts';
 export { ArgumentError, CommandNotFoundError } from './errors.ts';

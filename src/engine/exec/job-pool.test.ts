@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildJobProcess, type TestJobProcess } from '../../../test/integration/minion-job-process.ts';
 import { unpack } from '../../base/codec/msgpack/index.ts';
 import { newDict, type PlainDict, PyFloat, type Value } from '../../base/codec/value.ts';
 import type { MinionServices } from '../../extend/sdk/index.ts';
 import { packShared } from './job-messages.ts';
 import { JobPool } from './job-pool.ts';
-import { buildJobProcess, type TestJobProcess } from './job-process.test-helper.ts';
 import { isAlive, treeOf } from './process-tree.ts';
 
 let folder = '';

@@ -3,4 +3,5 @@ export { docstring } from './docstring.ts';
 export type { BuiltinEntry, BuiltinTable, ExtensionKinds, FunctionKind, Kind } from './kinds.ts';
 export { callableNames, type FoundFunction, type Loaded, Loader, type LoaderOptions } from './loader.ts';
 export { createRegistry } from './registry.ts';
+export { sdkUrl } from './sdk-url.ts';
 export { findUserFiles, type UserFile, userFolders } from './user-folders.ts';

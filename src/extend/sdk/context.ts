@@ -122,6 +122,8 @@ export interface MasterServices {
   readonly keys: KeyServices;
   readonly jobs: JobHistory;
   readonly fleet: FleetView;
+  /** Mine values: function → minion → value. */
+  mine(tgt: string, tgtType: string, functions: readonly string[]): Promise<PlainDict>;
   callRunner(fun: string, args: readonly Value[], kwargs: PlainDict): Promise<Value>;
   callWheel(fun: string, args: readonly Value[], kwargs: PlainDict): Promise<Value>;
   subscribe(tag: string, signal: AbortSignal): AsyncIterable<{ tag: string; data: Dict }>;

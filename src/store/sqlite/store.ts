@@ -75,6 +75,15 @@ export class SqliteJobStore implements JobStore {
     return rows.map((row) => ({ jid: String(row['jid']), id: String(row['id']), until: Number(row['until']) }));
   }
 
+  async saveMine(id: string, data: Dict): Promise<void> {
+    await this.#writer.write('mine', pack({ id, data }));
+  }
+
+  async loadMine(): Promise<Map<string, Dict>> {
+    const rows = await this.#reader.all('SELECT id, data FROM mine');
+    return new Map(rows.map((row) => [String(row['id']), parse(row['data'])]));
+  }
+
   async loadMinionData(): Promise<Map<string, MinionData>> {
     const rows = await this.#reader.all('SELECT id, grains, pillar FROM minion_data');
     return new Map(

@@ -10,7 +10,16 @@ import { schema } from './schema.ts';
 /** One write as the main thread sends it; `data` is msgpack, so that encoding as JSON happens here, off the loop. */
 export interface WriteRequest {
   readonly seq: number;
-  readonly kind: 'job' | 'return' | 'verdicts' | 'minion' | 'drop-minion' | 'pending' | 'drop-pending' | 'clean';
+  readonly kind:
+    | 'job'
+    | 'return'
+    | 'verdicts'
+    | 'minion'
+    | 'drop-minion'
+    | 'pending'
+    | 'drop-pending'
+    | 'mine'
+    | 'clean';
   readonly data: Uint8Array;
 }
 export interface WriteAnswer {
@@ -48,6 +57,7 @@ function prepare(db: Database) {
       'INSERT INTO pending (jid, id, until) VALUES (?,?,?) ON CONFLICT (jid, id) DO UPDATE SET until = excluded.until',
     ),
     dropPending: db.prepare('DELETE FROM pending WHERE jid = ? AND id = ?'),
+    mine: db.prepare('INSERT INTO mine (id, data) VALUES (?,?) ON CONFLICT (id) DO UPDATE SET data = excluded.data'),
     dropMinion: db.prepare('DELETE FROM minion_data WHERE id = ?'),
   };
 }
@@ -106,6 +116,9 @@ function write(db: Database, statements: ReturnType<typeof prepare>, request: Wr
       for (const row of data['rows'] as Record<string, Value>[]) {
         statements.pending.run(text(row, 'jid'), text(row, 'id'), whole(row, 'until'));
       }
+      return 'stored';
+    case 'mine':
+      statements.mine.run(text(data, 'id'), json(data['data'] as Dict));
       return 'stored';
     case 'drop-pending':
       statements.dropPending.run(text(data, 'jid'), text(data, 'id'));

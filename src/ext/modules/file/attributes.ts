@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fn, newDict, p, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { commandError, invocationError } from '../support/errors.ts';
-import { osText } from '../support/os-errors.ts';
+import { osReason } from '../support/os-errors.ts';
 import { isDirectory, pathExists } from '../support/read.ts';
 import { shellSplit } from '../support/shlex.ts';
 import { lines, words } from '../support/text.ts';
@@ -142,7 +142,7 @@ export const attributeFunctions = {
         try {
           return readFileSync(file, 'utf8');
         } catch (error) {
-          throw commandError(`Unable to read file '${file}': ${osText(error, file)}`);
+          throw commandError(`Failed to read ${file}: ${osReason(error)}`);
         }
       };
       const [left, right] = [read(a), read(b)];

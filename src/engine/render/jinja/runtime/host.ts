@@ -20,6 +20,12 @@ export type HostFunction = (args: Value[], kwargs: PlainDict) => unknown;
 /** Converts host data; equal objects stay one object for as long as the bridge lives. */
 export class Bridge {
   readonly #known = new WeakMap<object, PyValue>();
+  readonly #tuplesAsLists: boolean;
+
+  /** Salt turns tuples of loaded YAML into lists. */
+  constructor(tuplesAsLists = false) {
+    this.#tuplesAsLists = tuplesAsLists;
+  }
 
   in(value: unknown): PyValue {
     switch (typeof value) {
@@ -51,7 +57,7 @@ export class Bridge {
   }
 
   #container(value: object): PyValue {
-    if (value instanceof CodecTuple) return new PyTuple(Array.from(value, (item) => this.in(item)));
+    if (value instanceof CodecTuple && !this.#tuplesAsLists) return new PyTuple(Array.from(value, (item) => this.in(item)));
     if (value instanceof CodecSet) return new PySet(Array.from(value, (item) => this.in(item)));
     if (Array.isArray(value)) {
       const list: PyValue[] = [];

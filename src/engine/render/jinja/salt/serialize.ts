@@ -65,7 +65,7 @@ function sourceText(value: PyValue, what: string): string {
 function loadYamlFilter(value: PyValue): PyValue {
   const text = sourceText(value, 'yaml');
   try {
-    return new Bridge().in(plainLists(loadYaml(text, { floats: 'keep' })));
+    return new Bridge(true).in(loadYaml(text, { floats: 'keep' }));
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
     if (error.kind === 'ValueError' || error.kind === 'IndexError' || error.kind === 'KeyError') {
@@ -76,12 +76,6 @@ function loadYamlFilter(value: PyValue): PyValue {
     const excerpt = sourceExcerpt(text, error.line, errorMarker);
     throw runtimeError(`Encountered error loading yaml: ${error.problem}\n${excerpt}`);
   }
-}
-
-/** Salt decodes loaded data, which turns tuples into lists. */
-function plainLists(value: Value): Value {
-  if (Array.isArray(value)) return Array.from(value, plainLists);
-  return value;
 }
 
 function loadJsonFilter(value: PyValue): PyValue {

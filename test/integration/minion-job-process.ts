@@ -20,7 +20,10 @@ export async function buildJobProcess(modules: Record<string, string>): Promise<
   const folder = mkdtempSync(join(tmpdir(), 'halite-job-'));
   const source = (name: string) => fileURLToPath(new URL(name, import.meta.url));
   await build({
-    entryPoints: { 'job-process': source('./job-process.ts'), sdk: source('../../extend/sdk/index.ts') },
+    entryPoints: {
+      'job-process': source('../../src/engine/exec/job-process.ts'),
+      sdk: source('../../src/extend/sdk/index.ts'),
+    },
     outdir: folder,
     outExtension: { '.js': '.mjs' },
     bundle: true,

@@ -1,0 +1,56 @@
+// The key folders of a master as salt-key sees them: by Salt's names, in Salt's order.
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { globMatcher } from '../../base/util/fnmatch.ts';
+import type { KeyState } from '../../extend/sdk/context.ts';
+import type { KeyStore } from '../../store/keys.ts';
+
+/** Salt's names of the states, in the order results list them. */
+export const folderOf: Readonly<Record<KeyState, string>> = {
+  accepted: 'minions',
+  pending: 'minions_pre',
+  rejected: 'minions_rejected',
+  denied: 'minions_denied',
+};
+export const keyStates = Object.keys(folderOf) as KeyState[];
+
+/** Ids by state; states without any are left out. */
+export type KeySelection = ReadonlyMap<KeyState, readonly string[]>;
+
+/** Upper and lower case side by side, as in all lists of salt-key. */
+export function ignoringCase(ids: readonly string[]): string[] {
+  const keyed = ids.map((id) => [id.toLowerCase(), id] as const);
+  return keyed.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, id]) => id);
+}
+
+export function idsOf(store: KeyStore, state: KeyState): string[] {
+  return ignoringCase(store.ids(state));
+}
+
+/** One glob, or several with commas between. */
+export function globsOf(match: string): (text: string) => boolean {
+  const tests = match.split(',').map((glob) => globMatcher(glob));
+  return (text) => tests.some((test) => test(text));
+}
+
+export function matchKeys(store: KeyStore, match: string, among: readonly KeyState[] = keyStates): KeySelection {
+  const wanted = globsOf(match);
+  const found = new Map<KeyState, string[]>();
+  for (const state of among) {
+    const ids = idsOf(store, state).filter(wanted);
+    if (ids.length > 0) found.set(state, ids);
+  }
+  return found;
+}
+
+/** The master's own key files, text by name. */
+export function localKeys(pkiDir: string): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const name of ignoringCase(readdirSync(pkiDir))) {
+    const path = join(pkiDir, name);
+    if (/\.(pem|pub)$/.test(name) && statSync(path, { throwIfNoEntry: false })?.isFile()) {
+      found.set(name, readFileSync(path, 'utf8'));
+    }
+  }
+  return found;
+}

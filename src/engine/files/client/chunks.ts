@@ -1,0 +1,99 @@
+// The pieces of a file in order, with several requests on their way at a time.
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { dictGet, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+import { HaliteError } from '../../../base/errors/index.ts';
+
+/** One request to a file server; raw replies keep their bytes. */
+export type FileRequest = (load: PlainDict, options?: { readonly raw?: boolean }) => Promise<Value>;
+
+export interface Wanted {
+  readonly path: string;
+  readonly saltenv: string;
+  readonly gzip?: number | undefined;
+  /** Its size, when the server told it; saves the last, empty piece. */
+  readonly size?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Enough to keep a real master's workers busy and a Halite master's socket full. */
+const inFlight = 6;
+const tries = 4;
+const maxPieceBytes = 256 << 20;
+const unzip = promisify(gunzip);
+
+/**
+ * Pieces from a position to the end. Their size is the server's to choose: the first one shows it, and the positions of
+ * the next ones are guessed from it. A shorter piece than guessed makes the guesses void, and they are made anew.
+ */
+export async function* fetchChunks(request: FileRequest, wanted: Wanted, from = 0): AsyncGenerator<Uint8Array> {
+  const size = wanted.size ?? Number.POSITIVE_INFINITY;
+  let position = from;
+  while (position < size) {
+    const first = await fetchChunk(request, wanted, position);
+    if (first.length === 0) return;
+    position += first.length;
+    yield first;
+    for await (const chunk of guessed(request, wanted, position, first.length, size)) {
+      if (chunk.length === 0) return;
+      position += chunk.length;
+      yield chunk;
+      if (chunk.length !== first.length) break;
+    }
+  }
+}
+
+/** Pieces of a known size, asked for ahead of time, given in order. */
+async function* guessed(
+  request: FileRequest,
+  wanted: Wanted,
+  from: number,
+  step: number,
+  size: number,
+): AsyncGenerator<Uint8Array> {
+  const coming: Promise<Uint8Array>[] = [];
+  let next = from;
+  try {
+    for (;;) {
+      while (coming.length < inFlight && next < size) {
+        coming.push(fetchChunk(request, wanted, next));
+        next += step;
+      }
+      const chunk = await coming.shift();
+      if (chunk === undefined) return;
+      yield chunk;
+    }
+  } finally {
+    // Nobody waits for these any more; that they fail is no news.
+    for (const late of coming) late.catch(() => undefined);
+  }
+}
+
+/** One piece; an answer that makes no sense and a lost connection are tried again. */
+async function fetchChunk(request: FileRequest, wanted: Wanted, loc: number): Promise<Uint8Array> {
+  const { path, saltenv, gzip } = wanted;
+  const load = newDict(Object.entries({ cmd: '_serve_file', path, saltenv, loc }));
+  if (gzip) load['gzip'] = gzip;
+  for (let left = tries; ; left--) {
+    wanted.signal?.throwIfAborted();
+    try {
+      return await readChunk(await request(load, { raw: true }));
+    } catch (error) {
+      if (left <= 1 || !isPassing(error)) throw error;
+    }
+  }
+}
+
+function isPassing(error: unknown): boolean {
+  return error instanceof HaliteError && ['wire.closed', 'wire.timeout', 'codec.malformed'].includes(error.code);
+}
+
+async function readChunk(reply: Value): Promise<Uint8Array> {
+  const data = isDict(reply) ? dictGet(reply, 'data') : undefined;
+  const bytes = typeof data === 'string' ? Buffer.from(data) : data;
+  if (!(bytes instanceof Uint8Array) || !isDict(reply)) {
+    throw new HaliteError('codec.malformed', 'The master’s answer holds no piece of a file');
+  }
+  if (!dictGet(reply, 'gzip')) return bytes;
+  return unzip(bytes, { maxOutputLength: maxPieceBytes });
+}

@@ -1,0 +1,130 @@
+// Puts a file in its place: written beside it first, compared with its digest, then renamed over it at once.
+import { createHash, type Hash, randomBytes } from 'node:crypto';
+import type { Stats } from 'node:fs';
+import { chmod, chown, type FileHandle, mkdir, open, readdir, realpath, rename, rm, stat, unlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { FileHash } from '../../../extend/sdk/index.ts';
+import { isHashType } from '../hashes.ts';
+
+export interface Placement {
+  readonly dest: string;
+  /** What the content must hash to, when that is known. */
+  readonly expected?: FileHash | undefined;
+  /** Bits of a new file; an existing one keeps its own, and its owner. */
+  readonly mode: number;
+  /** Whether a broken transfer leaves its part behind, to go on from there next time. */
+  readonly resumable: boolean;
+}
+
+/** Pieces of the file from a position on. */
+export type Pieces = (from: number) => AsyncIterable<Uint8Array>;
+
+const staleMs = 24 * 3_600_000;
+const readBytes = 1 << 20;
+
+/** Writes what `pieces` give. False when the content is not what was expected; then nothing has changed. */
+export async function placeFile(placement: Placement, pieces: Pieces): Promise<boolean> {
+  const dest = await realpath(placement.dest).catch(() => placement.dest);
+  const existing = await stat(dest).catch(() => undefined);
+  // A device or pipe is written to, not replaced.
+  if (existing && !existing.isFile()) return writeInto(dest, pieces);
+  const part = await partName(dest, placement);
+  const handle = await open(part, placement.resumable ? 'a+' : 'wx+', placement.mode);
+  let good = false;
+  try {
+    good = await fill(handle, placement, pieces);
+    if (good && existing) await takeOver(part, existing);
+  } catch (error) {
+    if (!placement.resumable) await rm(part, { force: true });
+    throw error;
+  } finally {
+    await handle.close();
+  }
+  if (!good) {
+    await rm(part, { force: true });
+    return false;
+  }
+  await rename(part, dest);
+  return true;
+}
+
+async function fill(handle: FileHandle, placement: Placement, pieces: Pieces): Promise<boolean> {
+  const { expected } = placement;
+  const hash = expected && isHashType(expected.hash_type) ? createHash(expected.hash_type) : undefined;
+  const from = placement.resumable ? await hashExisting(handle, hash) : 0;
+  let writing: Promise<unknown> = Promise.resolve();
+  try {
+    for await (const piece of pieces(from)) {
+      // The next piece is awaited while this one is written; pieces are appended one after the other.
+      await writing;
+      writing = writeAll(handle, piece);
+      hash?.update(piece);
+    }
+  } finally {
+    await writing.catch(() => undefined);
+  }
+  await writing;
+  return !hash || hash.digest('hex') === expected?.hsum;
+}
+
+async function writeAll(handle: FileHandle, piece: Uint8Array): Promise<void> {
+  for (let done = 0; done < piece.length; ) {
+    done += (await handle.write(piece, done, piece.length - done, null)).bytesWritten;
+  }
+}
+
+/** What an earlier, broken transfer left: its length, and its content in the hash. */
+async function hashExisting(handle: FileHandle, hash: Hash | undefined): Promise<number> {
+  const buffer = Buffer.allocUnsafe(readBytes);
+  for (let position = 0; ; ) {
+    const { bytesRead } = await handle.read(buffer, 0, readBytes, position);
+    if (bytesRead === 0) return position;
+    hash?.update(buffer.subarray(0, bytesRead));
+    position += bytesRead;
+  }
+}
+
+/** A part that can be gone on with is found again by its name: place and content decide it. */
+async function partName(dest: string, { expected, resumable }: Placement): Promise<string> {
+  const folder = dirname(dest);
+  const name = basename(dest).slice(0, 150);
+  if (!resumable || !expected) return join(folder, `.${name}.${randomBytes(6).toString('hex')}.part`);
+  const own = `.${name}.${expected.hsum.slice(0, 24)}.part`;
+  await removeStale(folder, name, own);
+  return join(folder, own);
+}
+
+/** Parts of other versions of the file, which nobody will go on with. */
+async function removeStale(folder: string, name: string, own: string): Promise<void> {
+  for (const other of await readdir(folder).catch(() => [])) {
+    if (other === own || !other.startsWith(`.${name}.`) || !/\.[0-9a-f]{24}\.part$/.test(other)) continue;
+    const found = await stat(join(folder, other)).catch(() => undefined);
+    if (found && Date.now() - found.mtimeMs > staleMs) await unlink(join(folder, other)).catch(() => undefined);
+  }
+}
+
+async function takeOver(part: string, existing: Stats): Promise<void> {
+  await chmod(part, existing.mode & 0o7777);
+  // Without the right to give files away the new one belongs to whoever wrote it.
+  await chown(part, existing.uid, existing.gid).catch(() => undefined);
+}
+
+async function writeInto(dest: string, pieces: Pieces): Promise<boolean> {
+  const handle = await open(dest, 'w');
+  try {
+    for await (const piece of pieces(0)) await writeAll(handle, piece);
+    return true;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Makes the folder a file goes to; a file that stands in the way of the folder is removed, as in Salt. */
+export async function makeCacheFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 }).catch(async (error: NodeJS.ErrnoException) => {
+    const found = await stat(folder).catch(() => undefined);
+    if (!found?.isFile() || error.code !== 'EEXIST') throw error;
+    await unlink(folder);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+  });
+}

@@ -1,0 +1,70 @@
+// Addresses of files as Salt reads them: `salt://path?saltenv=env`, and the parts of any other.
+import { HaliteError } from '../../../base/errors/index.ts';
+
+export interface UrlParts {
+  /** Lower case; '' for a plain path. */
+  readonly scheme: string;
+  readonly netloc: string;
+  readonly path: string;
+  readonly query: string;
+}
+
+const saltScheme = 'salt://';
+
+export function isSaltUrl(url: string): boolean {
+  return url.startsWith(saltScheme);
+}
+
+/** The path and the environment of a `salt://` address. Only `?saltenv=` ends the path: other question marks are names. */
+export function parseSaltUrl(url: string): { path: string; saltenv: string | undefined } {
+  const resource = url.slice(saltScheme.length);
+  // `?env=` is what very old trees have; Salt drops it.
+  const old = resource.indexOf('?env=');
+  if (old >= 0) return { path: resource.slice(0, old), saltenv: undefined };
+  const at = resource.indexOf('?saltenv=');
+  if (at < 0) return { path: resource, saltenv: undefined };
+  return { path: resource.slice(0, at), saltenv: resource.slice(at + '?saltenv='.length) };
+}
+
+export function saltUrl(path: string): string {
+  return saltScheme + path.replaceAll('\\', '/');
+}
+
+/** A path on the file server. Throws for any other address, in Salt's words. */
+export function serverPath(url: string): string {
+  if (!isSaltUrl(url)) throw new HaliteError('call.failed', `Unsupported path: ${url}`);
+  return parseSaltUrl(url).path;
+}
+
+/** Python's urlparse(), as far as files need it. */
+export function urlParts(url: string, fragments = true): UrlParts {
+  const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(url);
+  let rest = scheme ? url.slice(scheme[0].length) : url;
+  let netloc = '';
+  if (rest.startsWith('//')) {
+    const end = rest.slice(2).search(/[/?#]/);
+    netloc = end < 0 ? rest.slice(2) : rest.slice(2, end + 2);
+    rest = rest.slice(2 + netloc.length);
+  }
+  if (fragments) rest = rest.replace(/#.*$/s, '');
+  const question = rest.indexOf('?');
+  const path = question < 0 ? rest : rest.slice(0, question);
+  const lower = scheme?.[1]?.toLowerCase() ?? '';
+  return {
+    scheme: lower,
+    netloc,
+    path: ['', 'http', 'https', 'ftp'].includes(lower) ? withoutParams(path) : path,
+    query: question < 0 ? '' : rest.slice(question + 1),
+  };
+}
+
+/** Parameters behind a semicolon in the last part of a path. */
+function withoutParams(path: string): string {
+  const at = path.indexOf(';', path.lastIndexOf('/') + 1);
+  return at < 0 ? path : path.slice(0, at);
+}
+
+/** An address for logs. */
+export function redactUrl(url: string): string {
+  return url.replace(/(https?):\/\/[^/]*@/gi, '$1://<redacted>@');
+}

@@ -1,0 +1,6 @@
+// Rendering: pipes of renderers, Jinja, and what they need from their process.
+export type { FileSource, RenderHost, SaltFunctions, SourceFile } from './host.ts';
+export { parsePipe, shebangOf, shebangOfString } from './pipe.ts';
+export { decodeSource, readSource } from './read-source.ts';
+export { renderFile, renderText, type StepWatcher } from './renderer.ts';
+export { slsNames } from './sls-context.ts';

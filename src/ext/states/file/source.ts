@@ -1,0 +1,169 @@
+// The content a state asks for: the first source that exists, fetched, checked and rendered.
+import { existsSync, statSync } from 'node:fs';
+import { dictEntries, isDict, type PlainDict, type StateContext, type Value } from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { dictSize } from '../../../base/codec/value.ts';
+import { messageOf } from '../../../base/errors/index.ts';
+import { commandError, invocationError } from '../../modules/support/errors.ts';
+import { joinPath } from '../../modules/support/paths.ts';
+import { parseSaltUrl, remoteProtocols, schemeOf, splitUrl, validProtocols, withoutPassword } from '../support/sources.ts';
+import { renderFile, templateEngines, templateVariables } from '../support/template.ts';
+import type { Content } from './content.ts';
+import { exists } from './facts.ts';
+import { type HashSum, hashOfFile, sourceSum } from './hash-sums.ts';
+
+interface Chosen {
+  readonly source: string;
+  readonly hash: Value;
+}
+
+const textsOf = (value: Value): string[] => (Array.isArray(value) ? value.map(pyStr) : []);
+
+/** What the file server offers in the environments that are asked for. */
+class Offers {
+  readonly #ctx: StateContext;
+  readonly #known = new Map<string, Promise<Set<string>>>();
+  constructor(ctx: StateContext) {
+    this.#ctx = ctx;
+  }
+  async has(path: string, saltenv: string): Promise<boolean> {
+    let known = this.#known.get(saltenv);
+    if (!known) {
+      known = this.#read(saltenv);
+      this.#known.set(saltenv, known);
+    }
+    return (await known).has(path);
+  }
+  async #read(saltenv: string): Promise<Set<string>> {
+    const files = await this.#ctx.call('cp.list_master', saltenv);
+    const folders = await this.#ctx.call('cp.list_master_dirs', saltenv);
+    return new Set([...textsOf(files), ...textsOf(folders)]);
+  }
+}
+
+async function answers(url: string, ctx: StateContext): Promise<boolean> {
+  const answer = await ctx.callWith('http.query', [url], { method: 'HEAD', decode: false });
+  return isDict(answer) && !dictEntries(answer).some(([key]) => key === 'error');
+}
+
+async function usable(url: string, offers: Offers, ctx: StateContext): Promise<boolean> {
+  const { scheme, host, path } = splitUrl(url);
+  const salt = parseSaltUrl(url);
+  if (scheme === 'salt' || scheme === '') {
+    if (await offers.has(salt.path, salt.saltenv ?? ctx.saltenv)) return true;
+  }
+  if (scheme === 'file') return exists(path) || (host !== '' && (exists(host) || exists(joinPath(host, path))));
+  if (scheme.startsWith('http') || scheme === 'ftp') return answers(url, ctx);
+  return url.startsWith('/') && exists(url);
+}
+
+/** The first of several sources that exists; each may carry its own hash (`- http://…: md5=…`). */
+export async function chooseSource(source: Value, hash: Value, ctx: StateContext): Promise<Chosen> {
+  if (!Array.isArray(source)) return { source: source === null ? '' : pyStr(source), hash };
+  const offers = new Offers(ctx);
+  for (const item of source) {
+    if (isDict(item)) {
+      if (dictSize(item) !== 1) continue;
+      const [url, own] = dictEntries(item)[0] as [Value, Value];
+      if (await usable(pyStr(url), offers, ctx)) return { source: pyStr(url), hash: own || hash };
+    } else if (typeof item === 'string' && (await usable(item, offers, ctx))) return { source: item, hash };
+  }
+  throw commandError('none of the specified sources were found');
+}
+
+export interface SourceRequest {
+  readonly name: string;
+  readonly source: string;
+  readonly hash: Value;
+  readonly hashName: Value;
+  readonly template: string | null;
+  readonly context: Value;
+  readonly defaults: Value;
+  readonly skipVerify: boolean;
+  readonly verifySsl: Value;
+  readonly useEtag: boolean;
+  /** Names templates may use beside their context: user, group, mode, … */
+  readonly extra: PlainDict;
+}
+
+/** Content, or why there is none. `sum` is what the content must hash to, when that is known before it is fetched. */
+export type Fetched = { readonly content?: Content; readonly sum?: HashSum | undefined } | { readonly problem: string };
+
+function localPath(source: string): string | undefined {
+  const { scheme, host, path } = splitUrl(source);
+  if (scheme === 'file') return joinPath(host, path).replace(/\/+$/, '');
+  return validProtocols.includes(scheme) ? undefined : source;
+}
+
+/** What the source must hash to; text when that cannot be told. */
+async function expectedSum(request: SourceRequest, ctx: StateContext): Promise<HashSum | string | undefined> {
+  const { source } = request;
+  if (schemeOf(source) === 'salt') {
+    const sum = await ctx.call('cp.hash_file', source, ctx.saltenv);
+    if (!isDict(sum) || dictSize(sum) === 0) return `Source file ${source} not found in saltenv '${ctx.saltenv}'`;
+    const found = Object.fromEntries(dictEntries(sum)) as { hsum?: Value; hash_type?: Value };
+    return { type: pyStr(found.hash_type ?? 'sha256'), digits: pyStr(found.hsum ?? '').toLowerCase() };
+  }
+  if (!request.hash && localPath(source) !== undefined) return undefined;
+  if (request.skipVerify) return undefined;
+  if (request.hash) {
+    const { name: fileName, hash: sourceHash, hashName, verifySsl } = request;
+    return sourceSum({ fileName, source, sourceHash, hashName, saltenv: ctx.saltenv, verifySsl }, ctx);
+  }
+  if (request.useEtag) return undefined;
+  return `Unable to verify upstream hash of source file ${withoutPassword(source)}, please set source_hash or set skip_verify to True`;
+}
+
+/** A remote file on this machine: the one fetched before when it is still right. */
+export async function cachedCopy(request: SourceRequest, sum: HashSum | undefined, ctx: StateContext): Promise<string> {
+  const { source } = request;
+  if (schemeOf(source) !== 'salt' && !request.useEtag && (request.hash || request.skipVerify)) {
+    const known = await ctx.call('cp.is_cached', source, ctx.saltenv);
+    if (typeof known === 'string' && known !== '' && existsSync(known)) {
+      if (request.skipVerify || (sum && hashOfFile(known, sum.type) === sum.digits)) return known;
+    }
+  }
+  const kwargs = { source_hash: sum?.digits ?? null, verify_ssl: request.verifySsl, use_etag: request.useEtag };
+  const path = await ctx.callWith('cp.cache_file', [source, ctx.saltenv], kwargs);
+  return typeof path === 'string' ? path : '';
+}
+
+/** Everything except the fetching of a plain `salt://` file, which is only needed when it differs. */
+export async function fetchSource(request: SourceRequest, ctx: StateContext): Promise<Fetched> {
+  const { source, template } = request;
+  const scheme = schemeOf(source);
+  const local = localPath(source);
+  if (local !== undefined && !exists(local)) return { problem: `Local file source ${local} does not exist` };
+  if (template !== null && !templateEngines.includes(template)) return { problem: `Specified template format ${template} is not supported` };
+  let sum: HashSum | string | undefined;
+  try {
+    sum = await expectedSum(request, ctx);
+  } catch (error) {
+    return { problem: messageOf(error) };
+  }
+  if (typeof sum === 'string') return { problem: sum };
+  if (template === null && !remoteProtocols.includes(scheme)) return local === undefined ? { sum } : { content: { path: local }, sum };
+  let path = local ?? '';
+  if (local === undefined) {
+    try {
+      path = await cachedCopy(request, sum, ctx);
+    } catch (error) {
+      return { problem: `Failed to cache ${withoutPassword(source)}: ${messageOf(error)}` };
+    }
+  }
+  if (path === '' || !exists(path)) return { problem: `Source file '${withoutPassword(source)}' not found` };
+  if (path === request.name) throw invocationError('Source file cannot be the same as destination');
+  if (template === null) return { content: { path }, sum };
+  const variables = templateVariables(request.defaults, request.context);
+  const made = await renderFile(path, { engine: template, variables, source, extra: request.extra }, ctx);
+  return 'problem' in made ? made : { content: { bytes: made.bytes } };
+}
+
+/** The mode of a source, for `mode: keep`. */
+export async function modeOfSource(source: string, ctx: StateContext): Promise<string | null> {
+  const local = localPath(source);
+  if (local !== undefined) return (statSync(local).mode & 0o7777).toString(8).padStart(4, '0');
+  if (schemeOf(source) !== 'salt') return null;
+  const mode = await ctx.callWith('cp.stat_file', [source], { saltenv: ctx.saltenv, octal: true });
+  return mode === null || mode === false ? null : pyStr(mode);
+}

@@ -1,0 +1,11 @@
+// Where `halite/sdk` is for users' extension files, which lie outside any package.
+import { bundleFile } from '../../base/util/bundle-file.ts';
+
+/** The address of the built SDK; undefined while nothing is built (tests of the sources). */
+export function sdkUrl(): string | undefined {
+  try {
+    return bundleFile('sdk').href;
+  } catch {
+    return undefined;
+  }
+}
