@@ -1,6 +1,6 @@
 // Builds dist/: daemons and workers share chunks; each command is one file with V8's code cache, so that it starts at once.
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, rmSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { writeTable } from './gen-builtin.mjs';
@@ -36,19 +36,27 @@ const common = {
   logLevel: 'warning',
 };
 
+/** Builds beside the old result and takes its place at the end: a failed build changes nothing. */
 export async function buildAll() {
   writeTable();
-  rmSync(`${root}dist`, { recursive: true, force: true });
-  await Promise.all([buildPrograms(), buildCommands()]);
-  copyFileSync(`${root}scripts/launch.cjs`, `${root}dist/launch.cjs`);
-  for (const [name, { warmUp }] of Object.entries(commands)) makeCodeCache(name, warmUp);
+  const fresh = mkdtempSync(`${root}.dist-`);
+  try {
+    await Promise.all([buildPrograms(fresh), buildCommands(fresh)]);
+    copyFileSync(`${root}scripts/launch.cjs`, `${fresh}/launch.cjs`);
+    for (const [name, { warmUp }] of Object.entries(commands)) makeCodeCache(fresh, name, warmUp);
+    rmSync(`${root}dist`, { recursive: true, force: true });
+    renameSync(fresh, `${root}dist`);
+    chmodSync(`${root}dist`, 0o755);
+  } finally {
+    rmSync(fresh, { recursive: true, force: true });
+  }
 }
 
-function buildPrograms() {
+function buildPrograms(outdir) {
   return build({
     ...common,
     entryPoints: Object.fromEntries(Object.entries(programs).map(([name, file]) => [name, `src/${file}`])),
-    outdir: 'dist',
+    outdir,
     splitting: true,
     chunkNames: 'chunks/[name]-[hash]',
     format: 'esm',
@@ -58,11 +66,11 @@ function buildPrograms() {
 }
 
 /** CommonJS, because only that can be compiled from V8's cache; what is imported lazily is inside, run when asked for. */
-function buildCommands() {
+function buildCommands(outdir) {
   return build({
     ...common,
     entryPoints: Object.fromEntries(Object.entries(commands).map(([name, { file }]) => [name, `src/${file}`])),
-    outdir: 'dist',
+    outdir,
     outExtension: { '.js': '.cjs' },
     format: 'cjs',
     minify: true,
@@ -72,9 +80,9 @@ function buildCommands() {
   });
 }
 
-function makeCodeCache(name, warmUp) {
+function makeCodeCache(folder, name, warmUp) {
   const env = { ...process.env, HALITE_MAKE_CODE_CACHE: '1', NO_COLOR: '1' };
-  const code = `process.argv[1] = '${name}'; require('./dist/launch.cjs')('${name}')`;
+  const code = `process.argv[1] = '${name}'; require(${JSON.stringify(`${folder}/launch.cjs`)})('${name}')`;
   spawnSync(process.execPath, ['-e', code, name, ...warmUp], { cwd: root, env, timeout: 20_000 });
 }
 

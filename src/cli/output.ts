@@ -95,11 +95,11 @@ export class Display {
   }
 
   async #load(name: string): Promise<Outputter> {
-    const found = await loadOutputter(name, this.#opts);
+    const found = await loadOutputter(name, this.#opts, this.#io);
     if (found) return found;
     // Old minions still ask for `grains`, which is nested by another name.
     if (name !== 'grains') this.#io.err(`[ERROR   ] Invalid outputter ${name} specified, fall back to nested\n`);
-    const nested = await loadOutputter('nested', {});
+    const nested = await loadOutputter('nested', {}, this.#io);
     if (!nested) throw new HaliteError('extension.unavailable', 'the outputter nested is missing');
     return nested;
   }

@@ -1,33 +1,51 @@
-// Finds an outputter by name: built-in ones by a lazy import, the operator's own through the loader.
+// Finds an outputter by name: the operator's own files first, then the built-in ones, imported when they are used.
 import { statSync } from 'node:fs';
-import { join } from 'node:path';
-import { newDict, type Value } from '../base/codec/value.ts';
+import type { Value } from '../base/codec/value.ts';
+import { messageOf } from '../base/errors/index.ts';
 import { builtin } from '../extend/loader/builtin.gen.ts';
+import { userFolders } from '../extend/loader/user-folders.ts';
 import type { Outputter } from '../extend/sdk/outputters.ts';
+import type { Terminal } from './io.ts';
 
 type Opts = Readonly<Record<string, Value>>;
 
-/** Whether there may be outputters of the operator's own, which win over built-in ones. */
-function hasOwn(opts: Opts): boolean {
-  const folders = opts['outputter_dirs'];
-  if (Array.isArray(folders) && folders.length > 0) return true;
-  const modules = opts['extension_modules'];
-  if (typeof modules !== 'string' || modules === '') return false;
-  return statSync(join(modules, 'output'), { throwIfNoEntry: false })?.isDirectory() === true;
+const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+
+/** What `halite/sdk` means to that file; nothing in a checkout that was never built. */
+function sdkUrl(bundleFile: (name: string) => URL): string | undefined {
+  try {
+    return bundleFile('sdk').href;
+  } catch {
+    return undefined;
+  }
 }
 
-async function fromLoader(name: string, opts: Opts): Promise<Outputter | undefined> {
-  const [{ Loader }, { nullLogger }] = await Promise.all([
-    import('../extend/loader/index.ts'),
-    import('../base/log/null-logger.ts'),
+/** An outputter of the operator's own; a broken file is named and passed over. */
+async function ownOutputter(name: string, folders: readonly string[], io: Terminal): Promise<Outputter | undefined> {
+  const [{ findUserFiles }, { importUserFile }, { problemWith }, { bundleFile }] = await Promise.all([
+    import('../extend/loader/user-folders.ts'),
+    import('../extend/loader/user-import.ts'),
+    import('../extend/loader/validate.ts'),
+    import('../base/util/bundle-file.ts'),
   ]);
-  const loader = new Loader({ opts: () => opts, grains: () => newDict(), log: nullLogger(), userCode: 'import' });
-  return (await loader.get('outputters', name))?.extension;
+  const file = (await findUserFiles(folders)).find((candidate) => candidate.name === name);
+  if (!file) return undefined;
+  try {
+    const extension = await importUserFile('outputters', file, sdkUrl(bundleFile));
+    const problem = problemWith('outputters', extension);
+    if (problem === undefined) return extension as Outputter;
+    io.err(`[ERROR   ] ${file.path}: ${problem}\n`);
+  } catch (error) {
+    io.err(`[ERROR   ] ${messageOf(error)}\n`);
+  }
+  return undefined;
 }
 
 /** undefined when there is none of that name. */
-export async function loadOutputter(name: string, opts: Opts): Promise<Outputter | undefined> {
-  if (hasOwn(opts)) return fromLoader(name, opts);
+export async function loadOutputter(name: string, opts: Opts, io: Terminal): Promise<Outputter | undefined> {
+  const folders = userFolders(opts, 'outputters').filter(isFolder);
+  const own = folders.length > 0 ? await ownOutputter(name, folders, io) : undefined;
+  if (own) return own;
   const table = builtin['outputters'];
   const entry = table && Object.hasOwn(table, name) ? table[name] : undefined;
   return entry ? ((await entry.load()).default as Outputter) : undefined;

@@ -1,6 +1,7 @@
 // What runners and wheel functions may ask of the master.
 import { type Dict, isDict, newDict, type PlainDict, type Value } from '../base/codec/value.ts';
 import type { JobOutcome, JobRequest, KeyServices, MasterServices } from '../extend/sdk/index.ts';
+import { fileServerView } from '../engine/files/view.ts';
 import { keyServices } from '../store/keys.ts';
 import type { Master } from './core.ts';
 import { explainMinion, jobTimeline } from './explain.ts';
@@ -32,6 +33,7 @@ export function masterServices(master: Master, functions: MasterFunctions): Mast
       pillar: async (id) => fleet.data(id)?.pillar,
       explain: async (id) => explainMinion(master, id),
     },
+    files: fileServerView(master.files),
     mine: async (tgt, tgtType, names) => newDict(master.mine.get(tgt, tgtType, names)),
     callRunner: (fun, args, kwargs) => functions.call('runners', fun, args, kwargs),
     callWheel: (fun, args, kwargs) => functions.call('wheel', fun, args, kwargs),

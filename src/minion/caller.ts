@@ -30,8 +30,14 @@ export async function openCaller(options: CallerOptions): Promise<Caller> {
     userCode: 'import' as const,
     ...(sdk ? { sdkUrl: sdk } : {}),
   };
-  grains = await collectGrains(new Loader(loaderOptions), opts.raw, log);
-  const session = options.local ? undefined : await openMasterSession(opts, log, grains, signal);
+  const collecting = collectGrains(new Loader(loaderOptions), opts.raw, log);
+  // Signing in needs the grains only when the master accepts keys by them; otherwise both go on at the same time.
+  const known = (opts.autosign_grains ?? []).length > 0 ? await collecting : newDict();
+  const [collected, session] = await Promise.all([
+    collecting,
+    options.local ? undefined : openMasterSession(opts, log, known, signal),
+  ]);
+  grains = collected;
   if (session) pillar = await fetchPillar(session.channel, opts, grains, {}, signal);
   else if (options.localPillar) pillar = await options.localPillar(grains);
   reportPillarErrors(pillar, log);

@@ -60,11 +60,8 @@ export class MinionDaemon {
   constructor(parts: DaemonParts) {
     const { opts, log } = parts;
     this.parts = parts;
-    const entry = parts.jobProcess ?? locateBundle('job-process.js');
-    if (!entry)
-      throw new HaliteError('extension.broken', 'job-process.js is missing', { hint: 'Run "npm run build".' });
-    const sdk = locateBundle('sdk.js');
-    this.sdkUrl = sdk ? `file://${sdk}` : undefined;
+    const entry = parts.jobProcess ?? fileURLToPath(bundleFile('job-process'));
+    this.sdkUrl = sdkUrl();
     const maxProcesses = opts.process_count_max > 0 ? opts.process_count_max : mostProcesses;
     this.pool = new JobPool({ entry, log: log.child('job'), maxProcesses, idleMs: idleProcessMs });
     this.grains = new GrainStore(opts, log, () => this.collectGrains());

@@ -270,7 +270,8 @@ describe('trying again', () => {
 
   it('gives up after the tries of a command, with the reason', async () => {
     master.decision = true;
-    await expect(signIn((await options({}, { tries: 1 })).value)).rejects.toMatchObject({ code: 'auth.pending' });
+    await expect(signIn((await options({}, { tries: 3 })).value)).rejects.toMatchObject({ code: 'auth.pending' });
+    expect(master.signIns).toBe(1);
     master.down = true;
     await expect(signIn((await options({}, { tries: 1 })).value)).rejects.toMatchObject({ code: 'daemon.unreachable' });
     master.down = false;

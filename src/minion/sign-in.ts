@@ -54,7 +54,9 @@ export async function signIn(options: SignInOptions): Promise<Credentials> {
     if (result.kind === 'accepted') return result.credentials;
     const wait = result.kind === 'pending' ? pendingWait * (0.9 + Math.random() * 0.2) : retry.next();
     report(options, result, tell, wait);
-    if (options.tries !== undefined && attempt >= options.tries) throw givenUp(options, result);
+    // A command tries again only what may change by itself; the rest needs a person.
+    const hopeful = result.kind === 'unreachable' || result.kind === 'failed';
+    if (options.tries !== undefined && (!hopeful || attempt >= options.tries)) throw givenUp(options, result);
     if (result.kind === 'pending') {
       retry.reset();
       pendingWait = nextPendingWait(opts, pendingWait);

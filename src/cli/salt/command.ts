@@ -1,4 +1,5 @@
 // What `salt` does: reads the command line, asks the master, shows the answers.
+import { dictHas, isDict } from '../../base/codec/value.ts';
 import { loadClientConfig } from '../../base/config/client.ts';
 import type { ClientOpts } from '../../base/config/opts.ts';
 import { HaliteError } from '../../base/errors/index.ts';
@@ -11,7 +12,7 @@ import { saltSpec } from '../options/salt.ts';
 import { Display } from '../output.ts';
 import { outputOptions } from '../output-options.ts';
 import { refuseExternalAuth } from '../refusals.ts';
-import { flagOption, loadSettings, type Settings } from '../settings.ts';
+import { flagOption, loadSettings, type Settings, textOption } from '../settings.ts';
 import { NO_MATCH } from './no-match.ts';
 import { publishCall, readRequest, type SaltRequest } from './request.ts';
 import { runJob } from './run-job.ts';
@@ -35,11 +36,6 @@ async function publishOnly(client: LocalClient, call: PublishCall, io: Terminal)
 /** Errors about the target are answers to the operator, printed where Salt prints them. */
 function answerFor(error: unknown, io: Terminal): number {
   if (!(error instanceof HaliteError)) throw error;
-  if (error.code === 'target.syntax' && error.details['nodegroup'] !== undefined) {
-    // Salt: an unknown node group is only a message.
-    io.out(`${error.message}\n`);
-    return exitCodes.ok;
-  }
   if (error.code !== 'target.empty' && error.code !== 'target.syntax') throw error;
   io.out(`${NO_MATCH}\n`);
   if (error.code === 'target.syntax') {
@@ -48,6 +44,19 @@ function answerFor(error: unknown, io: Terminal): number {
   }
   io.err('ERROR: No return received\n');
   return exitCodes.noReturn;
+}
+
+/**
+ * Salt: a node group that is not in the configuration is answered with this sentence, and counts as a failure only
+ * where several answers are put together.
+ */
+function unknownNodegroup(settings: Settings<ClientOpts>, request: SaltRequest): number | undefined {
+  if (request.tgtType !== 'nodegroup' || typeof request.tgt !== 'string') return undefined;
+  const groups = settings.opts.get('nodegroups');
+  if (isDict(groups) && dictHas(groups, request.tgt)) return undefined;
+  settings.io.out(`Node group ${request.tgt} unavailable in ${settings.opts.conf_file}\n`);
+  const together = flagOption(settings, 'static') || textOption(settings, 'batch') !== '';
+  return together ? exitCodes.generic : exitCodes.ok;
 }
 
 async function withMaster(settings: Settings<ClientOpts>, request: SaltRequest): Promise<number> {
@@ -59,7 +68,8 @@ async function withMaster(settings: Settings<ClientOpts>, request: SaltRequest):
       return await (await import('./preview.ts')).showPreview(client, settings, request, display);
     }
     const call = await publishCall(settings, request);
-    if (call.async) return await publishOnly(client, call, settings.io);
+    // Salt: a batch is watched, also with --async.
+    if (call.async && !call.batch?.size) return await publishOnly(client, call, settings.io);
     return await runJob(client, settings, call, display);
   } catch (error) {
     return answerFor(error, settings.io);
@@ -78,5 +88,5 @@ export async function salt(argv: readonly string[], io: Terminal = terminal): Pr
   if (flagOption(settings, 'config_dump')) return dumpConfig(settings);
   const request = await readRequest(settings);
   refuseExternalAuth(settings);
-  return withMaster(settings, request);
+  return unknownNodegroup(settings, request) ?? withMaster(settings, request);
 }

@@ -6,10 +6,12 @@ import type {
   ExecOptions,
   ExecResult,
   ExtensionLog,
+  FileClient,
   MinionServices,
   ModuleContext,
   Registry,
 } from '../../extend/sdk/index.ts';
+import { createFileClient } from '../files/client/client.ts';
 import { bindArguments } from './bind.ts';
 
 export interface Runtime {
@@ -49,6 +51,7 @@ function remembered<V>(map: WeakMap<Loader, V>, loader: Loader, make: () => V): 
 /** The context of one job's calls. Cross-calls share it, so that `setRetcode` of an inner call counts for the job. */
 export function createContext(runtime: Runtime, state: JobState): ModuleContext {
   const opts = runtime.opts();
+  let files: FileClient | undefined;
   const context: ModuleContext = {
     id: runtime.id,
     opts,
@@ -59,6 +62,10 @@ export function createContext(runtime: Runtime, state: JobState): ModuleContext 
     log: runtime.log,
     signal: state.signal,
     minion: runtime.minion,
+    get files() {
+      files ??= createFileClient({ opts, minion: runtime.minion, log: runtime.log, signal: state.signal });
+      return files;
+    },
     registry: remembered(registries, runtime.loader, () => createRegistry(runtime.loader)),
     cache: remembered(caches, runtime.loader, () => new Map<string, unknown>()),
     call: (fun, ...args) => context.callWith(fun, args, noKwargs),

@@ -4,6 +4,7 @@ import {
   type Dict,
   type ExecOptions,
   type ExecResult,
+  type FileClient,
   HaliteError,
   type MinionServices,
   type Module,
@@ -87,6 +88,7 @@ export interface TestContextOptions {
   readonly pillar?: Dict;
   readonly job?: Readonly<Record<string, Value>>;
   readonly minion?: Partial<MinionServices>;
+  readonly files?: FileClient;
   readonly registry?: Partial<Registry>;
   readonly match?: ModuleContext['match'];
 }
@@ -125,6 +127,11 @@ function aloneMinion(): MinionServices {
   };
 }
 
+/** Whatever is asked of it fails. */
+const noFiles = new Proxy({} as FileClient, {
+  get: () => () => Promise.reject(new HaliteError('daemon.unreachable', 'this test was given no files')),
+});
+
 function registryOf(modules: readonly Module[]): Registry {
   const functions = functionsOf(modules);
   return {
@@ -158,6 +165,7 @@ export function testContext(options: TestContextOptions = {}): TestContext {
     log: { debug: note, info: note, warn: note, error: note },
     signal: new AbortController().signal,
     minion: { ...aloneMinion(), ...options.minion },
+    files: options.files ?? noFiles,
     registry: { ...registryOf(modules), ...options.registry },
     cache: new Map(),
     call: (fun, ...args) => ctx.callWith(fun, args, newDict()),

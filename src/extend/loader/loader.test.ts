@@ -203,6 +203,26 @@ export const number = 5;
     expect(await l.isUserCode('modules', 'pkg')).toBe(true);
   });
 
+  it('takes grains and outputters as plain functions too', async () => {
+    const folder = userFolder({
+      'site.mjs':
+        'export function where() { return { site: "b" + this.opts.n }; } export function more(g) { return { seen: g.os }; }',
+      'shout.mjs': 'export function output(data) { return String(data).toUpperCase(); }',
+    });
+    const make = new Loader({
+      opts: () => ({ grains_dirs: [folder], outputter_dirs: [folder], n: 1 }),
+      grains: () => newDict(),
+      log: { debug() {}, info() {}, warn() {}, error() {} },
+      userCode: 'import',
+      builtin: {},
+    });
+    const grain = (await make.get('grains', 'site'))!.extension;
+    const ctx = { opts: { n: 1 } } as unknown as Parameters<typeof grain.collect>[0];
+    expect({ ...(await grain.collect(ctx, newDict([['os', 'X']]))) }).toEqual({ site: 'b1', seen: 'X' });
+    expect((await make.get('outputters', 'shout'))?.extension.render('a', { color: false, opts: {} })).toBe('A');
+    expect(await make.get('outputters', 'site')).toBeUndefined();
+  });
+
   it('disables a broken file with its reason and leaves its neighbours alone', async () => {
     const folder = userFolder({
       'bad.mjs': 'export function x( {',

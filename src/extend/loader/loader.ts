@@ -57,6 +57,11 @@ export class Loader {
     this.table = options.builtin ?? builtin;
   }
 
+  /** A loader that has looked at nothing yet: what fits this system is found out again. */
+  fresh(changes: Partial<LoaderOptions> = {}): Loader {
+    return new Loader({ ...this.options, ...changes });
+  }
+
   /** The extension that answers to a name; undefined when there is none that works here (see `reason`). */
   async get<K extends Kind>(kind: K, name: string): Promise<Loaded<K> | undefined> {
     const key = `${kind} ${name}`;

@@ -3,8 +3,10 @@ import { readFile, stat } from 'node:fs/promises';
 import { register } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
+import { importFile } from './import-file.ts';
 import { hasFunctions, type Kind } from './kinds.ts';
 import { plainModule } from './plain-module.ts';
+import { plainGrain, plainOutputter } from './plain-others.ts';
 import type { UserFile } from './user-folders.ts';
 
 /** The extension object of a user file. Throws extension.broken with a reason worth reading. */
@@ -14,13 +16,21 @@ export async function importUserFile(kind: Kind, file: UserFile, sdkUrl: string 
     if (sdkUrl && source.includes('halite/sdk')) provideSdk(sdkUrl);
     const { mtimeMs } = await stat(file.path);
     // The query makes an edited file a new module; real reloading is done by new job processes.
-    const exports = (await import(`${pathToFileURL(file.path).href}?v=${mtimeMs}`)) as Record<string, unknown>;
+    const exports = await importFile(`${pathToFileURL(file.path).href}?v=${mtimeMs}`);
     if (exports['default'] !== undefined && typeof exports['default'] === 'object') return exports['default'];
-    if (hasFunctions(kind)) return plainModule(kind, file.name, exports, source);
+    const plain = readPlain(kind, file.name, exports, source);
+    if (plain) return plain;
   } catch (error) {
     throw new HaliteError('extension.broken', `${file.path}: ${firstLine(messageOf(error))}`, { cause: error });
   }
   throw new HaliteError('extension.broken', `${file.path}: has no default export made by a define… function`);
+}
+
+/** Files without a default export: exported functions, as Salt's own extensions are written. */
+function readPlain(kind: Kind, name: string, exports: Record<string, unknown>, source: string): unknown {
+  if (hasFunctions(kind)) return plainModule(kind, name, exports, source);
+  if (kind === 'grains') return plainGrain(name, exports);
+  return kind === 'outputters' ? plainOutputter(name, exports) : undefined;
 }
 
 function firstLine(text: string): string {

@@ -1,5 +1,6 @@
 // What extension code may touch: narrow interfaces, handed in, never global.
 import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
+import type { FileClient, FileServerView } from './files.ts';
 
 export interface ExtensionLog {
   debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
@@ -92,6 +93,8 @@ export interface ModuleContext {
   readonly log: ExtensionLog;
   readonly signal: AbortSignal;
   readonly minion: MinionServices;
+  /** Files of the file server, of the web and of the minion's cache. */
+  readonly files: FileClient;
   readonly registry: Registry;
   /** Shared by the functions of one job process: cheap memoisation, gone with the process. */
   readonly cache: Map<string, unknown>;
@@ -122,6 +125,7 @@ export interface MasterServices {
   readonly keys: KeyServices;
   readonly jobs: JobHistory;
   readonly fleet: FleetView;
+  readonly files: FileServerView;
   /** Mine values: function → minion → value. */
   mine(tgt: string, tgtType: string, functions: readonly string[]): Promise<PlainDict>;
   callRunner(fun: string, args: readonly Value[], kwargs: PlainDict): Promise<Value>;

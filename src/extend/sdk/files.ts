@@ -28,9 +28,9 @@ export interface UrlOptions extends FetchOptions {
 export interface CacheDirOptions {
   readonly saltenv?: string | undefined;
   readonly includeEmpty?: boolean;
-  /** Glob, or a regular expression behind `E@`. */
-  readonly includePattern?: string | undefined;
-  readonly excludePattern?: string | undefined;
+  /** Globs, or regular expressions behind `E@`; one that fits is enough. */
+  readonly includePattern?: string | readonly string[] | undefined;
+  readonly excludePattern?: string | readonly string[] | undefined;
 }
 
 export interface PushOptions {

@@ -4,6 +4,7 @@ export type { Dict, MapDict, PlainDict, Value } from '../../base/codec/value.ts'
 export { dictEntries, dictGet, dictHas, dictKeys, dictOf, isDict, newDict, PyFloat } from '../../base/codec/value.ts';
 export { HaliteError } from '../../base/errors/index.ts';
 export * from './context.ts';
+export * from './files.ts';
 export * from './functions.ts';
 export * from './outputters.ts';
 export * from './params.ts';

@@ -5,6 +5,24 @@ import type { Availability } from './functions.ts';
 import type { ArgsOf, Params } from './params.ts';
 import type { RenderRequest } from './renderers.ts';
 
+/** Which repository, at which reference. What was fetched once is used also while the remote is away. */
+export interface GitFolderRequest {
+  readonly url: string;
+  /** Tried in order: branches first, then tags, then commits. */
+  readonly refs: readonly string[];
+  /** Folder inside the repository. */
+  readonly root?: string;
+  /** Tells two uses of one repository apart. */
+  readonly name?: string;
+  readonly updateSeconds: number;
+  readonly refspecs?: readonly string[];
+  readonly user?: string;
+  readonly password?: string;
+  readonly privkey?: string;
+  readonly insecureAuth?: boolean;
+  readonly sslVerify?: boolean;
+}
+
 /** What an external pillar sees. */
 export interface PillarContext {
   /** The minion the pillar is for. */
@@ -31,6 +49,8 @@ export interface PillarContext {
   render(source: string, request?: RenderRequest): Promise<Value>;
   /** Decrypts texts inside a value with a renderer (`gpg`). */
   decrypt(value: Value, renderer: string): Promise<Value>;
+  /** A branch, tag or commit of a git repository as a folder on this machine; undefined when there is no such reference. */
+  gitFolder(request: GitFolderRequest): Promise<string | undefined>;
   /** Compiles other pillar folders by their top files, as `pillar_roots` are; errors are in `_errors`. */
   compileRoots(roots: Readonly<Record<string, readonly string[]>>, saltenv: string): Promise<Dict>;
 }

@@ -51,10 +51,12 @@ export interface StateContext extends ModuleContext {
   readonly lowstate: readonly Readonly<PlainDict>[];
   /** The same text during one run: for files that hold data between states of a run (accumulators). */
   readonly instanceId: string;
-  /** True when this run is under `test=True`, be it by option, argument or the state's own `test: true`. */
+  /** True when nothing may be changed: a run with `test=True`, or a trial for somebody's `prereq`. */
   readonly test: boolean;
   /** Set while `modWatch` runs: the function the state asked for (`running`). */
   readonly watchedFunction: string | undefined;
+  /** While `modWatch` runs because of a `watch`: requisite → the chunks it means (`watch`, `require`, …); else empty. */
+  readonly requisites: Readonly<Record<string, readonly Readonly<PlainDict>[]>>;
 
   /** Everything is as it should be: result true, no changes unless given. */
   ok(comment: string | string[], extra?: StateExtra): StateResult;

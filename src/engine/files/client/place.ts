@@ -1,10 +1,10 @@
 // Puts a file in its place: written beside it first, compared with its digest, then renamed over it at once.
 import { createHash, type Hash, randomBytes } from 'node:crypto';
-import type { Stats } from 'node:fs';
-import { chmod, chown, type FileHandle, mkdir, open, readdir, realpath, rename, rm, stat, unlink } from 'node:fs/promises';
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, mkdir, open, readdir, realpath, rename, rm, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { FileHash } from '../../../extend/sdk/index.ts';
-import { isHashType } from '../hashes.ts';
+import { hashFile, isHashType } from '../hashes.ts';
 
 export interface Placement {
   readonly dest: string;
@@ -29,11 +29,12 @@ export async function placeFile(placement: Placement, pieces: Pieces): Promise<b
   // A device or pipe is written to, not replaced.
   if (existing && !existing.isFile()) return writeInto(dest, pieces);
   const part = await partName(dest, placement);
-  const handle = await open(part, placement.resumable ? 'a+' : 'wx+', placement.mode);
+  const flags = placement.resumable ? constants.O_RDWR | constants.O_CREAT : 'wx+';
+  const handle = await open(part, flags, placement.mode);
   let good = false;
   try {
     good = await fill(handle, placement, pieces);
-    if (good && existing) await takeOver(part, existing);
+    if (good && existing) await takeOver(handle, existing);
   } catch (error) {
     if (!placement.resumable) await rm(part, { force: true });
     throw error;
@@ -44,21 +45,34 @@ export async function placeFile(placement: Placement, pieces: Pieces): Promise<b
     await rm(part, { force: true });
     return false;
   }
-  await rename(part, dest);
-  return true;
+  return finish(part, dest, placement);
+}
+
+/** Another job may have fetched the same file at the same time: both wrote the same bytes, and one renames first. */
+async function finish(part: string, dest: string, { expected }: Placement): Promise<boolean> {
+  try {
+    await rename(part, dest);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || !expected) throw error;
+    return (await hashFile(dest, expected.hash_type).catch(() => '')) === expected.hsum;
+  }
 }
 
 async function fill(handle: FileHandle, placement: Placement, pieces: Pieces): Promise<boolean> {
   const { expected } = placement;
   const hash = expected && isHashType(expected.hash_type) ? createHash(expected.hash_type) : undefined;
   const from = placement.resumable ? await hashExisting(handle, hash) : 0;
+  let position = from;
   let writing: Promise<unknown> = Promise.resolve();
   try {
     for await (const piece of pieces(from)) {
-      // The next piece is awaited while this one is written; pieces are appended one after the other.
+      // The next piece is awaited while this one is written; in order, so that a part is a beginning and has no holes.
       await writing;
-      writing = writeAll(handle, piece);
+      writing = writeAll(handle, piece, position);
+      writing.catch(() => undefined);
       hash?.update(piece);
+      position += piece.length;
     }
   } finally {
     await writing.catch(() => undefined);
@@ -67,9 +81,10 @@ async function fill(handle: FileHandle, placement: Placement, pieces: Pieces): P
   return !hash || hash.digest('hex') === expected?.hsum;
 }
 
-async function writeAll(handle: FileHandle, piece: Uint8Array): Promise<void> {
+async function writeAll(handle: FileHandle, piece: Uint8Array, position: number | null): Promise<void> {
   for (let done = 0; done < piece.length; ) {
-    done += (await handle.write(piece, done, piece.length - done, null)).bytesWritten;
+    const at = position === null ? null : position + done;
+    done += (await handle.write(piece, done, piece.length - done, at)).bytesWritten;
   }
 }
 
@@ -103,16 +118,16 @@ async function removeStale(folder: string, name: string, own: string): Promise<v
   }
 }
 
-async function takeOver(part: string, existing: Stats): Promise<void> {
-  await chmod(part, existing.mode & 0o7777);
+async function takeOver(handle: FileHandle, existing: Stats): Promise<void> {
   // Without the right to give files away the new one belongs to whoever wrote it.
-  await chown(part, existing.uid, existing.gid).catch(() => undefined);
+  await handle.chown(existing.uid, existing.gid).catch(() => undefined);
+  await handle.chmod(existing.mode & 0o7777);
 }
 
 async function writeInto(dest: string, pieces: Pieces): Promise<boolean> {
   const handle = await open(dest, 'w');
   try {
-    for await (const piece of pieces(0)) await writeAll(handle, piece);
+    for await (const piece of pieces(0)) await writeAll(handle, piece, null);
     return true;
   } finally {
     await handle.close();

@@ -60,9 +60,12 @@ export class CachePlaces {
   present(path: string, saltenv: string): string {
     const salt = isSaltUrl(path) ? parseSaltUrl(path) : { path, saltenv: undefined };
     const name = salt.path.replace(/^[|/]+/, '');
-    const escape = salt.path.startsWith('|') ? '|' : '';
-    const places = [join(this.#cachedir, 'files', salt.saltenv ?? saltenv, name), join(this.#cachedir, 'localfiles', name)];
-    for (const place of places) if (existsSync(place)) return escape + place;
+    const prefix = salt.path.startsWith('|') ? '|' : '';
+    const places = [
+      join(this.#cachedir, 'files', salt.saltenv ?? saltenv, name),
+      join(this.#cachedir, 'localfiles', name),
+    ];
+    for (const place of places) if (existsSync(place)) return prefix + place;
     const external = this.external(path, salt.saltenv ?? saltenv);
     return existsSync(external) ? external : '';
   }

@@ -6,6 +6,7 @@ import { pyStr } from '../../../base/codec/python/index.ts';
 import { commandError } from '../../modules/support/errors.ts';
 import { baseName } from '../../modules/support/paths.ts';
 import { pyEscape } from '../../modules/support/py-sub.ts';
+import { filesOf } from '../support/services.ts';
 import { schemeOf, splitUrl, validProtocols, withoutPassword } from '../support/sources.ts';
 
 export interface HashSum {
@@ -103,16 +104,16 @@ export interface SumRequest {
 export async function sourceSum(request: SumRequest, ctx: StateContext): Promise<HashSum> {
   const { sourceHash } = request;
   if (typeof sourceHash !== 'string') throw invalid(sourceHash);
-  let list: Value = null;
+  let list: string | undefined;
   if (sourceHash.startsWith('/')) list = sourceHash;
   else {
     const scheme = schemeOf(sourceHash);
     if (validProtocols.includes(scheme)) {
-      list = await ctx.callWith('cp.cache_file', [sourceHash, request.saltenv], { verify_ssl: request.verifySsl });
+      list = await filesOf(ctx).cacheFile(sourceHash, { saltenv: request.saltenv, verifySsl: request.verifySsl !== false });
       if (!list) throw commandError(`Source hash file ${withoutPassword(sourceHash)} not found`);
     } else if (scheme !== '') throw invalid(sourceHash);
   }
-  if (typeof list !== 'string') return parseSum(sourceHash);
+  if (list === undefined) return parseSum(sourceHash);
   const found = findSum(readFileSync(list, 'utf8'), request.fileName, request.source, pyStr(request.hashName ?? ''));
   if (!found) throw invalid(sourceHash);
   return found;

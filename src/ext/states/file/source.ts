@@ -1,11 +1,12 @@
 // The content a state asks for: the first source that exists, fetched, checked and rendered.
-import { existsSync, statSync } from 'node:fs';
-import { dictEntries, isDict, type PlainDict, type StateContext, type Value } from 'halite/sdk';
+import { statSync } from 'node:fs';
+import { dictEntries, isDict, newDict, type PlainDict, type StateContext, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { dictSize } from '../../../base/codec/value.ts';
 import { messageOf } from '../../../base/errors/index.ts';
 import { commandError, invocationError } from '../../modules/support/errors.ts';
 import { joinPath } from '../../modules/support/paths.ts';
+import { filesOf } from '../support/services.ts';
 import { parseSaltUrl, remoteProtocols, schemeOf, splitUrl, validProtocols, withoutPassword } from '../support/sources.ts';
 import { renderFile, templateEngines, templateVariables } from '../support/template.ts';
 import type { Content } from './content.ts';
@@ -16,8 +17,6 @@ interface Chosen {
   readonly source: string;
   readonly hash: Value;
 }
-
-const textsOf = (value: Value): string[] => (Array.isArray(value) ? value.map(pyStr) : []);
 
 /** What the file server offers in the environments that are asked for. */
 class Offers {
@@ -35,9 +34,8 @@ class Offers {
     return (await known).has(path);
   }
   async #read(saltenv: string): Promise<Set<string>> {
-    const files = await this.#ctx.call('cp.list_master', saltenv);
-    const folders = await this.#ctx.call('cp.list_master_dirs', saltenv);
-    return new Set([...textsOf(files), ...textsOf(folders)]);
+    const files = filesOf(this.#ctx);
+    return new Set([...(await files.list('files', saltenv)), ...(await files.list('dirs', saltenv))]);
   }
 }
 
@@ -99,10 +97,9 @@ function localPath(source: string): string | undefined {
 async function expectedSum(request: SourceRequest, ctx: StateContext): Promise<HashSum | string | undefined> {
   const { source } = request;
   if (schemeOf(source) === 'salt') {
-    const sum = await ctx.call('cp.hash_file', source, ctx.saltenv);
-    if (!isDict(sum) || dictSize(sum) === 0) return `Source file ${source} not found in saltenv '${ctx.saltenv}'`;
-    const found = Object.fromEntries(dictEntries(sum)) as { hsum?: Value; hash_type?: Value };
-    return { type: pyStr(found.hash_type ?? 'sha256'), digits: pyStr(found.hsum ?? '').toLowerCase() };
+    const sum = await filesOf(ctx).hash(source, ctx.saltenv);
+    if (!sum) return `Source file ${source} not found in saltenv '${ctx.saltenv}'`;
+    return { type: sum.hash_type, digits: sum.hsum.toLowerCase() };
   }
   if (!request.hash && localPath(source) !== undefined) return undefined;
   if (request.skipVerify) return undefined;
@@ -118,14 +115,13 @@ async function expectedSum(request: SourceRequest, ctx: StateContext): Promise<H
 export async function cachedCopy(request: SourceRequest, sum: HashSum | undefined, ctx: StateContext): Promise<string> {
   const { source } = request;
   if (schemeOf(source) !== 'salt' && !request.useEtag && (request.hash || request.skipVerify)) {
-    const known = await ctx.call('cp.is_cached', source, ctx.saltenv);
-    if (typeof known === 'string' && known !== '' && existsSync(known)) {
+    const known = await filesOf(ctx).isCached(source, ctx.saltenv);
+    if (known !== '' && exists(known)) {
       if (request.skipVerify || (sum && hashOfFile(known, sum.type) === sum.digits)) return known;
     }
   }
-  const kwargs = { source_hash: sum?.digits ?? null, verify_ssl: request.verifySsl, use_etag: request.useEtag };
-  const path = await ctx.callWith('cp.cache_file', [source, ctx.saltenv], kwargs);
-  return typeof path === 'string' ? path : '';
+  const verifySsl = request.verifySsl !== false;
+  return filesOf(ctx).cacheFile(source, { saltenv: ctx.saltenv, sourceHash: sum?.digits, verifySsl, useEtag: request.useEtag });
 }
 
 /** Everything except the fetching of a plain `salt://` file, which is only needed when it differs. */
@@ -155,7 +151,8 @@ export async function fetchSource(request: SourceRequest, ctx: StateContext): Pr
   if (path === request.name) throw invocationError('Source file cannot be the same as destination');
   if (template === null) return { content: { path }, sum };
   const variables = templateVariables(request.defaults, request.context);
-  const made = await renderFile(path, { engine: template, variables, source, extra: request.extra }, ctx);
+  const extra = newDict([...Object.entries(request.extra), ['source', source]]);
+  const made = await renderFile(path, { engine: template, variables, extra }, ctx);
   return 'problem' in made ? made : { content: { bytes: made.bytes } };
 }
 
@@ -164,6 +161,6 @@ export async function modeOfSource(source: string, ctx: StateContext): Promise<s
   const local = localPath(source);
   if (local !== undefined) return (statSync(local).mode & 0o7777).toString(8).padStart(4, '0');
   if (schemeOf(source) !== 'salt') return null;
-  const mode = await ctx.callWith('cp.stat_file', [source], { saltenv: ctx.saltenv, octal: true });
-  return mode === null || mode === false ? null : pyStr(mode);
+  const stat = await filesOf(ctx).stat(source, ctx.saltenv);
+  return stat?.[0] === undefined ? null : (stat[0] & 0o7777).toString(8).padStart(4, '0');
 }

@@ -1,11 +1,12 @@
 // Templates of states: a text or file rendered with the engine the state names.
-import { newDict, type PlainDict, type StateContext, type Value } from 'halite/sdk';
-import { isDict } from 'halite/sdk';
-import { dictEntries } from 'halite/sdk';
+import { readFileSync } from 'node:fs';
+import { dictEntries, isDict, newDict, type PlainDict, type StateContext, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
+import { messageOf } from '../../../base/errors/index.ts';
+import { servicesOf } from './services.ts';
 
-/** Engines Salt knows by name; those it does not know are refused with Salt's words. */
-export const templateEngines = ['jinja', 'mako', 'py', 'wempy', 'genshi', 'cheetah'];
+/** Engines Salt knows by name; others are refused with Salt's words. */
+export const templateEngines: readonly string[] = ['jinja', 'mako', 'py', 'wempy', 'genshi', 'cheetah'];
 
 /** `defaults` below `context`, as one dictionary. */
 export function templateVariables(defaults: Value, context: Value): PlainDict {
@@ -14,4 +15,33 @@ export function templateVariables(defaults: Value, context: Value): PlainDict {
     if (isDict(layer)) for (const [key, value] of dictEntries(layer)) all[pyStr(key)] = value;
   }
   return all;
+}
+
+export interface TemplateRequest {
+  readonly engine: string;
+  readonly variables: PlainDict;
+  /** Names below the variables: user, group, mode, source, … */
+  readonly extra?: PlainDict;
+  readonly path?: string;
+}
+
+export type Rendered = { readonly bytes: Buffer } | { readonly problem: string };
+
+export async function renderText(text: string, request: TemplateRequest, ctx: StateContext): Promise<Rendered> {
+  const context = newDict([...Object.entries(request.extra ?? {}), ...Object.entries(request.variables)]);
+  try {
+    const made = await servicesOf(ctx).render(text, {
+      pipe: request.engine,
+      saltenv: ctx.saltenv,
+      context,
+      ...(request.path === undefined ? {} : { path: request.path }),
+    });
+    return { bytes: made instanceof Uint8Array ? Buffer.from(made) : Buffer.from(pyStr(made), 'utf8') };
+  } catch (error) {
+    return { problem: messageOf(error) };
+  }
+}
+
+export async function renderFile(path: string, request: TemplateRequest, ctx: StateContext): Promise<Rendered> {
+  return renderText(readFileSync(path, 'utf8'), { ...request, path }, ctx);
 }

@@ -1,0 +1,25 @@
+// A terminal that keeps what was printed, for tests.
+import type { Terminal } from './io.ts';
+
+export interface CapturedTerminal extends Terminal {
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export function captureTerminal(): CapturedTerminal {
+  const kept = { stdout: '', stderr: '' };
+  return {
+    get stdout() {
+      return kept.stdout;
+    },
+    get stderr() {
+      return kept.stderr;
+    },
+    out: (text) => {
+      kept.stdout += text;
+    },
+    err: (text) => {
+      kept.stderr += text;
+    },
+  };
+}

@@ -1,0 +1,107 @@
+// Brings one file of the file server to a place on this machine, if it is not there already.
+import { mkdir, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { dictGet, isDict, newDict, type Value } from '../../../base/codec/value.ts';
+import { HaliteError } from '../../../base/errors/index.ts';
+import type { FileHash } from '../../../extend/sdk/index.ts';
+import { hashFile, isHashType } from '../hashes.ts';
+import { type FileRequest, fetchChunks, type Wanted } from './chunks.ts';
+import { makeCacheFolder, type Placement, placeFile } from './place.ts';
+
+export interface ServerFile {
+  readonly hash: FileHash;
+  readonly stat: number[] | undefined;
+}
+
+/** Smaller files are fetched again rather than gone on with. */
+const resumeFrom = 8 << 20;
+/** A file that changes while it is sent does not have the digest it had before. */
+const attempts = 3;
+
+/** Digest and stat of a file on the server; undefined when it has none of this name. */
+export async function askFile(request: FileRequest, path: string, saltenv: string): Promise<ServerFile | undefined> {
+  const load = newDict(Object.entries({ cmd: '_file_hash_and_stat', path, saltenv }));
+  const reply = await request(load);
+  const [hash, numbers] = Array.isArray(reply) ? reply : [reply, null];
+  if (hash === undefined || !isDict(hash)) return undefined;
+  const hsum = textOf(dictGet(hash, 'hsum'));
+  const hash_type = textOf(dictGet(hash, 'hash_type'));
+  if (hsum === undefined || hash_type === undefined) return undefined;
+  const isStat = Array.isArray(numbers) && numbers.every((item) => typeof item === 'number');
+  return { hash: { hash_type, hsum }, stat: isStat ? (numbers as number[]) : undefined };
+}
+
+/** Salt's gitfs sends digests it has read from its cache as bytes. */
+function textOf(value: Value | undefined): string | undefined {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('latin1');
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Into the minion's cache: folders for the owner alone, whatever stands in the way removed. */
+export async function fetchToCache(
+  request: FileRequest,
+  wanted: Wanted,
+  dest: string,
+): Promise<'there' | 'fetched' | 'missing'> {
+  const file = await askFile(request, wanted.path, wanted.saltenv);
+  if (!file) return 'missing';
+  if (await hasContent(dest, file.hash)) return 'there';
+  await makeCacheFolder(dirname(dest));
+  const found = await stat(dest).catch(() => undefined);
+  if (found?.isDirectory()) await rm(dest, { recursive: true, force: true });
+  await transfer(request, wanted, file, { dest, mode: 0o600 });
+  return 'fetched';
+}
+
+/** To a place an operator named. A folder as destination takes the file under its own name. */
+export async function fetchTo(
+  request: FileRequest,
+  wanted: Wanted,
+  dest: string,
+  makedirs: boolean,
+): Promise<{ path: string } | 'missing' | 'no folder'> {
+  const file = await askFile(request, wanted.path, wanted.saltenv);
+  if (!file) return 'missing';
+  const place = await withName(dest, wanted.path);
+  if (await hasContent(place, file.hash)) return { path: place };
+  const folder = await stat(dirname(place)).catch(() => undefined);
+  if (!folder?.isDirectory()) {
+    if (!makedirs) return 'no folder';
+    await mkdir(dirname(place), { recursive: true });
+  }
+  await transfer(request, wanted, file, { dest: place, mode: 0o666 });
+  return { path: place };
+}
+
+export async function withName(dest: string, path: string): Promise<string> {
+  const found = await stat(dest).catch(() => undefined);
+  return found?.isDirectory() || /[/\\]$/.test(dest) ? join(dest, basename(path)) : dest;
+}
+
+async function hasContent(path: string, hash: FileHash): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined);
+  if (!found?.isFile() || !isHashType(hash.hash_type)) return false;
+  return (await hashFile(path, hash.hash_type)) === hash.hsum;
+}
+
+async function transfer(
+  request: FileRequest,
+  wanted: Wanted,
+  known: ServerFile,
+  place: Pick<Placement, 'dest' | 'mode'>,
+): Promise<void> {
+  let file: ServerFile | undefined = known;
+  for (let left = attempts; left > 0 && file; left--) {
+    const size: number | undefined = file.stat && file.stat.length > 6 ? file.stat[6] : undefined;
+    const resumable = (size ?? 0) >= resumeFrom;
+    const ask = { ...wanted, size };
+    const placed = await placeFile({ ...place, expected: file.hash, resumable }, (from) =>
+      fetchChunks(request, ask, from),
+    );
+    if (placed) return;
+    file = await askFile(request, wanted.path, wanted.saltenv);
+  }
+  throw new HaliteError('call.failed', `${wanted.path} changed on the file server while it was fetched`, {
+    hint: 'Try again when the file is not being written.',
+  });
+}

@@ -1,0 +1,122 @@
+// Copies the extensions of users from the file server (`salt://_modules`, `_states`, …) to where the loader finds them.
+import { mkdir, readdir, readFile, rm, rmdir, unlink } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { dictGet, isDict, type Value } from '../../base/codec/value.ts';
+import { messageOf } from '../../base/errors/index.ts';
+import type { FileClient, SyncOptions, SyncReport } from '../../extend/sdk/index.ts';
+import { placeFile } from './client/place.ts';
+import { cleanRelative } from './paths.ts';
+import { stripTypes } from './strip-types.ts';
+
+export interface SyncParts {
+  readonly client: FileClient;
+  readonly opts: Readonly<Record<string, Value>>;
+  readonly log: { warn(message: string, fields?: Readonly<Record<string, unknown>>): void };
+}
+
+interface Source {
+  /** `folder.name`, as Salt reports it. */
+  readonly name: string;
+  readonly path: string;
+}
+
+/** Files that can be extensions; Python modules beside them are for Salt's own minions. */
+const extensionFiles = 'E@\\.(m?js|ts)$';
+
+/** Brings `kinds` (`modules`, `states`, `output`, …) up to date; what the file server no longer has is removed. */
+export async function syncExtensions(
+  parts: SyncParts,
+  kinds: readonly string[],
+  options: SyncOptions = {},
+): Promise<SyncReport> {
+  const synced: Record<string, readonly string[]> = Object.create(null);
+  const problems: string[] = [];
+  let touched = false;
+  for (const kind of kinds) {
+    const result = await syncKind(parts, kind, options, problems);
+    synced[kind] = result.synced;
+    touched ||= result.touched;
+  }
+  for (const problem of problems) parts.log.warn('extension not synced', { problem });
+  return { synced, touched, problems };
+}
+
+async function syncKind(
+  parts: SyncParts,
+  kind: string,
+  options: SyncOptions,
+  problems: string[],
+): Promise<{ synced: string[]; touched: boolean }> {
+  if (cleanRelative(kind) !== kind || kind.includes('/')) {
+    problems.push(`${kind} is no kind of extension`);
+    return { synced: [], touched: false };
+  }
+  const folder = join(String(parts.opts['extension_modules'] ?? ''), kind);
+  const sources = await findSources(parts, kind, options);
+  const synced: string[] = [];
+  for (const [rel, source] of sources) {
+    try {
+      if (await copyIfNew(source, join(folder, rel))) synced.push(`${kind}.${source.name}`);
+    } catch (error) {
+      problems.push(`_${kind}/${rel}: ${messageOf(error)}`);
+    }
+  }
+  const clean = parts.opts['clean_dynamic_modules'] !== false;
+  const removed = clean && (await removeOthers(folder, new Set(sources.keys())));
+  return { synced, touched: synced.length > 0 || removed };
+}
+
+/** Where each extension goes, and what it is made from; a later environment wins over an earlier one. */
+async function findSources(parts: SyncParts, kind: string, options: SyncOptions): Promise<Map<string, Source>> {
+  const sources = new Map<string, Source>();
+  const allowed = nameTest(kind, options.whitelist ?? parts.opts['extmod_whitelist'] ?? null, true);
+  const denied = nameTest(kind, options.blacklist ?? parts.opts['extmod_blacklist'] ?? null, false);
+  for (const saltenv of options.saltenv ?? ['base']) {
+    const url = `salt://_${kind}`;
+    const base = parts.client.cacheDest(url, saltenv);
+    for (const path of await parts.client.cacheDir(url, { saltenv, includePattern: extensionFiles })) {
+      const rel = relative(base, path);
+      if (rel.endsWith('.d.ts')) continue;
+      const name = rel.replace(/\.\w+$/, '').replaceAll('/', '.');
+      if (allowed(name) && !denied(name)) sources.set(rel.replace(/\.ts$/, '.mjs'), { name, path });
+    }
+  }
+  return sources;
+}
+
+/** `{modules: [a, b]}` or, for the one kind that is synced, `a,b`. */
+function nameTest(kind: string, list: Value, otherwise: boolean): (name: string) => boolean {
+  const named = isDict(list) ? dictGet(list, kind) : list || undefined;
+  if (named === undefined) return () => otherwise;
+  const names = Array.isArray(named) ? named.map(String) : String(named).split(',');
+  return (name) => names.includes(name);
+}
+
+async function copyIfNew(source: Source, dest: string): Promise<boolean> {
+  const bytes = await readFile(source.path);
+  const content = source.path.endsWith('.ts') ? Buffer.from(await stripTypes(bytes.toString('utf8'))) : bytes;
+  const existing = await readFile(dest).catch(() => undefined);
+  if (existing?.equals(content)) return false;
+  await mkdir(dirname(dest), { recursive: true, mode: 0o700 });
+  if (existing === undefined) await rm(dest, { recursive: true, force: true });
+  await placeFile({ dest, mode: 0o600, resumable: false }, async function* () {
+    yield content;
+  });
+  return true;
+}
+
+/** Removes files the file server does not have, and folders that are empty then. */
+async function removeOthers(folder: string, keep: ReadonlySet<string>): Promise<boolean> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  let removed = false;
+  for (const entry of entries) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isDirectory() || keep.has(relative(folder, path))) continue;
+    await unlink(path);
+    removed = true;
+  }
+  const folders = entries.filter((entry) => entry.isDirectory()).map((entry) => join(entry.parentPath, entry.name));
+  // Deepest first; one that still holds something stays.
+  for (const path of folders.sort((a, b) => b.length - a.length)) await rmdir(path).catch(() => undefined);
+  return removed;
+}

@@ -1,0 +1,36 @@
+// Start times and durations in the form of state results.
+import { newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+import { pyFloat } from '../data.ts';
+
+/** A moment, to the microsecond. */
+export interface Moment {
+  /** Microseconds since 1970. */
+  readonly micros: number;
+}
+
+export function now(): Moment {
+  return { micros: Math.round((performance.timeOrigin + performance.now()) * 1000) };
+}
+
+/** `15:04:05.123456` in local time. */
+export function clockText({ micros }: Moment): string {
+  const date = new Date(micros / 1000);
+  const two = (part: number): string => String(part).padStart(2, '0');
+  const text = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+  const fraction = micros % 1_000_000;
+  return fraction === 0 ? text : `${text}.${String(fraction).padStart(6, '0')}`;
+}
+
+/** Milliseconds between two moments, as a float. */
+export function durationOf(from: Moment, to: Moment = now()): Value {
+  return pyFloat(Math.max(0, to.micros - from.micros) / 1000);
+}
+
+/** The times of a state that was not run. */
+export function noTime(): PlainDict {
+  const start = now();
+  return newDict([
+    ['duration', durationOf(start)],
+    ['start_time', clockText(start)],
+  ]);
+}

@@ -1,0 +1,155 @@
+// One state run's view of the minion: options, grains and pillar as they are for this run, and the contexts made from them.
+import { type Dict, dictGet, isDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+import type { FoundFunction, Loader } from '../../../extend/loader/index.ts';
+import type { ModuleContext } from '../../../extend/sdk/index.ts';
+import { createContext, isTruthy, type JobState, type Runtime } from '../../exec/index.ts';
+
+type Opts = Readonly<Record<string, Value>>;
+
+export interface SessionOptions {
+  readonly runtime: Runtime;
+  readonly state: JobState;
+  readonly opts: Opts;
+  readonly pillar: Dict;
+  /** Compiles the pillar anew, with the overrides of this run. */
+  gatherPillar(): Promise<Dict>;
+  /** Collects the grains anew. */
+  gatherGrains(): Promise<Dict>;
+}
+
+export class StateSession {
+  readonly #options: SessionOptions;
+  #loader: Loader;
+  #grains: Dict;
+  #pillar: Dict;
+  /** Return codes set by functions inside the run say nothing about the job. */
+  readonly #inner: JobState;
+  #contexts = new Map<boolean, ModuleContext>();
+  #found = new Map<string, FoundFunction<'states'> | undefined>();
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    this.#loader = options.runtime.loader;
+    this.#grains = options.runtime.grains();
+    this.#pillar = options.pillar;
+    const { state } = options;
+    this.#inner = { job: state.job, signal: state.signal, progress: state.progress, retcode: 0 };
+  }
+
+  get opts(): Opts {
+    return this.#options.opts;
+  }
+  get grains(): Dict {
+    return this.#grains;
+  }
+  get pillar(): Dict {
+    return this.#pillar;
+  }
+  get loader(): Loader {
+    return this.#loader;
+  }
+  get log(): Runtime['log'] {
+    return this.#options.runtime.log;
+  }
+  get signal(): AbortSignal {
+    return this.#options.state.signal;
+  }
+  get test(): boolean {
+    return isTruthy(this.opts['test'] ?? null);
+  }
+  /** What functions called so far left as return code; set to 0 before a call whose code counts. */
+  get retcode(): number {
+    return this.#inner.retcode;
+  }
+  set retcode(value: number) {
+    this.#inner.retcode = value;
+  }
+
+  /** The context of execution functions, under test or not. */
+  context(test = this.test): ModuleContext {
+    let context = this.#contexts.get(test);
+    if (!context) {
+      context = this.#createContext(test);
+      this.#contexts.set(test, context);
+    }
+    return context;
+  }
+
+  /** A context in which every command runs as a user unless it says otherwise (`runas` in a state). */
+  contextAs(test: boolean, runas: Value, password: Value): ModuleContext {
+    const context = this.#createContext(test) as { -readonly [K in keyof ModuleContext]: ModuleContext[K] };
+    const callWith = context.callWith.bind(context);
+    context.callWith = (fun, args, kwargs) => {
+      if (!fun.startsWith('cmd.') || (kwargs['runas'] ?? null) !== null) return callWith(fun, args, kwargs);
+      const given: PlainDict = Object.assign(Object.create(null) as PlainDict, kwargs, { runas });
+      if ((given['password'] ?? null) === null && password !== null) given['password'] = password;
+      return callWith(fun, args, given);
+    };
+    return context;
+  }
+
+  /** A state function by its full name; undefined when there is none that works here. */
+  async find(full: string): Promise<FoundFunction<'states'> | undefined> {
+    if (this.#found.has(full)) return this.#found.get(full);
+    const found = await this.#loader.find('states', full);
+    this.#found.set(full, found);
+    return found;
+  }
+
+  /** Why a state function is not there, in Salt's words. */
+  missingReason(full: string): string {
+    const module = full.split('.', 1)[0]!;
+    const why = this.#loader.reason('states', module);
+    return why === undefined ? `'${full}' is not available.` : `'${module}' __virtual__ returned False: ${why}`;
+  }
+
+  /** An option that may also stand in grains or pillar. */
+  option(name: string): Value | undefined {
+    const master = dictGet(this.#pillar, 'master');
+    const places: (Dict | Opts | undefined)[] = [
+      this.opts,
+      this.#grains,
+      master !== undefined && isDict(master) ? master : undefined,
+      this.#pillar,
+    ];
+    for (const place of places) {
+      const value = place === undefined ? undefined : dictGet(place as Dict, name);
+      if (value !== undefined) return value;
+    }
+    return undefined;
+  }
+
+  /** `reload_grains`, `reload_pillar`, `reload_modules`. */
+  async reload(what: { readonly grains?: boolean; readonly pillar?: boolean; readonly modules?: boolean }): Promise<void> {
+    if (what.grains) this.#grains = await this.#options.gatherGrains();
+    if (what.pillar) this.#pillar = await this.#options.gatherPillar();
+    if (what.modules) await this.#reloadModules();
+    this.#contexts.clear();
+  }
+
+  /** New software may make other extensions usable: what fits here is found out again. */
+  async #reloadModules(): Promise<void> {
+    this.#loader = this.#loader.fresh({ opts: () => this.opts, grains: () => this.#grains });
+    this.#found.clear();
+    if (this.opts['local'] !== true && this.#options.runtime.minion.hasMaster) {
+      await this.#options.runtime.minion.reloadExtensions().catch((error: unknown) => {
+        this.log.warn('The minion could not be told to reload its modules', { error: String(error) });
+      });
+    }
+  }
+
+  #createContext(test: boolean): ModuleContext {
+    const { runtime } = this.#options;
+    const opts = test === this.test ? this.opts : { ...this.opts, test };
+    return createContext(
+      {
+        ...runtime,
+        loader: this.#loader,
+        opts: () => opts,
+        grains: () => this.#grains,
+        pillar: () => this.#pillar,
+      },
+      this.#inner,
+    );
+  }
+}

@@ -1,0 +1,78 @@
+// The context a state function gets: the execution context, the chunk, and builders for results.
+import { newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+import { HaliteError } from '../../../base/errors/index.ts';
+import type { ChangePlan, ModuleContext, StateContext, StateExtra, StateResult } from '../../../extend/sdk/index.ts';
+import { type Chunk, textOf } from '../data.ts';
+
+export interface StateCall {
+  readonly base: ModuleContext;
+  readonly low: Chunk;
+  readonly test: boolean;
+  readonly saltenv: string;
+  readonly running: Readonly<Record<string, PlainDict>>;
+  readonly lowstate: readonly Chunk[];
+  readonly instanceId: string;
+  /** Chunks of each requisite, while `mod_watch` runs. */
+  readonly requisites: Readonly<Record<string, readonly Chunk[]>>;
+  readonly callState: (fun: string, kwargs: PlainDict) => Promise<StateResult>;
+}
+
+const built = new WeakSet<object>();
+
+export function createStateContext(call: StateCall): StateContext {
+  const { base, low, test } = call;
+  const name = textOf(low['name']);
+  const make = (result: boolean | null, comment: string | string[], extra: StateExtra = {}): StateResult => {
+    const made = newDict([
+      ['name', name],
+      ['changes', newDict()],
+      ['result', result],
+      ['comment', comment],
+    ]) as unknown as StateResult;
+    for (const [key, value] of Object.entries(extra)) if (value !== undefined) made[key] = value;
+    built.add(made);
+    return made;
+  };
+  const context: StateContext = {
+    ...base,
+    test,
+    low,
+    sls: textOf(low['__sls__'] ?? ''),
+    stateId: textOf(low['__id__'] ?? low['name']),
+    saltenv: call.saltenv,
+    running: call.running,
+    lowstate: call.lowstate,
+    instanceId: call.instanceId,
+    requisites: call.requisites,
+    watchedFunction: typeof low['sfun'] === 'string' ? low['sfun'] : undefined,
+    ok: (comment, extra) => make(true, comment, extra),
+    fail: (comment, extra) => make(false, comment, extra),
+    result: (fields) => make(true, '', fields),
+    change: (changes, comment, plan) => change(context, changes, comment, plan),
+    state: (fun, kwargs) => call.callState(fun, definedOnly(kwargs)),
+  };
+  return context;
+}
+
+function definedOnly(fields: StateExtra): PlainDict {
+  return newDict(Object.entries(fields).filter((entry): entry is [string, Value] => entry[1] !== undefined));
+}
+
+async function change(
+  context: StateContext,
+  changes: PlainDict | Map<Value, Value>,
+  comment: string | string[],
+  plan: ChangePlan,
+): Promise<StateResult> {
+  if (context.test) {
+    return context.result({ result: null, comment: plan.test, changes: plan.testChanges ?? changes });
+  }
+  try {
+    const made = await plan.apply();
+    if (made !== null && typeof made === 'object' && built.has(made)) return made as StateResult;
+  } catch (error) {
+    if (error instanceof HaliteError) return context.fail(error.message);
+    throw error;
+  }
+  return context.ok(comment, { changes });
+}

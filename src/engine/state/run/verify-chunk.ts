@@ -1,0 +1,77 @@
+// Checks one chunk right before it runs; what is wrong fails that state alone.
+import { isDict, type Value } from '../../../base/codec/value.ts';
+import { matchesGlob } from '../../../base/util/index.ts';
+import { type Chunk, firstKey, firstValue, shown, textOf, typeName } from '../data.ts';
+import { stateSignature } from './bind.ts';
+import type { StateSession } from './session.ts';
+
+/** Everything that keeps the chunk from running. Also puts `umask` and `watch` into the form the runtime uses. */
+export async function verifyChunk(session: StateSession, low: Chunk): Promise<string[]> {
+  const errors = missingParts(low);
+  if ('umask' in low) takeUmask(low, errors);
+  if (errors.length > 0) return errors;
+  const full = `${textOf(low['state'])}.${textOf(low['fun'])}`;
+  const found = await session.find(full);
+  if (!found) errors.push(...notFound(session, full, low));
+  else {
+    for (const name of stateSignature(found.fn.params).required) {
+      if (!(name in low)) errors.push(`Missing parameter ${name} for state ${full}`);
+    }
+  }
+  await watchAsRequire(session, low);
+  errors.push(...requiresItself(low));
+  return errors;
+}
+
+function missingParts(low: Chunk): string[] {
+  const errors = ['state', 'fun', 'name'].filter((key) => !(key in low)).map((key) => `Missing "${key}" data`);
+  const { name } = low;
+  if (name && typeof name !== 'string') {
+    const sls = '__sls__' in low ? `in SLS '${textOf(low['__sls__'])}' ` : '';
+    errors.push(`ID '${shown(name)}' ${sls}is not formed as a string, but is a ${typeName(name)}`);
+  }
+  return errors;
+}
+
+function takeUmask(low: Chunk, errors: string[]): void {
+  const umask = low['umask'] ?? null;
+  delete low['umask'];
+  const text = textOf(umask).replace(/^0o/i, '');
+  if (/^[0-7]+$/.test(text)) low['__umask__'] = Number.parseInt(text, 8);
+  else errors.push(`Invalid umask: ${shown(umask)}`);
+}
+
+function notFound(session: StateSession, full: string, low: Chunk): string[] {
+  if (!('__sls__' in low)) return [`Specified state '${full}' was not found`];
+  return [`State '${full}' was not found in SLS '${textOf(low['__sls__'])}'`, `Reason: ${session.missingReason(full)}`];
+}
+
+/** A module that cannot react to changes makes `watch` a `require`. */
+export async function watchAsRequire(session: StateSession, low: Chunk): Promise<void> {
+  for (const [watch, require] of [
+    ['watch', 'require'],
+    ['watch_any', 'require_any'],
+  ] as const) {
+    if (!(watch in low) || (await session.find(`${textOf(low['state'])}.mod_watch`))) continue;
+    const watched = low[watch]!;
+    delete low[watch];
+    const required = low[require];
+    if (Array.isArray(required) && Array.isArray(watched)) required.push(...watched);
+    else low[require] = watched;
+  }
+}
+
+function requiresItself(low: Chunk): string[] {
+  const list = low['watch'] ?? low['require'];
+  if (!Array.isArray(list)) return [];
+  const { name, __id__: id } = low;
+  const isOwn = (value: Value | undefined): boolean =>
+    typeof value === 'string' &&
+    [name, id].some((own) => typeof own === 'string' && matchesGlob(own, value));
+  return list
+    .filter((entry) => isDict(entry) && firstKey(entry) === low['state'] && isOwn(firstValue(entry)))
+    .map(
+      (entry) =>
+        `Recursive require detected in SLS ${textOf(low['__sls__'])} for require ${shown(entry)} in ID ${textOf(id)}`,
+    );
+}

@@ -1,0 +1,19 @@
+// Parameters and environment shared by the functions of `cp`.
+import { type ModuleContext, p } from 'halite/sdk';
+
+export const saltenvParam = p.string({
+  default: null,
+  doc: 'environment of the file server; the minion’s own, or base, when not given',
+});
+
+/** The environment an operator means. */
+export function environmentOf(saltenv: string | null, ctx: ModuleContext): string {
+  if (saltenv) return saltenv;
+  const own = ctx.opts['saltenv'];
+  return typeof own === 'string' && own !== '' ? own : 'base';
+}
+
+/** Paths given as a list, or in one text with commas between them. */
+export function pathList(paths: unknown): string[] {
+  return Array.isArray(paths) ? paths.map(String) : String(paths).split(',');
+}

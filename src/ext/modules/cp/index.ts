@@ -1,0 +1,13 @@
+// Execution module `cp`: files from the file server, from the web, from `salt-cp`, and to the master.
+import { defineModule } from 'halite/sdk';
+import { cacheFunctions } from './cache.ts';
+import { getFunctions } from './get.ts';
+import { listFunctions } from './lists.ts';
+import { pushFunctions } from './push.ts';
+import { receiveFunctions } from './receive.ts';
+
+export default defineModule({
+  name: 'cp',
+  doc: 'Copies files: from the master’s file server and other addresses to the minion, and from the minion to the master.',
+  functions: { ...receiveFunctions, ...getFunctions, ...cacheFunctions, ...listFunctions, ...pushFunctions },
+});

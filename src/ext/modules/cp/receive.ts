@@ -1,0 +1,107 @@
+// Functions of `cp` that the command `salt-cp` calls: whole texts, or files and folders in pieces.
+import { chmod, mkdir, open, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { dictEntries, fn, isDict, type ModuleContext, newDict, p, type Value } from 'halite/sdk';
+import { messageOf } from '../../../base/errors/index.ts';
+import { pythonError } from '../support/errors.ts';
+import { osText } from '../support/os-errors.ts';
+
+const unzip = promisify(gunzip);
+/** A piece never unpacks to more than this, whatever it claims. */
+const maxPieceBytes = 1 << 30;
+
+const isFolder = async (path: string): Promise<boolean> =>
+  (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
+
+export const receiveFunctions = {
+  recv: fn({
+    doc: 'Writes texts that came with the job; used by salt-cp.',
+    params: { files: p.any({ doc: 'content by path' }), dest: p.text({ doc: 'file or folder on the minion' }) },
+    async run({ files, dest }) {
+      if (!isDict(files)) throw pythonError('AttributeError', 'the files are not a dictionary of path and content');
+      const written = newDict();
+      for (const [path, data] of dictEntries(files)) {
+        const final = await placeFor(String(path), dest);
+        if (final === undefined) return 'Destination unavailable';
+        written[final] = await writeFile(final, data instanceof Uint8Array ? data : String(data)).then(
+          () => true,
+          () => false,
+        );
+      }
+      return written;
+    },
+  }),
+  recv_chunked: fn({
+    doc: 'Writes one piece of a file, or makes an empty folder; used by salt-cp.',
+    params: {
+      dest: p.text({ doc: 'path on the minion' }),
+      chunk: p.any({ doc: 'the piece in base64; None makes a folder' }),
+      append: p.bool({ default: false, doc: 'add to what is there' }),
+      compressed: p.bool({ default: true, doc: 'the piece is gzip' }),
+      mode: p.any({ default: null, doc: 'mode of the file, set with the first piece' }),
+    },
+    async run(args, ctx) {
+      if (args.chunk === null) return makeFolder(args.dest, ctx);
+      try {
+        return await writePiece(args.dest, String(args.chunk), args.append, args.compressed, args.mode);
+      } catch (error) {
+        if (typeof (error as NodeJS.ErrnoException).syscall !== 'string') throw error;
+        return problem(error, args.dest, ctx);
+      }
+    },
+  }),
+};
+
+/** A folder takes the file under its own name; otherwise the destination is the file. */
+async function placeFor(path: string, dest: string): Promise<string | undefined> {
+  if (await isFolder(dest)) return join(dest, basename(path));
+  if (basename(path) === basename(dest) || (await isFolder(dirname(dest)))) return dest;
+  return undefined;
+}
+
+async function makeFolder(dest: string, ctx: ModuleContext): Promise<Value> {
+  const found = await stat(dest).catch(() => undefined);
+  if (found) return found.isFile() ? 'Path exists and is a file' : true;
+  return mkdir(dest, { recursive: true }).then(
+    () => true,
+    (error: unknown) => problem(error, dest, ctx),
+  );
+}
+
+async function writePiece(
+  dest: string,
+  chunk: string,
+  append: boolean,
+  compressed: boolean,
+  mode: Value,
+): Promise<Value> {
+  const packed = Buffer.from(chunk, 'base64');
+  const data = compressed ? await unpacked(packed) : packed;
+  const flags = append ? 'a' : 'w';
+  const handle = await open(dest, flags).catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+    await mkdir(dirname(dest), { recursive: true });
+    return open(dest, flags);
+  });
+  try {
+    await handle.writeFile(data);
+  } finally {
+    await handle.close();
+  }
+  if (!append && typeof mode === 'number') await chmod(dest, mode & 0o7777);
+  return true;
+}
+
+async function unpacked(packed: Buffer): Promise<Buffer> {
+  return unzip(packed, { maxOutputLength: maxPieceBytes }).catch((error: unknown) => {
+    throw pythonError('BadGzipFile', messageOf(error));
+  });
+}
+
+/** The message is the answer, and the job has failed. */
+function problem(error: unknown, dest: string, ctx: ModuleContext): Value {
+  ctx.setRetcode(1);
+  return osText(error, (error as NodeJS.ErrnoException).path ?? dest);
+}

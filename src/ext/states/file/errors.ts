@@ -1,0 +1,10 @@
+// Failures as people read them in results.
+import { messageOf } from '../../../base/errors/index.ts';
+import { osText } from '../../modules/support/os-errors.ts';
+
+/** The text of a failure; those of the operating system in Python's words. */
+export function failureText(error: unknown): string {
+  const { code, path, dest } = error as { code?: unknown; path?: unknown; dest?: unknown };
+  if (typeof code !== 'string' || typeof path !== 'string') return messageOf(error);
+  return typeof dest === 'string' ? osText(error, path, dest) : osText(error, path);
+}

@@ -1,0 +1,314 @@
+// `file.managed`: a file with the content of a source, of the state itself, or of the pillar.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ArgsOf, isDict, newDict, p, type PlainDict, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { normalizeMode } from '../../modules/support/modes.ts';
+import { expandUser } from '../../modules/support/paths.ts';
+import { schemeOf } from '../support/sources.ts';
+import { loadAccumulators } from './accumulators.ts';
+import { type Content, bytesOf } from './content.ts';
+import { contentsOf, isDictOrNothing } from './contents.ts';
+import { failureText } from './errors.ts';
+import { accountProblem, exists, isDir, isRegular, ownerArgument } from './facts.ts';
+import { hashOfFile, sourceSum } from './hash-sums.ts';
+import { changesNeeded, type ManageRequest, manageFile } from './manage.ts';
+import * as common from './params.ts';
+import { permsNeeded, setPerms } from './perms.ts';
+import { readSelinux } from './selinux.ts';
+import { cachedCopy, chooseSource, type Fetched, fetchSource, modeOfSource, type SourceRequest } from './source.ts';
+
+const params = {
+  name: common.name,
+  source: p.any({ default: null, doc: 'where the content comes from: `salt://…`, a path, a URL, or a list of which the first that exists is taken' }),
+  source_hash: common.sourceHash,
+  source_hash_name: common.sourceHashName,
+  keep_source: p.bool({ default: true, doc: 'keep the fetched source in the minion cache' }),
+  user: common.user,
+  group: common.group,
+  mode: p.any({ default: null, doc: 'permission bits, or `keep` for those of the source' }),
+  attrs: p.any({ default: null, doc: 'attributes as chattr knows them' }),
+  template: common.template,
+  makedirs: common.makedirs,
+  dir_mode: p.any({ default: null, doc: 'permission bits of folders that are made' }),
+  context: common.context,
+  replace: p.bool({ default: true, doc: 'false: leave the content of an existing file alone' }),
+  defaults: common.defaults,
+  backup: common.backup,
+  show_changes: common.showChanges,
+  create: p.bool({ default: true, doc: 'false: only manage a file that exists' }),
+  contents: p.any({ default: null, doc: 'the content itself: text or a list of lines' }),
+  tmp_dir: p.any({ default: '', doc: 'folder for the file given to `check_cmd`' }),
+  tmp_ext: p.any({ default: '', doc: 'end of the name of the file given to `check_cmd`' }),
+  contents_pillar: p.any({ default: null, doc: 'key of the pillar that holds the content' }),
+  contents_grains: p.any({ default: null, doc: 'grain that holds the content' }),
+  contents_newline: p.bool({ default: true, doc: 'end the content with a line end' }),
+  contents_delimiter: p.string({ default: ':', doc: 'what separates the levels of such keys' }),
+  encoding: p.any({ default: null, doc: 'encoding of the file, UTF-8 unless given' }),
+  encoding_errors: p.string({ default: 'strict', doc: 'what to do with characters it does not have' }),
+  allow_empty: p.bool({ default: true, doc: 'whether `contents` may be empty' }),
+  follow_symlinks: p.bool({ default: true, doc: 'manage what a link points to' }),
+  check_cmd: p.any({ default: null, doc: 'command that must accept the new file before it is put in place; gets its path as last argument' }),
+  skip_verify: common.skipVerify,
+  selinux: p.any({ default: null, doc: 'security context: seuser, serole, setype, serange' }),
+  ...common.windowsParams,
+  verify_ssl: common.verifySsl,
+  use_etag: common.useEtag,
+  kwargs: common.kwargs,
+};
+type Args = ArgsOf<typeof params>;
+
+/** A request made of the state's arguments once they are understood. */
+interface Work {
+  readonly args: Args;
+  readonly name: string;
+  readonly user: Value;
+  readonly mode: string | null;
+  readonly keepMode: boolean;
+  readonly template: string | null;
+  /** Content of the state itself. */
+  readonly own: Content | undefined;
+  readonly replace: boolean;
+}
+
+function contradiction(args: Args, keepMode: boolean): string | undefined {
+  const given = [args.contents, args.contents_pillar, args.contents_grains].filter((value) => value !== null).length;
+  const three = "'contents', 'contents_pillar', or 'contents_grains'";
+  if (args.source && given > 0) return `'source' cannot be used in combination with ${three}`;
+  if (keepMode && given > 0) return `Mode preservation cannot be used in combination with ${three}`;
+  if (given > 1) return "Only one of 'contents', 'contents_pillar', and 'contents_grains' is permitted";
+  return undefined;
+}
+
+/** What is wrong with the target itself. */
+function targetProblem(work: Work, ctx: StateContext): string | undefined {
+  const { name, args } = work;
+  const account = accountProblem(work.user, args.group, ctx);
+  if (account) return account;
+  if (!name.startsWith('/')) return `Specified file ${name} is not an absolute path`;
+  if (isDir(name)) return `Specified target ${name} is a directory`;
+  if (args.context !== null && !isDict(args.context)) return 'Context must be formed as a dict';
+  return isDictOrNothing(args.defaults) ? undefined : 'Defaults must be formed as a dict';
+}
+
+const permsOf = ({ args, user, mode }: Work) => ({
+  user,
+  group: args.group,
+  mode,
+  attrs: args.attrs,
+  follow: args.follow_symlinks,
+  selinux: readSelinux(args.selinux),
+});
+
+/** The content of an existing file stays as it is; owner and mode do not. */
+async function permsOnly(work: Work, warnings: PlainDict, ctx: StateContext): Promise<StateResult> {
+  const { name } = work;
+  if (ctx.test) {
+    const changes = await permsNeeded(name, permsOf(work), ctx);
+    const old = changes['mode'] === undefined ? undefined : await modeOfSource(name, ctx);
+    const comment = old
+      ? `File ${name} will be updated with permissions ${work.mode} from its current state of ${old}`
+      : `File ${name} not updated`;
+    const result = Object.keys(changes).length > 0 ? null : true;
+    return ctx.result({ ...warnings, name, changes, result, comment });
+  }
+  const done = await setPerms(name, permsOf(work), ctx);
+  const changed = Object.keys(done.changes).length > 0;
+  const comment = !changed && done.ok ? `File ${name} exists with proper permissions. No changes made.` : done.problems.join('; ');
+  return ctx.result({ ...warnings, name, changes: done.changes, result: done.ok, comment });
+}
+
+/** A remote source whose hash the file already has needs no fetching. */
+async function hasSourceHash(work: Work, ctx: StateContext): Promise<boolean> {
+  const { args, name } = work;
+  if (work.own || work.template || !args.source || args.skip_verify || !work.replace || !exists(name)) return false;
+  try {
+    const { source, hash } = await chooseSource(args.source, args.source_hash, ctx);
+    if (!hash || ['salt', 'file'].includes(schemeOf(source)) || source.startsWith('/')) return false;
+    const request = { fileName: name, source, sourceHash: hash, hashName: args.source_hash_name, saltenv: ctx.saltenv, verifySsl: args.verify_ssl };
+    const sum = await sourceSum(request, ctx);
+    return hashOfFile(name, sum.type) === sum.digits;
+  } catch (error) {
+    ctx.log.error(`Failed checking existing file's hash against specified source_hash: ${failureText(error)}`);
+    return false;
+  }
+}
+
+function sourceRequest(work: Work, source: string, hash: Value, ctx: StateContext): SourceRequest {
+  const { args, name, user, mode } = work;
+  const collected = loadAccumulators(ctx).texts[name];
+  const context = isDict(args.context) ? Object.fromEntries(Object.entries(args.context)) : {};
+  return {
+    name,
+    source,
+    hash,
+    hashName: args.source_hash_name,
+    template: work.template,
+    context: newDict(Object.entries(collected === undefined ? context : { ...context, accumulator: collected })),
+    defaults: args.defaults,
+    skipVerify: args.skip_verify,
+    verifySsl: args.verify_ssl,
+    useEtag: args.use_etag,
+    extra: newDict([...Object.entries(args.kwargs), ['name', name], ['user', user], ['group', args.group], ['mode', mode], ['attrs', args.attrs]]),
+  };
+}
+
+/** The file that holds a plain source; fetched only when the target does not already hash to the same. */
+async function plainContent(request: SourceRequest, fetched: Exclude<Fetched, { problem: string }>, work: Work, ctx: StateContext): Promise<{ content: Content } | { problem: string }> {
+  const { sum } = fetched;
+  if (fetched.content) {
+    if (sum && 'path' in fetched.content && schemeOf(request.source) !== 'salt' && !request.skipVerify) {
+      const found = hashOfFile(fetched.content.path, sum.type);
+      if (found !== sum.digits) return { problem: mismatch(request, sum, found, exists(work.name)) };
+    }
+    return { content: fetched.content };
+  }
+  if (sum && isRegular(work.name) && hashOfFile(work.name, sum.type) === sum.digits) return { content: { path: work.name } };
+  const path = await cachedCopy(request, sum, ctx);
+  return path ? { content: { path } } : { problem: `Source file '${request.source}' not found` };
+}
+
+function mismatch(request: SourceRequest, sum: { type: string; digits: string }, found: string, there: boolean): string {
+  const text = `Specified ${sum.type} checksum for ${there ? request.source : request.name} (${sum.digits}) does not match actual checksum (${found})`;
+  if (!there) return text;
+  return `${text}. If the 'source_hash' value refers to a remote file with multiple possible matches, then it may be necessary to set 'source_hash_name'.`;
+}
+
+interface Planned {
+  readonly request: ManageRequest;
+  readonly cached: string | undefined;
+}
+
+/** Content and mode of the file to be; text when they cannot be had. */
+async function plan(work: Work, ctx: StateContext): Promise<Planned | { problem: string; bare?: boolean }> {
+  const { args } = work;
+  let content = work.own;
+  let mode = work.mode;
+  let cached: string | undefined;
+  const { source, hash } = await chooseSource(args.source, args.source_hash, ctx);
+  if (source && !content) {
+    const request = sourceRequest(work, source, hash, ctx);
+    const fetched = await fetchSource(request, ctx);
+    if ('problem' in fetched) return fetched;
+    const found = await plainContent(request, fetched, work, ctx);
+    if ('problem' in found) return { ...found, bare: true };
+    content = found.content;
+    if (!args.keep_source && 'path' in content && content.path !== work.name && schemeOf(source) === 'salt') cached = content.path;
+    if (work.keepMode) mode = await modeOfSource(source, ctx);
+  }
+  return { request: { ...manageRequest(work), content, mode, fromSource: source !== '' && work.own === undefined }, cached };
+}
+
+function manageRequest(work: Work): ManageRequest {
+  const { args } = work;
+  const { follow, ...perms } = permsOf(work);
+  return {
+    ...perms,
+    name: work.name,
+    content: undefined,
+    fromSource: false,
+    backup: pyStr(args.backup ?? ''),
+    makedirs: args.makedirs,
+    dirMode: args.dir_mode,
+    follow,
+    showChanges: args.show_changes,
+  };
+}
+
+/** Lets a command judge the new file before it is put in place. */
+async function checkContent(work: Work, content: Content, ctx: StateContext): Promise<StateResult | undefined> {
+  const { args, name } = work;
+  const folder = mkdtempSync(join(args.tmp_dir ? pyStr(args.tmp_dir) : tmpdir(), 'halite-check-'));
+  try {
+    const path = join(folder, `file${pyStr(args.tmp_ext ?? '')}`);
+    writeFileSync(path, bytesOf(content), { mode: 0o600 });
+    const problem = await checkFailure(pyStr(args.check_cmd ?? ''), path, ctx);
+    return problem === undefined ? undefined : ctx.fail(problem, { name, skip_watch: true });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** What a checking command has against a file; undefined when nothing. */
+export async function checkFailure(command: string, path: string, ctx: StateContext): Promise<string | undefined> {
+  const shell = isDict(ctx.grains) && !(ctx.grains instanceof Map) ? ctx.grains['shell'] : undefined;
+  const answer = await ctx.callWith('cmd.run_all', [`${command} ${path}`], shell ? { shell, python_shell: true } : { python_shell: true });
+  const out = answer as { retcode?: Value; stdout?: Value; stderr?: Value };
+  if (out.retcode === 0) return undefined;
+  return ['check_cmd execution failed', out.stdout, out.stderr].filter(Boolean).join('\n');
+}
+
+async function applyPlan(work: Work, planned: Planned, ctx: StateContext): Promise<StateResult> {
+  const { request, cached } = planned;
+  try {
+    if (work.args.check_cmd && request.content && Object.keys(await changesNeeded(request, ctx)).length > 0) {
+      const refused = await checkContent(work, request.content, ctx);
+      if (refused) return refused;
+    }
+    return await manageFile(request, ctx);
+  } finally {
+    if (cached) rmSync(cached, { force: true });
+  }
+}
+
+const note = '\nNote: No changes made, actual changes may\nbe different due to other states.';
+
+async function manage(work: Work, ctx: StateContext): Promise<StateResult> {
+  const { name } = work;
+  try {
+    const planned = await plan(work, ctx);
+    if ('problem' in planned) {
+      return ctx.fail(ctx.test || planned.bare ? planned.problem : `Unable to manage file: ${planned.problem}`, { name });
+    }
+    if (!ctx.test) return await applyPlan(work, planned, ctx);
+    const changes = await changesNeeded(planned.request, ctx);
+    if (Object.keys(changes).length === 0) return ctx.ok(`The file ${name} is in the correct state`, { name });
+    return ctx.result({ name, changes, result: null, comment: `The file ${name} is set to be changed${note}` });
+  } catch (error) {
+    return ctx.fail(`Unable to manage file: ${failureText(error)}`, { name });
+  }
+}
+
+async function understand(args: Args, ctx: StateContext): Promise<Work | StateResult> {
+  const name = expandUser(args.name);
+  const fail = (problem: string): StateResult => ctx.fail(problem, { name });
+  if (!name) return fail('Destination file name is required');
+  const keepMode = typeof args.mode === 'string' && args.mode.toLowerCase() === 'keep';
+  const wrong = contradiction(args, keepMode);
+  if (wrong) return fail(wrong);
+  const own = await contentsOf(args, ctx);
+  if (own && 'problem' in own) return fail(own.problem);
+  if (!args.create && !isRegular(name)) return ctx.ok(`File ${name} is not present and is not set for creation`, { name });
+  const work: Work = {
+    args,
+    name,
+    user: ownerArgument(args.user, args.kwargs, ctx),
+    mode: keepMode ? null : normalizeMode(args.mode),
+    keepMode,
+    template: args.template ? pyStr(args.template) : null,
+    own,
+    replace: args.replace && Boolean(args.source || own),
+  };
+  const problem = targetProblem(work, ctx);
+  return problem ? fail(problem) : work;
+}
+
+export async function runManaged(args: Args, ctx: StateContext): Promise<StateResult> {
+  const work = await understand(args, ctx);
+  if ('comment' in work) return work;
+  const warnings = newDict();
+  if (args.kwargs['file_mode'] !== undefined) {
+    warnings['warnings'] = ["The 'file_mode' argument will be ignored.  Please use 'mode' instead to set file permissions."];
+  }
+  const keepContent = !work.replace || (await hasSourceHash(work, ctx));
+  const done = keepContent && exists(work.name) ? await permsOnly(work, warnings, ctx) : await manage(work, ctx);
+  return Object.assign(done, warnings);
+}
+
+export const managed = state({
+  doc: 'A file with the content, owner and mode that are asked for.',
+  examples: ["/etc/motd:\n  file.managed:\n    - source: salt://motd\n    - mode: '0644'"],
+  params,
+  run: runManaged,
+});

@@ -1,0 +1,34 @@
+// Imports a file by its address, also from commands that run out of V8's code cache.
+import Module from 'node:module';
+
+type Exports = Record<string, unknown>;
+type Importer = (url: string) => Promise<Exports>;
+
+interface Compilable {
+  exports: unknown;
+  _compile(code: string, filename: string): void;
+}
+
+let fresh: Importer | undefined;
+
+/**
+ * A script taken from the code cache has lost what Node needs for `import()`. A function compiled on the spot has it:
+ * that is what Node's own CommonJS loader does with every file.
+ */
+function freshImporter(): Importer {
+  if (!fresh) {
+    const compiled = new Module('halite-import') as unknown as Compilable;
+    compiled._compile('module.exports = (url) => import(url);', 'halite-import.cjs');
+    fresh = compiled.exports as Importer;
+  }
+  return fresh;
+}
+
+export async function importFile(url: string): Promise<Exports> {
+  try {
+    return (await import(url)) as Exports;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_VM_DYNAMIC_IMPORT_CALLBACK_MISSING') throw error;
+    return freshImporter()(url);
+  }
+}

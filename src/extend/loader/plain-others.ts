@@ -1,0 +1,46 @@
+// Users' grains and outputters written as plain exported functions, in the shape the define… helpers give.
+import { type Dict, dictEntries, isDict, newDict, type Value } from '../../base/codec/value.ts';
+import type { Grain, Outputter } from '../sdk/index.ts';
+
+type Exports = Readonly<Record<string, unknown>>;
+type PlainFunction = (this: unknown, ...args: unknown[]) => unknown;
+
+function functionsOf(exports: Exports): PlainFunction[] {
+  return Object.entries(exports)
+    .filter(([name, value]) => typeof value === 'function' && !name.startsWith('_'))
+    .map(([, value]) => value as PlainFunction);
+}
+
+/** Every exported function gives some grains; they get the context as `this` and what is known so far. */
+export function plainGrain(name: string, exports: Exports): Grain | undefined {
+  const functions = functionsOf(exports);
+  if (functions.length === 0) return undefined;
+  return {
+    kind: 'grains',
+    name,
+    doc: '',
+    // After the built-in ones, whose grains they may want to see or replace.
+    priority: 1000,
+    async collect(ctx, soFar) {
+      const found = newDict();
+      for (const collect of functions) {
+        const part = await collect.call(ctx, soFar);
+        if (!isDict(part)) continue;
+        for (const [key, value] of dictEntries(part as Dict)) if (typeof key === 'string') found[key] = value;
+      }
+      return found;
+    },
+  };
+}
+
+/** Salt's outputters export one function, `output(data)`. */
+export function plainOutputter(name: string, exports: Exports): Outputter | undefined {
+  const { output } = exports;
+  if (typeof output !== 'function') return undefined;
+  return {
+    kind: 'outputters',
+    name,
+    doc: '',
+    render: (data: Value, options) => String((output as PlainFunction).call(options, data)),
+  };
+}
