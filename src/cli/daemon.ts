@@ -3,7 +3,7 @@ import { prepareDirs } from '../base/config/index.ts';
 import type { OpenOpts } from '../base/config/opts.ts';
 import type { LoadedConfig, LoadRequest } from '../base/config/request.ts';
 import { createLoggerFromOpts, type Logger, type LogOpts, type RootLogger } from '../base/log/index.ts';
-import { readCommandLine, usageExit } from './command-line.ts';
+import { readCommandLine } from './command-line.ts';
 import { announceReady, goToBackground, isBackground } from './daemon/background.ts';
 import { live, type Running } from './daemon/life.ts';
 import { claimPidFile } from './daemon/pid-file.ts';
@@ -29,9 +29,8 @@ export async function runDaemon<O extends DaemonOpts>(
 ): Promise<number> {
   const { spec } = program;
   const parsed = await readCommandLine(spec, argv, io);
-  if (parsed.args.length > 0) {
-    await usageExit(spec, `unexpected argument: ${parsed.args[0]}`, io);
-  }
+  // Salt's daemons let stray words pass; they are named, because they are most likely a mistake.
+  for (const word of parsed.args) io.err(`WARNING: ${spec.prog} takes no argument: ${word}\n`);
   // Read before going to the background, so that mistakes in the files are seen on the terminal.
   const settings = loadSettings({ spec, parsed, load: (request) => program.load(request), io, quiet: true });
   if (flagOption(settings, 'daemon') && !isBackground()) return goToBackground(io);

@@ -6,7 +6,7 @@ import type { JobItem } from '../engine/client/api.ts';
 import { balanceOf, type Verdict } from '../protocol/job/verdict.ts';
 import type { Master } from './core.ts';
 import { followJob } from './job-stream.ts';
-import { noMatchText, type PublishRequest, publishJob } from './publish.ts';
+import { noMatchText, type PublishRequest, prepareJob } from './publish.ts';
 import { reason } from './reasons.ts';
 import { matchFleet } from './targets.ts';
 
@@ -85,7 +85,7 @@ async function startWave(
   jids: Map<string, string>,
   signal: AbortSignal,
 ): Promise<Map<string, Promise<Slot>>> {
-  const job = await publishJob(master, { ...request, jid: generateJid(), tgt: wave, tgt_type: 'list' });
+  const job = prepareJob(master, { ...request, jid: generateJid(), tgt: wave, tgt_type: 'list' });
   const slots = new Map<string, Promise<Slot>>();
   const settle = new Map<string, (slot: Slot) => void>();
   for (const id of wave) {

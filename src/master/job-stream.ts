@@ -3,11 +3,10 @@ import { isDict, type PlainDict, type Value } from '../base/codec/value.ts';
 import type { JobItem } from '../engine/client/api.ts';
 import type { JobUpdate } from './active-job.ts';
 import type { Master } from './core.ts';
-import type { PublishedJob } from './publish.ts';
-import { silence } from './reasons.ts';
+import type { PreparedJob } from './publish.ts';
 
-/** Items of one job from now on, until its balance is closed or `signal` ends the interest. */
-export async function* followJob(master: Master, job: PublishedJob, signal: AbortSignal): AsyncIterable<JobItem> {
+/** Sends a prepared job and gives its items, until its balance is closed or `signal` ends the interest. */
+export async function* followJob(master: Master, job: PreparedJob, signal: AbortSignal): AsyncIterable<JobItem> {
   const queue: JobUpdate[] = [];
   let wake = (): void => {};
   const stop = job.active.listen((update) => {
@@ -17,8 +16,8 @@ export async function* followJob(master: Master, job: PublishedJob, signal: Abor
   const aborted = (): void => wake();
   signal.addEventListener('abort', aborted, { once: true });
   try {
+    await job.send();
     yield { type: 'job', jid: job.jid, minions: [...job.minions], missing: [...job.missing] };
-    yield* alreadySettled(master, job);
     while (!signal.aborted) {
       const update = queue.shift();
       if (!update) {
@@ -35,16 +34,6 @@ export async function* followJob(master: Master, job: PublishedJob, signal: Abor
   } finally {
     stop();
     signal.removeEventListener('abort', aborted);
-  }
-}
-
-/** What was known before anybody listened: minions that are away. Results cannot be there yet. */
-function* alreadySettled(master: Master, job: PublishedJob): Iterable<JobItem> {
-  for (const [id, verdict] of job.active.verdicts()) {
-    if (verdict.kind === 'missing') yield itemOf(master, { type: 'missing', id, reason: verdict.reason });
-    if (verdict.kind === 'queued') {
-      yield itemOf(master, { type: 'queued', id, until: verdict.until, reason: silence(master, id) });
-    }
   }
 }
 

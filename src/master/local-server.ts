@@ -11,7 +11,7 @@ import { authenticateCaller, authorizeMaster, authorizePublish, type Caller } fr
 import type { MasterFunctions } from './functions.ts';
 import { followJob } from './job-stream.ts';
 import { rotateKey } from './maintenance.ts';
-import { type PublishRequest, publishJob } from './publish.ts';
+import { type PublishRequest, prepareJob } from './publish.ts';
 import { matchFleet } from './targets.ts';
 
 type Items = AsyncIterable<Value>;
@@ -89,8 +89,9 @@ async function* publish(master: Master, args: PlainDict, caller: Caller, signal:
     yield* runBatch(master, request, options, signal) as AsyncIterable<JobItem> as Items;
     return;
   }
-  const job = await publishJob(master, request);
+  const job = prepareJob(master, request);
   if (request.unwatched) {
+    await job.send();
     yield { type: 'job', jid: job.jid, minions: [...job.minions], missing: [...job.missing] };
     return;
   }

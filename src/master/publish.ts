@@ -60,13 +60,44 @@ export const publishSteps: Readonly<Record<'expandTarget' | 'chooseSubset' | 'al
   allotJid,
 };
 
-/** Publishes a job and begins to follow it. Throws target.syntax or target.empty; nothing is sent then. */
-export async function publishJob(master: Master, request: PublishRequest): Promise<PublishedJob> {
+/** A job that is ready to go: whoever wants its results listens to `active` before `send`. */
+export interface PreparedJob extends PublishedJob {
+  send(): Promise<void>;
+}
+
+/** Resolves the target and opens the record. Throws target.syntax or target.empty; nothing is sent yet. */
+export function prepareJob(master: Master, request: PublishRequest): PreparedJob {
   let draft: Draft = { request, jid: '', matched: [], unknown: [], missing: [], form: { tgt: '', tgt_type: 'glob' } };
   for (const step of Object.values(publishSteps)) draft = step(master, draft);
-  const active = follow(master, draft);
-  const { jid, matched, unknown } = draft;
+  const { jid, matched, unknown, missing } = draft;
   const minions = [...matched, ...unknown];
+  const active = follow(master, draft);
+  return { jid, minions, missing, active, send: () => send(master, draft, minions, active) };
+}
+
+/** Publishes a job that nobody needs to follow from its first moment. */
+export async function publishJob(master: Master, request: PublishRequest): Promise<PublishedJob> {
+  const job = prepareJob(master, request);
+  await job.send();
+  return job;
+}
+
+/** Publishes a job and waits until every expected minion has its verdict; results are handed out as they come. */
+export async function runToEnd(job: PreparedJob, onReturn: (id: string, load: PlainDict) => void): Promise<void> {
+  const ended = new Promise<void>((resolve) => {
+    const stop = job.active.listen((update) => {
+      if (update.type === 'return') onReturn(update.id, update.load);
+      if (update.type !== 'end') return;
+      stop();
+      resolve();
+    });
+  });
+  await job.send();
+  await ended;
+}
+
+async function send(master: Master, draft: Draft, minions: readonly string[], active: ActiveJob): Promise<void> {
+  const { request } = draft;
   const saved = saveLoad(master, draft);
   announce(master, draft, minions);
   await master.publisher.send(jobLoad(draft), minions);
@@ -76,7 +107,6 @@ export async function publishJob(master: Master, request: PublishRequest): Promi
     ...(request.deadlineSeconds ? { deadlineMs: request.deadlineSeconds * 1000 } : {}),
     ...(request.durableSeconds ? { durableUntil: Date.now() + request.durableSeconds * 1000 } : {}),
   });
-  return { jid, minions, missing: draft.missing, active };
 }
 
 function expandTarget(master: Master, draft: Draft): Draft {

@@ -1,13 +1,13 @@
 // What runners and wheel functions may ask of the master.
 import { type Dict, isDict, newDict, type PlainDict, type Value } from '../base/codec/value.ts';
-import type { JobOutcome, JobRequest, KeyServices, MasterServices } from '../extend/sdk/index.ts';
 import { fileServerView } from '../engine/files/view.ts';
+import type { JobOutcome, JobRequest, KeyServices, MasterServices } from '../extend/sdk/index.ts';
 import { keyServices } from '../store/keys.ts';
 import type { Master } from './core.ts';
 import { explainMinion, jobTimeline } from './explain.ts';
 import type { MasterFunctions } from './functions.ts';
 import { rotateKey } from './maintenance.ts';
-import { publishJob } from './publish.ts';
+import { prepareJob, runToEnd } from './publish.ts';
 
 export function masterServices(master: Master, functions: MasterFunctions): MasterServices {
   const { store, fleet } = master;
@@ -56,7 +56,7 @@ export function keyChanged(master: Master, act: 'accept' | 'reject' | 'delete', 
 async function runJob(master: Master, request: JobRequest): Promise<JobOutcome> {
   const kwargs = request.kwargs ?? newDict();
   const arg = Object.keys(kwargs).length > 0 ? [...request.arg, { ...kwargs, __kwarg__: true }] : [...request.arg];
-  const job = await publishJob(master, {
+  const job = prepareJob(master, {
     tgt: request.tgt,
     tgt_type: request.tgt_type,
     fun: request.fun,
@@ -73,17 +73,7 @@ async function runJob(master: Master, request: JobRequest): Promise<JobOutcome> 
       ...(typeof load['out'] === 'string' ? { out: load['out'] } : {}),
     };
   };
-  await new Promise<void>((resolve) => {
-    const stop = job.active.listen((update) => {
-      if (update.type === 'return') take(update.id, update.load);
-      if (update.type === 'end') finish();
-    });
-    const finish = (): void => {
-      stop();
-      resolve();
-    };
-    if (job.active.ended) finish();
-  });
+  await runToEnd(job, take);
   const missing: Record<string, string> = Object.create(null);
   for (const [id, verdict] of job.active.verdicts()) if (verdict.kind === 'missing') missing[id] = verdict.reason.text;
   return { jid: job.jid, minions: [...job.minions, ...job.missing], returns, missing };

@@ -166,7 +166,7 @@ export class Deployment {
       `transport: ${this.#options.transport ?? 'zeromq'}`,
       `file_roots: {base: [${this.path('srv/salt')}]}`,
       `pillar_roots: {base: [${this.path('srv/pillar')}]}`,
-      'gather_job_timeout: 3',
+      'gather_job_timeout: 1',
       'worker_threads: 2',
       this.#options.masterConfig ?? '',
     ];
@@ -243,7 +243,7 @@ export class Deployment {
   /** Waits until each of these minions answers a ping. */
   async answering(...ids: string[]): Promise<void> {
     const missing = async (): Promise<string[]> => {
-      const answers = await this.json('-L', ids.join(','), 'test.ping', '-t', '3').catch(
+      const answers = await this.json('-L', ids.join(','), 'test.ping', '-t', '1').catch(
         () => ({}) as Record<string, unknown>,
       );
       return ids.filter((id) => answers[id] !== true);

@@ -1,5 +1,5 @@
 // What `salt-key` does, directly on the key folders: it works without a running master.
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, mkdirSync } from 'node:fs';
 import { dictOf, type Value } from '../../base/codec/value.ts';
 import { loadClientConfig } from '../../base/config/client.ts';
 import type { ClientOpts } from '../../base/config/opts.ts';
@@ -185,6 +185,7 @@ function withoutConfig(parsed: ParsedCommandLine): ParsedCommandLine {
     accessSync(String(values['config_dir']), constants.R_OK);
     return parsed;
   } catch {
+    mkdirSync(String(values['gen_keys_dir']), { recursive: true });
     return {
       ...parsed,
       values: { ...values, config_dir: values['gen_keys_dir']! },

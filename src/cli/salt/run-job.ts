@@ -3,7 +3,6 @@ import type { ClientOpts } from '../../base/config/opts.ts';
 import { exitCodes } from '../../base/util/exit-codes.ts';
 import type { JobItem, LocalClient, PublishCall } from '../../engine/client/api.ts';
 import { chooseOutputter, type Display } from '../output.ts';
-import { outputOptions } from '../output-options.ts';
 import { flagOption, type Settings, textOption } from '../settings.ts';
 import { LiveProgress } from './live-progress.ts';
 import { interruptText } from './missing.ts';
@@ -52,57 +51,80 @@ function onInterrupt(settings: Settings<ClientOpts>, tally: Tally, progress: Liv
   };
 }
 
+function viewOptions(settings: Settings<ClientOpts>, display: Display): ViewOptions {
+  const verbose = flagOption(settings, 'verbose');
+  return {
+    display,
+    io: settings.io,
+    verbose,
+    showJid: flagOption(settings, 'show_jid'),
+    showMissing: verbose || settings.values['show_timeout'] !== false,
+    explain: flagOption(settings, 'explain'),
+    structured: STRUCTURED.has(chooseOutputter(undefined, settings.values)),
+  };
+}
+
+/** Hands every item to the view, with the progress line out of its way. */
+class Watch {
+  mode: Mode;
+  readonly tally = new Tally();
+  readonly progress: LiveProgress;
+  readonly #options: ViewOptions;
+  #view: JobView;
+
+  constructor(mode: Mode, view: JobView, options: ViewOptions, settings: Settings<ClientOpts>) {
+    this.mode = mode;
+    this.#view = view;
+    this.#options = options;
+    const [asked, never] = [flagOption(settings, 'progress'), flagOption(settings, 'no_progress')];
+    this.progress = new LiveProgress({ asked, never, io: settings.io });
+  }
+
+  async take(item: JobItem): Promise<void> {
+    const { tally, progress } = this;
+    tally.add(item);
+    if (item.type === 'progress') {
+      progress.update({ text: `${item.id}: ${item.text}` });
+      return;
+    }
+    if (item.type === 'job') progress.start(item.minions.length);
+    progress.clear();
+    if (item.type === 'batch' && this.mode === 'stream') this.#switchToBatch();
+    await this.#view.item(item, tally);
+    progress.update({ done: tally.returned.length + tally.missing });
+  }
+
+  async end(): Promise<void> {
+    this.progress.end();
+    await this.#view.end(this.tally);
+  }
+
+  /** --batch-safe-limit: the master found too many targets for one go. */
+  #switchToBatch(): void {
+    this.#options.io.out('\nNOTICE: Too many minions targeted, switching to batch execution.\n');
+    this.mode = 'batch';
+    this.#view = batchView(this.#options);
+  }
+}
+
 export async function runJob(
   client: LocalClient,
   settings: Settings<ClientOpts>,
   call: PublishCall,
   display: Display,
 ): Promise<number> {
-  const { io } = settings;
-  const tally = new Tally();
   const mode = modeOf(settings, call);
-  const verbose = flagOption(settings, 'verbose');
-  const options: ViewOptions = {
-    display,
-    io,
-    verbose,
-    showJid: flagOption(settings, 'show_jid'),
-    showMissing: verbose || settings.values['show_timeout'] !== false,
-    explain: flagOption(settings, 'explain'),
-    structured: STRUCTURED.has(chooseOutputter(undefined, outputOptions(settings))),
-  };
-  const job = { mode, view: await viewFor(mode, options, settings) };
-  const progress = new LiveProgress({
-    asked: flagOption(settings, 'progress'),
-    never: flagOption(settings, 'no_progress'),
-    io,
-  });
-  const release = onInterrupt(settings, tally, progress);
-  const take = async (item: JobItem): Promise<void> => {
-    tally.add(item);
-    if (item.type === 'job') progress.start(item.minions.length);
-    else if (item.type === 'progress') progress.update({ text: `${item.id}: ${item.text}` });
-    if (item.type === 'batch' && job.mode === 'stream') {
-      // --batch-safe-limit: the master found too many targets for one go.
-      io.out('\nNOTICE: Too many minions targeted, switching to batch execution.\n');
-      job.mode = 'batch';
-      job.view = batchView(options);
-    }
-    if (item.type !== 'progress') {
-      progress.clear();
-      await job.view.item(item, tally);
-      progress.update({ done: tally.returned.length + tally.missing });
-    }
-  };
+  const options = viewOptions(settings, display);
+  const watch = new Watch(mode, await viewFor(mode, options, settings), options, settings);
+  const release = onInterrupt(settings, watch.tally, watch.progress);
   try {
-    for await (const item of client.publish(call)) await take(item);
-    progress.end();
-    await job.view.end(tally);
+    for await (const item of client.publish(call)) await watch.take(item);
+    await watch.end();
   } finally {
-    progress.clear();
+    watch.progress.clear();
     release();
   }
-  return conclude(settings, tally, job.mode);
+  return conclude(settings, watch.tally, watch.mode);
 }
 
 /** Summary, the line on stderr that scripts look for, and the exit code. */

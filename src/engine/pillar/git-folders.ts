@@ -41,7 +41,7 @@ export class GitFolders {
   }
 
   #remote(request: GitFolderRequest): Remote {
-    const key = createHash('sha256').update(`${request.name ?? ''}\0${request.url}`).digest('hex').slice(0, 32);
+    const key = createHash('sha256').update([request.name, request.url, request.root].join('\0')).digest('hex').slice(0, 32);
     let remote = this.#remotes.get(key);
     if (!remote) {
       const { user = '', password = '', privkey = '', insecureAuth = false, sslVerify = true } = request;

@@ -12,6 +12,7 @@ import newlineValuesOnly from './newline_values_only.ts';
 import noReturn from './no_return.ts';
 import pprint from './pprint.ts';
 import profile from './profile.ts';
+import progress from './progress.ts';
 import quiet from './quiet.ts';
 import raw from './raw.ts';
 import table from './table.ts';
@@ -53,5 +54,17 @@ describe.each(Object.keys(outputters))('%s', (name) => {
       if (sample.raises) expect(() => render(sample), `${sample.raises} ${about}`).toThrow();
       else expect(render(sample), about).toBe(sample.text);
     }
+  });
+});
+
+describe('progress', () => {
+  const show = (data: Value) => progress.render(data, { color: false, opts: {} });
+  it('draws the share that answered', () => {
+    expect(show({ minion_count: 4, return_count: 1 })).toBe(` 25% |${'#'.repeat(10).padEnd(40)}| Returns: [1/4]`);
+    expect(show({ minion_count: 1, return_count: 2 })).toContain('100%');
+  });
+  it('leaves other data alone', () => {
+    expect(() => show({ web1: true })).toThrow();
+    expect(() => show(true)).toThrow();
   });
 });

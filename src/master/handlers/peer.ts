@@ -2,8 +2,10 @@
 import { isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import { pyRegexFull } from '../../base/util/pyregex.ts';
+import { isProblem } from '../../protocol/wire/messages/fields.ts';
+import { readPeerPublish } from '../../protocol/wire/messages/minion-loads.ts';
 import type { Master, Sender } from '../core.ts';
-import { type PublishedJob, publishJob } from '../publish.ts';
+import { type PreparedJob, prepareJob, runToEnd } from '../publish.ts';
 import type { Handlers } from './table.ts';
 
 export function peerHandlers(master: Master): Handlers {
@@ -11,7 +13,8 @@ export function peerHandlers(master: Master): Handlers {
   return {
     minion_pub: {
       run: async (load, sender) => {
-        const job = await peerPublish(master, load, sender, asked, true);
+        const job = peerJob(master, load, sender, asked, true);
+        await job?.send();
         return job ? { jid: job.jid, minions: [...job.minions] } : newDict();
       },
     },
@@ -40,33 +43,33 @@ function matches(expression: string, text: string): boolean {
   }
 }
 
-async function peerPublish(
+/** The job a minion asks for, ready to be sent; undefined when it may not, or nobody matches. */
+function peerJob(
   master: Master,
   load: PlainDict,
   sender: Sender,
   asked: Map<string, string>,
   unwatched: boolean,
-): Promise<PublishedJob | undefined> {
-  const fun = load['fun'];
-  const functions = Array.isArray(fun) ? fun.map(String) : String(fun ?? '').split(',');
+): PreparedJob | undefined {
+  const request = readPeerPublish(load);
+  if (isProblem(request)) return undefined;
+  const functions = request.fun.split(',');
   if (!allowed(master, sender.id, functions)) {
-    master.log.limited(`peer:${sender.id}`, 'warn', 'minion may not publish this function', {
-      minion: sender.id,
-      functions,
-    });
+    const fields = { minion: sender.id, functions };
+    master.log.limited(`peer:${sender.id}`, 'warn', 'minion may not publish this function', fields);
     return undefined;
   }
-  const timeout = Number(load['tmo'] ?? load['timeout'] ?? master.opts.timeout);
+  const { tgt, tgt_type, arg, ret, timeout } = request;
   try {
-    const job = await publishJob(master, {
-      tgt: (load['tgt'] ?? '*') as string | string[],
-      tgt_type: String(load['tgt_type'] ?? load['expr_form'] ?? 'glob'),
-      fun: functions.length === 1 ? (functions[0] ?? '') : functions,
-      arg: Array.isArray(load['arg']) ? load['arg'] : [],
-      ret: typeof load['ret'] === 'string' ? load['ret'] : '',
+    const job = prepareJob(master, {
+      tgt,
+      tgt_type,
+      fun: functions.length === 1 ? request.fun : functions,
+      arg,
+      ret,
       user: sender.id,
       extra: newDict([['id', sender.id]]),
-      timeoutSeconds: Number.isFinite(timeout) && timeout > 0 ? timeout : master.opts.timeout,
+      timeoutSeconds: timeout > 0 ? timeout : master.opts.timeout,
       unwatched,
     });
     asked.set(job.jid, sender.id);
@@ -84,26 +87,14 @@ async function publishAndWait(
   sender: Sender,
   asked: Map<string, string>,
 ): Promise<Value> {
-  const job = await peerPublish(master, load, sender, asked, false);
+  const job = peerJob(master, load, sender, asked, false);
   const found = newDict();
   if (!job) return found;
   const full = load['form'] === 'full';
   const take = (id: string, result: PlainDict): void => {
     found[id] = full ? { ...result, ret: result['return'] ?? null } : (result['return'] ?? null);
   };
-  await new Promise<void>((resolve) => {
-    const stop = job.active.listen((update) => {
-      if (update.type === 'return') take(update.id, update.load);
-      if (update.type === 'end') finish();
-    });
-    const finish = (): void => {
-      stop();
-      resolve();
-    };
-    if (job.active.ended) finish();
-  });
-  for (const [id, result] of await master.store.returns(job.jid))
-    if (!(id in found) && !(result instanceof Map)) take(id, result);
+  await runToEnd(job, take);
   return found;
 }
 

@@ -1,4 +1,5 @@
 // The pieces of a file in order, with several requests on their way at a time.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { dictGet, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
@@ -14,11 +15,13 @@ export interface Wanted {
   /** Its size, when the server told it; saves the last, empty piece. */
   readonly size?: number | undefined;
   readonly signal?: AbortSignal | undefined;
+  readonly retryMs?: readonly number[] | undefined;
 }
 
 /** Enough to keep a real master's workers busy and a Halite master's socket full. */
 const inFlight = 6;
-const tries = 4;
+/** A master that restarts is back within these. */
+const defaultRetryMs = [200, 1000, 3000] as const;
 const maxPieceBytes = 256 << 20;
 const unzip = promisify(gunzip);
 
@@ -53,19 +56,17 @@ async function* guessed(
 ): AsyncGenerator<Uint8Array> {
   const coming: Promise<Uint8Array>[] = [];
   let next = from;
-  try {
-    for (;;) {
-      while (coming.length < inFlight && next < size) {
-        coming.push(fetchChunk(request, wanted, next));
-        next += step;
-      }
-      const chunk = await coming.shift();
-      if (chunk === undefined) return;
-      yield chunk;
+  for (;;) {
+    while (coming.length < inFlight && next < size) {
+      const chunk = fetchChunk(request, wanted, next);
+      // One that fails is noticed when its turn comes, or never when nobody needs it any more.
+      chunk.catch(() => undefined);
+      coming.push(chunk);
+      next += step;
     }
-  } finally {
-    // Nobody waits for these any more; that they fail is no news.
-    for (const late of coming) late.catch(() => undefined);
+    const chunk = await coming.shift();
+    if (chunk === undefined) return;
+    yield chunk;
   }
 }
 
@@ -74,14 +75,16 @@ async function fetchChunk(request: FileRequest, wanted: Wanted, loc: number): Pr
   const { path, saltenv, gzip } = wanted;
   const load = newDict(Object.entries({ cmd: '_serve_file', path, saltenv, loc }));
   if (gzip) load['gzip'] = gzip;
-  for (let left = tries; ; left--) {
+  for (const wait of [...(wanted.retryMs ?? defaultRetryMs), undefined]) {
     wanted.signal?.throwIfAborted();
     try {
       return await readChunk(await request(load, { raw: true }));
     } catch (error) {
-      if (left <= 1 || !isPassing(error)) throw error;
+      if (wait === undefined || !isPassing(error)) throw error;
+      await sleep(wait, undefined, wanted.signal ? { signal: wanted.signal } : {});
     }
   }
+  throw new HaliteError('wire.closed', `A piece of ${path} did not come`);
 }
 
 function isPassing(error: unknown): boolean {

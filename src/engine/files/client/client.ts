@@ -28,13 +28,15 @@ export interface FileClientParts {
   readonly minion: MinionServices;
   readonly log: { warn(message: string, fields?: Readonly<Record<string, unknown>>): void };
   readonly signal?: AbortSignal;
+  /** Waits before a lost piece is asked for again; as many as there are tries. */
+  readonly retryMs?: readonly number[];
 }
 
 /** Files fetched at the same time when there are many. */
 const atOnce = 8;
 
 export function createFileClient(parts: FileClientParts): FileClient {
-  const { opts, signal } = parts;
+  const { opts, signal, retryMs } = parts;
   const request = fileSource(parts);
   const places = new CachePlaces(String(opts['cachedir'] ?? ''));
   const defaultEnv = (): string => (typeof opts['saltenv'] === 'string' && opts['saltenv']) || 'base';
@@ -58,7 +60,8 @@ export function createFileClient(parts: FileClientParts): FileClient {
   const cacheSalt = async (url: string, saltenv: string | undefined, gzip?: number): Promise<string> => {
     const wanted = located(url, saltenv);
     const dest = places.file(wanted.path, wanted.saltenv);
-    return (await fetchToCache(request, { ...wanted, gzip, signal }, dest)) === 'missing' ? '' : dest;
+    const top = places.files(wanted.saltenv);
+    return (await fetchToCache(request, { ...wanted, gzip, signal, retryMs }, dest, top)) === 'missing' ? '' : dest;
   };
 
   const cacheMany = (paths: readonly string[], saltenv: string): Promise<string[]> =>
@@ -105,7 +108,7 @@ export function createFileClient(parts: FileClientParts): FileClient {
 
     async getFile(url, dest, options: FetchOptions = {}) {
       if (dest === '') return cacheSalt(url, options.saltenv, options.gzip);
-      const wanted = { ...located(url, options.saltenv), gzip: options.gzip, signal };
+      const wanted = { ...located(url, options.saltenv), gzip: options.gzip, signal, retryMs };
       const result = await fetchTo(request, wanted, dest, options.makedirs ?? false);
       if (result === 'missing') return '';
       return result === 'no folder' ? false : result.path;

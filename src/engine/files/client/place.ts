@@ -1,7 +1,7 @@
 // Puts a file in its place: written beside it first, compared with its digest, then renamed over it at once.
 import { createHash, type Hash, randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
-import { type FileHandle, mkdir, open, readdir, realpath, rename, rm, stat, unlink } from 'node:fs/promises';
+import { type FileHandle, lstat, mkdir, open, readdir, realpath, rename, rm, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { FileHash } from '../../../extend/sdk/index.ts';
 import { hashFile, isHashType } from '../hashes.ts';
@@ -134,12 +134,24 @@ async function writeInto(dest: string, pieces: Pieces): Promise<boolean> {
   }
 }
 
-/** Makes the folder a file goes to; a file that stands in the way of the folder is removed, as in Salt. */
-export async function makeCacheFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 }).catch(async (error: NodeJS.ErrnoException) => {
-    const found = await stat(folder).catch(() => undefined);
-    if (!found?.isFile() || error.code !== 'EEXIST') throw error;
-    await unlink(folder);
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-  });
+/** Makes a folder of the cache; a file below `top` that stands in its way is removed. */
+export async function makeCacheFolder(folder: string, top: string): Promise<void> {
+  for (;;) {
+    try {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      return;
+    } catch (error) {
+      const blocking = await firstFile(folder, top);
+      if (blocking === undefined) throw error;
+      await unlink(blocking);
+    }
+  }
+}
+
+async function firstFile(folder: string, top: string): Promise<string | undefined> {
+  for (let at = folder; at.startsWith(`${top}/`); at = dirname(at)) {
+    const found = await lstat(at).catch(() => undefined);
+    if (found) return found.isDirectory() ? undefined : at;
+  }
+  return undefined;
 }

@@ -35,7 +35,8 @@ export class CachePlaces {
     let host = netloc.slice(netloc.lastIndexOf('@') + 1);
     if (/:\d+$/.test(host)) host = host.replaceAll(':', '');
     const name = query === '' ? path : `${path}-${query}`;
-    const rel = cleanRelative(name.replace(/^\/+/, ''));
+    const bare = name.replace(/^\/+/, '');
+    const rel = bare === '' ? '' : cleanRelative(bare);
     if (rel === undefined || (host !== '' && cleanRelative(host) !== host) || !isEnvironmentName(saltenv)) {
       return 'Invalid path';
     }

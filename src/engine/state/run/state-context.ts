@@ -22,7 +22,7 @@ const built = new WeakSet<object>();
 export function createStateContext(call: StateCall): StateContext {
   const { base, low, test } = call;
   const name = textOf(low['name']);
-  const make = (result: boolean | null, comment: string | string[], extra: StateExtra = {}): StateResult => {
+  const make: Make = (result, comment, extra = {}) => {
     const made = newDict([
       ['name', name],
       ['changes', newDict()],
@@ -33,8 +33,8 @@ export function createStateContext(call: StateCall): StateContext {
     built.add(made);
     return made;
   };
-  const context: StateContext = {
-    ...base,
+  // The execution context stays behind it: what it works out only when asked for must not be asked for here.
+  const context: StateContext = Object.assign(Object.create(base) as ModuleContext, {
     test,
     low,
     sls: textOf(low['__sls__'] ?? ''),
@@ -45,13 +45,22 @@ export function createStateContext(call: StateCall): StateContext {
     instanceId: call.instanceId,
     requisites: call.requisites,
     watchedFunction: typeof low['sfun'] === 'string' ? low['sfun'] : undefined,
+    ...builders(make, call, () => context),
+  });
+  return context;
+}
+
+type Builders = Pick<StateContext, 'ok' | 'fail' | 'result' | 'change' | 'state'>;
+type Make = (result: boolean | null, comment: string | string[], extra?: StateExtra) => StateResult;
+
+function builders(make: Make, call: StateCall, context: () => StateContext): Builders {
+  return {
     ok: (comment, extra) => make(true, comment, extra),
     fail: (comment, extra) => make(false, comment, extra),
     result: (fields) => make(true, '', fields),
-    change: (changes, comment, plan) => change(context, changes, comment, plan),
+    change: (changes, comment, plan) => change(context(), changes, comment, plan),
     state: (fun, kwargs) => call.callState(fun, definedOnly(kwargs)),
   };
-  return context;
 }
 
 function definedOnly(fields: StateExtra): PlainDict {

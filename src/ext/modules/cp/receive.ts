@@ -47,7 +47,6 @@ export const receiveFunctions = {
       try {
         return await writePiece(args.dest, String(args.chunk), args.append, args.compressed, args.mode);
       } catch (error) {
-        if (typeof (error as NodeJS.ErrnoException).syscall !== 'string') throw error;
         return problem(error, args.dest, ctx);
       }
     },
@@ -78,7 +77,7 @@ async function writePiece(
   mode: Value,
 ): Promise<Value> {
   const packed = Buffer.from(chunk, 'base64');
-  const data = compressed ? await unpacked(packed) : packed;
+  const data = compressed ? await unzip(packed, { maxOutputLength: maxPieceBytes }) : packed;
   const flags = append ? 'a' : 'w';
   const handle = await open(dest, flags).catch(async (error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
@@ -94,14 +93,9 @@ async function writePiece(
   return true;
 }
 
-async function unpacked(packed: Buffer): Promise<Buffer> {
-  return unzip(packed, { maxOutputLength: maxPieceBytes }).catch((error: unknown) => {
-    throw pythonError('BadGzipFile', messageOf(error));
-  });
-}
-
 /** The message is the answer, and the job has failed. */
 function problem(error: unknown, dest: string, ctx: ModuleContext): Value {
   ctx.setRetcode(1);
-  return osText(error, (error as NodeJS.ErrnoException).path ?? dest);
+  const { syscall, path } = error as NodeJS.ErrnoException;
+  return syscall === undefined ? messageOf(error) : osText(error, path ?? dest);
 }

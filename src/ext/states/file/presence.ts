@@ -6,6 +6,7 @@ import { asNumber } from '../../../base/codec/value.ts';
 import { pyRegex } from '../../../base/util/index.ts';
 import { dirName, expandUser, joinPath } from '../../modules/support/paths.ts';
 import { pySeconds, statOf } from '../../modules/support/stat.ts';
+import { pyFloat } from '../../modules/support/text.ts';
 import { failureText } from './errors.ts';
 import { exists as isThere, isDir, isLink, isRegular, lookAt, lookAtLink } from './facts.ts';
 import { makeParents } from './folders.ts';
@@ -63,16 +64,16 @@ export const missing = state({
   },
 });
 
-const timeDiffers = (wanted: Value, nanoseconds: bigint): boolean => wanted !== null && Number(pyStr(wanted)) !== pySeconds(nanoseconds);
+/** Salt compares texts: whole numbers never equal a time, which has a fraction. */
+const timeDiffers = (wanted: Value, nanoseconds: bigint): boolean => wanted !== null && pyStr(wanted) !== pyStr(pyFloat(pySeconds(nanoseconds)));
 
 function touchForecast(name: string, atime: Value, mtime: Value, ctx: StateContext): StateResult {
   const stats = statOf(name);
   if (!stats) return ctx.result({ name, result: null, changes: newDict([['new', name]]), comment: `File ${name} is set to be created` });
-  const asked = atime !== null || mtime !== null;
-  if (!asked || timeDiffers(atime, stats.atimeNs) || timeDiffers(mtime, stats.mtimeNs)) {
+  if (timeDiffers(atime, stats.atimeNs) || timeDiffers(mtime, stats.mtimeNs)) {
     return ctx.result({ name, result: null, changes: newDict([['touched', name]]), comment: `Times set to be updated on file ${name}` });
   }
-  return ctx.result({ name, result: null, changes: newDict([['touched', name]]), comment: `Times set to be updated on file ${name}` });
+  return ctx.ok(`File ${name} exists and has the correct times`, { name });
 }
 
 /** `touch` as other states use it when a file to add to is not there. */

@@ -1,6 +1,5 @@
 // Built-in filters on text.
 import { filterArgumentError, PyError, typeError } from '../errors.ts';
-import { callAttribute } from '../runtime/access.ts';
 import { add, mod, mul } from '../runtime/arith.ts';
 import { define, defineBound, type FunctionTable, tableOf } from '../runtime/define.ts';
 import { PyDict } from '../runtime/dict.ts';
@@ -87,9 +86,11 @@ function truncate(value: PyValue, length: PyValue, kill: PyValue, end: PyValue, 
 
 function wordwrap(rt: Runtime, value: PyValue, width: PyValue, breakWords: PyValue, joiner: PyValue, hyphens: PyValue): PyValue {
   const between = joiner === null ? rt.settings.newlineSequence : str(joiner);
-  const lines = callAttribute(rt, value, 'splitlines', [], undefined) as PyValue[];
-  return lines
-    .map((line) => wrapLine(str(line), intOf(width), truth(breakWords), truth(hyphens)).join(between))
+  if (value instanceof Undefined) value.fail();
+  const text = textOf(value);
+  if (text === undefined) throw new PyError('AttributeError', `'${typeName(value)}' object has no attribute 'splitlines'`);
+  return splitLines(text)
+    .map((line) => wrapLine(line, intOf(width), truth(breakWords), truth(hyphens)).join(between))
     .join(between);
 }
 

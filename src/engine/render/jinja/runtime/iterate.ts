@@ -49,16 +49,11 @@ function* listItems(list: PyValue[]): Generator<PyValue> {
 export function tryIterate(value: PyValue): Iterator<PyValue> | undefined {
   if (Array.isArray(value)) return listItems(value);
   if (typeof value === 'string') return isSimple(value) ? value.split('')[Symbol.iterator]() : value[Symbol.iterator]();
-  if (value instanceof Markup) return markupItems(value);
+  // Iterating safe text gives plain characters; only subscripts keep the mark.
+  if (value instanceof Markup) return codePoints(value.text)[Symbol.iterator]();
   if (value instanceof PyObject) return value.iterate();
   if (value instanceof Uint8Array) return value[Symbol.iterator]();
   return undefined;
-}
-
-function markupItems(value: Markup): Iterator<PyValue> {
-  return codePoints(value.text)
-    .map((char) => new Markup(char))
-    [Symbol.iterator]();
 }
 
 export function iterate(value: PyValue): Iterator<PyValue> {

@@ -2,7 +2,7 @@
 import { yamlKey } from '../../../../base/util/index.ts';
 import { HaliteError } from '../../../../base/errors/index.ts';
 import { PyError, typeError } from '../errors.ts';
-import { eq } from '../runtime/compare.ts';
+import { contains, eq } from '../runtime/compare.ts';
 import { define, type FunctionTable, tableOf } from '../runtime/define.ts';
 import { PyDict } from '../runtime/dict.ts';
 import { encodeText } from '../runtime/encoding.ts';
@@ -62,14 +62,14 @@ interface Place {
 }
 
 /** The dict that holds the last key of a path; missing levels are made on the way. */
-function placeOf(data: PyValue, path: PyValue, delimiter: PyValue, ordered: boolean): Place {
+function placeOf(data: PyValue, path: PyValue, delimiter: PyValue, ordered: boolean, asks: boolean): Place {
   const text = textOf(path);
   if (text === undefined) throw typeError(`argument of type '${typeName(path)}' is not iterable`);
   const keys = text.split(textOf(delimiter) ?? ':');
   const last = keys.pop()!;
   let dict = data;
   for (const key of keys) {
-    if (!(dict instanceof PyDict)) throw typeError(`'${typeName(dict)}' object does not support item assignment`);
+    if (!(dict instanceof PyDict)) throw notAssignable(dict, key, true);
     let next = dict.get(key);
     if (!(next instanceof PyDict)) {
       next = new PyDict({ ordered });
@@ -77,8 +77,15 @@ function placeOf(data: PyValue, path: PyValue, delimiter: PyValue, ordered: bool
     }
     dict = next;
   }
-  if (!(dict instanceof PyDict)) throw typeError(`'${typeName(dict)}' object does not support item assignment`);
+  if (!(dict instanceof PyDict)) throw notAssignable(dict, last, asks);
   return { dict, key: last };
+}
+
+/** What Python raises for `key not in x` and `x[key] = …` when x is no dict. */
+function notAssignable(value: PyValue, key: string, asks: boolean): PyError {
+  if (asks) contains(value, key);
+  if (Array.isArray(value)) return typeError('list indices must be integers or slices, not str');
+  return typeError(`'${typeName(value)}' object does not support item assignment`);
 }
 
 type Change = (current: PyValue | undefined, value: PyValue, ordered: boolean) => PyValue;
@@ -86,7 +93,7 @@ type Change = (current: PyValue | undefined, value: PyValue, ordered: boolean) =
 function changing(name: string, change: Change) {
   return define(name, "in_dict, keys, value, delimiter=':', ordered_dict=False", (_rt, data, path, value, delimiter, flag) => {
     const ordered = truth(flag!);
-    const { dict, key } = placeOf(data!, path!, delimiter!, ordered);
+    const { dict, key } = placeOf(data!, path!, delimiter!, ordered, name !== 'set_dict_key_value');
     dict.set(key, change(dict.get(key), value!, ordered));
     return data!;
   });
@@ -154,10 +161,15 @@ function encode(value: PyValue, encoding: string): PyValue {
   return value instanceof PyTuple ? value.items.map((item) => encode(item, encoding)) : value;
 }
 
-const encoded = (name: string) =>
-  define(name, "data, encoding=None, errors='strict', keep=False, preserve_dict_class=False, preserve_tuples=False", (_rt, data, encoding) =>
-    encode(data!, textOf(encoding!) ?? 'utf-8'),
-  );
+/** `encode_dict` needs a dict; `encode_list` takes anything that can be iterated. */
+const encoded = (name: 'encode_dict' | 'encode_list') =>
+  define(name, "data, encoding=None, errors='strict', keep=False, preserve_dict_class=False, preserve_tuples=False", (_rt, data, encoding) => {
+    const codec = textOf(encoding!) ?? 'utf-8';
+    if (name === 'encode_list') return toArray(data!).map((item) => encode(item, codec));
+    if (data instanceof PyDict) return encode(data, codec);
+    if (data instanceof Undefined) data.fail();
+    throw new PyError('AttributeError', `'${typeName(data!)}' object has no attribute 'items'`);
+  });
 
 /** Rows of a MySQL table print-out as dicts, by the value of one column. */
 function mysqlToDict(data: PyValue, key: PyValue): PyValue {

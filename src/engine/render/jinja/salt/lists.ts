@@ -62,8 +62,9 @@ function symmetric(a: PyValue, b: PyValue): PyValue {
     const right = new PySet(toArray(b));
     return new PySet([...left.toArray().filter((item) => !right.has(item)), ...right.toArray().filter((item) => !left.has(item))]);
   }
+  const all = toArray(union(a, b));
   const common = intersect(a, b);
-  return unique(toArray(union(a, b)).filter((item) => !contains(common, item)));
+  return unique(all.filter((item) => !contains(common, item)));
 }
 
 function extreme(value: PyValue, name: 'min' | 'max'): PyValue {
@@ -150,6 +151,7 @@ function toEntries(value: PyValue): PyValue {
 function fromEntries(value: PyValue): PyValue {
   const out = new PyDict();
   for (const item of each(value)) {
+    if (isText(item)) throw new PyError('ValueError', 'not enough values to unpack (expected 2, got 1)');
     if (!(item instanceof PyDict)) throw typeError(`'${typeName(item)}' object is not iterable`);
     const lower = new PyDict();
     for (const [key, member] of item.entries()) lower.set(textOf(key)?.toLowerCase() ?? key, member);

@@ -3,8 +3,7 @@ import { createHash, randomInt } from 'node:crypto';
 import { typeError, valueError } from '../errors.ts';
 import { PyDict } from '../runtime/dict.ts';
 import { lengthOf, toArray } from '../runtime/iterate.ts';
-import { asInt } from '../runtime/number.ts';
-import { repr } from '../runtime/print.ts';
+import { textOf } from '../runtime/markup.ts';
 import { PySet } from '../runtime/set.ts';
 import type { PyValue } from '../runtime/value.ts';
 
@@ -85,28 +84,23 @@ class MersenneTwister {
   }
 }
 
-/** Python's hash of an int; other seeds get a stable hash of their own (Python's differ from run to run). */
+/** Salt hashes the seed with SHA-512 and gives the hex text to Python, which hashes text seeds once more. */
 function seedOf(seed: PyValue): bigint {
-  const int = asInt(seed);
-  if (int === undefined) return BigInt(`0x${createHash('sha256').update(repr(seed)).digest('hex').slice(0, 15)}`);
-  const big = BigInt(int);
-  const rest = (big < 0n ? -big : big) % 0x1fffffffffffffffn;
-  return big < 0n ? (rest === 1n ? -2n : -rest) : rest;
+  const bytes = seed instanceof Uint8Array ? seed : textOf(seed);
+  if (bytes === undefined) throw typeError('object supporting the buffer API required');
+  const text = Buffer.from(createHash('sha512').update(bytes).digest('hex'), 'latin1');
+  return BigInt(`0x${text.toString('hex')}${createHash('sha512').update(text).digest('hex')}`);
 }
 
 /** `random.sample(population, count)`. */
 export function sampleOf(population: PyValue, count: number, seed: PyValue): PyValue[] {
+  const twister = seed === null ? undefined : new MersenneTwister(seedOf(seed));
   if (population instanceof PyDict || population instanceof PySet || lengthOf(population) === undefined) {
     throw typeError('Population must be a sequence.  For dicts or sets, use sorted(d).');
   }
   const pool = toArray(population);
   if (count < 0 || count > pool.length) throw valueError('Sample larger than population or is negative');
-  let below: (limit: number) => number = (limit) => randomInt(limit);
-  if (seed !== null) {
-    const twister = new MersenneTwister(seedOf(seed));
-    below = (limit) => twister.below(limit);
-  }
-  return pick(pool, count, below);
+  return pick(pool, count, (limit) => (twister === undefined ? randomInt(limit) : twister.below(limit)));
 }
 
 function pick(pool: PyValue[], count: number, below: (limit: number) => number): PyValue[] {

@@ -117,10 +117,16 @@ export function substitute(pattern: RegExp, replacement: string, text: string): 
   });
 }
 
+function escapeText(value: PyValue): string {
+  const text = textOf(value);
+  if (text === undefined) throw typeError(`decoding to str: need a bytes-like object, ${typeName(value)} found`);
+  return text.replace(special, '\\$&');
+}
+
 const special = /[()[\]{}?*+\-|^$\\.&~# \t\n\r\v\f]/g;
 
 export const regexFilters: FunctionTable = tableOf({
-  regex_escape: define('regex_escape', 'value', (_rt, value) => subject(value!).replace(special, '\\$&')),
+  regex_escape: define('regex_escape', 'value', (_rt, value) => escapeText(value!)),
   regex_search: define('regex_search', 'txt, rgx, ignorecase=False, multiline=False', (rt, txt, rgx, i, m) =>
     groups(compile(pyRegexSearch, rgx!, flagsOf(i!, m!)).exec(subject(txt!)), rt.settings.saltRelease),
   ),

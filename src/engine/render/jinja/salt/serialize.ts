@@ -54,16 +54,14 @@ export function yamlText(value: PyValue, flow: PyValue): string {
   return text.endsWith('\n...') ? text.slice(0, -4) : text;
 }
 
-function sourceText(value: PyValue, what: string): string {
+function sourceText(value: PyValue): string | undefined {
   if (value instanceof TemplateModule) return value.text;
-  if (value instanceof Uint8Array) return decodeBytes(value, 'utf-8');
-  const text = textOf(value);
-  if (text === undefined) throw runtimeError(`Unable to load ${what} from ${str(value)}`);
-  return text;
+  return value instanceof Uint8Array ? decodeBytes(value, 'utf-8') : textOf(value);
 }
 
 function loadYamlFilter(value: PyValue): PyValue {
-  const text = sourceText(value, 'yaml');
+  const text = sourceText(value);
+  if (text === undefined) throw typeError('a string or stream input is required');
   try {
     return new Bridge(true).in(loadYaml(text, { floats: 'keep' }));
   } catch (error) {
@@ -82,8 +80,8 @@ function loadJsonFilter(value: PyValue): PyValue {
   const refuse = (): never => {
     throw runtimeError(`Unable to load json from ${str(value)}`);
   };
-  if (!(value instanceof TemplateModule) && textOf(value) === undefined && !(value instanceof Uint8Array)) return refuse();
-  const text = sourceText(value, 'json');
+  const text = sourceText(value);
+  if (text === undefined) return refuse();
   let loaded: Value;
   try {
     loaded = loadJson(text);

@@ -18,6 +18,8 @@ import { str } from '../runtime/print.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { Bound } from '../runtime/signature.ts';
 import { codePoints, isSpace, trim } from '../runtime/text.ts';
+import { PyTuple } from '../runtime/sequence.ts';
+import { Undefined } from '../runtime/undefined.ts';
 import { type MaybePromise, type PyValue, typeName } from '../runtime/value.ts';
 import { intOf } from '../filters/support.ts';
 import { isHashable } from './lists.ts';
@@ -52,6 +54,7 @@ export function numberFromText(text: string): PyValue {
 }
 
 function toNumber(value: PyValue): PyValue {
+  if (value instanceof Undefined) value.fail();
   const text = textOf(value);
   if (text !== undefined) return numberFromText(text);
   const int = asInt(value);
@@ -76,8 +79,21 @@ function humanToBytes(value: PyValue, defaultUnit: PyValue, metric: PyValue): Py
   return asInt(product) ?? truncateFloat(floatOf(product) ?? 0);
 }
 
+/** What Python raises when it takes the first character of something else. */
+function notText(value: PyValue): PyError {
+  if (value instanceof PyDict) return new PyError('KeyError', '0');
+  const list = Array.isArray(value) ? value : value instanceof PyTuple ? value.items : undefined;
+  if (list === undefined) return typeError(`'${typeName(value)}' object is not subscriptable`);
+  if (list[0] === undefined) return indexError(`${typeName(value)} index out of range`);
+  return new PyError('AttributeError', `'${typeName(list[0])}' object has no attribute 'lower'`);
+}
+
 function camelToSnake(value: PyValue): string {
-  const chars = codePoints(str(value));
+  const text = textOf(value);
+  // A list of texts passes for a text here, as it does in Python.
+  const texts = Array.isArray(value) && value.length > 0 ? value.map(textOf) : [undefined];
+  if (text === undefined && texts.includes(undefined)) throw notText(value);
+  const chars = text === undefined ? texts.map(String) : codePoints(text);
   if (chars[0] === undefined) throw indexError('string index out of range');
   let out = chars[0].toLowerCase();
   for (let at = 1; at < chars.length; at += 1) {
@@ -89,7 +105,9 @@ function camelToSnake(value: PyValue): string {
 }
 
 function snakeToCamel(value: PyValue, upper: PyValue): string {
-  const [first = '', ...rest] = str(value).split('_');
+  const text = textOf(value);
+  if (text === undefined) throw new PyError('AttributeError', `'${typeName(value)}' object has no attribute 'split'`);
+  const [first = '', ...rest] = text.split('_');
   return (truth(upper) ? capitalize(first) : first) + rest.map(capitalize).join('');
 }
 

@@ -1,0 +1,41 @@
+// How results of runners are taken apart.
+import { describe, expect, it } from 'vitest';
+import type { Value } from '../../base/codec/value.ts';
+import { exitCodeOf, resultParts } from './command.ts';
+
+const result = (ret: Value, extra: object = {}) => ({
+  type: 'result' as const,
+  ret,
+  success: true,
+  retcode: 0,
+  ...extra,
+});
+
+describe('what is shown', () => {
+  it('is the data when the runner names its outputter beside it', () => {
+    expect(resultParts(result({ data: { a: 1 }, outputter: 'highstate' }))).toEqual({
+      data: { a: 1 },
+      out: 'highstate',
+    });
+  });
+  it('is everything when there is more beside it', () => {
+    const ret = { data: { a: 1 }, outputter: 'highstate', retcode: 1 };
+    expect(resultParts(result(ret))).toEqual({ data: ret, out: 'highstate' });
+  });
+  it('is the value itself otherwise', () => {
+    expect(resultParts(result(['a'], { out: 'txt' }))).toEqual({ data: ['a'], out: 'txt' });
+    expect(resultParts(result(null))).toEqual({ data: null, out: undefined });
+  });
+});
+
+describe('the exit code', () => {
+  it.each([
+    [result(true), 0],
+    [result(true, { retcode: 3 }), 3],
+    [result({ retcode: 2 }), 2],
+    [result({ data: { retcode: 5 } }), 5],
+    [result('boom', { success: false }), 1],
+  ])('of %o is %i', (item, code) => {
+    expect(exitCodeOf(item)).toBe(code);
+  });
+});

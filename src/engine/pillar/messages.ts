@@ -1,0 +1,50 @@
+// What the master and its pillar workers say to each other. Values travel packed: cloning would lose prototypes and floats.
+import { pack, unpack } from '../../base/codec/msgpack/index.ts';
+import { dictEntries, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import type { PillarRequest } from './types.ts';
+
+export type WorkKind = 'compile' | 'top' | 'explain';
+
+export type ToWorker =
+  | { readonly t: 'work'; readonly n: number; readonly kind: WorkKind; readonly body: Uint8Array }
+  | { readonly t: 'abort'; readonly n: number };
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+export type FromWorker =
+  | { readonly t: 'done'; readonly n: number; readonly body: Uint8Array }
+  | { readonly t: 'failed'; readonly n: number; readonly message: string }
+  | { readonly t: 'log'; readonly level: LogLevel; readonly text: string; readonly fields: Record<string, unknown> };
+
+// Pillars come from our own configuration and may be large and deep.
+const trusted = { maxDepth: 480, maxBytes: 1 << 30, maxItems: 1 << 27 } as const;
+
+export const packValue = (value: Value): Uint8Array => pack(value, { bin: true });
+export const unpackValue = (body: Uint8Array): Value => unpack(body, trusted);
+
+/** A request with what a kind of work needs besides (`key` of explain). */
+export function packRequest(request: PillarRequest, extra: PlainDict = newDict()): Uint8Array {
+  const { minionId, grains, saltenv, pillarenv, override, ext, extraMinionData } = request;
+  const fields: [string, Value | undefined][] = [
+    ...Object.entries({ minionId, grains, saltenv, pillarenv, override, ext, extraMinionData }),
+    ...Object.entries(extra),
+  ];
+  return packValue(newDict(fields.filter((field): field is [string, Value] => field[1] !== undefined)));
+}
+
+export function unpackRequest(body: Uint8Array): { request: PillarRequest; extra: PlainDict } {
+  const fields = newDict();
+  const value = unpackValue(body);
+  if (isDict(value)) for (const [key, item] of dictEntries(value)) fields[String(key)] = item;
+  const grains = fields['grains'];
+  const request: PillarRequest = {
+    minionId: String(fields['minionId']),
+    grains: grains !== undefined && isDict(grains) ? grains : newDict(),
+    saltenv: fields['saltenv'] === undefined ? undefined : String(fields['saltenv']),
+    pillarenv: fields['pillarenv'] === undefined ? undefined : String(fields['pillarenv']),
+    override: fields['override'],
+    ext: fields['ext'],
+    extraMinionData: fields['extraMinionData'],
+  };
+  return { request, extra: fields };
+}

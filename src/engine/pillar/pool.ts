@@ -1,0 +1,204 @@
+// A small pool of worker threads that compile pillars: started when needed, ended when idle, replaced when they die.
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import { type Dict, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { HaliteError } from '../../base/errors/index.ts';
+import { bundleFile } from '../../base/util/bundle-file.ts';
+import type { ExtensionLog } from '../../extend/sdk/index.ts';
+import { type FromWorker, packRequest, packValue, type ToWorker, unpackValue, type WorkKind } from './messages.ts';
+import type { PillarRequest } from './types.ts';
+
+export interface PillarPoolOptions {
+  readonly opts: Readonly<Record<string, Value>>;
+  readonly log: ExtensionLog;
+  /** Most threads at a time. */
+  readonly workers?: number;
+  /** A thread without work ends after this time. */
+  readonly idleMs?: number;
+  /** A compilation that takes longer is given up. */
+  readonly deadlineMs?: number;
+  /** The program of the threads; the built one unless a test has its own. */
+  readonly entry?: URL;
+}
+
+interface Job {
+  readonly n: number;
+  readonly kind: WorkKind;
+  readonly body: Uint8Array;
+  readonly resolve: (value: Value) => void;
+  readonly reject: (error: Error) => void;
+  timer: NodeJS.Timeout | undefined;
+  /** Threads that died with it. */
+  lost: number;
+}
+
+interface Thread {
+  readonly worker: Worker;
+  readonly jobs: Map<number, Job>;
+  idle: NodeJS.Timeout | undefined;
+}
+
+/** Compilations of one thread at a time: while one waits for a command, others go on. */
+const perThread = 8;
+/** A second thread is worth its memory only when the first has this much to do. */
+const busyAt = 2;
+/** How long a thread may take to notice that a compilation was given up. */
+const graceMs = 5_000;
+const memoryMb = 2048;
+
+export class PillarPool {
+  readonly #options: PillarPoolOptions;
+  readonly #most: number;
+  readonly #threads = new Set<Thread>();
+  readonly #queue: Job[] = [];
+  #opts: Uint8Array | undefined;
+  #n = 0;
+  #closed = false;
+
+  constructor(options: PillarPoolOptions) {
+    this.#options = options;
+    this.#most = options.workers ?? Math.max(1, Math.min(4, availableParallelism()));
+  }
+
+  async compile(request: PillarRequest): Promise<Dict> {
+    const pillar = await this.run('compile', request);
+    return isDict(pillar) ? pillar : newDict();
+  }
+
+  /** The merged top file, or a list of errors. */
+  top(request: PillarRequest): Promise<Value> {
+    return this.run('top', request);
+  }
+
+  explain(request: PillarRequest, key: string, delimiter = ':'): Promise<Value> {
+    return this.run('explain', request, newDict(Object.entries({ key, delimiter })));
+  }
+
+  run(kind: WorkKind, request: PillarRequest, extra?: PlainDict): Promise<Value> {
+    if (this.#closed) return Promise.reject(ended());
+    return new Promise((resolve, reject) => {
+      const job: Job = { n: ++this.#n, kind, body: packRequest(request, extra), resolve, reject, timer: undefined, lost: 0 };
+      this.#queue.push(job);
+      this.#dispatch();
+    });
+  }
+
+  /** Threads that run now. */
+  get threads(): number {
+    return this.#threads.size;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const job of this.#queue.splice(0)) job.reject(ended());
+    const threads = [...this.#threads];
+    this.#threads.clear();
+    for (const thread of threads) {
+      clearTimeout(thread.idle);
+      for (const job of thread.jobs.values()) this.#settle(job, () => job.reject(ended()));
+      thread.jobs.clear();
+    }
+    await Promise.all(threads.map(({ worker }) => worker.terminate()));
+  }
+
+  #dispatch(): void {
+    while (this.#queue.length > 0) {
+      const thread = this.#pick();
+      if (!thread) return;
+      this.#assign(thread, this.#queue.shift()!);
+    }
+  }
+
+  /** The thread with the least to do, or a new one. */
+  #pick(): Thread | undefined {
+    let best: Thread | undefined;
+    for (const thread of this.#threads) if (!best || thread.jobs.size < best.jobs.size) best = thread;
+    if ((!best || best.jobs.size >= busyAt) && this.#threads.size < this.#most) return this.#start();
+    return best && best.jobs.size < perThread ? best : undefined;
+  }
+
+  #assign(thread: Thread, job: Job): void {
+    clearTimeout(thread.idle);
+    thread.jobs.set(job.n, job);
+    job.timer = setTimeout(() => this.#giveUp(thread, job), this.#options.deadlineMs ?? 600_000);
+    job.timer.unref();
+    thread.worker.postMessage({ t: 'work', n: job.n, kind: job.kind, body: job.body } satisfies ToWorker);
+  }
+
+  #start(): Thread {
+    this.#opts ??= packValue(newDict(Object.entries(this.#options.opts)));
+    const worker = new Worker(this.#options.entry ?? bundleFile('pillar-worker'), {
+      workerData: { opts: this.#opts },
+      resourceLimits: { maxOldGenerationSizeMb: memoryMb },
+    });
+    const thread: Thread = { worker, jobs: new Map(), idle: undefined };
+    worker.on('message', (message: FromWorker) => this.#receive(thread, message));
+    worker.on('error', (error) => this.#options.log.error('a pillar worker failed', { error: error.message }));
+    worker.on('exit', () => this.#exited(thread));
+    worker.unref();
+    this.#threads.add(thread);
+    return thread;
+  }
+
+  #receive(thread: Thread, message: FromWorker): void {
+    if (message.t === 'log') {
+      this.#options.log[message.level](message.text, message.fields);
+      return;
+    }
+    const job = thread.jobs.get(message.n);
+    thread.jobs.delete(message.n);
+    if (job) this.#settle(job, () => this.#answer(job, message));
+    this.#dispatch();
+    if (thread.jobs.size === 0) this.#rest(thread);
+  }
+
+  #answer(job: Job, message: Extract<FromWorker, { n: number }>): void {
+    if (message.t === 'failed') job.reject(new HaliteError('render.failed', message.message));
+    else job.resolve(unpackValue(message.body));
+  }
+
+  #settle(job: Job, how: () => void): void {
+    clearTimeout(job.timer);
+    job.timer = undefined;
+    how();
+  }
+
+  /** Says so at once; a thread that does not even notice is ended, and its other work goes to a new one. */
+  #giveUp(thread: Thread, job: Job): void {
+    job.reject(new HaliteError('render.failed', 'Compiling the pillar took too long and was given up'));
+    thread.worker.postMessage({ t: 'abort', n: job.n } satisfies ToWorker);
+    const grace = setTimeout(() => {
+      if (!thread.jobs.delete(job.n)) return;
+      this.#options.log.error('a pillar worker hangs and is ended');
+      void thread.worker.terminate();
+    }, graceMs);
+    grace.unref();
+  }
+
+  #rest(thread: Thread): void {
+    clearTimeout(thread.idle);
+    thread.idle = setTimeout(() => {
+      this.#threads.delete(thread);
+      void thread.worker.terminate();
+    }, this.#options.idleMs ?? 60_000);
+    thread.idle.unref();
+  }
+
+  /** What it was working on is tried once more; whatever kills two threads is given up. */
+  #exited(thread: Thread): void {
+    this.#threads.delete(thread);
+    clearTimeout(thread.idle);
+    for (const job of thread.jobs.values()) {
+      clearTimeout(job.timer);
+      job.lost++;
+      if (job.lost > 1) job.reject(new HaliteError('render.failed', 'The pillar worker ended while compiling this pillar'));
+      else this.#queue.unshift(job);
+    }
+    thread.jobs.clear();
+    if (!this.#closed) this.#dispatch();
+  }
+}
+
+function ended(): HaliteError {
+  return new HaliteError('daemon.unreachable', 'The master is ending');
+}

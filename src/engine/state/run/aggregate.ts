@@ -1,0 +1,47 @@
+// `aggregate`: lets a module do the work of several of its states at once.
+import { newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+import { isTruthy } from '../../exec/index.ts';
+import { type Chunk, textOf } from '../data.ts';
+import { requisites, requisitesIn } from '../keywords.ts';
+import type { StateCaller } from './caller.ts';
+
+/** The chunk to run: the given one, with what its module takes over from later chunks. */
+export async function aggregate(
+  low: Chunk,
+  chunks: readonly Chunk[],
+  running: Readonly<Record<string, PlainDict>>,
+  caller: StateCaller,
+): Promise<Chunk> {
+  const { session } = caller;
+  const asked = 'aggregate' in low ? low['aggregate']! : (session.option('state_aggregate') ?? false);
+  const state = textOf(low['state']);
+  if (!(asked === true || (Array.isArray(asked) && asked.includes(state))) || isTruthy(low['__agg__'] ?? false)) return low;
+  const found = await session.find(`${state}.${textOf(low['fun'])}`);
+  const modAggregate = found?.module.extension.modAggregate;
+  if (!modAggregate) return low;
+  low['__agg__'] = true;
+  try {
+    const joined = await modAggregate(low, chunks, running, caller.contextFor(low, { chunks, running }));
+    takeRequisites(joined, chunks);
+    // The list of chunks keeps its own object: others refer to it.
+    return joined === low ? low : Object.assign(low, joined);
+  } catch (error) {
+    session.log.error(`Failed to execute aggregate for state ${state}`, { error: String(error) });
+    return low;
+  }
+}
+
+/** What the others had to wait for, the joined one has to wait for too. */
+function takeRequisites(low: Chunk, chunks: readonly Chunk[]): void {
+  const taken = newDict();
+  for (const chunk of chunks) {
+    if (chunk['state'] !== low['state'] || !isTruthy(chunk['__agg__'] ?? false) || chunk['name'] === low['name']) continue;
+    for (const name of [...requisites, ...requisitesIn]) {
+      const list = chunk[name];
+      if (!Array.isArray(list)) continue;
+      const before = taken[name];
+      taken[name] = [...(Array.isArray(before) ? before : []), ...(list as Value[])];
+    }
+  }
+  Object.assign(low, taken);
+}

@@ -1,0 +1,56 @@
+// Tells the master and the operator how a state run goes on while it goes on.
+import { newDict, type PlainDict } from '../../../base/codec/value.ts';
+import { isTruthy } from '../../exec/index.ts';
+import { type Chunk, textOf } from '../data.ts';
+import type { StateSession } from './session.ts';
+
+/** Fires `state_events` and `fire_event` events and reports progress; `settle` waits until all are sent. */
+export class RunEvents {
+  readonly #session: StateSession;
+  readonly #jid: string;
+  readonly #id: string;
+  readonly #sends: boolean;
+  #last: Promise<unknown> = Promise.resolve();
+  #done = 0;
+
+  constructor(session: StateSession, jid: string, id: string) {
+    this.#session = session;
+    this.#jid = jid;
+    this.#id = id;
+    this.#sends = session.opts['local'] !== true && session.opts['file_client'] !== 'local';
+  }
+
+  result(result: PlainDict, low: Chunk, total: number): void {
+    this.#done++;
+    const context = this.#session.context();
+    const verdict = result['result'] === false ? ' failed' : '';
+    context.progress(`${this.#done}/${total} ${textOf(low['state'])}.${textOf(low['fun'])} ${textOf(low['__id__'])}${verdict}`);
+    if (this.#sends) this.#fire(result, low, total);
+  }
+
+  #fire(result: PlainDict, low: Chunk, total: number): void {
+    const asked = low['fire_event'] ?? false;
+    if (!isTruthy(asked) && !isTruthy(this.#session.opts['state_events'] ?? true)) return;
+    const data = newDict([['ret', copyOf(result)]]);
+    let tag: string;
+    if (asked === true) tag = `salt/state_result/${this.#jid}/${this.#id}/${textOf(result['name'])}`;
+    else if (typeof asked === 'string') tag = `salt/state_result/${this.#jid}/${this.#id}/${asked}`;
+    else {
+      tag = `salt/job/${this.#jid}/prog/${this.#id}/${textOf(result['__run_num__'])}`;
+      data['len'] = total;
+    }
+    const { minion, log } = this.#session.context();
+    this.#last = this.#last
+      .then(() => minion.fire(tag, data))
+      .catch((error: unknown) => log.warn('An event of the state run could not be sent', { tag, error: String(error) }));
+  }
+
+  async settle(): Promise<void> {
+    await this.#last;
+  }
+}
+
+/** The result may still change (parallel states); an event says how it was. */
+function copyOf(result: PlainDict): PlainDict {
+  return newDict(Object.entries(result));
+}

@@ -1,0 +1,324 @@
+// Runs low chunks in order: each after what it requires, tried first where a `prereq` asks, results by tag.
+import { newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+import { matchesGlob } from '../../../base/util/index.ts';
+import { isTruthy } from '../../exec/index.ts';
+import { type Chunk, textOf } from '../data.ts';
+import { tagOf } from '../tags.ts';
+import { aggregate } from './aggregate.ts';
+import type { CallScene, StateCaller } from './caller.ts';
+import { waitWhilePaused } from './pause.ts';
+import { readRequisite, RequisiteIndex, requisiteEntries } from './requisite-index.ts';
+import { isChanged, isProcessed, judgeRequisites, type RequisiteStatus, type RequisiteView, type ResolvedRequisites } from './requisites.ts';
+import * as results from './results.ts';
+import { watchAsRequire } from './verify-chunk.ts';
+
+export interface RunnerOptions {
+  readonly caller: StateCaller;
+  readonly processed: ReadonlySet<string>;
+  readonly pausePath: string | undefined;
+  /** Told of every result. */
+  onResult(result: PlainDict, low: Chunk, total: number): void;
+}
+
+/** Requisites whose targets are brought about before the state; `onfail_all` is not among them in Salt. */
+const sought = ['require', 'require_any', 'watch', 'watch_any', 'prereq', 'onfail', 'onfail_any', 'onchanges', 'onchanges_any'];
+/** Salt gives up on a state whose requisites never become met. */
+const depthLimit = 20;
+
+type Results = Record<string, PlainDict>;
+
+/** One list of chunks being run. */
+export class ChunkRunner {
+  readonly #options: RunnerOptions;
+  readonly #chunks: readonly Chunk[];
+  readonly #view: RequisiteView;
+  readonly #scene: CallScene;
+  readonly running: Results = newDict() as Results;
+  readonly #pre: Results;
+  #active = new Set<string>();
+  readonly #initialized: Set<string>;
+  readonly #parallel = new Map<string, Promise<void>>();
+  readonly #reported = new WeakSet<PlainDict>();
+  /** A failure with `failhard` somewhere below: nothing more is run. */
+  #stopped = false;
+
+  /** `shared` is what several lists of one run have in common (the listeners come after the rest). */
+  constructor(options: RunnerOptions, chunks: readonly Chunk[], shared: RunMemory) {
+    this.#options = options;
+    this.#chunks = chunks;
+    this.#pre = shared.pre;
+    this.#initialized = shared.initialized;
+    const disabled = options.caller.session.opts['disabled_requisites'] ?? [];
+    this.#view = {
+      index: new RequisiteIndex(chunks),
+      tags: chunks.map(tagOf),
+      running: this.running,
+      pre: this.#pre,
+      processed: options.processed,
+      disabled: new Set((Array.isArray(disabled) ? disabled : [disabled]).map(textOf)),
+      settle: (tag) => this.#parallel.get(tag) ?? done,
+    };
+    this.#scene = { chunks, running: this.running };
+  }
+
+  /** Runs them all; the results in the order they came. */
+  async runAll(): Promise<Results> {
+    const disabled = this.#takeDisabled();
+    for (const [at, low] of this.#chunks.entries()) {
+      if (disabled.has(at)) continue;
+      if (this.#stopped) return this.running;
+      if (this.#view.tags[at]! in this.running) continue;
+      if ((await waitWhilePaused(this.#options.pausePath, low, this.#session.signal)) === 'kill') break;
+      await this.runChunk(low);
+      if (this.#failsHard(low)) {
+        await this.#settleAll();
+        return this.running;
+      }
+      this.#active = new Set();
+    }
+    await this.#settleAll();
+    return Object.assign(newDict() as Results, Object.fromEntries([...disabled.values()]), this.running);
+  }
+
+  get #session() {
+    return this.#options.caller.session;
+  }
+
+  async #settleAll(): Promise<void> {
+    await Promise.all(this.#parallel.values());
+  }
+
+  /** `state_runs_disabled` in the grains (`state.disable`). */
+  #takeDisabled(): Map<number, [string, PlainDict]> {
+    const found = new Map<number, [string, PlainDict]>();
+    const grains = this.#session.grains;
+    const patterns = grains instanceof Map ? grains.get('state_runs_disabled') : grains['state_runs_disabled'];
+    if (!Array.isArray(patterns) || patterns.length === 0) return found;
+    for (const [at, low] of this.#chunks.entries()) {
+      const full = `${textOf(low['state'])}.${textOf(low['fun'])}`;
+      const pattern = patterns.find((item) => typeof item === 'string' && matchesGlob(full, item));
+      if (pattern === undefined) continue;
+      found.set(at, [this.#view.tags[at]!, results.disabledByGrain(low, this.#options.caller.runNumber++, textOf(pattern))]);
+    }
+    return found;
+  }
+
+  /** Brings about a chunk and everything it needs. */
+  async runChunk(given: Chunk, depth = 0): Promise<void> {
+    const low = await aggregate(given, this.#chunks, this.running, this.#options.caller);
+    await this.#initialize(low);
+    const tag = tagOf(low);
+    if (!isTruthy(low['prerequired'] ?? false)) this.#active.add(tag);
+    const trial = isTruthy(low['__prereq__'] ?? false);
+    await watchAsRequire(this.#session, low);
+    const { status, resolved } = await judgeRequisites(this.#view, low, !trial);
+    if (status === 'unmet') {
+      if (!(await this.#bringAbout(low, tag, trial, depth))) return;
+    } else await this.#conclude(low, tag, trial, status, resolved);
+    const result = this.running[tag];
+    if (result) this.#report(result, low, tag);
+  }
+
+  /** `mod_init` of a module, once. */
+  async #initialize(low: Chunk): Promise<void> {
+    const state = textOf(low['state']);
+    if (this.#initialized.has(state)) return;
+    const found = await this.#session.find(`${state}.${textOf(low['fun'])}`);
+    if (!found) return;
+    const init = found.module.extension.modInit;
+    if (!init) {
+      this.#initialized.add(state);
+      return;
+    }
+    if (await init(low, this.#options.caller.contextFor(low, this.#scene))) this.#initialized.add(state);
+  }
+
+  /** Runs what the chunk needs, then the chunk. False when the chunk has its result already, or must not have one. */
+  async #bringAbout(low: Chunk, tag: string, trial: boolean, depth: number): Promise<boolean> {
+    const { needed, lost } = this.#seek(low, trial);
+    if ([...lost.values()].some((list) => list.length > 0)) {
+      const result = results.requisitesNotFound(low, this.#options.caller.runNumber++, lost);
+      (trial ? this.#pre : this.running)[tag] = result;
+      this.#report(result, low, tag);
+      return false;
+    }
+    for (const at of needed) if (!(await this.#need(at, low, tag))) return false;
+    if (trial) await this.#tryAgain(low, tag);
+    else if (depth + 1 >= depthLimit) this.running[tag] = results.recursive(low, this.#options.caller.runNumber);
+    else await this.runChunk(low, depth + 1);
+    const last = this.#chunks[needed.at(-1) ?? this.#chunks.length - 1];
+    if (last && this.#failsHard(last)) {
+      this.#stopped = true;
+      return false;
+    }
+    return true;
+  }
+
+  /** The chunks a chunk needs, in order, and the requisites that mean none. */
+  #seek(low: Chunk, trial: boolean): { needed: number[]; lost: results.Lost } {
+    const needed: number[] = [];
+    const lost = new Map<string, { key: string; value: Value }[]>();
+    for (const name of trial ? sought : [...sought, 'prerequired']) {
+      const missing: { key: string; value: Value }[] = [];
+      lost.set(name, missing);
+      for (const entry of requisiteEntries(low[name])) {
+        const requisite = readRequisite(entry);
+        const found = this.#view.index.find(requisite);
+        for (const at of found) {
+          const chunk = this.#chunks[at]!;
+          if (name === 'prereq') chunk['__prereq__'] = true;
+          else if (name === 'prerequired' && requisite.key !== 'sls') chunk['__prerequired__'] = true;
+          needed.push(at);
+        }
+        if (found.length === 0 && !isProcessed(this.#view, requisite)) missing.push(requisite);
+      }
+    }
+    return { needed, lost };
+  }
+
+  /** Runs one needed chunk unless it has run. False ends the work on the state that needs it. */
+  async #need(at: number, low: Chunk, tag: string): Promise<boolean> {
+    const neededTag = this.#view.tags[at]!;
+    if (neededTag in this.running) return true;
+    const chunk = this.#chunks[at]!;
+    if (this.#active.has(neededTag)) {
+      if (isTruthy(chunk['__prerequired__'] ?? false)) await this.#tryFor(neededTag, low, tag);
+      else {
+        const result = results.recursive(low, this.#options.caller.runNumber++);
+        this.running[tag] = result;
+        this.#report(result, low, tag);
+      }
+      return false;
+    }
+    await this.runChunk(chunk);
+    if (!this.#failsHard(chunk)) return true;
+    this.#stopped = true;
+    return false;
+  }
+
+  /** The state that waits for this one wants to know whether it would change anything. */
+  async #tryFor(waiting: string, low: Chunk, tag: string): Promise<void> {
+    if (tag in this.#pre) return;
+    low['__prereq__'] = true;
+    this.#pre[waiting] = await this.#options.caller.call(low, this.#scene);
+  }
+
+  /** A trial whose own requisites have run now. */
+  async #tryAgain(low: Chunk, tag: string): Promise<void> {
+    const { status } = await judgeRequisites(this.#view, low, false);
+    if (status === 'pre') {
+      this.#pre[tag] = results.noChangesDetected(low, this.#options.caller.runNumber++, false);
+      return;
+    }
+    const result = await this.#options.caller.call(low, this.#scene);
+    if (!isChanged(result) && status === 'change') {
+      result['changes'] = newDict([['watch', 'watch']]);
+      result['result'] = null;
+    }
+    this.#pre[tag] = result;
+  }
+
+  /** The requisites are decided: runs the state, or says why not. */
+  async #conclude(low: Chunk, tag: string, trial: boolean, status: RequisiteStatus, resolved: ResolvedRequisites): Promise<void> {
+    const { caller } = this.#options;
+    switch (status) {
+      case 'fail':
+        this.#failed(low, tag, resolved);
+        return;
+      case 'pre':
+        this.running[tag] = this.#pre[tag] = results.noChangesDetected(low, caller.runNumber++);
+        return;
+      case 'onfail':
+        this.running[tag] = results.onfailNotMet(low, caller.runNumber++);
+        return;
+      case 'onchanges':
+        this.running[tag] = results.onchangesNotMet(low, caller.runNumber++);
+        return;
+      case 'change':
+        if (trial) break;
+        this.running[tag] = await this.#callWatching(low, resolved);
+        return;
+    }
+    if (trial) this.#pre[tag] = await caller.call(low, this.#scene);
+    else this.running[tag] = await this.#callNow(low, tag);
+  }
+
+  async #callNow(low: Chunk, tag: string): Promise<PlainDict> {
+    const { caller } = this.#options;
+    if (!isTruthy(low['parallel'] ?? false)) return caller.call(low, this.#scene);
+    let work: Promise<PlainDict> | undefined;
+    caller.onParallel = (started, promise) => {
+      if (started === low) work = promise;
+    };
+    const result = await caller.call(low, this.#scene).finally(() => {
+      caller.onParallel = undefined;
+    });
+    if (work) this.#parallel.set(tag, work.then((ended) => void Object.assign(result, ended)));
+    return result;
+  }
+
+  /** Something it watches changed: when the state itself has nothing to do, its module reacts. */
+  async #callWatching(low: Chunk, resolved: ResolvedRequisites): Promise<PlainDict> {
+    const { caller } = this.#options;
+    const result = await caller.call(low, this.#scene);
+    if (isChanged(result) || isTruthy(result['skip_watch'] ?? false)) return result;
+    const watching = newDict(Object.entries(low));
+    watching['sfun'] = low['fun']!;
+    watching['fun'] = 'mod_watch';
+    const requisites = Object.fromEntries([...resolved].map(([name, list]) => [name, list.map((at) => this.#chunks[at]!)]));
+    return caller.call(watching, { ...this.#scene, requisites });
+  }
+
+  #failed(low: Chunk, tag: string, resolved: ResolvedRequisites): void {
+    const { caller } = this.#options;
+    const tried = this.#pre[tag];
+    if (tried) {
+      // What was tried promised changes that will not come.
+      tried['changes'] = newDict();
+      tried['__run_num__'] = caller.runNumber++;
+      for (const key of ['__sls__', '__id__', 'name']) tried[key] = low[key] ?? null;
+      this.running[tag] = tried;
+      return;
+    }
+    const failed = new Set<string>();
+    for (const positions of resolved.values()) {
+      for (const at of positions) {
+        const neededTag = this.#view.tags[at]!;
+        const result = this.#pre[neededTag] ?? this.running[neededTag];
+        if (result?.['result'] !== false) continue;
+        const chunk = this.#chunks[at]!;
+        failed.add(`${textOf(chunk['__sls__'])}.${textOf(chunk['__id__'])}`);
+      }
+    }
+    this.running[tag] = this.#pre[tag] = results.requisiteFailed(low, caller.runNumber++, failed);
+  }
+
+  #failsHard(low: Chunk): boolean {
+    const { opts } = this.#session;
+    if (isTruthy(opts['test'] ?? false)) return false;
+    if (!isTruthy(low['failhard'] ?? opts['failhard'] ?? false)) return false;
+    return this.running[tagOf(low)]?.['result'] === false;
+  }
+
+  /** Tells of a result once, however many ways led to it. */
+  #report(result: PlainDict, low: Chunk, tag: string): void {
+    if (this.#reported.has(result)) return;
+    this.#reported.add(result);
+    this.#options.onResult(result, low, this.#chunks.length);
+    const parts = result['sub_state_run'];
+    delete result['sub_state_run'];
+    for (const part of Array.isArray(parts) ? (parts as PlainDict[]) : []) {
+      const partLow = part['low'] as Chunk | undefined;
+      const number = ++this.#options.caller.runNumber;
+      this.running[partLow ? tagOf(partLow) : tag] = results.subResult(low, number, part);
+    }
+  }
+}
+
+/** What is remembered over all lists of one run. */
+export interface RunMemory {
+  readonly pre: Results;
+  readonly initialized: Set<string>;
+}
+
+const done = Promise.resolve();

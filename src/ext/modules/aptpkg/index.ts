@@ -1,0 +1,330 @@
+// Execution module `pkg`: packages of Debian and its kin.
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { defineModule, dictGet, fn, type ModuleContext, newDict, p, type PlainDict, type Value } from 'halite/sdk';
+import { compareText } from '../../../base/codec/json/index.ts';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { asNumber } from '../../../base/codec/value.ts';
+import { matchesGlob } from '../../../base/util/index.ts';
+import { commandError, invocationError } from '../support/errors.ts';
+import { lines, words } from '../support/text.ts';
+import { askTool } from '../support/tools.ts';
+import { cleanKwargs, isTrue, textList } from '../support/values.ts';
+import { callApt, candidateOf, offeredVersions, refreshDb } from './apt.ts';
+import { changes, installedVersions, nameList, packageFileInfo, packageFiles, packageInfo, readPackages, versionTexts } from './dpkg.ts';
+import { holdFunctions } from './hold.ts';
+import { install, uninstall, upgrade } from './install.ts';
+import { normalizeName, splitArchitecture } from './names.ts';
+import { repoFunctions } from './repo-functions.ts';
+import { compareVersions } from './versions.ts';
+
+const validTime = (kwargs: PlainDict): number => asNumber(kwargs['cache_valid_time'] ?? 0) ?? 0;
+const names = p.rest({ doc: 'packages' });
+const kwargs = p.kwargs();
+
+async function latest(args: { names: readonly Value[]; kwargs: PlainDict }, ctx: ModuleContext): Promise<Value> {
+  const options = cleanKwargs(args.kwargs);
+  if ('repo' in options) throw invocationError("The 'repo' argument is invalid, use 'fromrepo' instead");
+  const wanted = nameList(args.names);
+  if (wanted.length === 0) return '';
+  if (isTrue(options['refresh'] ?? true)) await refreshDb(ctx, validTime(options));
+  const { installed } = await readPackages(ctx);
+  const found = newDict();
+  for (const name of wanted) {
+    const candidate = await candidateOf(name, options['fromrepo'] ? pyStr(options['fromrepo']) : null, ctx);
+    const present = installed.get(name) ?? [];
+    const isNew = present.length === 0 || isTrue(options['show_installed'] ?? false) || !present.some((version) => compareVersions(version, candidate) >= 0);
+    found[name] = isNew ? candidate : '';
+  }
+  return wanted.length === 1 ? (found[wanted[0] as string] ?? '') : found;
+}
+
+async function upgrades(distUpgrade: boolean, options: PlainDict, ctx: ModuleContext): Promise<PlainDict> {
+  const repo = options['fromrepo'] ? ['-o', `APT::Default-Release=${pyStr(options['fromrepo'])}`] : [];
+  const { retcode, stdout, stderr } = await callApt(ctx, ['apt-get', '--just-print', distUpgrade ? 'dist-upgrade' : 'upgrade', ...repo]);
+  if (retcode !== 0) throw commandError(`Failed to get upgrades${stderr || stdout ? `: ${(stderr || stdout).trim()}` : ''}`);
+  return newDict([...stdout.matchAll(/^Conf ([^ ]+) \(([^ ]+)/gm)].map((match) => [match[1] as string, match[2] as string]));
+}
+
+/** Records of `apt-cache show`, by name and version. */
+export function parseShow(text: string, filter: readonly string[]): PlainDict {
+  const found = newDict();
+  for (const record of text.split(/\n\s*\n/)) {
+    const fields = newDict();
+    for (const line of lines(record)) {
+      const at = line.indexOf(':');
+      const key = line.slice(0, at).trim();
+      const wanted = filter.length === 0 || ['package', 'version', ...filter].includes(key.toLowerCase());
+      if (at > 0 && wanted) fields[key] = line.slice(at + 1).trim();
+    }
+    const { Package: name, Version: version, ...rest } = fields;
+    if (name === undefined || version === undefined) continue;
+    const versions = (found[pyStr(name)] ??= newDict()) as PlainDict;
+    versions[pyStr(version)] = newDict([...Object.entries((versions[pyStr(version)] as PlainDict | undefined) ?? {}), ...Object.entries(rest)]);
+  }
+  return found;
+}
+
+const reading = {
+  version: fn({
+    doc: 'The installed version of a package, or empty text; a dictionary for several packages or a glob.',
+    examples: ["salt '*' pkg.version <package name>", "salt '*' pkg.version <package1> <package2> <package3> ..."],
+    params: { names, kwargs },
+    async run(args, ctx) {
+      const { installed, purgeDesired } = await readPackages(ctx);
+      const all = new Map([...purgeDesired, ...installed]);
+      const found = new Map<string, string[]>();
+      let isGlob = false;
+      for (const name of nameList(args.names)) {
+        if (!name.includes('*')) found.set(name, all.get(name) ?? []);
+        else {
+          isGlob = true;
+          for (const [key, versions] of all) if (matchesGlob(key, name)) found.set(key, versions);
+        }
+      }
+      const asList = isTrue(args.kwargs['versions_as_list'] ?? false);
+      const value: PlainDict = asList ? newDict([...found] as [string, Value][]) : versionTexts(found);
+      return found.size === 1 && !isGlob ? (Object.values(value)[0] ?? '') : value;
+    },
+  }),
+  list_pkgs: fn({
+    doc: 'Installed packages and their versions.',
+    examples: ["salt '*' pkg.list_pkgs", "salt '*' pkg.list_pkgs versions_as_list=True"],
+    params: {
+      versions_as_list: p.any({ default: false }),
+      removed: p.any({ default: false, doc: 'those removed whose configuration is still there' }),
+      purge_desired: p.any({ default: false, doc: 'those that shall be purged but are installed' }),
+      kwargs,
+    },
+    async run(args, ctx) {
+      const { installed, removed, purgeDesired } = await readPackages(ctx);
+      const list = isTrue(args.removed) ? removed : isTrue(args.purge_desired) ? purgeDesired : new Map([...purgeDesired, ...installed]);
+      return isTrue(args.versions_as_list) ? newDict([...list] as [string, Value][]) : versionTexts(list);
+    },
+  }),
+  latest_version: fn({
+    doc: 'The version that would be installed; empty text when the package is up to date. refresh=False leaves the lists as they are.',
+    examples: ["salt '*' pkg.latest_version <package name>", "salt '*' pkg.latest_version <package name> fromrepo=unstable"],
+    params: { names, kwargs: p.kwargs({ doc: 'refresh, show_installed, fromrepo, cache_valid_time' }) },
+    run: latest,
+  }),
+  upgrade_available: fn({
+    doc: 'Whether there is a newer version of a package.',
+    examples: ["salt '*' pkg.upgrade_available <package name>"],
+    params: { name: p.string(), kwargs },
+    run: async (args, ctx) => (await latest({ names: [args.name], kwargs: newDict() }, ctx)) !== '',
+  }),
+  list_upgrades: fn({
+    doc: 'Packages that have a newer version, with it.',
+    examples: ["salt '*' pkg.list_upgrades"],
+    params: { refresh: p.any({ default: true }), dist_upgrade: p.bool({ default: true }), kwargs },
+    async run(args, ctx) {
+      const options = cleanKwargs(args.kwargs);
+      if (isTrue(args.refresh)) await refreshDb(ctx, validTime(options));
+      return upgrades(args.dist_upgrade, options, ctx);
+    },
+  }),
+  version_cmp: fn({
+    doc: 'Compares two versions: -1, 0 or 1.',
+    examples: ["salt '*' pkg.version_cmp '0.2.4-0ubuntu1' '0.2.4.1-0ubuntu1'"],
+    params: { pkg1: p.string(), pkg2: p.string(), ignore_epoch: p.bool({ default: false }), kwargs },
+    inline: true,
+    run(args) {
+      const bare = (version: string): string => (args.ignore_epoch ? version.replace(/^[^:]*:/, '') : version);
+      return compareVersions(bare(args.pkg1), bare(args.pkg2));
+    },
+  }),
+  list_repo_pkgs: fn({
+    doc: 'Versions the repositories offer, by package.',
+    examples: ["salt '*' pkg.list_repo_pkgs foo bar baz"],
+    params: { args: names, kwargs },
+    run: async (args, ctx) => newDict([...(await offeredVersions(nameList(args.args), ctx))] as [string, Value][]),
+  }),
+  show: fn({
+    doc: 'What the repositories say about packages, by name and version.',
+    examples: ["salt myminion pkg.show gawk", "salt myminion pkg.show 'nginx-*' filter=description,provides"],
+    params: { names, kwargs: p.kwargs({ doc: 'refresh, filter' }) },
+    async run(args, ctx) {
+      const options = cleanKwargs(args.kwargs);
+      if (options['refresh']) await refreshDb(ctx);
+      if (args.names.length === 0) return newDict();
+      const { stdout } = await callApt(ctx, ['apt-cache', 'show', '--', ...nameList(args.names)]);
+      return parseShow(stdout, textList(options['filter'] ?? []).map((field) => field.toLowerCase()));
+    },
+  }),
+  info_installed: fn({
+    doc: 'Details of installed packages.',
+    examples: ["salt '*' pkg.info_installed <package1> <package2> ..."],
+    params: { names, kwargs: p.kwargs({ doc: 'failhard' }) },
+    run: (args, ctx) => packageInfo(nameList(args.names), isTrue(args.kwargs['failhard'] ?? true), ctx),
+  }),
+  file_list: fn({
+    doc: 'Files of installed packages.',
+    examples: ["salt '*' pkg.file_list httpd postfix"],
+    params: { packages: names, kwargs },
+    async run(args, ctx) {
+      const found = await packageFiles(nameList(args.packages), ctx);
+      if (typeof found === 'string') return found;
+      return newDict([['errors', []], ['files', [...new Set([...found.values()].flat())].sort(compareText)]]);
+    },
+  }),
+  file_dict: fn({
+    doc: 'Files of installed packages, by package.',
+    examples: ["salt '*' pkg.file_dict httpd postfix"],
+    params: { packages: names, kwargs },
+    async run(args, ctx) {
+      const found = await packageFiles(nameList(args.packages), ctx);
+      return typeof found === 'string' ? found : newDict([['errors', []], ['packages', newDict([...found] as [string, Value][])]]);
+    },
+  }),
+  owner: fn({
+    doc: 'The package a file belongs to, or empty text.',
+    examples: ["salt '*' pkg.owner /usr/bin/apachectl"],
+    params: { paths: p.rest(), kwargs },
+    async run(args, ctx) {
+      const found = newDict();
+      for (const path of nameList(args.paths)) {
+        const { stdout } = await askTool(ctx, 'dpkg', ['-S', '--', path]);
+        found[path] = stdout.split(':')[0]?.trim() ?? '';
+      }
+      const values = Object.values(found);
+      return values.length === 0 ? '' : values.length === 1 ? (values[0] as Value) : found;
+    },
+  }),
+  list_downloaded: fn({
+    doc: 'Package files in apt’s cache.',
+    examples: ["salt '*' pkg.list_downloaded"],
+    params: { root: p.string({ default: null }), kwargs },
+    async run(args, ctx) {
+      const folder = join(args.root ?? '/', 'var/cache/apt');
+      const found = newDict();
+      for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+        if (!entry.isFile() || !entry.name.endsWith('.deb')) continue;
+        const path = join(entry.parentPath, entry.name);
+        const [info, stats] = [await packageFileInfo(path, ctx), statSync(path)];
+        const created = Math.floor(stats.ctimeMs / 1000);
+        const versions = (found[info.name] ??= newDict()) as PlainDict;
+        versions[info.version] = newDict([
+          ['path', path],
+          ['size', stats.size],
+          ['creation_date_time_t', created],
+          ['creation_date_time', new Date(created * 1000).toISOString().slice(0, 19)],
+        ]);
+      }
+      return found;
+    },
+  }),
+  normalize_name: fn({
+    doc: 'A package name without the machine’s own architecture.',
+    examples: ["salt '*' pkg.normalize_name zsh:amd64"],
+    params: { name: p.string() },
+    inline: true,
+    run: (args, ctx) => normalizeName(args.name, ctx.grains),
+  }),
+  parse_arch: fn({
+    doc: 'Name and architecture of a package name.',
+    examples: ["salt '*' pkg.parse_arch zsh:amd64"],
+    params: { name: p.string() },
+    inline: true,
+    run: (args) => newDict(Object.entries(splitArchitecture(args.name))),
+  }),
+  services_need_restart: fn({
+    doc: 'Services that use files which were replaced; needs checkrestart (debian-goodies).',
+    examples: ["salt '*' pkg.services_need_restart"],
+    params: { kwargs },
+    async run(_, ctx) {
+      const { stdout } = await askTool(ctx, 'checkrestart', ['--machine', '--package']);
+      const found = lines(stdout).flatMap((line) => /^SERVICE:([^,]*)/.exec(line)?.[1] ?? []);
+      return [...new Set(found)];
+    },
+  }),
+};
+
+const writing = {
+  refresh_db: fn({
+    doc: 'Fetches the lists of the repositories: True for fetched, None for unchanged, False for failed.',
+    examples: ["salt '*' pkg.refresh_db"],
+    params: {
+      cache_valid_time: p.float({ default: 0, doc: 'do nothing when the lists are younger than that many seconds' }),
+      failhard: p.any({ default: false, doc: 'fail when one repository fails' }),
+      kwargs,
+    },
+    run: (args, ctx) => refreshDb(ctx, args.cache_valid_time, isTrue(args.failhard)),
+  }),
+  install: fn({
+    doc: 'Installs packages and gives back what changed.',
+    examples: [
+      "salt '*' pkg.install <package name>",
+      `salt '*' pkg.install pkgs='["foo", {"bar": "1.2.3-0ubuntu0"}]'`,
+      `salt '*' pkg.install sources='[{"foo": "salt://foo.deb"}]'`,
+    ],
+    params: {
+      name: p.string({ default: null, doc: 'one package, or several with commas' }),
+      refresh: p.any({ default: false, doc: 'fetch the lists first' }),
+      fromrepo: p.string({ default: null, doc: 'release to install from' }),
+      skip_verify: p.bool({ default: false, doc: 'allow unsigned packages' }),
+      debconf: p.string({ default: null, doc: 'file of answers' }),
+      pkgs: p.any({ default: null, doc: 'list of names, or of names with versions (also `>=1.2`)' }),
+      sources: p.any({ default: null, doc: 'list of names with package files' }),
+      reinstall: p.bool({ default: false }),
+      downloadonly: p.bool({ default: false }),
+      ignore_epoch: p.bool({ default: false }),
+      normalize: p.bool({ default: true }),
+      kwargs: p.kwargs({ doc: 'version, install_recommends, only_upgrade, force_conf_new, force_yes, cache_valid_time, env, split_arch' }),
+    },
+    run: (args, ctx) => install({ ...args, kwargs: cleanKwargs(args.kwargs) }, ctx),
+  }),
+  remove: fn({
+    doc: 'Removes packages and gives back what changed.',
+    examples: ["salt '*' pkg.remove <package name>", `salt '*' pkg.remove pkgs='["foo", "bar"]'`],
+    params: { name: p.string({ default: null }), pkgs: p.any({ default: null }), kwargs },
+    run: (args, ctx) => uninstall('remove', args, ctx),
+  }),
+  purge: fn({
+    doc: 'Removes packages with their configuration and gives back what changed.',
+    examples: ["salt '*' pkg.purge <package name>"],
+    params: { name: p.string({ default: null }), pkgs: p.any({ default: null }), kwargs },
+    run: (args, ctx) => uninstall('purge', args, ctx),
+  }),
+  autoremove: fn({
+    doc: 'Removes packages nobody needs any more; with list_only only names them.',
+    examples: ["salt '*' pkg.autoremove list_only=True"],
+    params: { list_only: p.bool({ default: false }), purge: p.bool({ default: false }) },
+    async run(args, ctx) {
+      const purge = args.purge ? ['--purge'] : [];
+      if (args.list_only) {
+        const { stdout } = await callApt(ctx, ['apt-get', '--assume-no', ...purge, 'autoremove']);
+        const block = /The following packages will be REMOVED:\n((?: .*\n?)*)/.exec(stdout)?.[1] ?? '';
+        return words(block).sort(compareText);
+      }
+      const old = await installedVersions(ctx);
+      await callApt(ctx, ['apt-get', '--assume-yes', ...purge, 'autoremove'], { scope: true });
+      return changes(old, await installedVersions(ctx));
+    },
+  }),
+  upgrade: fn({
+    doc: 'Upgrades all packages and gives back what changed.',
+    examples: ["salt '*' pkg.upgrade"],
+    params: {
+      refresh: p.any({ default: true }),
+      dist_upgrade: p.bool({ default: false, doc: 'also install and remove packages where needed' }),
+      kwargs: p.kwargs({ doc: 'cache_valid_time, download_only, force_conf_new, allow_downgrades, skip_verify' }),
+    },
+    async run(args, ctx) {
+      const options = cleanKwargs(args.kwargs);
+      if (isTrue(args.refresh)) await refreshDb(ctx, validTime(options));
+      return upgrade(args.dist_upgrade, options, ctx);
+    },
+  }),
+};
+
+export default defineModule({
+  name: 'aptpkg',
+  virtualName: 'pkg',
+  doc: 'Packages of Debian, Ubuntu and their kin.',
+  available: ({ grains }) =>
+    dictGet(grains, 'os_family') === 'Debian' || 'The pkg module could not be loaded: unsupported OS family',
+  functions: { ...reading, ...writing, ...holdFunctions, ...repoFunctions },
+  aliases: { available_version: 'latest_version' },
+});
+

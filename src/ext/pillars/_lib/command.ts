@@ -1,0 +1,16 @@
+// Commands of `cmd_yaml` and `cmd_json`, run by the execution function cmd.run as Salt does.
+import { newDict, type PillarContext } from 'halite/sdk';
+
+/**
+ * What the command prints. The id of a minion is put into the text, so it must not be able to say more than an id:
+ * Halite accepts no other ids, and this makes certain of it.
+ */
+export async function runCommand(command: string, ctx: PillarContext, shell: boolean): Promise<string> {
+  if (command.includes('%s') && !/^[\w.@:+=,-]+$/.test(ctx.minionId)) {
+    throw new Error(`the id ${JSON.stringify(ctx.minionId)} cannot be part of a command`);
+  }
+  const text = command.replaceAll('%s', () => ctx.minionId);
+  const fun = shell ? 'cmd.run_stdout' : 'cmd.run';
+  const output = await ctx.callWith(fun, [text], newDict(shell ? [['python_shell', true]] : []));
+  return typeof output === 'string' ? output : '';
+}

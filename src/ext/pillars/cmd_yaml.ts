@@ -1,0 +1,21 @@
+// External pillar `cmd_yaml`: the output of a command on the master, read as YAML.
+import { definePillar, isDict, newDict, p } from 'halite/sdk';
+import { loadYaml } from '../../base/codec/yaml/index.ts';
+import { runCommand } from './_lib/command.ts';
+
+export default definePillar({
+  name: 'cmd_yaml',
+  doc: 'Runs a command in a shell of the master; %s stands for the minion’s id. What it prints is YAML.',
+  params: { command: p.string({ doc: 'the command' }) },
+  async compile({ command }, ctx) {
+    const output = await runCommand(command, ctx, true);
+    try {
+      const value = loadYaml(output);
+      if (value === null || isDict(value)) return value;
+    } catch (error) {
+      ctx.log.error(`YAML data from '${command}' failed to parse`, { error: String(error) });
+      return newDict();
+    }
+    throw new Error(`the output of '${command}' is not a map`);
+  },
+});

@@ -1,0 +1,28 @@
+// External pillar `extra_minion_data_in_pillar`: what minions send along (`pass_to_ext_pillars`).
+import { definePillar, type Dict, dictEntries, dictGet, dictOf, isDict, newDict, p, type Value } from 'halite/sdk';
+import { pyStr } from '../../base/codec/python/index.ts';
+
+/** The part of the data at a path `a:b`, under the same keys. */
+function part(data: Dict, path: readonly string[]): Dict | undefined {
+  const [key = '', ...rest] = path;
+  const value = dictGet(data, key);
+  if (value === undefined) return undefined;
+  if (rest.length === 0) return dictOf([[key, value]]);
+  const below = isDict(value) ? part(value, rest) : undefined;
+  return below && dictOf([[key, below]]);
+}
+
+export default definePillar({
+  name: 'extra_minion_data_in_pillar',
+  doc: 'Puts into the pillar what the minion sent along: everything (*), or the keys listed in include (a:b for nested ones).',
+  params: { include: p.any({ doc: '"*", "<all>" or a list of keys' }) },
+  compile({ include }, ctx): Dict {
+    if (include === '*' || include === '<all>') return ctx.extraMinionData;
+    const entries: [Value, Value][] = [];
+    for (const key of Array.isArray(include) ? include : [include]) {
+      const found = part(ctx.extraMinionData, pyStr(key).split(':'));
+      if (found) entries.push(...dictEntries(found));
+    }
+    return entries.length === 0 ? newDict() : dictOf(entries);
+  },
+});

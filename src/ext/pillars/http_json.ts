@@ -1,0 +1,31 @@
+// External pillar `http_json`: what a web server answers, read as JSON.
+import { definePillar, dictOf, isDict, newDict, p } from 'halite/sdk';
+import { loadJson } from '../../base/codec/json/index.ts';
+import { fetchText } from './_lib/http.ts';
+
+export default definePillar({
+  name: 'http_json',
+  doc: 'Fetches an address; %s stands for the minion’s id and, with with_grains, <name> for a grain. The answer is JSON.',
+  params: {
+    url: p.string({ doc: 'the address' }),
+    with_grains: p.bool({ default: false, doc: 'put grains into the address' }),
+    header_dict: p.dict({ default: null, doc: 'headers to send' }),
+    auth: p.any({ default: null, doc: 'user and password as a list' }),
+    username: p.string({ default: null }),
+    password: p.string({ default: null }),
+    namespace: p.string({ default: null, doc: 'key to put the data under' }),
+  },
+  async compile(args, ctx) {
+    const text = await fetchText(args, ctx);
+    if (text === undefined) return newDict();
+    try {
+      const value = loadJson(text);
+      if (args.namespace) return dictOf([[args.namespace, value]]);
+      if (isDict(value)) return value;
+      ctx.log.error(`The answer of ${args.url} is not a map`);
+    } catch (error) {
+      ctx.log.error(`The answer of ${args.url} is not JSON`, { error: String(error) });
+    }
+    return newDict();
+  },
+});

@@ -1,0 +1,14 @@
+// External pillar `nodegroups`: the nodegroups the minion is in.
+import { definePillar, type Dict, dictEntries, dictOf, isDict, p } from 'halite/sdk';
+import { pyStr } from '../../base/codec/python/index.ts';
+
+export default definePillar({
+  name: 'nodegroups',
+  doc: 'Lists the nodegroups the minion belongs to, under pillar_name.',
+  params: { pillar_name: p.string({ default: null, doc: 'the key; nodegroups when not given' }) },
+  compile({ pillar_name }, ctx): Dict {
+    const groups = ctx.opts['nodegroups'];
+    const names = groups !== undefined && isDict(groups) ? dictEntries(groups).map(([name]) => pyStr(name)) : [];
+    return dictOf([[pillar_name || 'nodegroups', names.filter((name) => ctx.match(name, 'nodegroup'))]]);
+  },
+});

@@ -1,0 +1,154 @@
+// `file.serialize`: a file that holds data in some format.
+import { readFileSync } from 'node:fs';
+import { type ArgsOf, dictEntries, isDict, newDict, p, type PlainDict, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { mergeRecurse, pyEquals, traverse } from '../../../base/util/index.ts';
+import { serializerFor } from '../../modules/slsutil/serializers.ts';
+import { normalizeMode } from '../../modules/support/modes.ts';
+import { expandUser } from '../../modules/support/paths.ts';
+import { isTruthy } from '../../modules/support/values.ts';
+import { dataDiff } from './data-diff.ts';
+import { encodeText } from './encodings.ts';
+import { failureText } from './errors.ts';
+import { isRegular } from './facts.ts';
+import { changesNeeded, type ManageRequest, manageFile } from './manage.ts';
+import * as common from './params.ts';
+
+const params = {
+  name: common.name,
+  dataset: p.any({ default: null, doc: 'the data' }),
+  dataset_pillar: p.any({ default: null, doc: 'key of the pillar that holds the data' }),
+  user: common.user,
+  group: common.group,
+  mode: common.mode,
+  backup: common.backup,
+  makedirs: common.makedirs,
+  show_changes: common.showChanges,
+  create: p.bool({ default: true, doc: 'false: only a file that exists' }),
+  merge_if_exists: p.bool({ default: false, doc: 'put the data over what the file holds' }),
+  encoding: p.any({ default: null, doc: 'encoding of the file' }),
+  encoding_errors: p.string({ default: 'strict', doc: 'what to do with characters it does not have' }),
+  serializer: p.any({ default: null, doc: 'format: yaml, json, python, configparser, …' }),
+  serializer_opts: p.any({ default: null, doc: 'options for writing' }),
+  deserializer_opts: p.any({ default: null, doc: 'options for reading, with `merge_if_exists`' }),
+  kwargs: p.kwargs({ doc: '`formatter` is another word for `serializer`' }),
+};
+type Args = ArgsOf<typeof params>;
+
+/** Options as a dictionary or as a list of one-entry dictionaries. */
+function optionsOf(value: Value): PlainDict {
+  const all = newDict();
+  for (const item of Array.isArray(value) ? value : [value]) {
+    if (isDict(item)) for (const [key, option] of dictEntries(item)) all[pyStr(key)] = option;
+  }
+  return all;
+}
+
+function writingOptions(format: string, args: Args): PlainDict {
+  const options = newDict();
+  if (format === 'yaml') {
+    options['default_flow_style'] = false;
+    if (args.encoding) options['allow_unicode'] = true;
+  }
+  if (format === 'json') {
+    Object.assign(options, { indent: 2, separators: [',', ': '], sort_keys: true, ensure_ascii: !args.encoding });
+  }
+  return Object.assign(options, optionsOf(args.serializer_opts));
+}
+
+const findSerializer = (format: string, direction: 'serialize' | 'deserialize') => {
+  try {
+    return serializerFor(format, direction);
+  } catch {
+    return undefined;
+  }
+};
+
+interface Merged {
+  readonly old: Value;
+  readonly data: Value;
+}
+
+/** The data over what the file holds already. */
+function mergeWithFile(name: string, format: string, data: Value, args: Args): Merged | { problem: string } | undefined {
+  if (!args.merge_if_exists || !isRegular(name)) return undefined;
+  const read = findSerializer(format, 'deserialize');
+  if (!read) return { problem: `merge_if_exists is not supported for the ${format} serializer` };
+  try {
+    const old = read(readFileSync(name, 'utf8'), optionsOf(args.deserializer_opts));
+    if (old === null) return undefined;
+    return { old, data: isDict(old) && isDict(data) ? mergeRecurse(old, data) : data };
+  } catch (error) {
+    return { problem: `Failed to deserialize existing data: ${failureText(error)}` };
+  }
+}
+
+interface Work {
+  readonly name: string;
+  readonly content: Buffer;
+  readonly merged: Merged | undefined;
+  readonly args: Args;
+}
+
+async function put(work: Work, ctx: StateContext): Promise<StateResult> {
+  const { name, args, merged } = work;
+  const request: ManageRequest = {
+    name,
+    content: { bytes: work.content },
+    fromSource: false,
+    user: args.user,
+    group: args.group,
+    mode: normalizeMode(args.mode),
+    backup: pyStr(args.backup ?? ''),
+    makedirs: args.makedirs,
+    follow: true,
+    showChanges: args.show_changes,
+  };
+  const needed = await changesNeeded(request, ctx);
+  // Salt shows what changed in the data rather than in the text when it merged.
+  const diff = merged && isDict(merged.old) && isDict(merged.data) ? dataDiff(merged.old, merged.data) : undefined;
+  if (Object.keys(needed).length === 0) {
+    const comment = ctx.test ? `The file ${name} is in the correct state` : `File ${name} is in the correct state`;
+    return ctx.ok(comment, { name, changes: diff ? newDict([['diff', diff]]) : newDict() });
+  }
+  if (ctx.test) {
+    if (!args.show_changes) needed['diff'] = '<show_changes=False>';
+    if (diff) needed['diff'] = diff;
+    return ctx.result({ name, changes: needed, result: null, comment: `Dataset will be serialized and stored into ${name}` });
+  }
+  const done = await manageFile(request, ctx);
+  if (diff) (done.changes as PlainDict)['diff'] = diff;
+  return done;
+}
+
+async function run(args: Args, ctx: StateContext): Promise<StateResult> {
+  const name = expandUser(args.name);
+  const fail = (problem: string): StateResult => ctx.fail(problem, { name });
+  if (!name) return fail('Must provide name to file.serialize');
+  if (!args.create && !isRegular(name)) return ctx.ok(`File ${name} is not present and is not set for creation`, { name });
+  const formatter = args.kwargs['formatter'] ?? null;
+  if (args.serializer && formatter) return fail('Only one of serializer and formatter are allowed');
+  const format = pyStr(args.serializer || formatter || 'yaml').toLowerCase();
+  if (isTruthy(args.dataset) && isTruthy(args.dataset_pillar)) return fail("Only one of 'dataset' and 'dataset_pillar' is permitted");
+  const data = isTruthy(args.dataset_pillar) ? (traverse(ctx.pillar, pyStr(args.dataset_pillar)) ?? '') : args.dataset;
+  if (data === null) return fail("Neither 'dataset' nor 'dataset_pillar' was defined");
+  const write = findSerializer(format, 'serialize');
+  if (!write) return fail(`The ${format} serializer could not be found. It either does not exist or its prerequisites are not installed.`);
+  const merged = mergeWithFile(name, format, data, args);
+  if (merged && 'problem' in merged) return fail(merged.problem);
+  if (merged && pyEquals(merged.old, merged.data)) return ctx.ok(`The file ${name} is in the correct state`, { name });
+  const made = write(merged ? merged.data : data, writingOptions(format, args));
+  const content = made instanceof Uint8Array ? Buffer.from(made) : encodeText(`${pyStr(made)}\n`, args.encoding, args.encoding_errors);
+  const result = await put({ name, content, merged, args }, ctx);
+  if (!args.merge_if_exists && isTruthy(args.deserializer_opts)) {
+    result['warnings'] = ["The 'deserializer_opts' option is ignored unless merge_if_exists is set to True."];
+  }
+  return result;
+}
+
+export const serialize = state({
+  doc: 'A file that holds data of the state or the pillar, in YAML, JSON or another format.',
+  examples: ['/etc/app.json:\n  file.serialize:\n    - dataset:\n        port: 80\n    - serializer: json'],
+  params,
+  run,
+});
