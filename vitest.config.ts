@@ -23,7 +23,7 @@ export default defineConfig({
       tier('integration', ['test/integration/**/*.test.ts'], 60_000, true),
       tier('stories', ['test/stories/**/*.test.ts'], 120_000, true),
       tier('backends', ['test/backends/**/*.test.ts'], 120_000, true),
-      tier('interop', ['test/interop/**/*.test.ts'], 180_000, true),
+      tier('interop', ['test/interop/**/*.test.ts'], 180_000, false),
     ],
   },
 });

@@ -2,6 +2,7 @@
 import type { MasterOpts } from '../base/config/index.ts';
 import type { Logger } from '../base/log/index.ts';
 import type { FileServer } from '../engine/files/server.ts';
+import type { PillarService } from '../engine/pillar/service.ts';
 import type { EventBus } from '../protocol/event/bus.ts';
 import type { JobStore } from '../store/jobs.ts';
 import type { KeyStore } from '../store/keys.ts';
@@ -28,6 +29,7 @@ export interface Master {
   readonly mine: Mine;
   readonly userKeys: UserKeys;
   readonly files: FileServer;
+  readonly pillars: PillarService;
   /** Present with `master_sign_pubkey`. */
   readonly keySignature: KeySignature | undefined;
 }

@@ -6,6 +6,7 @@ import { isSigAlgo } from '../base/crypto/index.ts';
 import { HaliteError, messageOf } from '../base/errors/index.ts';
 import type { Logger } from '../base/log/index.ts';
 import { type FileServerOpts, openFileServer } from '../engine/files/open.ts';
+import { PillarService } from '../engine/pillar/service.ts';
 import { Loader } from '../extend/loader/index.ts';
 import { EventBus } from '../protocol/event/bus.ts';
 import type { PublishServer, RequestServer, TlsOptions } from '../protocol/wire/transport.ts';
@@ -72,6 +73,7 @@ export async function runMaster(opts: MasterOpts, log: Logger): Promise<RunningM
     stop: async () => {
       maintenance.stop();
       await master.files.close();
+      await master.pillars.close();
       await ports.requests.close();
       await ports.publish.close();
       await local.close();
@@ -131,6 +133,7 @@ async function build(opts: MasterOpts, log: Logger, keys: KeyStore, store: JobSt
       algorithm: isSigAlgo(algorithm) ? algorithm : 'PKCS1v15-SHA1',
     }),
     userKeys: new UserKeys(opts),
+    pillars: new PillarService({ opts: opts.raw, log }),
     files: openFileServer(opts as unknown as FileServerOpts, { log, fire: (tag, data) => bus.fire(tag, data) }),
     keySignature: loadKeySignature(opts as unknown as Parameters<typeof loadKeySignature>[0], pair, log),
   };

@@ -34,6 +34,7 @@ export function masterServices(master: Master, functions: MasterFunctions): Mast
       explain: async (id) => explainMinion(master, id),
     },
     files: fileServerView(master.files),
+    pillars: master.pillars,
     mine: async (tgt, tgtType, names) => newDict(master.mine.get(tgt, tgtType, names)),
     callRunner: (fun, args, kwargs) => functions.call('runners', fun, args, kwargs),
     callWheel: (fun, args, kwargs) => functions.call('wheel', fun, args, kwargs),

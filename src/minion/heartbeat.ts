@@ -6,6 +6,15 @@ import type { RequestOptions } from './channel.ts';
 
 const everyMs = 30_000;
 const answerMs = 15_000;
+/** A small question that only needs an answer: it proves path and keys, and leaves no event behind. */
+const question = newDict([['cmd', '_file_envs']]);
+/** What real minions send at every `ping_interval`. */
+const ping = newDict([
+  ['cmd', '_minion_event'],
+  ['pretag', null],
+  ['data', 'ping'],
+  ['tag', 'minion_ping'],
+]);
 
 interface Beating {
   readonly name: string;
@@ -30,10 +39,12 @@ export class Heartbeat {
   start(haliteMaster: boolean): void {
     const every = haliteMaster ? everyMs : this.pingMinutes * 60_000;
     if (every <= 0) return;
-    const tag = haliteMaster ? 'halite/alive' : 'minion_ping';
     // Jitter, so that a fleet started at once does not beat at once.
     const delay = every * (0.9 + Math.random() * 0.2);
-    this.timer = setInterval(() => void this.beat(tag, haliteMaster ? everyMs : 0), delay);
+    this.timer = setInterval(
+      () => void this.beat(haliteMaster ? question : ping, haliteMaster ? everyMs * 0.75 : 0),
+      delay,
+    );
     this.timer.unref();
   }
 
@@ -47,18 +58,10 @@ export class Heartbeat {
     this.missed = 0;
   }
 
-  private async beat(tag: string, quietMs: number): Promise<void> {
+  private async beat(load: PlainDict, quietMs: number): Promise<void> {
     if (Date.now() - this.lastHeard < quietMs) return;
     try {
-      await this.link.request(
-        newDict([
-          ['cmd', '_minion_event'],
-          ['pretag', null],
-          ['data', 'ping'],
-          ['tag', tag],
-        ]),
-        { timeoutMs: answerMs },
-      );
+      await this.link.request(load, { timeoutMs: answerMs });
     } catch (error) {
       this.missed++;
       this.log.limited(`heartbeat ${this.link.name}`, 'warn', 'the master did not answer a sign of life', {

@@ -277,6 +277,7 @@ export class MasterLink {
     }
     this.currentState = 'connected';
     if (this.connections++ === 0) {
+      log.info('connected to the master, waiting for jobs');
       this.options.onReady(this);
       return;
     }

@@ -74,6 +74,7 @@ export class Receiver {
     if (refused) return refused;
     const job = await this.decrypt(envelope, keys);
     if (typeof job === 'string') return this.drop(job, '');
+    if (job instanceof Map) return this.drop('malformed', 'a job whose fields are not names');
     const { tgt, kind, delimiter, problem } = targetOf(job);
     if (problem) return this.drop('malformed', problem);
     if (!(await this.options.isTarget(tgt, kind, delimiter))) return 'not-targeted';

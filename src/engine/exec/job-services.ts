@@ -1,7 +1,9 @@
 // The minion's services as a job process sees them: each call crosses to the daemon and waits for its answer.
 import { dictOf, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { type ErrorCode, errorCodes, HaliteError, messageOf } from '../../base/errors/index.ts';
-import type { MinionServices, RunningJob } from '../../extend/sdk/index.ts';
+import type { FileSlice, MinionServices, RunningJob } from '../../extend/sdk/index.ts';
+import type { FileRequest } from '../files/client/chunks.ts';
+import { fetchInto } from '../files/client/slices.ts';
 import { type FromJobProcess, packValue, type ServiceName, type ToJobProcess, unpackValue } from './job-messages.ts';
 
 type Answer = Extract<ToJobProcess, { t: 'reply' | 'failure' }>;
@@ -31,6 +33,7 @@ export function createRemoteServices(send: (message: FromJobProcess) => void) {
       running: async () => (await call('running')) as unknown as RunningJob[],
       signalJob: async (jid, signal) => String(await call('signalJob', jid, signal)),
       masterRequest: (load, options = {}) => call('masterRequest', load, newDict(Object.entries(options))),
+      fetchSlice: async (slice) => Number(await call('fetchSlice', newDict(Object.entries(slice)))),
       fire: async (tag, data) => (await call('fire', tag, data)) === true,
       refreshGrains: async () => void (await call('refreshGrains')),
       refreshPillar: async () => (await call('refreshPillar')) === true,
@@ -88,6 +91,10 @@ async function dispatch(
     case 'masterRequest': {
       const options = (second ?? {}) as { raw?: boolean; timeoutMs?: number };
       return { value: await services.masterRequest(first as PlainDict, options), raw: options.raw === true };
+    }
+    case 'fetchSlice': {
+      const request: FileRequest = (load, options = {}) => services.masterRequest(load, options);
+      return plain(await fetchInto(request, first as unknown as FileSlice));
     }
     case 'fire':
       return plain(await services.fire(String(first), second as PlainDict));

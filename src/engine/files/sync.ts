@@ -18,10 +18,16 @@ interface Source {
   /** `folder.name`, as Salt reports it. */
   readonly name: string;
   readonly path: string;
+  readonly url: string;
+}
+
+/** What the file server has, asked for once whatever the number of kinds. */
+interface Listed extends SyncParts {
+  list(saltenv: string): Promise<readonly string[]>;
 }
 
 /** Files that can be extensions; Python modules beside them are for Salt's own minions. */
-const extensionFiles = 'E@\\.(m?js|ts)$';
+const extensionFile = /(?:\.m?js|(?<!\.d)\.ts)$/;
 
 /** Brings `kinds` (`modules`, `states`, `output`, …) up to date; what the file server no longer has is removed. */
 export async function syncExtensions(
@@ -31,9 +37,15 @@ export async function syncExtensions(
 ): Promise<SyncReport> {
   const synced: Record<string, readonly string[]> = Object.create(null);
   const problems: string[] = [];
+  const lists = new Map<string, Promise<readonly string[]>>();
+  const list = (saltenv: string): Promise<readonly string[]> => {
+    const known = lists.get(saltenv) ?? parts.client.list('files', saltenv, '_');
+    lists.set(saltenv, known);
+    return known;
+  };
   let touched = false;
   for (const kind of kinds) {
-    const result = await syncKind(parts, kind, options, problems);
+    const result = await syncKind({ ...parts, list }, kind, options, problems);
     synced[kind] = result.synced;
     touched ||= result.touched;
   }
@@ -42,7 +54,7 @@ export async function syncExtensions(
 }
 
 async function syncKind(
-  parts: SyncParts,
+  parts: Listed,
   kind: string,
   options: SyncOptions,
   problems: string[],
@@ -58,7 +70,7 @@ async function syncKind(
     try {
       if (await copyIfNew(source, join(folder, rel))) synced.push(`${kind}.${source.name}`);
     } catch (error) {
-      problems.push(`_${kind}/${rel}: ${messageOf(error)}`);
+      problems.push(`${source.url}: ${messageOf(error)}`);
     }
   }
   const clean = parts.opts['clean_dynamic_modules'] !== false;
@@ -67,18 +79,19 @@ async function syncKind(
 }
 
 /** Where each extension goes, and what it is made from; a later environment wins over an earlier one. */
-async function findSources(parts: SyncParts, kind: string, options: SyncOptions): Promise<Map<string, Source>> {
+async function findSources(parts: Listed, kind: string, options: SyncOptions): Promise<Map<string, Source>> {
   const sources = new Map<string, Source>();
   const allowed = nameTest(kind, options.whitelist ?? parts.opts['extmod_whitelist'] ?? null, true);
   const denied = nameTest(kind, options.blacklist ?? parts.opts['extmod_blacklist'] ?? null, false);
   for (const saltenv of options.saltenv ?? ['base']) {
-    const url = `salt://_${kind}`;
-    const base = parts.client.cacheDest(url, saltenv);
-    for (const path of await parts.client.cacheDir(url, { saltenv, includePattern: extensionFiles })) {
-      const rel = relative(base, path);
-      if (rel.endsWith('.d.ts')) continue;
+    for (const path of await parts.list(saltenv)) {
+      if (!path.startsWith(`_${kind}/`) || !extensionFile.test(path)) continue;
+      const rel = path.slice(kind.length + 2);
       const name = rel.replace(/\.\w+$/, '').replaceAll('/', '.');
-      if (allowed(name) && !denied(name)) sources.set(rel.replace(/\.ts$/, '.mjs'), { name, path });
+      if (!allowed(name) || denied(name)) continue;
+      const url = `salt://${path}`;
+      const cached = await parts.client.cacheFile(url, { saltenv });
+      if (cached !== '') sources.set(rel.replace(/\.ts$/, '.mjs'), { name, path: cached, url });
     }
   }
   return sources;
@@ -99,9 +112,7 @@ async function copyIfNew(source: Source, dest: string): Promise<boolean> {
   if (existing?.equals(content)) return false;
   await mkdir(dirname(dest), { recursive: true, mode: 0o700 });
   if (existing === undefined) await rm(dest, { recursive: true, force: true });
-  await placeFile({ dest, mode: 0o600, resumable: false }, async function* () {
-    yield content;
-  });
+  await placeFile({ dest, mode: 0o600, resumable: false }, async ({ handle }) => handle.writeFile(content));
   return true;
 }
 

@@ -33,6 +33,7 @@ export function pillarFunctions(parts: FunctionParts, opts: PlainDict, grains: D
   });
   let context: ReturnType<typeof createContext> | undefined;
   return {
+    modules: async () => new Set(await modules().names('modules')),
     has: async (fun) => (await modules().find('modules', fun)) !== undefined,
     call(fun, args, kwargs) {
       context ??= createContext(runtime(), { job: newDict(), signal, progress: () => undefined, retcode: 0 });

@@ -81,10 +81,13 @@ class SlsReader {
     const file = await this.#compilation.roots.state(sls, saltenv);
     if (!file) return this.#missing(sls, saltenv);
     const errors: string[] = [];
-    const state = await this.#read(asked, file, errors);
+    const { data: state, tell } = await this.#read(asked, file, errors);
     const include = isDict(state) && dictHas(state, 'include') ? dictGet(state, 'include') : undefined;
     const own = isDict(state) && Array.isArray(include) ? without(state, 'include') : state;
     this.#rendered.set(sls, own);
+    // The file itself is told of when its turn to be merged comes: after what it includes, unless that wins.
+    const joins = isDict(own) && Array.isArray(include) && depth < deepestInclude;
+    if (!joins || this.#compilation.opts['pillar_includes_override_sls'] === true) tell();
     if (isNothing(own) && include === undefined) return { data: own, errors };
     if (!isDict(own)) {
       errors.push(`SLS '${sls}' does not render to a dictionary`);
@@ -99,7 +102,9 @@ class SlsReader {
       errors.push(`SLS '${sls}' is included by too many others`);
       return { data: own, errors };
     }
-    return { data: await this.#withIncludes(asked, file, own, include, errors, depth), errors };
+    const data = await this.#withIncludes(asked, file, own, include, errors, depth);
+    if (this.#compilation.opts['pillar_includes_override_sls'] !== true) tell();
+    return { data, errors };
   }
 
   #missing(sls: string, saltenv: string): Outcome {
@@ -119,7 +124,7 @@ class SlsReader {
   }
 
   /** The file's own data; null when it cannot be rendered. */
-  async #read(asked: Asked, file: StateFile, errors: string[]): Promise<Value> {
+  async #read(asked: Asked, file: StateFile, errors: string[]): Promise<{ data: Value; tell: () => void }> {
     const { host, opts, errors: log, watch } = this.#compilation;
     const { sls, saltenv, defaults } = asked;
     const context = defaults === undefined || defaults instanceof Map ? undefined : defaults;
@@ -132,15 +137,14 @@ class SlsReader {
       const data = await renderFile(host, file.path, request, watch ? step : undefined);
       const { under, includedBy } = asked;
       const extra = { ...(under ? { under } : {}), ...(includedBy ? { includedBy } : {}), ...(yaml ? { yaml } : {}) };
-      watch?.({ name: sls, saltenv, path: file.path, data, ...extra });
-      return data;
+      return { data, tell: () => watch?.({ name: sls, saltenv, path: file.path, data, ...extra }) };
     } catch (error) {
       const text = `Rendering SLS '${sls}' failed, render error:\n${messageOf(error)}`;
       const safe = opts['pillar_safe_render_error'] !== false;
       const shown = log.mask(safe ? `Rendering SLS '${sls}' failed. Please see master log for details.` : text);
       log.logOnly(`Rendering SLS '${sls}' failed, render error`, error);
       errors.push(shown);
-      return null;
+      return { data: null, tell: () => undefined };
     }
   }
 

@@ -17,6 +17,8 @@ export interface FileSource {
 
 /** Execution functions as templates call them: `salt['mod.fun'](…)`. */
 export interface SaltFunctions {
+  /** Names of modules there are, whether they work here or not. */
+  modules(): Promise<ReadonlySet<string>>;
   has(fun: string): Promise<boolean>;
   call(fun: string, args: readonly Value[], kwargs: PlainDict): Promise<Value>;
 }

@@ -28,7 +28,9 @@ async function lvmGrains(ctx: GrainContext): Promise<PlainDict> {
   if (!lvm) return newDict();
   const groups = newDict();
   const { stdout } = await ctx.exec(lvm, ['vgs', '-o', 'vg_name', '--noheadings']);
-  for (const group of lines(stdout).map((line) => line.trim()).filter(Boolean)) {
+  for (const group of lines(stdout)
+    .map((line) => line.trim())
+    .filter(Boolean)) {
     const volumes = await ctx.exec(lvm, ['lvs', '-o', 'lv_name', '--noheadings', group]);
     groups[group] = lines(volumes.stdout).map((line) => line.trim());
   }
@@ -38,7 +40,9 @@ async function lvmGrains(ctx: GrainContext): Promise<PlainDict> {
 /** Names of software RAID devices in the text of /proc/mdstat. */
 export function parseMdstat(text: string): string[] {
   const found = lines(text)
-    .filter((line) => !line.startsWith('Personalities : ') && !line.startsWith('unused devices:') && line.includes(' : '))
+    .filter(
+      (line) => !line.startsWith('Personalities : ') && !line.startsWith('unused devices:') && line.includes(' : '),
+    )
     .map((line) => line.slice(0, line.indexOf(' : ')));
   return [...new Set(found)].sort();
 }
@@ -50,10 +54,14 @@ function initiatorGrains(opts: Readonly<Record<string, Value>>): PlainDict {
     grains['iscsi_iqn'] = lines(text).flatMap((line) => /^InitiatorName=(.*)/.exec(line.trim())?.[1] ?? []);
   }
   if (opts['nvme_grains']) {
-    grains['nvme_nqn'] = lines(readText('/etc/nvme/hostnqn') ?? '').map((line) => line.trim()).filter((line) => line.startsWith('nqn.'));
+    grains['nvme_nqn'] = lines(readText('/etc/nvme/hostnqn') ?? '')
+      .map((line) => line.trim())
+      .filter((line) => line.startsWith('nqn.'));
   }
   if (opts['fibre_channel_grains']) {
-    const ports = listDir('/sys/class/fc_host').map((host) => readTrimmed(`/sys/class/fc_host/${host}/port_name`) ?? '');
+    const ports = listDir('/sys/class/fc_host').map(
+      (host) => readTrimmed(`/sys/class/fc_host/${host}/port_name`) ?? '',
+    );
     grains['fc_wwn'] = ports.filter(Boolean).map((name) => name.slice(2));
   }
   return grains;

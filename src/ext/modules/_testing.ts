@@ -21,7 +21,9 @@ import {
 export function runProgram(file: string, args: readonly string[], options: ExecOptions = {}): Promise<ExecResult> {
   return new Promise((resolve, reject) => {
     const [program, argv] =
-      options.umask === undefined ? [file, args] : ['/bin/sh', ['-c', `umask ${options.umask.toString(8)}; exec "$@"`, 'sh', file, ...args]];
+      options.umask === undefined
+        ? [file, args]
+        : ['/bin/sh', ['-c', `umask ${options.umask.toString(8)}; exec "$@"`, 'sh', file, ...args]];
     const child = spawn(program, argv, {
       cwd: options.cwd,
       env: options.cleanEnv ? { ...options.env } : { ...process.env, ...options.env },
@@ -52,7 +54,13 @@ export function runProgram(file: string, args: readonly string[], options: ExecO
     child.on('error', reject);
     child.on('close', (code, signal) => {
       clearTimeout(timer);
-      resolve({ pid: child.pid ?? 0, retcode: code ?? 128 + (signal === 'SIGKILL' ? 9 : 15), stdout, stderr, timedOut });
+      resolve({
+        pid: child.pid ?? 0,
+        retcode: code ?? 128 + (signal === 'SIGKILL' ? 9 : 15),
+        stdout,
+        stderr,
+        timedOut,
+      });
     });
   });
 }
@@ -77,7 +85,8 @@ export function bind(fn: ModuleFunction, args: readonly Value[], kwargs: PlainDi
     } else if (param.required) throw new HaliteError('call.arguments', `missing argument ${name}`);
     else bound[name] = structuredClone(param.default);
   }
-  if (rest.length > 0 || left.size > 0) throw new HaliteError('call.arguments', `unexpected arguments ${[...left.keys()]}`);
+  if (rest.length > 0 || left.size > 0)
+    throw new HaliteError('call.arguments', `unexpected arguments ${[...left.keys()]}`);
   return bound;
 }
 
@@ -112,7 +121,8 @@ function functionsOf(modules: readonly Module[]): Map<string, ModuleFunction> {
 }
 
 function aloneMinion(): MinionServices {
-  const noMaster = (): Promise<never> => Promise.reject(new HaliteError('daemon.unreachable', 'there is no master here'));
+  const noMaster = (): Promise<never> =>
+    Promise.reject(new HaliteError('daemon.unreachable', 'there is no master here'));
   const nothing = async (): Promise<void> => {};
   return {
     hasMaster: false,
@@ -136,7 +146,8 @@ function registryOf(modules: readonly Module[]): Registry {
   const functions = functionsOf(modules);
   return {
     functionNames: async (kind) => (kind === 'modules' ? [...functions.keys()].sort() : []),
-    moduleNames: async (kind) => (kind === 'modules' ? modules.map((module) => module.virtualName ?? module.name).sort() : []),
+    moduleNames: async (kind) =>
+      kind === 'modules' ? modules.map((module) => module.virtualName ?? module.name).sort() : [],
     functionInfo: async (kind, name) => {
       const fn = kind === 'modules' ? functions.get(name) : undefined;
       return fn ? { name, doc: fn.doc, params: fn.params } : undefined;

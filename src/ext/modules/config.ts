@@ -1,8 +1,20 @@
 // Execution module `config`: one look-up through options, grains, pillar and the master's options.
-import { defineModule, type Dict, dictEntries, dictGet, fn, isDict, type ModuleContext, newDict, p, type PlainDict, type Value } from 'halite/sdk';
+import {
+  type Dict,
+  defineModule,
+  dictEntries,
+  dictGet,
+  fn,
+  isDict,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  type Value,
+} from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
 import { dictSize } from '../../base/codec/value.ts';
-import { matchesGlob, mergeDicts, type MergeStrategy, traverse } from '../../base/util/index.ts';
+import { type MergeStrategy, matchesGlob, mergeDicts, traverse } from '../../base/util/index.ts';
 import { normalizeMode } from './support/modes.ts';
 
 /** Values of settings nobody configured; Salt's own list. */
@@ -23,7 +35,15 @@ const defaults: PlainDict = newDict([
   ['solr.type', 'master'],
   ['solr.request_timeout', null],
   ['solr.init_script', '/etc/rc.d/solr'],
-  ['solr.dih.import_options', newDict([['clean', false], ['optimize', true], ['commit', true], ['verbose', false]])],
+  [
+    'solr.dih.import_options',
+    newDict([
+      ['clean', false],
+      ['optimize', true],
+      ['commit', true],
+      ['verbose', false],
+    ]),
+  ],
   ['solr.backup_path', null],
   ['solr.num_backups', 1],
   ['poudriere.config', '/usr/local/etc/poudriere.conf'],
@@ -40,7 +60,13 @@ const defaults: PlainDict = newDict([
   ['ldap.bindpw', ''],
   ['hosts.file', '/etc/hosts'],
   ['aliases.file', '/etc/aliases'],
-  ['virt', newDict([['tunnel', false], ['images', '/srv/salt-images']])],
+  [
+    'virt',
+    newDict([
+      ['tunnel', false],
+      ['images', '/srv/salt-images'],
+    ]),
+  ],
   ['docker.exec_driver', 'docker-exec'],
   [
     'docker.compare_container_networks',
@@ -97,7 +123,8 @@ function optionsByGlob(glob: string, omit: Omissions, ctx: ModuleContext): Plain
   for (const data of places(ctx, omit).reverse()) {
     for (const [key, value] of dictEntries(data)) if (matchesGlob(pyStr(key), glob)) found[pyStr(key)] = value;
   }
-  for (const [key, value] of Object.entries(defaults)) if (matchesGlob(key, glob) && !(key in found)) found[key] = value;
+  for (const [key, value] of Object.entries(defaults))
+    if (matchesGlob(key, glob) && !(key in found)) found[key] = value;
   return found;
 }
 
@@ -198,7 +225,9 @@ export default defineModule({
       inline: true,
       run({ value }, ctx) {
         const entries = [...dictEntries(masterOptions(ctx)), ...Object.entries(ctx.opts)];
-        return newDict(entries.flatMap(([key, item]) => (pyStr(key).startsWith(`${value}.`) ? [[pyStr(key), item] as const] : [])));
+        return newDict(
+          entries.flatMap(([key, item]) => (pyStr(key).startsWith(`${value}.`) ? [[pyStr(key), item] as const] : [])),
+        );
       },
     }),
     items: fn({
@@ -212,7 +241,9 @@ export default defineModule({
       params: { backup: p.string({ default: '' }) },
       inline: true,
       run: ({ backup }, ctx) =>
-        backup || (option('backup_mode', { omit_opts: false, omit_grains: false, omit_pillar: false, omit_master: false }, ctx) ?? ''),
+        backup ||
+        (option('backup_mode', { omit_opts: false, omit_grains: false, omit_pillar: false, omit_master: false }, ctx) ??
+          ''),
     }),
     manage_mode: fn({
       doc: 'A file mode as four octal digits in text.',

@@ -11,7 +11,10 @@ import { isTruthy } from './support/values.ts';
 
 /** `defaults.yaml` or `defaults.json` of a formula, from the file server. */
 async function load(formula: string, ctx: ModuleContext): Promise<Value> {
-  for (const [ending, read] of [['yaml', loadYaml], ['json', loadJson]] as const) {
+  for (const [ending, read] of [
+    ['yaml', loadYaml],
+    ['json', loadJson],
+  ] as const) {
     const path = await ctx.call('cp.cache_file', `salt://${formula}/defaults.${ending}`);
     if (typeof path !== 'string' || !isFile(path)) continue;
     const value = read(await readFile(path, 'utf8'));
@@ -33,7 +36,8 @@ function merge(dest: Value, src: Value, args: MergeArgs): Value {
     if (args.in_place) throw pythonError('TypeError', "Can't perform in-place merge into NoneType");
     base = newDict();
   }
-  if (!isDict(base) || !isDict(over)) throw pythonError('TypeError', 'Cannot update using non-dict types in dictupdate.update()');
+  if (!isDict(base) || !isDict(over))
+    throw pythonError('TypeError', 'Cannot update using non-dict types in dictupdate.update()');
   const target = args.in_place ? base : deepCopy(base);
   return isDict(target) ? updateInPlace(target, over, args.merge_lists) : target;
 }
@@ -73,13 +77,21 @@ export default defineModule({
     update: fn({
       doc: 'Completes every entry of a dictionary with the same default values.',
       examples: ["salt '*' defaults.update '{node1: {a: 1}}' '{b: 2}'"],
-      params: { dest: p.any(), defaults: p.any(), merge_lists: p.bool({ default: true, doc: 'join lists' }), ...shared },
+      params: {
+        dest: p.any(),
+        defaults: p.any(),
+        merge_lists: p.bool({ default: true, doc: 'join lists' }),
+        ...shared,
+      },
       run(args) {
-        if (args.dest === null && args.in_place) throw pythonError('TypeError', "Can't perform in-place update into NoneType");
+        if (args.dest === null && args.in_place)
+          throw pythonError('TypeError', "Can't perform in-place update into NoneType");
         const nodes = args.dest === null && args.convert_none ? newDict() : args.dest;
         if (!isDict(nodes)) throw pythonError('AttributeError', 'dest must be a dictionary');
-        const fill = (value: Value): Value => merge(deepCopy(args.defaults ?? newDict()), value, { ...args, in_place: true });
-        if (!args.in_place) return dictOf(dictEntries(nodes).map(([key, value]) => [key, fill(deepCopy(value))] as const));
+        const fill = (value: Value): Value =>
+          merge(deepCopy(args.defaults ?? newDict()), value, { ...args, in_place: true });
+        if (!args.in_place)
+          return dictOf(dictEntries(nodes).map(([key, value]) => [key, fill(deepCopy(value))] as const));
         for (const [key, value] of dictEntries(nodes)) dictSet(nodes, key, fill(value));
         return nodes;
       },

@@ -1,5 +1,5 @@
 // Execution module `environ`: environment variables of the minion's process.
-import { defineModule, dictEntries, fn, isDict, newDict, p, type PlainDict, type Value } from 'halite/sdk';
+import { defineModule, dictEntries, fn, isDict, newDict, type PlainDict, p, type Value } from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
 
 /** The new value, None when unset, False when the value is neither text nor False. */
@@ -9,7 +9,8 @@ function setOne(key: string, value: Value, falseUnsets: boolean): Value {
     return null;
   }
   const text = value === false ? '' : value;
-  if (typeof text !== 'string' || key === '' || key.includes('=') || key.includes('\0') || text.includes('\0')) return false;
+  if (typeof text !== 'string' || key === '' || key.includes('=') || key.includes('\0') || text.includes('\0'))
+    return false;
   process.env[key] = text;
   return text;
 }
@@ -41,7 +42,11 @@ export default defineModule({
       examples: ["salt '*' environ.item foo", "salt '*' environ.item '[foo, baz]' default=None"],
       params: { keys: p.any(), default: p.any({ default: '' }) },
       run(args) {
-        const names = Array.isArray(args.keys) ? args.keys.map(pyStr) : typeof args.keys === 'string' ? [args.keys] : [];
+        const names = Array.isArray(args.keys)
+          ? args.keys.map(pyStr)
+          : typeof args.keys === 'string'
+            ? [args.keys]
+            : [];
         return newDict(names.map((name) => [name, process.env[name] ?? args.default]));
       },
     }),
@@ -53,7 +58,12 @@ export default defineModule({
     setval: fn({
       doc: 'Sets a variable of this process.',
       examples: ["salt '*' environ.setval foo bar", "salt '*' environ.setval baz val=False false_unsets=True"],
-      params: { key, val: p.any(), false_unsets: p.bool({ default: false, doc: 'False removes the variable instead of emptying it' }), permanent },
+      params: {
+        key,
+        val: p.any(),
+        false_unsets: p.bool({ default: false, doc: 'False removes the variable instead of emptying it' }),
+        permanent,
+      },
       run: (args) => setOne(pyStr(args.key), args.val, args.false_unsets),
     }),
     setenv: fn({
@@ -71,7 +81,8 @@ export default defineModule({
         const wanted = new Map(dictEntries(args.environ).map(([name, value]) => [pyStr(name), value]));
         const result: PlainDict = newDict();
         if (args.clear_all) {
-          for (const name of Object.keys(process.env)) if (!wanted.has(name)) result[name] = setOne(name, false, args.false_unsets);
+          for (const name of Object.keys(process.env))
+            if (!wanted.has(name)) result[name] = setOne(name, false, args.false_unsets);
         }
         for (const [name, value] of wanted) {
           if (typeof value !== 'string' && value !== false) return false;

@@ -1,10 +1,22 @@
 // Execution module `event`: tell the master (or this minion) that something happened.
-import { defineModule, type Dict, dictEntries, dictOf, fn, isDict, type ModuleContext, p, type PlainDict, type Value } from 'halite/sdk';
+import {
+  type Dict,
+  defineModule,
+  dictEntries,
+  dictOf,
+  fn,
+  isDict,
+  type ModuleContext,
+  type PlainDict,
+  p,
+  type Value,
+} from 'halite/sdk';
 import { isTruthy } from './support/values.ts';
 
 /** True when this call may not or cannot speak to a master. */
 function isLocal(ctx: ModuleContext): boolean {
-  const local = ctx.opts['local'] === true || ctx.opts['file_client'] === 'local' || ctx.opts['master_type'] === 'disable';
+  const local =
+    ctx.opts['local'] === true || ctx.opts['file_client'] === 'local' || ctx.opts['master_type'] === 'disable';
   return local && ctx.opts['use_master_when_local'] !== true;
 }
 
@@ -15,7 +27,13 @@ async function fireMaster(tag: string, data: Dict, preload: Value, ctx: ModuleCo
   }
   if (!isDict(preload)) return ctx.minion.fire(tag, data);
   // A preload changes the message itself (for example the id), which only a direct request can carry.
-  const load = dictOf([['cmd', '_minion_event'], ['id', ctx.id], ['tag', tag], ['data', data], ...dictEntries(preload)]);
+  const load = dictOf([
+    ['cmd', '_minion_event'],
+    ['id', ctx.id],
+    ['tag', tag],
+    ['data', data],
+    ...dictEntries(preload),
+  ]);
   await ctx.minion.masterRequest(load as PlainDict);
   return true;
 }
@@ -32,9 +50,9 @@ export default defineModule({
     send: fn({
       doc: 'Sends an event to the master. Keyword arguments become part of its data.',
       examples: [
-        "salt-call event.send myco/mytag foo=Foo bar=Bar",
+        'salt-call event.send myco/mytag foo=Foo bar=Bar',
         "salt-call event.send 'myco/mytag' '{foo: Foo, bar: Bar}'",
-        "salt-call event.send myco/build/success with_grains=[id,os] with_env=[GIT_COMMIT,GIT_BRANCH]",
+        'salt-call event.send myco/build/success with_grains=[id,os] with_env=[GIT_COMMIT,GIT_BRANCH]',
       ],
       params: {
         tag: p.string({ doc: 'name of the event' }),

@@ -1,8 +1,22 @@
 // Execution module `grains`: read the facts about this minion, and set own ones.
 import { randomInt } from 'node:crypto';
-import { defineModule, type Dict, dictEntries, dictGet, dictKeys, dictOf, fn, isDict, type ModuleContext, newDict, p, type PlainDict, type Value } from 'halite/sdk';
+import {
+  type Dict,
+  defineModule,
+  dictEntries,
+  dictGet,
+  dictKeys,
+  dictOf,
+  fn,
+  isDict,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  type Value,
+} from 'halite/sdk';
+import { compareText, dumpJson, loadJson } from '../../base/codec/json/index.ts';
 import { pyStr } from '../../base/codec/python/index.ts';
-import { loadJson, dumpJson, compareText } from '../../base/codec/json/index.ts';
 import { YamlError } from '../../base/codec/yaml/index.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import { DEFAULT_DELIMITER, pyEquals, traverse } from '../../base/util/index.ts';
@@ -41,7 +55,12 @@ const copyAt = (ctx: ModuleContext, key: string, delimiter: string): Value | und
 };
 
 /** Writes grains into the minion's file and lets the minion collect anew. Text means it could not be done. */
-async function setValues(values: Dict, destructive: boolean, refreshPillar: boolean, ctx: ModuleContext): Promise<Value> {
+async function setValues(
+  values: Dict,
+  destructive: boolean,
+  refreshPillar: boolean,
+  ctx: ModuleContext,
+): Promise<Value> {
   const path = grainsPath(ctx.opts);
   if (!path) throw pythonError('KeyError', "'conf_file'");
   let stored: Dict;
@@ -69,7 +88,8 @@ async function setValues(values: Dict, destructive: boolean, refreshPillar: bool
   return values;
 }
 
-const setOne = (key: string, value: Value, ctx: ModuleContext): Promise<Value> => setValues(dictOf([[key, value]]), false, true, ctx);
+const setOne = (key: string, value: Value, ctx: ModuleContext): Promise<Value> =>
+  setValues(dictOf([[key, value]]), false, true, ctx);
 
 /** Puts a changed list back below the grain that holds it, level by level. */
 function rebuild(ctx: ModuleContext, path: string, delimiter: string, list: Value): [string, Value] {
@@ -88,7 +108,12 @@ function rebuild(ctx: ModuleContext, path: string, delimiter: string, list: Valu
 const typeOf = (value: Value | undefined): 'none' | 'simple' | 'complex' =>
   value === undefined ? 'none' : Array.isArray(value) || isDict(value) ? 'complex' : 'simple';
 
-const failure = (comment: string): PlainDict => newDict([['comment', comment], ['changes', newDict()], ['result', false]]);
+const failure = (comment: string): PlainDict =>
+  newDict([
+    ['comment', comment],
+    ['changes', newDict()],
+    ['result', false],
+  ]);
 
 interface SetRequest {
   readonly key: string;
@@ -128,13 +153,20 @@ async function setPath(request: SetRequest, ctx: ModuleContext): Promise<PlainDi
   const { val, force, destructive, delimiter } = request;
   const existing = traverse(ctx.grains, request.key, delimiter);
   const unchanged = existing !== undefined && pyEquals(existing, val) && (val !== null || !destructive);
-  if (unchanged) return newDict([['comment', 'Grain is already set'], ['changes', newDict()], ['result', true]]);
+  if (unchanged)
+    return newDict([
+      ['comment', 'Grain is already set'],
+      ['changes', newDict()],
+      ['result', true],
+    ]);
   if (existing !== null && !force) {
     if (typeOf(existing) === 'complex') {
       return failure(`The key '${request.key}' exists but is a dict or a list. Use 'force=True' to overwrite.`);
     }
     if (typeOf(val) === 'complex' && existing !== undefined) {
-      return failure(`The key '${request.key}' exists and the given value is a dict or a list. Use 'force=True' to overwrite.`);
+      return failure(
+        `The key '${request.key}' exists and the given value is a dict or a list. Use 'force=True' to overwrite.`,
+      );
     }
   }
   let key = request.key;
@@ -147,8 +179,17 @@ async function setPath(request: SetRequest, ctx: ModuleContext): Promise<PlainDi
     value = placed.value;
   }
   const answer = await setValues(dictOf([[key, value]]), destructive, true, ctx);
-  if (isDict(answer)) return newDict([['comment', ''], ['changes', answer], ['result', true]]);
-  return newDict([['comment', answer], ['changes', newDict()], ['result', false]]);
+  if (isDict(answer))
+    return newDict([
+      ['comment', ''],
+      ['changes', answer],
+      ['result', true],
+    ]);
+  return newDict([
+    ['comment', answer],
+    ['changes', newDict()],
+    ['result', false],
+  ]);
 }
 
 const delimiter = p.string({ default: DEFAULT_DELIMITER, doc: 'what separates the levels of a key' });
@@ -158,7 +199,12 @@ const getter = (examples: string[]) =>
   fn({
     doc: 'The value of a grain, also of a nested one, or the default.',
     examples,
-    params: { key, default: p.any({ default: '' }), delimiter, ordered: p.bool({ default: true, doc: 'accepted; order is always kept' }) },
+    params: {
+      key,
+      default: p.any({ default: '' }),
+      delimiter,
+      ordered: p.bool({ default: true, doc: 'accepted; order is always kept' }),
+    },
     inline: true,
     run(args, ctx) {
       const found = traverse(ctx.grains, args.key, args.delimiter);
@@ -186,13 +232,19 @@ const reading = {
   }),
   item: fn({
     doc: 'The values of several grains.',
-    examples: ["salt '*' grains.item os", "salt '*' grains.item os osrelease oscodename", "salt '*' grains.item host sanitize=True"],
+    examples: [
+      "salt '*' grains.item os",
+      "salt '*' grains.item os osrelease oscodename",
+      "salt '*' grains.item host sanitize=True",
+    ],
     params: { args: p.rest(), kwargs: p.kwargs({ doc: 'default, delimiter, sanitize' }) },
     inline: true,
     run({ args, kwargs }, ctx) {
       const separator = pyStr(kwargs['delimiter'] ?? DEFAULT_DELIMITER);
       const fallback = kwargs['default'] ?? '';
-      const found = dictOf(args.map((name): [Value, Value] => [name, traverse(ctx.grains, pyStr(name), separator) ?? fallback]));
+      const found = dictOf(
+        args.map((name): [Value, Value] => [name, traverse(ctx.grains, pyStr(name), separator) ?? fallback]),
+      );
       return isTrue(kwargs['sanitize']) ? sanitized(found) : found;
     },
   }),
@@ -240,24 +292,42 @@ const writing = {
   setval: fn({
     doc: 'Sets a grain and keeps it in the grains file.',
     examples: ["salt '*' grains.setval key val", `salt '*' grains.setval key "{'sub-key': 'val', 'sub-key2': 'val2'}"`],
-    params: { key: p.any(), val: p.any(), destructive: p.bool({ default: false }), refresh_pillar: p.bool({ default: true }) },
+    params: {
+      key: p.any(),
+      val: p.any(),
+      destructive: p.bool({ default: false }),
+      refresh_pillar: p.bool({ default: true }),
+    },
     run: (args, ctx) => setValues(dictOf([[args.key, args.val]]), args.destructive, args.refresh_pillar, ctx),
   }),
   set: fn({
     doc: 'Sets a grain, also a nested one; a dictionary or list is only replaced with force.',
     examples: ["salt '*' grains.set 'apps:myApp:port' 2209", `salt '*' grains.set 'apps:myApp' '{port: 2209}'`],
-    params: { key, val: p.any({ default: '' }), force: p.bool({ default: false }), destructive: p.bool({ default: false }), delimiter },
+    params: {
+      key,
+      val: p.any({ default: '' }),
+      force: p.bool({ default: false }),
+      destructive: p.bool({ default: false }),
+      delimiter,
+    },
     run: (args, ctx) => setPath(args, ctx),
   }),
   append: fn({
     doc: 'Adds a value to a grain that is a list.',
     examples: ["salt '*' grains.append key val"],
-    params: { key, val: p.any(), convert: p.bool({ default: false, doc: 'make a list of a single value first' }), delimiter },
+    params: {
+      key,
+      val: p.any(),
+      convert: p.bool({ default: false, doc: 'make a list of a single value first' }),
+      delimiter,
+    },
     run(args, ctx) {
-      let list: Value = copyAt(ctx, args.key, args.delimiter) ?? (traverse(ctx.grains, args.key, args.delimiter) === null ? null : []);
+      let list: Value =
+        copyAt(ctx, args.key, args.delimiter) ?? (traverse(ctx.grains, args.key, args.delimiter) === null ? null : []);
       if (args.convert && !Array.isArray(list)) list = list === null ? [] : [list];
       if (!Array.isArray(list)) return `The key ${args.key} is not a valid list`;
-      if (list.some((item) => pyEquals(item, args.val))) return `The val ${pyStr(args.val)} was already in the list ${args.key}`;
+      if (list.some((item) => pyEquals(item, args.val)))
+        return `The val ${pyStr(args.val)} was already in the list ${args.key}`;
       list.push(...(Array.isArray(args.val) ? args.val : [args.val]));
       return setOne(...rebuild(ctx, args.key, args.delimiter, list), ctx);
     },

@@ -1,5 +1,5 @@
 // Execution module `group`: groups of the machine, by groupadd and its kin.
-import { defineModule, fn, newDict, p, type PlainDict } from 'halite/sdk';
+import { defineModule, fn, newDict, type PlainDict, p } from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
 import { allGroups, type Group, groupByName } from './support/accounts.ts';
 import { runTool } from './support/tools.ts';
@@ -59,7 +59,8 @@ export default defineModule({
       doc: 'Removes a group.',
       examples: ["salt '*' group.delete foo"],
       params: { name, root },
-      run: async (args, ctx) => (await runTool(ctx, 'groupdel', [...rootOptions(args.root), '--', args.name])).retcode === 0,
+      run: async (args, ctx) =>
+        (await runTool(ctx, 'groupdel', [...rootOptions(args.root), '--', args.name])).retcode === 0,
     }),
     chgid: fn({
       doc: 'Changes the id of a group.',
@@ -81,7 +82,8 @@ export default defineModule({
       examples: ["salt '*' group.adduser foo bar"],
       params: { name, username: p.string(), root },
       run: async (args, ctx) =>
-        (await runTool(ctx, 'gpasswd', [...gpasswdRoot(args.root), '--add', args.username, '--', args.name])).retcode === 0,
+        (await runTool(ctx, 'gpasswd', [...gpasswdRoot(args.root), '--add', args.username, '--', args.name]))
+          .retcode === 0,
     }),
     deluser: fn({
       doc: 'Takes a user out of a group.',
@@ -99,7 +101,9 @@ export default defineModule({
       params: { name, members_list: p.any({ doc: 'list, or text with commas' }), root },
       async run(args, ctx) {
         const list = textList(args.members_list).join(',');
-        return (await runTool(ctx, 'gpasswd', [...gpasswdRoot(args.root), '--members', list, '--', args.name])).retcode === 0;
+        return (
+          (await runTool(ctx, 'gpasswd', [...gpasswdRoot(args.root), '--members', list, '--', args.name])).retcode === 0
+        );
       },
     }),
   },

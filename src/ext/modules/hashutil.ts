@@ -22,7 +22,10 @@ function textOrBytes(bytes: Buffer): Value {
 }
 
 /** Base64 in lines of 76 letters, each with a line end. */
-const inLines = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64').replace(/.{1,76}/g, '$&\n');
+const inLines = (bytes: Uint8Array): string =>
+  Buffer.from(bytes)
+    .toString('base64')
+    .replace(/.{1,76}/g, '$&\n');
 
 function sameText(a: string, b: string): boolean {
   const [left, right] = [Buffer.from(a), Buffer.from(b)];
@@ -109,7 +112,9 @@ export default defineModule({
     }),
     hmac_signature: fn({
       doc: 'Whether a message has that HMAC-SHA256 signature (base64).',
-      examples: ["salt '*' hashutil.hmac_signature 'get salted' 'shared secret' 'eBWf9bstXg+NiP5AOwppB5HMvZiYMPzEM9W5YMm/AmQ='"],
+      examples: [
+        "salt '*' hashutil.hmac_signature 'get salted' 'shared secret' 'eBWf9bstXg+NiP5AOwppB5HMvZiYMPzEM9W5YMm/AmQ='",
+      ],
       params: { ...hmacParams, challenge_hmac: p.string() },
       run(args) {
         const made = createHmac('sha256', bytesOf(args.shared_secret)).update(bytesOf(args.string)).digest('base64');
@@ -124,12 +129,18 @@ export default defineModule({
     }),
     github_signature: fn({
       doc: 'Whether a message has the signature GitHub sends with it (`sha1=…`, `sha256=…`).',
-      examples: ["salt '*' hashutil.github_signature '{\"ref\":....}' 'shared secret' 'sha1=bc6550fc290acf5b42283fa8deaf55cea0f8c206'"],
+      examples: [
+        "salt '*' hashutil.github_signature '{\"ref\":....}' 'shared secret' 'sha1=bc6550fc290acf5b42283fa8deaf55cea0f8c206'",
+      ],
       params: { ...hmacParams, challenge_hmac: p.string() },
       run(args) {
         const [type = '', challenge] = args.challenge_hmac.split('=');
-        if (challenge === undefined || !getHashes().includes(type)) throw pythonError('ValueError', 'challenge_hmac must be <hash>=<signature>');
-        return sameText(createHmac(type, bytesOf(args.shared_secret)).update(bytesOf(args.string)).digest('hex'), challenge);
+        if (challenge === undefined || !getHashes().includes(type))
+          throw pythonError('ValueError', 'challenge_hmac must be <hash>=<signature>');
+        return sameText(
+          createHmac(type, bytesOf(args.shared_secret)).update(bytesOf(args.string)).digest('hex'),
+          challenge,
+        );
       },
     }),
   },

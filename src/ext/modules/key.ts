@@ -12,8 +12,15 @@ function fingerprint(file: string, hashType: string | null, ctx: ModuleContext):
   if (pem === undefined) return '';
   const hash = hashType ?? pyStr(ctx.opts['hash_type'] ?? 'sha256');
   if (!getHashes().includes(hash)) throw commandError(`No such hash: ${hash}`);
-  const body = pem.split(/(?<=\n)/).filter((line) => line.trim() !== '').slice(1, -1).join('');
-  return createHash(hash).update(body).digest('hex').replace(/..(?!$)/g, '$&:');
+  const body = pem
+    .split(/(?<=\n)/)
+    .filter((line) => line.trim() !== '')
+    .slice(1, -1)
+    .join('');
+  return createHash(hash)
+    .update(body)
+    .digest('hex')
+    .replace(/..(?!$)/g, '$&:');
 }
 
 const params = { hash_type: p.string({ default: null, doc: 'algorithm; the hash_type option when not given' }) };

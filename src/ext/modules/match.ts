@@ -7,10 +7,32 @@ import { pythonError } from './support/errors.ts';
 import { words } from './support/text.ts';
 import { isTruthy } from './support/values.ts';
 
-type Kind = 'glob' | 'pcre' | 'list' | 'grain' | 'grain_pcre' | 'pillar' | 'pillar_pcre' | 'ipcidr' | 'data' | 'compound';
-const kinds: readonly string[] = ['glob', 'pcre', 'list', 'grain', 'grain_pcre', 'pillar', 'pillar_pcre', 'ipcidr', 'data', 'compound'];
+type Kind =
+  | 'glob'
+  | 'pcre'
+  | 'list'
+  | 'grain'
+  | 'grain_pcre'
+  | 'pillar'
+  | 'pillar_pcre'
+  | 'ipcidr'
+  | 'data'
+  | 'compound';
+const kinds: readonly string[] = [
+  'glob',
+  'pcre',
+  'list',
+  'grain',
+  'grain_pcre',
+  'pillar',
+  'pillar_pcre',
+  'ipcidr',
+  'data',
+  'compound',
+];
 
-const inList = (id: string, tgt: Value): boolean => (Array.isArray(tgt) ? tgt : pyStr(tgt).split(',')).some((name) => name === id);
+const inList = (id: string, tgt: Value): boolean =>
+  (Array.isArray(tgt) ? tgt : pyStr(tgt).split(',')).some((name) => name === id);
 
 function inData(data: Value, tgt: string, delimiter: string, regex: boolean): boolean {
   return tgt.includes(delimiter) && subdictMatch(data, tgt, { delimiter, regex });
@@ -29,7 +51,13 @@ function forOtherId(expression: string, id: string): string {
     .join(' ');
 }
 
-async function decide(kind: Kind, tgt: Value, minionId: string | null, delimiter: string, ctx: ModuleContext): Promise<boolean> {
+async function decide(
+  kind: Kind,
+  tgt: Value,
+  minionId: string | null,
+  delimiter: string,
+  ctx: ModuleContext,
+): Promise<boolean> {
   const id = minionId || ctx.id;
   const text = pyStr(tgt);
   switch (kind) {
@@ -55,7 +83,13 @@ async function decide(kind: Kind, tgt: Value, minionId: string | null, delimiter
 }
 
 /** Salt answers False to expressions it cannot understand, and says why in the log. */
-async function matches(kind: Kind, tgt: Value, minionId: Value, delimiter: string, ctx: ModuleContext): Promise<boolean> {
+async function matches(
+  kind: Kind,
+  tgt: Value,
+  minionId: Value,
+  delimiter: string,
+  ctx: ModuleContext,
+): Promise<boolean> {
   try {
     return await decide(kind, tgt, minionId === null ? null : pyStr(minionId), delimiter, ctx);
   } catch (error) {
@@ -76,7 +110,12 @@ interface Choice {
   readonly merge_lists: boolean;
 }
 
-async function choose(entries: readonly (readonly [Value, Value])[], choice: Choice, fallback: Value, ctx: ModuleContext): Promise<Value> {
+async function choose(
+  entries: readonly (readonly [Value, Value])[],
+  choice: Choice,
+  fallback: Value,
+  ctx: ModuleContext,
+): Promise<Value> {
   const kind = kindOf(choice.tgt_type);
   for (const [key, value] of entries) {
     if (!(await matches(kind, key, choice.minion_id, DEFAULT_DELIMITER, ctx))) continue;
@@ -124,9 +163,17 @@ export default defineModule({
     pcre: byId('pcre', 'Whether a regular expression fits the id.', "salt '*' match.pcre '.*'"),
     list: byId('list', 'Whether a list of ids contains this one.', "salt '*' match.list 'server1,server2'"),
     grain: byData('grain', 'Whether a grain has a value (a glob).', "salt '*' match.grain 'os:Ubuntu'"),
-    grain_pcre: byData('grain_pcre', 'Whether a regular expression fits a grain.', "salt '*' match.grain_pcre 'os:Fedo.*'"),
+    grain_pcre: byData(
+      'grain_pcre',
+      'Whether a regular expression fits a grain.',
+      "salt '*' match.grain_pcre 'os:Fedo.*'",
+    ),
     pillar: byData('pillar', 'Whether a pillar key has a value (a glob).', "salt '*' match.pillar 'cheese:foo'"),
-    pillar_pcre: byData('pillar_pcre', 'Whether a regular expression fits a pillar value.', "salt '*' match.pillar_pcre 'cheese:(swiss|american)'"),
+    pillar_pcre: byData(
+      'pillar_pcre',
+      'Whether a regular expression fits a pillar value.',
+      "salt '*' match.pillar_pcre 'cheese:(swiss|american)'",
+    ),
     ipcidr: fn({
       doc: 'Whether an address or network fits one of this minion’s addresses.',
       examples: ["salt '*' match.ipcidr '192.168.44.0/24'"],
@@ -164,7 +211,8 @@ export default defineModule({
       examples: [`salt '*' match.ifelse 'foo*' 'Foo rules!' 'bar*' 'Bar rules!' 'neither'`],
       params: { args: p.rest(), ...choiceParams },
       run({ args, ...choice }, ctx) {
-        if (args.length % 2 === 0) throw pythonError('SaltException', 'The ifelse function must have an odd number of arguments!');
+        if (args.length % 2 === 0)
+          throw pythonError('SaltException', 'The ifelse function must have an odd number of arguments!');
         const pairs: [Value, Value][] = [];
         for (let i = 0; i + 1 < args.length; i += 2) {
           const key = args[i] as Value;

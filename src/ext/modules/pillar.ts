@@ -1,6 +1,20 @@
 // Execution module `pillar`: read the data the master gives to this minion.
 import { join } from 'node:path';
-import { defineModule, type Dict, dictEntries, dictGet, dictKeys, dictOf, fn, isDict, type ModuleContext, newDict, p, type PlainDict, type Value } from 'halite/sdk';
+import {
+  type Dict,
+  defineModule,
+  dictEntries,
+  dictGet,
+  dictKeys,
+  dictOf,
+  fn,
+  isDict,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  type Value,
+} from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
 import { DEFAULT_DELIMITER, mergeRecurse, pyEquals, traverse } from '../../base/util/index.ts';
 import { filterBy, valuesAt } from './support/data.ts';
@@ -9,7 +23,8 @@ import { isFile } from './support/read.ts';
 import { isTruthy, pyTypeName } from './support/values.ts';
 
 const notSet = '<Constant.NOT_SET>';
-const optionalText = (value: Value | undefined): string | undefined => (value === null || value === undefined ? undefined : pyStr(value));
+const optionalText = (value: Value | undefined): string | undefined =>
+  value === null || value === undefined ? undefined : pyStr(value);
 
 /** The pillar compiled anew by the master, not the one in memory. */
 function compile(kwargs: PlainDict, ctx: ModuleContext): Promise<Dict> {
@@ -28,7 +43,13 @@ function compile(kwargs: PlainDict, ctx: ModuleContext): Promise<Dict> {
 
 async function chosen(pillarenv: string | null, saltenv: string | null, ctx: ModuleContext): Promise<Dict> {
   if (pillarenv === null && saltenv === null) return ctx.pillar;
-  return compile(newDict([['pillarenv', pillarenv], ['saltenv', saltenv]]), ctx);
+  return compile(
+    newDict([
+      ['pillarenv', pillarenv],
+      ['saltenv', saltenv],
+    ]),
+    ctx,
+  );
 }
 
 interface GetArgs {
@@ -43,7 +64,8 @@ interface GetArgs {
 function merged(args: GetArgs, pillar: Dict, ctx: ModuleContext): Value | undefined {
   const found = traverse(pillar, args.key, args.delimiter);
   const lists = isTruthy(args.merge_nested_lists ?? ctx.opts['pillar_merge_lists'] ?? false);
-  if (isDict(args.default) && (found === undefined || isDict(found))) return mergeRecurse(args.default, found ?? newDict(), lists);
+  if (isDict(args.default) && (found === undefined || isDict(found)))
+    return mergeRecurse(args.default, found ?? newDict(), lists);
   const start = args.default;
   if (Array.isArray(start) && (found === undefined || Array.isArray(found))) {
     return [...start, ...(found ?? []).filter((item) => !start.some((known) => pyEquals(known, item)))];
@@ -61,7 +83,8 @@ function get(args: GetArgs, pillar: Dict, ctx: ModuleContext): Value {
   const found = joined ?? traverse(pillar, args.key, args.delimiter);
   if (found !== undefined) return found;
   if (args.default !== notSet) return args.default;
-  if (ctx.opts['pillar_raise_on_missing'] === true) throw pythonError('KeyError', pyQuoted(`Pillar key not found: ${args.key}`));
+  if (ctx.opts['pillar_raise_on_missing'] === true)
+    throw pythonError('KeyError', pyQuoted(`Pillar key not found: ${args.key}`));
   return '';
 }
 const pyQuoted = (text: string): string => `'${text}'`;
@@ -81,7 +104,10 @@ async function item(args: readonly Value[], kwargs: PlainDict, ctx: ModuleContex
 const items = async (args: readonly Value[], kwargs: PlainDict, ctx: ModuleContext): Promise<Dict> =>
   args.length > 0 ? item(args, newDict(), ctx) : compile(kwargs, ctx);
 
-const anything = { args: p.rest({ doc: 'keys to show instead of everything' }), kwargs: p.kwargs({ doc: 'pillar (override), pillarenv, saltenv' }) };
+const anything = {
+  args: p.rest({ doc: 'keys to show instead of everything' }),
+  kwargs: p.kwargs({ doc: 'pillar (override), pillarenv, saltenv' }),
+};
 
 const getter = (name: string) =>
   fn({
@@ -167,9 +193,12 @@ export default defineModule({
       params: { path: p.path(), saltenv: p.string({ default: null }) },
       run({ path, saltenv }, ctx) {
         const roots = ctx.opts['pillar_roots'];
-        if (!isDict(roots) || !isTruthy(roots)) throw commandError('No pillar_roots found. Are you running this on the master?');
+        if (!isDict(roots) || !isTruthy(roots))
+          throw commandError('No pillar_roots found. Are you running this on the master?');
         const folders = dictEntries(roots).filter(([env]) => saltenv === null || pyStr(env) === saltenv);
-        return folders.some(([, list]) => Array.isArray(list) && list.some((folder) => isFile(join(pyStr(folder), path))));
+        return folders.some(
+          ([, list]) => Array.isArray(list) && list.some((folder) => isFile(join(pyStr(folder), path))),
+        );
       },
     }),
     filter_by: fn({

@@ -18,7 +18,10 @@ const bytesOf = (value: Value): Uint8Array => (value instanceof Uint8Array ? val
 
 /** Python's names for hashes, as Node calls them. */
 function hashHex(value: Value, algorithm: string): string {
-  const name = algorithm.replace(/^sha3_/, 'sha3-').replace(/^blake2b$/, 'blake2b512').replace(/^blake2s$/, 'blake2s256');
+  const name = algorithm
+    .replace(/^sha3_/, 'sha3-')
+    .replace(/^blake2b$/, 'blake2b512')
+    .replace(/^blake2s$/, 'blake2s256');
   if (!getHashes().includes(name)) throw pythonError('SaltException', 'You must specify a valid algorithm.');
   return createHash(name).update(bytesOf(value)).digest('hex');
 }
@@ -52,10 +55,17 @@ const prefixes: Readonly<Record<string, { ident: string; saltLength: number }>> 
 };
 
 /** The hash of a password; schemes Node cannot do are left to the system's crypt(3) through perl. */
-async function shadowHash(salt: string | null, password: string, algorithm: string, ctx: ModuleContext): Promise<string> {
+async function shadowHash(
+  salt: string | null,
+  password: string,
+  algorithm: string,
+  ctx: ModuleContext,
+): Promise<string> {
   const known = Object.hasOwn(prefixes, algorithm) ? prefixes[algorithm] : undefined;
   if (!known) {
-    const list = `[${Object.keys(prefixes).map((name) => `'${name}'`).join(', ')}]`;
+    const list = `[${Object.keys(prefixes)
+      .map((name) => `'${name}'`)
+      .join(', ')}]`;
     throw invocationError(
       `Cannot hash using '${algorithm}' hash algorithm. Natively supported algorithms are: ${list}. If passlib is installed (False), the supported algorithms are: ${list}.`,
     );
@@ -126,14 +136,20 @@ export default defineModule({
         algorithm: p.string({ default: 'sha512', doc: 'sha512, sha256, blowfish, md5 or crypt' }),
       },
       run: ({ crypt_salt, password, algorithm }, ctx) =>
-        shadowHash(crypt_salt, password ?? randomText(20, lower + lower.toUpperCase() + digits + punctuation), algorithm, ctx),
+        shadowHash(
+          crypt_salt,
+          password ?? randomText(20, lower + lower.toUpperCase() + digits + punctuation),
+          algorithm,
+          ctx,
+        ),
     }),
     rand_int: fn({
       doc: 'A random whole number between two others, both included. The same seed gives the same number.',
       examples: ["salt '*' random.rand_int 1 10"],
       params: { start: p.int({ default: 1 }), end: p.int({ default: 10 }), seed: p.any({ default: null }) },
       run({ start, end, seed }) {
-        if (end < start) throw pythonError('ValueError', `empty range for randrange() (${start}, ${end + 1}, ${end + 1 - start})`);
+        if (end < start)
+          throw pythonError('ValueError', `empty range for randrange() (${start}, ${end + 1}, ${end + 1 - start})`);
         return start + (seed === null ? randomInt(end - start + 1) : seeded(seed).below(end - start + 1));
       },
     }),
@@ -145,13 +161,13 @@ export default defineModule({
     }),
     sample: fn({
       doc: 'Some members of a list, chosen at random, none twice.',
-      examples: ["salt '*' random.sample '[\"one\", \"two\"]' 1 seed=\"something\""],
+      examples: ['salt \'*\' random.sample \'["one", "two"]\' 1 seed="something"'],
       params: { value: p.any(), size: p.int(), seed: p.any({ default: null }) },
       run: ({ value, size, seed }) => sample(value, size, seed),
     }),
     shuffle: fn({
       doc: 'A list in random order.',
-      examples: ["salt '*' random.shuffle '[\"one\", \"two\"]' seed=\"something\""],
+      examples: ['salt \'*\' random.shuffle \'["one", "two"]\' seed="something"'],
       params: { value: p.any(), seed: p.any({ default: null }) },
       run: ({ value, seed }) => sample(value, (Array.isArray(value) ? value : [...pyStr(value)]).length, seed),
     }),

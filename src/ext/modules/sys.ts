@@ -1,5 +1,15 @@
 // Execution module `sys`: what functions there are, what they take and what they do.
-import { defineModule, fn, type FunctionInfo, type ModuleContext, type ModuleFunction, newDict, p, type PlainDict, type Value } from 'halite/sdk';
+import {
+  defineModule,
+  type FunctionInfo,
+  fn,
+  type ModuleContext,
+  type ModuleFunction,
+  newDict,
+  type PlainDict,
+  p,
+  type Value,
+} from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
 import { matchesGlob } from '../../base/util/index.ts';
 
@@ -20,7 +30,8 @@ const patterns = (args: readonly Value[]): string[] => args.map((arg) => pyStr(a
 /** The functions a pattern names: a glob, a function, or a module. */
 async function functionsFor(kind: Kind, pattern: string, ctx: ModuleContext): Promise<string[]> {
   // One function by its full name needs only its own file.
-  if (!pattern.includes('*') && pattern.includes('.') && (await ctx.registry.functionInfo(kind, pattern))) return [pattern];
+  if (!pattern.includes('*') && pattern.includes('.') && (await ctx.registry.functionInfo(kind, pattern)))
+    return [pattern];
   const names = await ctx.registry.functionNames(kind);
   if (pattern.includes('*')) return names.filter((name) => matchesGlob(name, pattern));
   const start = pattern === '' || pattern.endsWith('.') ? pattern : `${pattern}.`;
@@ -66,10 +77,15 @@ async function listModules(kind: Kind, args: readonly Value[], ctx: ModuleContex
   if (args.length === 0) return [...names].sort();
   const globs = patterns(args);
   // Salt matches globs against function names, so `s*` and `*.ping` both mean modules.
-  const byFunction = globs.some((glob) => glob.includes('*') && glob.includes('.')) ? await ctx.registry.functionNames(kind) : [];
+  const byFunction = globs.some((glob) => glob.includes('*') && glob.includes('.'))
+    ? await ctx.registry.functionNames(kind)
+    : [];
   const fits = (name: string): boolean =>
     globs.some((glob) =>
-      glob.includes('*') ? matchesGlob(`${name}.`, glob) || byFunction.some((full) => full.startsWith(`${name}.`) && matchesGlob(full, glob)) : name === glob,
+      glob.includes('*')
+        ? matchesGlob(`${name}.`, glob) ||
+          byFunction.some((full) => full.startsWith(`${name}.`) && matchesGlob(full, glob))
+        : name === glob,
     );
   return names.filter(fits).sort();
 }
@@ -118,7 +134,11 @@ function schemaOf(name: string, info: FunctionInfo): PlainDict {
     if (param.kind === 'rest' || param.kind === 'kwargs') continue;
     if (param.required) required.push(key);
     const choices = typeNames.map((type) => {
-      const choice = newDict([['type', type], ['title', key], ['description', key]]);
+      const choice = newDict([
+        ['type', type],
+        ['title', key],
+        ['description', key],
+      ]);
       if (!param.required) choice['default'] = param.default;
       return choice;
     });
@@ -211,6 +231,10 @@ export default defineModule({
     reload_modules: fn({
       doc: 'Makes new jobs load the extensions anew.',
       examples: ["salt '*' sys.reload_modules"],
+      params: {
+        initial_load: p.bool({ default: false, doc: 'accepted' }),
+        context: p.any({ default: null, doc: 'accepted' }),
+      },
       async run(_, ctx) {
         await ctx.minion.reloadExtensions();
         return true;

@@ -1,7 +1,7 @@
 // Execution module `test`: is the minion there, do arguments and errors travel as they should.
 import { createHash, getHashes, randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { defineModule, fn, newDict, p, type PlainDict, PyFloat, type Value } from 'halite/sdk';
+import { defineModule, fn, newDict, type PlainDict, PyFloat, p, type Value } from 'halite/sdk';
 import { pyRepr } from '../../base/codec/python/index.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import { commandError, invocationError, pythonError } from './support/errors.ts';
@@ -21,9 +21,11 @@ const providerFiles: Readonly<Record<string, string>> = {
   sys: 'sysmod',
   user: 'useradd',
 };
-const providerOf = (module: string): string => (Object.hasOwn(providerFiles, module) ? (providerFiles[module] as string) : module);
+const providerOf = (module: string): string =>
+  Object.hasOwn(providerFiles, module) ? (providerFiles[module] as string) : module;
 
-const reprTuple = (items: readonly Value[]): string => `(${items.map(pyRepr).join(', ')}${items.length === 1 ? ',' : ''})`;
+const reprTuple = (items: readonly Value[]): string =>
+  `(${items.map(pyRepr).join(', ')}${items.length === 1 ? ',' : ''})`;
 const typeText = (value: Value): string => `<class '${pyTypeName(value)}'>`;
 const allArguments = { args: p.rest(), kwargs: p.kwargs() };
 const seconds = (since: number): number => (performance.now() - since) / 1000;
@@ -31,7 +33,9 @@ const seconds = (since: number): number => (performance.now() - since) / 1000;
 function randomHash(size: number, type: Value, opts: Readonly<Record<string, Value>>): string {
   const name = String(type || opts['hash_type'] || 'sha256');
   if (!getHashes().includes(name)) throw pythonError('AttributeError', `module 'hashlib' has no attribute '${name}'`);
-  return createHash(name).update(String(randomInt(Math.min(size, 2 ** 47) + 1))).digest('hex');
+  return createHash(name)
+    .update(String(randomInt(Math.min(size, 2 ** 47) + 1)))
+    .digest('hex');
 }
 
 function raiseByName(name: string, args: readonly Value[]): never | false {
@@ -103,7 +107,11 @@ const argumentTests = {
     examples: [`salt '*' test.arg 1 "two" 3.1 txt="hello" wow='{a: 1, b: "hello"}'`],
     params: allArguments,
     inline: true,
-    run: ({ args, kwargs }) => newDict([['args', args], ['kwargs', kwargs]]),
+    run: ({ args, kwargs }) =>
+      newDict([
+        ['args', args],
+        ['kwargs', kwargs],
+      ]),
   }),
   kwarg: fn({
     doc: 'Shows the keyword arguments that arrived.',
@@ -119,7 +127,10 @@ const argumentTests = {
     inline: true,
     run({ args, kwargs }) {
       const named = newDict(Object.entries(kwargs).map(([key, value]) => [key, typeText(value)]));
-      return newDict([['args', args.map(typeText)], ['kwargs', named]]);
+      return newDict([
+        ['args', args.map(typeText)],
+        ['kwargs', named],
+      ]);
     },
   }),
   arg_repr: fn({
@@ -127,14 +138,22 @@ const argumentTests = {
     examples: [`salt '*' test.arg_repr 1 "two" 3.1 txt="hello" wow='{a: 1, b: "hello"}'`],
     params: allArguments,
     inline: true,
-    run: ({ args, kwargs }) => newDict([['args', reprTuple(args)], ['kwargs', pyRepr(kwargs)]]),
+    run: ({ args, kwargs }) =>
+      newDict([
+        ['args', reprTuple(args)],
+        ['kwargs', pyRepr(kwargs)],
+      ]),
   }),
   arg_clean: fn({
     doc: 'Like test.arg, without what the minion adds.',
     examples: [`salt '*' test.arg_clean 1 "two" 3.1 txt="hello" wow='{a: 1, b: "hello"}'`],
     params: allArguments,
     inline: true,
-    run: ({ args, kwargs }) => newDict([['args', args], ['kwargs', cleanKwargs(kwargs)]]),
+    run: ({ args, kwargs }) =>
+      newDict([
+        ['args', args],
+        ['kwargs', cleanKwargs(kwargs)],
+      ]),
   }),
 };
 
@@ -318,7 +337,10 @@ const loaded = {
     examples: ["salt '*' test.not_loaded"],
     async run(_, ctx) {
       const working = new Set(await ctx.registry.moduleNames('modules'));
-      return Object.keys(providerFiles).filter((name) => !working.has(name)).map(providerOf).sort();
+      return Object.keys(providerFiles)
+        .filter((name) => !working.has(name))
+        .map(providerOf)
+        .sort();
     },
   }),
   module_report: fn({

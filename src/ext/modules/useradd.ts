@@ -1,8 +1,16 @@
 // Execution module `user`: accounts of the machine, by useradd and its kin.
-import { defineModule, dictGet, fn, type ModuleContext, newDict, p, type PlainDict, type Value } from 'halite/sdk';
+import { defineModule, dictGet, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
 import { compareText } from '../../base/codec/json/index.ts';
 import { pyStr } from '../../base/codec/python/index.ts';
-import { allGroups, allUsers, type Group, groupByName, groupsOfUser, type User, userByName } from './support/accounts.ts';
+import {
+  allGroups,
+  allUsers,
+  type Group,
+  groupByName,
+  groupsOfUser,
+  type User,
+  userByName,
+} from './support/accounts.ts';
 import { commandError } from './support/errors.ts';
 import { readText } from './support/read.ts';
 import { splitTimes } from './support/text.ts';
@@ -18,7 +26,9 @@ function gecosOf(user: User): Record<GecosKey, string> {
 }
 
 function groupNames(user: User, groups: readonly Group[]): string[] {
-  const names = groups.filter((group) => group.members.includes(user.name) || group.gid === user.gid).map((group) => group.name);
+  const names = groups
+    .filter((group) => group.members.includes(user.name) || group.gid === user.gid)
+    .map((group) => group.name);
   return [...new Set(names)].sort(compareText);
 }
 
@@ -39,7 +49,13 @@ const rootOptions = (root: string | null): string[] => (root === null ? [] : ['-
 const find = (name: string, root: string | null): User | undefined => userByName(name, root ?? '');
 
 /** Changes one attribute with usermod; True when it has the value afterwards. */
-async function change(name: string, root: string | null, options: string[], isSet: (user: User) => boolean, ctx: ModuleContext): Promise<boolean> {
+async function change(
+  name: string,
+  root: string | null,
+  options: string[],
+  isSet: (user: User) => boolean,
+  ctx: ModuleContext,
+): Promise<boolean> {
   const user = find(name, root);
   if (!user) throw commandError(`User '${name}' does not exist`);
   if (isSet(user)) return true;
@@ -48,21 +64,43 @@ async function change(name: string, root: string | null, options: string[], isSe
   return after !== undefined && isSet(after);
 }
 
-async function changeGecos(name: string, key: GecosKey, value: Value, root: string | null, ctx: ModuleContext): Promise<boolean> {
+async function changeGecos(
+  name: string,
+  key: GecosKey,
+  value: Value,
+  root: string | null,
+  ctx: ModuleContext,
+): Promise<boolean> {
   const user = find(name, root);
   if (!user) throw commandError(`User '${name}' does not exist`);
   const text = value === null ? '' : pyStr(value);
   const gecos = { ...gecosOf(user), [key]: text };
-  const line = gecosKeys.map((part) => gecos[part]).join(',').replace(/,+$/, '');
+  const line = gecosKeys
+    .map((part) => gecos[part])
+    .join(',')
+    .replace(/,+$/, '');
   return change(name, root, ['-c', line], (now) => gecosOf(now)[key] === text, ctx);
 }
 
-async function changeGroups(name: string, groups: Value, append: boolean, root: string | null, ctx: ModuleContext): Promise<boolean> {
+async function changeGroups(
+  name: string,
+  groups: Value,
+  append: boolean,
+  root: string | null,
+  ctx: ModuleContext,
+): Promise<boolean> {
   const wanted = textList(groups).filter(Boolean);
   const user = find(name, root);
   const now = user ? groupsOfUser(user) : [];
   if (now.length === wanted.length && wanted.every((group) => now.includes(group))) return true;
-  const { retcode, stderr } = await runTool(ctx, 'usermod', [...rootOptions(root), ...(append ? ['-a'] : []), '-G', wanted.join(','), '--', name]);
+  const { retcode, stderr } = await runTool(ctx, 'usermod', [
+    ...rootOptions(root),
+    ...(append ? ['-a'] : []),
+    '-G',
+    wanted.join(','),
+    '--',
+    name,
+  ]);
   if (retcode === 0 || !stderr.includes('not found in')) return retcode === 0;
   // The user is not in the local files (LDAP): groups can still be given one by one.
   let done = true;
@@ -120,7 +158,13 @@ const gecosFunction = (key: GecosKey, what: string) =>
     params: { name, [key]: p.any(), root },
     run: (args, ctx) => {
       const given = args as Record<string, Value>;
-      return changeGecos(pyStr(given['name'] ?? ''), key, given[key] ?? null, (given['root'] as string | null) ?? null, ctx);
+      return changeGecos(
+        pyStr(given['name'] ?? ''),
+        key,
+        given[key] ?? null,
+        (given['root'] as string | null) ?? null,
+        ctx,
+      );
     },
   });
 
@@ -147,7 +191,10 @@ const reading = {
     doc: 'The names of all users, sorted.',
     examples: ["salt '*' user.list_users"],
     params: { root },
-    run: (args) => allUsers(args.root ?? '').map((user) => user.name).sort(compareText),
+    run: (args) =>
+      allUsers(args.root ?? '')
+        .map((user) => user.name)
+        .sort(compareText),
   }),
   list_groups: fn({
     doc: 'The groups a user is in, sorted.',
@@ -203,7 +250,8 @@ const writing = {
     async run(args, ctx) {
       const { retcode } = await runTool(ctx, 'useradd', [...addOptions(args), '--', args.name]);
       if (retcode !== 0) return false;
-      if (args.groups !== null && textList(args.groups).length > 0) await changeGroups(args.name, args.groups, false, args.root, ctx);
+      if (args.groups !== null && textList(args.groups).length > 0)
+        await changeGroups(args.name, args.groups, false, args.root, ctx);
       for (const key of gecosKeys) if (args[key]) await changeGecos(args.name, key, args[key], args.root, ctx);
       return true;
     },
@@ -216,7 +264,8 @@ const writing = {
       const options = [...(args.remove ? ['-r'] : []), ...(args.force ? ['-f'] : []), ...rootOptions(args.root)];
       const { retcode, stderr } = await runTool(ctx, 'userdel', [...options, '--', args.name]);
       // Debian's userdel fails when there is no mail spool to remove, although the user is gone.
-      const noMail = retcode === 12 && dictGet(ctx.grains, 'os_family') === 'Debian' && /var\/(spool\/)?mail/.test(stderr);
+      const noMail =
+        retcode === 12 && dictGet(ctx.grains, 'os_family') === 'Debian' && /var\/(spool\/)?mail/.test(stderr);
       return retcode === 0 || noMail;
     },
   }),
@@ -258,7 +307,13 @@ const writing = {
     examples: ["salt '*' user.chhome foo /home/users/foo persist=True"],
     params: { name, home: p.string(), persist: p.bool({ default: false }), root },
     run: (args, ctx) =>
-      change(args.name, args.root, [...(args.persist ? ['-m'] : []), '-d', args.home], (user) => user.home === args.home, ctx),
+      change(
+        args.name,
+        args.root,
+        [...(args.persist ? ['-m'] : []), '-d', args.home],
+        (user) => user.home === args.home,
+        ctx,
+      ),
   }),
   chgroups: fn({
     doc: 'Changes the groups of a user; with append the present ones stay.',

@@ -1,5 +1,6 @@
 // A context for tests of state modules: real programs, real execution modules, and the result builders of the engine.
-import { newDict, type PlainDict, type StateContext, type StateFunction, type StateModule, type StateResult, type Value } from 'halite/sdk';
+import { newDict, type PlainDict, type RenderRequest, type StateContext, type StateFunction, type StateModule, type StateResult, type Value } from 'halite/sdk';
+import { pyStr } from '../../base/codec/python/index.ts';
 import { bind, type TestContext, type TestContextOptions, testContext } from '../modules/_testing.ts';
 
 export interface StateTestOptions extends TestContextOptions {
@@ -10,9 +11,11 @@ export interface StateTestOptions extends TestContextOptions {
   readonly saltenv?: string;
   readonly sls?: string;
   readonly instanceId?: string;
+  /** Execution functions replaced by code of the test. */
+  readonly calls?: Readonly<Record<string, (args: readonly Value[], kwargs: PlainDict) => Value | Promise<Value>>>;
 }
 
-export type StateTestContext = TestContext & StateContext;
+export type StateTestContext = Omit<TestContext, 'state'> & StateContext;
 
 function functionsOf(modules: readonly StateModule[]): Map<string, StateFunction> {
   const found = new Map<string, StateFunction>();
@@ -47,12 +50,30 @@ function builders(name: string, test: () => boolean) {
   };
 }
 
+/** Stands for a template engine: `{{ name }}` and `{{ name.key }}` of the given names. */
+async function renderNames(text: string, request: RenderRequest = {}): Promise<Value> {
+  return text.replace(/\{\{ *([\w.]+) *\}\}/g, (_, path: string) => {
+    let value: Value | undefined = request.context as Value;
+    for (const key of path.split('.')) value = (value as PlainDict | undefined)?.[key];
+    if (value === undefined) throw new Error(`Jinja variable '${path}' is undefined`);
+    return pyStr(value);
+  });
+}
+
 /** A context for one state; `run` binds arguments as the engine does. */
 export function stateContext(options: StateTestOptions, name: string): StateTestContext {
   const base = testContext(options);
   const functions = functionsOf(options.states);
+  const real = base.callWith.bind(base);
+  const callWith: StateContext['callWith'] = async (fun, args, kwargs) => {
+    const fake = options.calls?.[fun];
+    return fake ? fake(args, kwargs) : real(fun, args, kwargs);
+  };
   const ctx = Object.assign(base, {
     test: options.test ?? false,
+    render: renderNames,
+    callWith,
+    call: (fun: string, ...args: Value[]) => callWith(fun, args, newDict()),
     low: options.low ?? newDict(),
     sls: options.sls ?? '',
     stateId: (options.low?.['__id__'] as string | undefined) ?? name,
@@ -69,7 +90,7 @@ export function stateContext(options: StateTestOptions, name: string): StateTest
       const inner = stateContext({ ...options, test: ctx.test }, String(given['name'] ?? name));
       return (await fn.run(bind(fn as never, [], given) as never, inner)) as unknown as StateResult;
     },
-  }) as StateTestContext;
+  }) as unknown as StateTestContext;
   return ctx;
 }
 

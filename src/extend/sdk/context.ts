@@ -1,6 +1,6 @@
 // What extension code may touch: narrow interfaces, handed in, never global.
 import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
-import type { FileClient, FileServerView } from './files.ts';
+import type { FileClient, FileServerView, FileSlice } from './files.ts';
 
 export interface ExtensionLog {
   debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
@@ -63,6 +63,11 @@ export interface MinionServices {
   refreshPillar(): Promise<boolean>;
   /** Compiles the pillar anew and gives it back without keeping it (pillar.items pillar=…). */
   compilePillar(options: { override?: Dict; pillarenv?: string; saltenv?: string }): Promise<Dict>;
+  /**
+   * Writes a slice of a file of the master into a local file and says how many bytes there were. Only where requests
+   * cross to the daemon: large files would cross with them, piece by piece.
+   */
+  fetchSlice?(slice: FileSlice): Promise<number>;
   /** User extensions changed: new job processes load them. */
   reloadExtensions(): Promise<void>;
 }
@@ -126,6 +131,7 @@ export interface MasterServices {
   readonly jobs: JobHistory;
   readonly fleet: FleetView;
   readonly files: FileServerView;
+  readonly pillars: import('./pillars.ts').PillarView;
   /** Mine values: function → minion → value. */
   mine(tgt: string, tgtType: string, functions: readonly string[]): Promise<PlainDict>;
   callRunner(fun: string, args: readonly Value[], kwargs: PlainDict): Promise<Value>;

@@ -33,6 +33,16 @@ export interface CacheDirOptions {
   readonly excludePattern?: string | readonly string[] | undefined;
 }
 
+/** A part of a file of the master, and the local file whose same part it is to become. */
+export interface FileSlice {
+  readonly path: string;
+  readonly saltenv: string;
+  readonly gzip?: number | undefined;
+  readonly from: number;
+  readonly length: number;
+  readonly file: string;
+}
+
 export interface PushOptions {
   readonly keepSymlinks?: boolean;
   /** Another path on the master. */

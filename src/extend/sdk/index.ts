@@ -10,4 +10,5 @@ export * from './outputters.ts';
 export * from './params.ts';
 export * from './pillars.ts';
 export * from './renderers.ts';
+export * from './state-services.ts';
 export * from './states.ts';

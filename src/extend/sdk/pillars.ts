@@ -81,3 +81,27 @@ export interface Pillar {
 export function definePillar<const P extends Params>(spec: PillarSpec<P>): Pillar {
   return { kind: 'pillars', ...spec };
 }
+
+/** Whose pillar, seen from where. */
+export interface PillarAsk {
+  readonly minionId: string;
+  readonly grains: Dict;
+  readonly saltenv?: string | undefined;
+  readonly pillarenv?: string | undefined;
+  readonly override?: Value | undefined;
+}
+
+/** The pillar compiler as runners see it. */
+export interface PillarView {
+  /** Whether `pillar_cache` is on. */
+  readonly caching: boolean;
+  /** Compiles anew, whatever is kept. */
+  compile(ask: PillarAsk): Promise<Dict>;
+  /** The merged top file, or a list of errors. */
+  top(ask: PillarAsk): Promise<Value>;
+  /** Value, file and line of a key. */
+  explain(ask: PillarAsk, key: string, delimiter?: string): Promise<Value>;
+  /** What is kept for a minion. */
+  cached(minionId: string, pillarenv?: string): Promise<Dict | undefined>;
+  forget(minionId: string): Promise<void>;
+}

@@ -1,23 +1,58 @@
-// `_pillar`: compiles a minion's pillar and remembers its grains.
-import { type Dict, isDict, newDict, type PlainDict } from '../../base/codec/value.ts';
+// `_pillar`: compiles a minion's pillar in a worker and remembers its grains and pillar for targeting.
+import { type Dict, dictEntries, dictOf, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
+import { failedPillar } from '../../engine/pillar/service.ts';
+import type { PillarRequest } from '../../engine/pillar/types.ts';
 import type { Master, Sender } from '../core.ts';
 import type { Handlers } from './table.ts';
 
 export function pillarHandlers(master: Master): Handlers {
-  return { _pillar: { reply: 'private', run: (load, sender) => compile(master, load, sender) } };
+  return { _pillar: { reply: 'private', run: (load, sender) => answer(master, load, sender) } };
 }
 
-async function compile(master: Master, load: PlainDict, sender: Sender): Promise<Dict> {
-  const grains = isDict(load['grains']) ? load['grains'] : newDict();
-  if (!(grains instanceof Map)) grains['id'] = sender.id;
-  const pillar = newDict();
-  // Remembered for targeting; the minion's answer does not wait for the disk.
-  master.fleet.setData(sender.id, { grains, pillar }).catch((error: unknown) => {
+async function answer(master: Master, load: PlainDict, sender: Sender): Promise<Dict> {
+  const request = readRequest(load, sender.id);
+  let pillar: Dict;
+  try {
+    pillar = await master.pillars.get(request, isTrue(load['clean_cache']));
+  } catch (error) {
+    master.log.error('a pillar could not be compiled', { minion: sender.id, error: messageOf(error) });
+    // Grains are remembered all the same; the pillar known so far stays.
+    remember(master, sender.id, request.grains, master.fleet.data(sender.id)?.pillar ?? newDict());
+    return failedPillar(`The pillar could not be compiled: ${messageOf(error)}`);
+  }
+  // Values of one command (`pillar=`) are for that command alone.
+  if (request.override === undefined) remember(master, sender.id, request.grains, pillar);
+  return pillar;
+}
+
+/** The id is the one the sender proved, whatever its grains say. */
+function readRequest(load: PlainDict, id: string): PillarRequest {
+  const given = load['grains'];
+  const grains = given !== undefined && isDict(given) ? dictEntries(given).filter(([key]) => key !== 'id') : [];
+  const override = load['pillar_override'];
+  const isGiven = override !== undefined && isDict(override) && dictEntries(override).length > 0;
+  return {
+    minionId: id,
+    grains: dictOf([...grains, ['id', id]]),
+    saltenv: textOf(load['saltenv'] ?? load['env']),
+    pillarenv: textOf(load['pillarenv']),
+    override: isGiven ? override : undefined,
+    ext: load['ext'] ?? undefined,
+    extraMinionData: load['extra_minion_data'] ?? undefined,
+  };
+}
+
+/** For targeting; the minion's answer does not wait for the disk. */
+function remember(master: Master, id: string, grains: Dict, pillar: Dict): void {
+  if (!master.opts.minion_data_cache) return;
+  master.fleet.setData(id, { grains, pillar }).catch((error: unknown) => {
     master.log.limited('store', 'error', 'grains could not be stored', { error: messageOf(error) });
   });
   if (master.opts.minion_data_cache_events) {
-    master.bus.fire(`minion/refresh/${sender.id}`, { 'Minion data cache refresh': sender.id });
+    master.bus.fire(`minion/refresh/${id}`, { 'Minion data cache refresh': id });
   }
-  return pillar;
 }
+
+const textOf = (value: Value | undefined): string | undefined => (typeof value === 'string' ? value : undefined);
+const isTrue = (value: Value | undefined): boolean => value === true;

@@ -37,7 +37,8 @@ const atOnce = 8;
 
 export function createFileClient(parts: FileClientParts): FileClient {
   const { opts, signal, retryMs } = parts;
-  const request = fileSource(parts);
+  const source = fileSource(parts);
+  const request = source.send;
   const places = new CachePlaces(String(opts['cachedir'] ?? ''));
   const defaultEnv = (): string => (typeof opts['saltenv'] === 'string' && opts['saltenv']) || 'base';
   const web = new UrlFetcher(opts, places, signal);
@@ -61,7 +62,7 @@ export function createFileClient(parts: FileClientParts): FileClient {
     const wanted = located(url, saltenv);
     const dest = places.file(wanted.path, wanted.saltenv);
     const top = places.files(wanted.saltenv);
-    return (await fetchToCache(request, { ...wanted, gzip, signal, retryMs }, dest, top)) === 'missing' ? '' : dest;
+    return (await fetchToCache(source, { ...wanted, gzip, signal, retryMs }, dest, top)) === 'missing' ? '' : dest;
   };
 
   const cacheMany = (paths: readonly string[], saltenv: string): Promise<string[]> =>
@@ -109,7 +110,7 @@ export function createFileClient(parts: FileClientParts): FileClient {
     async getFile(url, dest, options: FetchOptions = {}) {
       if (dest === '') return cacheSalt(url, options.saltenv, options.gzip);
       const wanted = { ...located(url, options.saltenv), gzip: options.gzip, signal, retryMs };
-      const result = await fetchTo(request, wanted, dest, options.makedirs ?? false);
+      const result = await fetchTo(source, wanted, dest, options.makedirs ?? false);
       if (result === 'missing') return '';
       return result === 'no folder' ? false : result.path;
     },

@@ -6,15 +6,17 @@ import { HaliteError } from '../../../base/errors/index.ts';
 import type { FileHash } from '../../../extend/sdk/index.ts';
 import { hashFile, isHashType } from '../hashes.ts';
 import { type FileRequest, fetchChunks, type Wanted } from './chunks.ts';
-import { makeCacheFolder, type Placement, placeFile } from './place.ts';
+import { fromPieces, makeCacheFolder, type Placement, placeFile } from './place.ts';
+import { fromSlices } from './slices.ts';
+import type { FileSource } from './source.ts';
 
 export interface ServerFile {
   readonly hash: FileHash;
   readonly stat: number[] | undefined;
 }
 
-/** Smaller files are fetched again rather than gone on with. */
-const resumeFrom = 8 << 20;
+/** Smaller files are fetched again rather than gone on with, and not worth a way of their own. */
+const largeFrom = 8 << 20;
 /** A file that changes while it is sent does not have the digest it had before. */
 const attempts = 3;
 
@@ -39,29 +41,29 @@ function textOf(value: Value | undefined): string | undefined {
 
 /** Into the minion's cache, below `top`: folders for the owner alone, whatever stands in the way removed. */
 export async function fetchToCache(
-  request: FileRequest,
+  source: FileSource,
   wanted: Wanted,
   dest: string,
   top: string,
 ): Promise<'there' | 'fetched' | 'missing'> {
-  const file = await askFile(request, wanted.path, wanted.saltenv);
+  const file = await askFile(source.send, wanted.path, wanted.saltenv);
   if (!file) return 'missing';
   if (await hasContent(dest, file.hash)) return 'there';
   await makeCacheFolder(dirname(dest), top);
   const found = await stat(dest).catch(() => undefined);
   if (found?.isDirectory()) await rm(dest, { recursive: true, force: true });
-  await transfer(request, wanted, file, { dest, mode: 0o666 });
+  await transfer(source, wanted, file, { dest, mode: 0o666 });
   return 'fetched';
 }
 
 /** To a place an operator named. A folder as destination takes the file under its own name. */
 export async function fetchTo(
-  request: FileRequest,
+  source: FileSource,
   wanted: Wanted,
   dest: string,
   makedirs: boolean,
 ): Promise<{ path: string } | 'missing' | 'no folder'> {
-  const file = await askFile(request, wanted.path, wanted.saltenv);
+  const file = await askFile(source.send, wanted.path, wanted.saltenv);
   if (!file) return 'missing';
   const place = await withName(dest, wanted.path);
   if (await hasContent(place, file.hash)) return { path: place };
@@ -70,7 +72,7 @@ export async function fetchTo(
     if (!makedirs) return 'no folder';
     await mkdir(dirname(place), { recursive: true });
   }
-  await transfer(request, wanted, file, { dest: place, mode: 0o666 });
+  await transfer(source, wanted, file, { dest: place, mode: 0o666 });
   return { path: place };
 }
 
@@ -86,7 +88,7 @@ async function hasContent(path: string, hash: FileHash): Promise<boolean> {
 }
 
 async function transfer(
-  request: FileRequest,
+  source: FileSource,
   wanted: Wanted,
   known: ServerFile,
   place: Pick<Placement, 'dest' | 'mode'>,
@@ -94,13 +96,14 @@ async function transfer(
   let file: ServerFile | undefined = known;
   for (let left = attempts; left > 0 && file; left--) {
     const size: number | undefined = file.stat && file.stat.length > 6 ? file.stat[6] : undefined;
-    const resumable = (size ?? 0) >= resumeFrom;
+    const resumable = size !== undefined && size >= largeFrom;
     const ask = { ...wanted, size };
-    const placed = await placeFile({ ...place, expected: file.hash, resumable }, (from) =>
-      fetchChunks(request, ask, from),
-    );
-    if (placed) return;
-    file = await askFile(request, wanted.path, wanted.saltenv);
+    const fill =
+      resumable && source.fetchSlice
+        ? fromSlices(source.fetchSlice, source.send, { ...wanted, size })
+        : fromPieces((from) => fetchChunks(source.send, ask, from));
+    if (await placeFile({ ...place, expected: file.hash, resumable }, fill)) return;
+    file = await askFile(source.send, wanted.path, wanted.saltenv);
   }
   throw new HaliteError('call.failed', `${wanted.path} changed on the file server while it was fetched`, {
     hint: 'Try again when the file is not being written.',

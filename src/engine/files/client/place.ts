@@ -16,36 +16,50 @@ export interface Placement {
   readonly resumable: boolean;
 }
 
+/** The file beside its place while it is being filled. */
+export interface Part {
+  readonly path: string;
+  readonly handle: FileHandle;
+  /** Bytes that are there already. */
+  readonly from: number;
+  readonly hash: Hash | undefined;
+  /** False for devices and pipes: bytes go in one after the other. */
+  readonly seekable: boolean;
+}
+
+/** Writes what is missing from `part.from` on, and puts every byte through `part.hash`. */
+export type Fill = (part: Part) => Promise<void>;
+
 /** Pieces of the file from a position on. */
 export type Pieces = (from: number) => AsyncIterable<Uint8Array>;
 
 const staleMs = 24 * 3_600_000;
 const readBytes = 1 << 20;
 
-/** Writes what `pieces` give. False when the content is not what was expected; then nothing has changed. */
-export async function placeFile(placement: Placement, pieces: Pieces): Promise<boolean> {
+/** Puts what `fill` writes in its place. False when the content is not what was expected; then nothing has changed. */
+export async function placeFile(placement: Placement, fill: Fill): Promise<boolean> {
   const dest = await realpath(placement.dest).catch(() => placement.dest);
   const existing = await stat(dest).catch(() => undefined);
   // A device or pipe is written to, not replaced.
-  if (existing && !existing.isFile()) return writeInto(dest, pieces);
-  const part = await partName(dest, placement);
+  if (existing && !existing.isFile()) return writeInto(dest, fill);
+  const path = await partName(dest, placement);
   const flags = placement.resumable ? constants.O_RDWR | constants.O_CREAT : 'wx+';
-  const handle = await open(part, flags, placement.mode);
+  const handle = await open(path, flags, placement.mode);
   let good = false;
   try {
-    good = await fill(handle, placement, pieces);
+    good = await fillAndCheck(path, handle, placement, fill);
     if (good && existing) await takeOver(handle, existing);
   } catch (error) {
-    if (!placement.resumable) await rm(part, { force: true });
+    if (!placement.resumable) await rm(path, { force: true });
     throw error;
   } finally {
     await handle.close();
   }
   if (!good) {
-    await rm(part, { force: true });
+    await rm(path, { force: true });
     return false;
   }
-  return finish(part, dest, placement);
+  return finish(path, dest, placement);
 }
 
 /** Another job may have fetched the same file at the same time: both wrote the same bytes, and one renames first. */
@@ -59,26 +73,33 @@ async function finish(part: string, dest: string, { expected }: Placement): Prom
   }
 }
 
-async function fill(handle: FileHandle, placement: Placement, pieces: Pieces): Promise<boolean> {
+async function fillAndCheck(path: string, handle: FileHandle, placement: Placement, fill: Fill): Promise<boolean> {
   const { expected } = placement;
   const hash = expected && isHashType(expected.hash_type) ? createHash(expected.hash_type) : undefined;
   const from = placement.resumable ? await hashExisting(handle, hash) : 0;
-  let position = from;
-  let writing: Promise<unknown> = Promise.resolve();
-  try {
-    for await (const piece of pieces(from)) {
-      // The next piece is awaited while this one is written; in order, so that a part is a beginning and has no holes.
-      await writing;
-      writing = writeAll(handle, piece, position);
-      writing.catch(() => undefined);
-      hash?.update(piece);
-      position += piece.length;
-    }
-  } finally {
-    await writing.catch(() => undefined);
-  }
-  await writing;
+  await fill({ path, handle, from, hash, seekable: true });
   return !hash || hash.digest('hex') === expected?.hsum;
+}
+
+/** Fills a part from pieces that come one after the other. */
+export function fromPieces(pieces: Pieces): Fill {
+  return async ({ handle, from, hash, seekable }) => {
+    let position = from;
+    let writing: Promise<unknown> = Promise.resolve();
+    try {
+      for await (const piece of pieces(from)) {
+        // The next piece is awaited while this one is written; in order, so that a part is a beginning and has no holes.
+        await writing;
+        writing = writeAll(handle, piece, seekable ? position : null);
+        writing.catch(() => undefined);
+        hash?.update(piece);
+        position += piece.length;
+      }
+    } finally {
+      await writing.catch(() => undefined);
+    }
+    await writing;
+  };
 }
 
 async function writeAll(handle: FileHandle, piece: Uint8Array, position: number | null): Promise<void> {
@@ -124,10 +145,10 @@ async function takeOver(handle: FileHandle, existing: Stats): Promise<void> {
   await handle.chmod(existing.mode & 0o7777);
 }
 
-async function writeInto(dest: string, pieces: Pieces): Promise<boolean> {
+async function writeInto(dest: string, fill: Fill): Promise<boolean> {
   const handle = await open(dest, 'w');
   try {
-    for await (const piece of pieces(0)) await writeAll(handle, piece, null);
+    await fill({ path: dest, handle, from: 0, hash: undefined, seekable: false });
     return true;
   } finally {
     await handle.close();

@@ -1,6 +1,6 @@
 // Where a minion's files come from: its master, or its own folders when it works without one.
 import type { Value } from '../../../base/codec/value.ts';
-import type { MinionServices } from '../../../extend/sdk/index.ts';
+import type { FileSlice, MinionServices } from '../../../extend/sdk/index.ts';
 import type { FileServerOpts } from '../open.ts';
 import type { FileRequest } from './chunks.ts';
 
@@ -10,16 +10,27 @@ interface SourceParts {
   readonly log: { warn(message: string, fields?: Readonly<Record<string, unknown>>): void };
 }
 
+export interface FileSource {
+  readonly send: FileRequest;
+  /** Present when the connection is in another process: that one writes large files by itself. */
+  readonly fetchSlice?: ((slice: FileSlice) => Promise<number>) | undefined;
+}
+
 /** Files of the minion's own `file_roots` are asked for like the master's: same answers, no network. */
-export function fileSource(parts: SourceParts): FileRequest {
-  if (parts.minion.hasMaster && parts.opts['file_client'] !== 'local') {
-    return (load, options) => parts.minion.masterRequest(load, options?.raw ? { raw: true } : {});
+export function fileSource(parts: SourceParts): FileSource {
+  const { minion } = parts;
+  if (minion.hasMaster && parts.opts['file_client'] !== 'local') {
+    return {
+      send: (load, options) => minion.masterRequest(load, options?.raw ? { raw: true } : {}),
+      fetchSlice: minion.fetchSlice && ((slice) => minion.fetchSlice!(slice)),
+    };
   }
   let opened: Promise<FileRequest> | undefined;
-  return async (load, options) => {
+  const send: FileRequest = async (load, options) => {
     opened ??= openLocal(parts);
     return (await opened)(load, options);
   };
+  return { send };
 }
 
 async function openLocal({ opts, log }: SourceParts): Promise<FileRequest> {

@@ -5,7 +5,7 @@ import type { Value } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
 import type { UrlOptions } from '../../../extend/sdk/index.ts';
 import { hashFile } from '../hashes.ts';
-import { placeFile } from './place.ts';
+import { fromPieces, placeFile } from './place.ts';
 import type { CachePlaces } from './places.ts';
 import { urlParts } from './url.ts';
 import { openWeb, type WebAnswer } from './web.ts';
@@ -63,7 +63,10 @@ export class UrlFetcher {
     const known = options.useEtag && (await stat(place).catch(() => undefined)) ? await readTag(tagFile) : undefined;
     const answer = await this.#open(url, options, known ? { 'if-none-match': known } : {});
     if (answer.status === 304) return place;
-    await placeFile({ dest: place, mode: 0o666, resumable: false }, () => answer.body);
+    await placeFile(
+      { dest: place, mode: 0o666, resumable: false },
+      fromPieces(() => answer.body),
+    );
     if (options.useEtag && answer.etag !== undefined) await writeFile(tagFile, answer.etag);
     return place;
   }

@@ -1,13 +1,14 @@
 // Environments: settings, the compile cache, loading of templates, and the two ways to render.
-import { PyError } from './errors.ts';
-import { compileTemplate, type CompiledTemplate, Template } from './compile/template.ts';
+
 import { SourceCache } from './compile/cache.ts';
-import { locateError } from './report.ts';
+import { type CompiledTemplate, compileTemplate, Template } from './compile/template.ts';
+import { PyError } from './errors.ts';
 import { jinjaFilters } from './filters/index.ts';
 import { jinjaGlobals } from './globals/index.ts';
 import { defaultLexerOptions, type LexerOptions } from './lexer/tokens.ts';
 import { Parser, type TagRegistry } from './parser/parser.ts';
 import { jinjaTags } from './parser/statements.ts';
+import { locateError } from './report.ts';
 import type { PyFunction } from './runtime/callable.ts';
 import type { TemplateInfo, Vars } from './runtime/context.ts';
 import type { FunctionTable } from './runtime/define.ts';
@@ -15,8 +16,8 @@ import { Bridge } from './runtime/host.ts';
 import { installMethods } from './runtime/methods/index.ts';
 import { type EngineSettings, type LoadedTemplate, Runtime } from './runtime/runtime.ts';
 import type { MaybePromise, PyValue } from './runtime/value.ts';
-import { finalize } from './salt/finalize.ts';
 import { saltFilters } from './salt/filters.ts';
+import { finalize } from './salt/finalize.ts';
 import { saltGlobals } from './salt/globals.ts';
 import { saltTags } from './salt/tags.ts';
 import { saltTests } from './salt/tests.ts';
@@ -58,12 +59,10 @@ export interface EnvironmentOptions {
   readonly tests?: Readonly<Record<string, PyFunction>>;
   /** Salt release to follow where releases differ (default 3008). */
   readonly saltRelease?: number;
-  /** Depth of nested macro calls, includes and imports (default 180, about what Python's stack allows). */
+  /** Depth of nested macro calls, includes and imports (default 198, about what Python's stack allows). */
   readonly maxDepth?: number;
   /** Loop rounds of one render (default ten million). */
   readonly maxSteps?: number;
-  readonly now?: () => number;
-  readonly log?: (level: string, message: string) => void;
 }
 
 export interface RenderOptions {
@@ -71,8 +70,17 @@ export interface RenderOptions {
   readonly name?: string;
   readonly path?: string;
   readonly signal?: AbortSignal;
+  readonly now?: () => number;
+  /** Takes messages of `profile` sections. */
+  readonly log?: (level: string, message: string) => void;
+  /** Instead of the environment's loader. */
+  readonly loader?: Loader;
+  /** Globals of this render, over those of the environment. */
+  readonly globals?: Context;
+  /** Gives the full name of a template named relative to another one; undefined means: not found. */
+  readonly resolve?: (name: string, from: TemplateInfo) => string | undefined;
   /** Called when a template was loaded, before it is compiled. */
-  readonly onLoad?: (rt: Runtime, name: string, source: LoadedSource) => void;
+  readonly onLoad?: (globals: Map<string, unknown>, key: string, name: string) => void;
 }
 
 export type Context = Readonly<Record<string, unknown>> | ReadonlyMap<string, unknown>;
@@ -87,7 +95,11 @@ export interface JinjaEnvironment {
 
 const tags: TagRegistry = new Map([...jinjaTags, ...saltTags]);
 
-function merged(base: FunctionTable, salt: FunctionTable, own: Readonly<Record<string, PyFunction>> | undefined): FunctionTable {
+function merged(
+  base: FunctionTable,
+  salt: FunctionTable,
+  own: Readonly<Record<string, PyFunction>> | undefined,
+): FunctionTable {
   return new Map([...base, ...salt, ...Object.entries(own ?? {})]);
 }
 
@@ -103,10 +115,8 @@ function settingsOf(options: EnvironmentOptions): EngineSettings {
     tests: options.tests === undefined ? builtinTests : merged(builtinTests, new Map(), options.tests),
     finalize,
     saltRelease: options.saltRelease ?? 3008,
-    maxDepth: options.maxDepth ?? 180,
+    maxDepth: options.maxDepth ?? 198,
     maxSteps: options.maxSteps ?? 10_000_000,
-    now: options.now ?? Date.now,
-    log: options.log,
   };
 }
 
@@ -117,6 +127,12 @@ function lexerOptionsOf(options: EnvironmentOptions): LexerOptions {
     if (value !== undefined) chosen[key] = value;
   }
   return chosen as unknown as LexerOptions;
+}
+
+function fill(vars: Vars, source: Context | undefined, bridge: Bridge): void {
+  if (source === undefined) return;
+  const entries = source instanceof Map ? source : Object.entries(source);
+  for (const [name, value] of entries as Iterable<[string, unknown]>) vars.set(name, bridge.in(value));
 }
 
 class Environment implements JinjaEnvironment {
@@ -149,34 +165,41 @@ class Environment implements JinjaEnvironment {
     }
   }
 
-  #load(rt: Runtime, name: string, from: string | undefined, options: RenderOptions): MaybePromise<LoadedTemplate> {
-    const known = rt.templates.get(name);
+  #load(rt: Runtime, name: string, from: TemplateInfo, options: RenderOptions): MaybePromise<LoadedTemplate> {
+    const key = options.resolve === undefined ? name : options.resolve(name, from);
+    if (key === undefined) throw new PyError('TemplateNotFound', name);
+    const known = rt.templates.get(key);
     if (known !== undefined) return known;
-    const { loader } = this.#options;
+    const loader = options.loader ?? this.#options.loader;
     if (loader === undefined) throw new PyError('TypeError', 'no loader for this environment specified');
     const finish = (found: LoadedSource | undefined): LoadedTemplate => {
       if (found === undefined) throw new PyError('TemplateNotFound', name);
-      options.onLoad?.(rt, name, found);
-      const info = { name: found.name ?? name, path: found.path, source: found.source };
+      options.onLoad?.(rt.globals, key, name);
+      const info = { name: found.name ?? name, key, path: found.path, source: found.source };
       const template = new Template(info, this.#compiled(info));
-      rt.templates.set(name, template);
+      rt.templates.set(key, template);
       return template;
     };
-    const found = loader(name, from);
+    const found = loader(key, from.key ?? from.name);
     return found instanceof Promise ? found.then(finish) : finish(found);
   }
 
   #start(source: string, context: Context, options: RenderOptions): { rt: Runtime; run: () => MaybePromise<string> } {
     const bridge = new Bridge();
     const globals: Vars = new Map<string, PyValue>([...jinjaGlobals, ...saltGlobals]);
-    for (const [name, value] of Object.entries(this.#options.globals ?? {})) globals.set(name, bridge.in(value));
-    const load: Runtime['load'] = (own, name, from) => this.#load(own, name, from, options);
-    const rt = new Runtime(this.#settings, globals, load, options.signal);
+    fill(globals, this.#options.globals, bridge);
+    fill(globals, options.globals, bridge);
+    const rt = new Runtime(this.#settings, globals, {
+      load: (own, name, from) => this.#load(own, name, from, options),
+      signal: options.signal,
+      now: options.now ?? Date.now,
+      log: options.log,
+    });
     const vars: Vars = new Map();
-    const entries = context instanceof Map ? context : Object.entries(context);
-    for (const [name, value] of entries as Iterable<[string, unknown]>) vars.set(name, bridge.in(value));
+    fill(vars, context, bridge);
     const run = (): MaybePromise<string> => {
-      const info: TemplateInfo = { name: options.name, path: options.path, source };
+      rt.checkAbort();
+      const info: TemplateInfo = { name: options.name, key: undefined, path: options.path, source };
       const template = new Template(info, this.#compiled(info));
       return template.renderRoot(rt, template.newContext(rt, vars, false));
     };
@@ -207,7 +230,7 @@ class Environment implements JinjaEnvironment {
   compile(source: string, options: RenderOptions = {}): void {
     const { rt } = this.#start(source, {}, options);
     try {
-      this.#compiled({ name: options.name, path: options.path, source });
+      this.#compiled({ name: options.name, key: undefined, path: options.path, source });
     } catch (error) {
       throw locateError(error, rt);
     }

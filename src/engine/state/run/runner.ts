@@ -143,7 +143,8 @@ export class ChunkRunner {
       return false;
     }
     for (const at of needed) if (!(await this.#need(at, low, tag))) return false;
-    if (trial) await this.#tryAgain(low, tag);
+    // What was needed may have asked for a trial of this very state.
+    if (isTruthy(low['__prereq__'] ?? false)) await this.#tryAgain(low, tag);
     else if (depth + 1 >= depthLimit) this.running[tag] = results.recursive(low, this.#options.caller.runNumber);
     else await this.runChunk(low, depth + 1);
     const last = this.#chunks[needed.at(-1) ?? this.#chunks.length - 1];

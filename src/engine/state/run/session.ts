@@ -2,7 +2,7 @@
 import { type Dict, dictGet, isDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import type { FoundFunction, Loader } from '../../../extend/loader/index.ts';
 import type { ModuleContext } from '../../../extend/sdk/index.ts';
-import { createContext, isTruthy, type JobState, type Runtime } from '../../exec/index.ts';
+import { createContext, isTruthy, type JobState, matchesMinion, type Runtime } from '../../exec/index.ts';
 
 type Opts = Readonly<Record<string, Value>>;
 
@@ -148,6 +148,8 @@ export class StateSession {
         opts: () => opts,
         grains: () => this.#grains,
         pillar: () => this.#pillar,
+        match: (expression, kind) =>
+          matchesMinion({ id: runtime.id, opts, grains: this.#grains, pillar: this.#pillar }, expression, kind),
       },
       this.#inner,
     );

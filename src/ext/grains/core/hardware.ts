@@ -57,18 +57,29 @@ export function parseGpus(output: string): PlainDict[] {
     if (!gpuClasses.includes((fields.get('Class') ?? '').toLowerCase())) continue;
     const parts = (fields.get('Vendor') ?? '').toLowerCase().split(/[^a-z0-9]/);
     const vendor = gpuVendors.find((name) => parts.includes(name)) ?? 'unknown';
-    found.push(newDict([['vendor', vendor], ['model', fields.get('Device') ?? '']]));
+    found.push(
+      newDict([
+        ['vendor', vendor],
+        ['model', fields.get('Device') ?? ''],
+      ]),
+    );
   }
   return found;
 }
 
 export async function gpuGrains(ctx: GrainContext): Promise<PlainDict> {
-  const none = newDict([['num_gpus', 0], ['gpus', []]]);
+  const none = newDict([
+    ['num_gpus', 0],
+    ['gpus', []],
+  ]);
   if (ctx.opts['enable_lspci'] === false || ctx.opts['enable_gpu_grains'] === false) return none;
   // Without a PCI bus lspci has nothing to say: not worth a child process.
   const lspci = isDirectory('/sys/bus/pci/devices') ? which('lspci') : null;
   if (!lspci) return none;
   const { stdout } = await ctx.exec(lspci, ['-vmm']);
   const gpus = parseGpus(stdout);
-  return newDict([['num_gpus', gpus.length], ['gpus', gpus]]);
+  return newDict([
+    ['num_gpus', gpus.length],
+    ['gpus', gpus],
+  ]);
 }

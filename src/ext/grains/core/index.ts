@@ -63,7 +63,12 @@ function pathGrains(): PlainDict {
   return grains;
 }
 
-const debianArchitectures: Readonly<Record<string, string>> = { x86_64: 'amd64', aarch64: 'arm64', i686: 'i386', armv7l: 'armhf' };
+const debianArchitectures: Readonly<Record<string, string>> = {
+  x86_64: 'amd64',
+  aarch64: 'arm64',
+  i686: 'i386',
+  armv7l: 'armhf',
+};
 
 /** The architecture of packages; dpkg knows it best, the kernel may run another word size. */
 async function packageArchitecture(ctx: GrainContext, family: string): Promise<string> {
@@ -108,7 +113,8 @@ async function collect(ctx: GrainContext): Promise<PlainDict> {
   Object.assign(grains, memoryGrains(), firmwareGrains(), virtual);
   grains['ps'] = psCommand(virtual['virtual'], family);
   const release = String(distribution['osrelease'] ?? '');
-  if (release) Object.assign(grains, releaseGrains(String(distribution['os']), String(distribution['osfullname']), release));
+  if (release)
+    Object.assign(grains, releaseGrains(String(distribution['os']), String(distribution['osfullname']), release));
   return Object.assign(grains, versionGrains(), python);
 }
 

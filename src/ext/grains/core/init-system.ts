@@ -35,7 +35,10 @@ export async function systemdGrain(ctx: GrainContext): Promise<Value | undefined
   const { retcode, stdout } = await ctx.exec(systemctl, ['--version']);
   const [first = '', features = ''] = retcode === 0 ? lines(stdout) : [];
   const version = first.startsWith('systemd ') ? words(first)[1] : undefined;
-  return newDict([['version', version ?? 'UNDEFINED'], ['features', version ? features : '']]);
+  return newDict([
+    ['version', version ?? 'UNDEFINED'],
+    ['features', version ? features : ''],
+  ]);
 }
 
 /** Present only where the SELinux tools are. */

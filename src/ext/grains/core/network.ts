@@ -21,7 +21,11 @@ export function gatewayV4(text: string): string | boolean {
     .sort((a, b) => Number(a[6]) - Number(b[6]));
   const hex = routes[0]?.[2];
   if (hex === undefined) return false;
-  const octets = hex.match(/../g)?.reverse().map((pair) => Number.parseInt(pair, 16)) ?? [];
+  const octets =
+    hex
+      .match(/../g)
+      ?.reverse()
+      .map((pair) => Number.parseInt(pair, 16)) ?? [];
   return hex === '00000000' ? true : octets.join('.');
 }
 
@@ -30,7 +34,13 @@ export function gatewayV6(text: string): string | boolean {
   const rejectFlag = 0x200;
   const routes = lines(text)
     .map(words)
-    .filter((c) => /^0{32}$/.test(c[0] ?? '') && c[1] === '00' && (Number.parseInt(c[8] ?? '0', 16) & rejectFlag) === 0 && c[9] !== 'lo')
+    .filter(
+      (c) =>
+        /^0{32}$/.test(c[0] ?? '') &&
+        c[1] === '00' &&
+        (Number.parseInt(c[8] ?? '0', 16) & rejectFlag) === 0 &&
+        c[9] !== 'lo',
+    )
     .sort((a, b) => Number.parseInt(a[5] ?? '0', 16) - Number.parseInt(b[5] ?? '0', 16));
   const hex = routes[0]?.[4];
   if (hex === undefined) return false;

@@ -44,7 +44,8 @@ function familyOf(release: OsRelease): string {
   const id = release['ID'] ?? '';
   const like = release['ID_LIKE'] ? words(release['ID_LIKE']) : [];
   const chain = [id, ...like];
-  const oldest = like.length === 0 ? id : chain.includes('debian') || chain.includes('ubuntu') ? 'debian' : chain.at(-1);
+  const oldest =
+    like.length === 0 ? id : chain.includes('debian') || chain.includes('ubuntu') ? 'debian' : chain.at(-1);
   return oldest === 'fedora' ? 'RedHat' : capitalize(oldest ?? '');
 }
 
@@ -53,7 +54,8 @@ function codenameOf(release: OsRelease): string | null {
   const id = release['ID'] ?? '';
   if (id === 'astra') return release['VARIANT_ID'] ?? null;
   // These two name the code name in brackets only.
-  if (id === 'almalinux' || id === 'rocky') return /^\d[\d.+\-a-z]* \((.+)\)/.exec(release['VERSION'] ?? '')?.[1] ?? null;
+  if (id === 'almalinux' || id === 'rocky')
+    return /^\d[\d.+\-a-z]* \((.+)\)/.exec(release['VERSION'] ?? '')?.[1] ?? null;
   return null;
 }
 
@@ -103,7 +105,8 @@ export function distributionGrains(release: OsRelease | undefined, lsb: Record<s
     grains['oscodename'] = codenameOf(release);
     grains['osfullname'] = (release['NAME'] ?? '').trim();
   }
-  if (text(lsb['lsb_distrib_description']).toLowerCase().startsWith('antergos')) grains['osfullname'] = 'Antergos Linux';
+  if (text(lsb['lsb_distrib_description']).toLowerCase().startsWith('antergos'))
+    grains['osfullname'] = 'Antergos Linux';
   else if (!lsb['lsb_distrib_id'] && release) lsbFromOsRelease(grains, release);
   if (!('osfullname' in grains)) {
     const id = text(grains['lsb_distrib_id']);
@@ -147,6 +150,9 @@ export function releaseGrains(os: string, fullName: string, release: string): Pl
 /** Reads this machine's files. */
 export function readDistribution(): PlainDict {
   const source = readText('/etc/os-release') ?? readText('/usr/lib/os-release');
-  const grains = distributionGrains(source === undefined ? undefined : parseOsRelease(source), parseLsbRelease(readText('/etc/lsb-release') ?? ''));
+  const grains = distributionGrains(
+    source === undefined ? undefined : parseOsRelease(source),
+    parseLsbRelease(readText('/etc/lsb-release') ?? ''),
+  );
   return grains;
 }

@@ -31,7 +31,8 @@ export function parseCpuInfo(text: string): PlainDict {
 
 /** `mem_total` and `swap_total` in MiB from the text of /proc/meminfo. */
 export function parseMemInfo(text: string): PlainDict {
-  const mib = (name: string): number => Math.floor(Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? 0) / 1024);
+  const mib = (name: string): number =>
+    Math.floor(Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? 0) / 1024);
   return newDict([
     ['mem_total', mib('MemTotal')],
     ['swap_total', mib('SwapTotal')],

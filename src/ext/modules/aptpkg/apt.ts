@@ -1,7 +1,8 @@
 // Calls of apt that neither ask questions nor give up while another one holds the lock.
+
+import { statSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type ExecResult, HaliteError, type ModuleContext, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { statSync } from 'node:fs';
 import { commandError } from '../support/errors.ts';
 import { nestedText } from '../support/nested-text.ts';
 import { pathExists } from '../support/read.ts';
@@ -25,11 +26,16 @@ export interface AptOptions {
   readonly input?: string;
 }
 
-export async function callApt(ctx: ModuleContext, command: readonly string[], options: AptOptions = {}): Promise<ExecResult> {
+export async function callApt(
+  ctx: ModuleContext,
+  command: readonly string[],
+  options: AptOptions = {},
+): Promise<ExecResult> {
   const [program = '', ...args] = command;
   let argv = [requireTool(program), ...args];
   const run = options.scope && pathExists('/run/systemd/system') ? which('systemd-run') : null;
-  if (run && (await ctx.call('config.get', 'systemd.scope', true)) !== false) argv = [run, '--scope', '--description', 'salt pkg', ...argv];
+  if (run && (await ctx.call('config.get', 'systemd.scope', true)) !== false)
+    argv = [run, '--scope', '--description', 'salt pkg', ...argv];
   const env = { ...quiet, ...options.env };
   for (let attempt = 1; ; attempt++) {
     const result = await ctx.exec(argv[0] as string, argv.slice(1), { env, input: options.input });
@@ -41,7 +47,9 @@ export async function callApt(ctx: ModuleContext, command: readonly string[], op
 
 /** A failure that carries what was done anyway. */
 export function failedWith(message: string, info: PlainDict): HaliteError {
-  return new HaliteError('call.failed', `${message}. Additional info follows:\n\n${nestedText(info)}`, { details: { info } });
+  return new HaliteError('call.failed', `${message}. Additional info follows:\n\n${nestedText(info)}`, {
+    details: { info },
+  });
 }
 
 /** `apt-get update`; repository → True (fetched), None (unchanged) or False (failed). */
@@ -56,7 +64,13 @@ export async function refreshDb(ctx: ModuleContext, cacheValidTime = 0, failHard
   const failed: string[] = [];
   for (const [kind = '', ...rest] of lines(stdout).map(words)) {
     const repository = rest.join(' ').replace(/ \[.+B\]$/, '');
-    const verdict: Value | undefined = kind.includes('Get') ? true : kind.includes('Hit') ? null : /Ign|Err/.test(kind) ? false : undefined;
+    const verdict: Value | undefined = kind.includes('Get')
+      ? true
+      : kind.includes('Hit')
+        ? null
+        : /Ign|Err/.test(kind)
+          ? false
+          : undefined;
     if (verdict === undefined) continue;
     found[repository] = verdict;
     if (kind.includes('Err')) failed.push(repository);

@@ -1,4 +1,5 @@
 // What dpkg knows: installed packages, their files and selections.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: dpkg-query has its own placeholders, which look like templates
 import { type Dict, dictGet, type ModuleContext, newDict, type PlainDict, type Value } from 'halite/sdk';
 import { compareText } from '../../../base/codec/json/index.ts';
 import { pyStr } from '../../../base/codec/python/index.ts';
@@ -15,7 +16,11 @@ export interface Packages {
 
 /** Packages of another architecture carry it in their name. */
 export function withArchitecture(name: string, arch: string, grains: Dict): string {
-  const foreign = dictGet(grains, 'cpuarch') === 'x86_64' && dictGet(grains, 'osarch') === 'amd64' && arch !== 'all' && arch !== 'amd64';
+  const foreign =
+    dictGet(grains, 'cpuarch') === 'x86_64' &&
+    dictGet(grains, 'osarch') === 'amd64' &&
+    arch !== 'all' &&
+    arch !== 'amd64';
   return foreign ? `${name}:${arch}` : name;
 }
 
@@ -28,7 +33,8 @@ export function parsePackages(output: string, grains: Dict): Packages {
     const [wanted = '', , status = '', bare, version, arch] = words(line);
     if (bare === undefined || version === undefined || arch === undefined) continue;
     const name = withArchitecture(bare, arch, grains);
-    if ((wanted === 'install' || wanted === 'hold') && status.includes('installed')) add(found.installed, name, version);
+    if ((wanted === 'install' || wanted === 'hold') && status.includes('installed'))
+      add(found.installed, name, version);
     else if (wanted === 'deinstall') add(found.removed, name, version);
     else if (wanted === 'purge' && status === 'installed') add(found.purgeDesired, name, version);
   }
@@ -55,19 +61,32 @@ export async function installedVersions(ctx: ModuleContext): Promise<PlainDict> 
 export function changes(before: PlainDict, after: PlainDict): PlainDict {
   const found = newDict();
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
-    if (before[name] !== after[name]) found[name] = newDict([['old', before[name] ?? ''], ['new', after[name] ?? '']]);
+    if (before[name] !== after[name])
+      found[name] = newDict([
+        ['old', before[name] ?? ''],
+        ['new', after[name] ?? ''],
+      ]);
   }
   return found;
 }
 
 /** Installed packages that fit the patterns, or the text of an error. */
 async function installedNames(patterns: readonly string[], ctx: ModuleContext): Promise<string[] | string> {
-  const { retcode, stdout, stderr } = await askTool(ctx, 'dpkg-query', ['-f=${db:Status-Status}\t${binary:Package}\n', '-W', ...patterns]);
+  const { retcode, stdout, stderr } = await askTool(ctx, 'dpkg-query', [
+    '-f=${db:Status-Status}\t${binary:Package}\n',
+    '-W',
+    ...patterns,
+  ]);
   if (retcode !== 0) return `Error:  ${stderr.trim()}`;
-  return lines(stdout).map((line) => line.split('\t')).flatMap(([status, name]) => (status === 'installed' && name ? [name] : []));
+  return lines(stdout)
+    .map((line) => line.split('\t'))
+    .flatMap(([status, name]) => (status === 'installed' && name ? [name] : []));
 }
 
-export async function packageFiles(patterns: readonly string[], ctx: ModuleContext): Promise<Map<string, string[]> | string> {
+export async function packageFiles(
+  patterns: readonly string[],
+  ctx: ModuleContext,
+): Promise<Map<string, string[]> | string> {
   const names = await installedNames(patterns, ctx);
   if (typeof names === 'string') return names;
   const found = new Map<string, string[]>();
@@ -93,7 +112,9 @@ const infoNames: Readonly<Record<string, string>> = {
 
 function licenseOf(name: string): string {
   const text = readText(`/usr/share/doc/${name}/copyright`) ?? '';
-  const found = lines(text).flatMap((line) => (line.startsWith('License:') ? [line.slice('License:'.length).trim()] : []));
+  const found = lines(text).flatMap((line) =>
+    line.startsWith('License:') ? [line.slice('License:'.length).trim()] : [],
+  );
   return [...new Set(found)].sort(compareText).join(', ');
 }
 
@@ -146,7 +167,10 @@ export function parseSelections(text: string): Map<string, string[]> {
 export const selectionsValue = (map: Map<string, string[]>): PlainDict => newDict([...map] as [string, Value][]);
 
 /** Name, version and architecture of a package file. */
-export async function packageFileInfo(path: string, ctx: ModuleContext): Promise<{ name: string; version: string; arch: string }> {
+export async function packageFileInfo(
+  path: string,
+  ctx: ModuleContext,
+): Promise<{ name: string; version: string; arch: string }> {
   const { retcode, stdout, stderr } = await askTool(ctx, 'dpkg', ['-I', path]);
   if (retcode !== 0) throw commandError(`Unable to get info for ${path}${stderr ? `: ${stderr.trim()}` : ''}`);
   const field = (name: string): string => new RegExp(`^\\s*${name} *:.*?(\\S+)\\s*$`, 'm').exec(stdout)?.[1] ?? '';

@@ -1,6 +1,6 @@
 // Functions of `pkg` on selections: packages held at their version.
 import { readFile } from 'node:fs/promises';
-import { dictEntries, isDict, fn, type ModuleContext, newDict, p, type PlainDict, type Value } from 'halite/sdk';
+import { dictEntries, fn, isDict, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { loadYaml } from '../../../base/codec/yaml/index.ts';
 import { messageOf } from '../../../base/errors/index.ts';
@@ -20,7 +20,12 @@ function asSelection(value: Value): Map<string, string[]> {
     }
   }
   if (!isDict(read)) return new Map();
-  return new Map(dictEntries(read).map(([state, list]) => [pyStr(state), (Array.isArray(list) ? list : [list]).map((name) => pyStr(name))]));
+  return new Map(
+    dictEntries(read).map(([state, list]) => [
+      pyStr(state),
+      (Array.isArray(list) ? list : [list]).map((name) => pyStr(name)),
+    ]),
+  );
 }
 
 async function setSelections(wanted: Map<string, string[]>, clear: boolean, ctx: ModuleContext): Promise<PlainDict> {
@@ -38,7 +43,11 @@ async function setSelections(wanted: Map<string, string[]>, clear: boolean, ctx:
       if (now.get(name) === state || ctx.test) continue;
       const { retcode } = await callApt(ctx, ['dpkg', '--set-selections'], { input: `${name} ${state}` });
       if (retcode !== 0) ctx.log.error('selection failed', { name, state });
-      else changed[name] = newDict([['old', now.get(name) ?? null], ['new', state]]);
+      else
+        changed[name] = newDict([
+          ['old', now.get(name) ?? null],
+          ['new', state],
+        ]);
     }
   }
   return changed;
@@ -51,7 +60,8 @@ interface HoldArgs {
 }
 
 function targetsOf(args: HoldArgs): string[] {
-  if (!args.name && !args.pkgs && !args.sources) throw invocationError('One of name, pkgs, or sources must be specified.');
+  if (!args.name && !args.pkgs && !args.sources)
+    throw invocationError('One of name, pkgs, or sources must be specified.');
   if (args.pkgs && args.sources) throw invocationError('Only one of pkgs or sources can be specified.');
   const list = args.pkgs || args.sources;
   const items = Array.isArray(list) ? list : list ? [list] : [args.name];
@@ -59,7 +69,12 @@ function targetsOf(args: HoldArgs): string[] {
 }
 
 const answer = (name: string, result: Value, comment: string, changes: Value = newDict()): PlainDict =>
-  newDict([['name', name], ['changes', changes], ['result', result], ['comment', comment]]);
+  newDict([
+    ['name', name],
+    ['changes', changes],
+    ['result', result],
+    ['comment', comment],
+  ]);
 
 async function hold(args: HoldArgs, ctx: ModuleContext): Promise<PlainDict> {
   const found = newDict();
@@ -80,7 +95,8 @@ async function unhold(args: HoldArgs, ctx: ModuleContext): Promise<PlainDict> {
   for (const name of targetsOf(args)) {
     const state = await selections(name, ctx);
     if (state.size === 0) found[name] = answer(name, false, `Package ${name} does not have a state.`);
-    else if (!state.get('hold')?.length) found[name] = answer(name, true, `Package ${name} is already set not to be held.`);
+    else if (!state.get('hold')?.length)
+      found[name] = answer(name, true, `Package ${name} is already set not to be held.`);
     else if (ctx.test) found[name] = answer(name, null, `Package ${name} is set not to be held.`);
     else {
       const changed = await setSelections(new Map([['install', [name]]]), false, ctx);
@@ -121,7 +137,10 @@ export const holdFunctions = {
   }),
   set_selections: fn({
     doc: 'Selects states for packages: install, hold, deinstall, purge.',
-    examples: [`salt '*' pkg.set_selections selection='{"install": ["netcat"]}'`, "salt '*' pkg.set_selections salt://path/to/file"],
+    examples: [
+      `salt '*' pkg.set_selections selection='{"install": ["netcat"]}'`,
+      "salt '*' pkg.set_selections salt://path/to/file",
+    ],
     params: {
       path: p.string({ default: null, doc: 'file with the output of dpkg --get-selections' }),
       selection: p.any({ default: null }),

@@ -1,7 +1,7 @@
 // Execution module `pkg`: packages of Debian and its kin.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { defineModule, dictGet, fn, type ModuleContext, newDict, p, type PlainDict, type Value } from 'halite/sdk';
+import { defineModule, dictGet, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
 import { compareText } from '../../../base/codec/json/index.ts';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { asNumber } from '../../../base/codec/value.ts';
@@ -11,7 +11,16 @@ import { lines, words } from '../support/text.ts';
 import { askTool } from '../support/tools.ts';
 import { cleanKwargs, isTrue, textList } from '../support/values.ts';
 import { callApt, candidateOf, offeredVersions, refreshDb } from './apt.ts';
-import { changes, installedVersions, nameList, packageFileInfo, packageFiles, packageInfo, readPackages, versionTexts } from './dpkg.ts';
+import {
+  changes,
+  installedVersions,
+  nameList,
+  packageFileInfo,
+  packageFiles,
+  packageInfo,
+  readPackages,
+  versionTexts,
+} from './dpkg.ts';
 import { holdFunctions } from './hold.ts';
 import { install, uninstall, upgrade } from './install.ts';
 import { normalizeName, splitArchitecture } from './names.ts';
@@ -33,7 +42,10 @@ async function latest(args: { names: readonly Value[]; kwargs: PlainDict }, ctx:
   for (const name of wanted) {
     const candidate = await candidateOf(name, options['fromrepo'] ? pyStr(options['fromrepo']) : null, ctx);
     const present = installed.get(name) ?? [];
-    const isNew = present.length === 0 || isTrue(options['show_installed'] ?? false) || !present.some((version) => compareVersions(version, candidate) >= 0);
+    const isNew =
+      present.length === 0 ||
+      isTrue(options['show_installed'] ?? false) ||
+      !present.some((version) => compareVersions(version, candidate) >= 0);
     found[name] = isNew ? candidate : '';
   }
   return wanted.length === 1 ? (found[wanted[0] as string] ?? '') : found;
@@ -41,9 +53,17 @@ async function latest(args: { names: readonly Value[]; kwargs: PlainDict }, ctx:
 
 async function upgrades(distUpgrade: boolean, options: PlainDict, ctx: ModuleContext): Promise<PlainDict> {
   const repo = options['fromrepo'] ? ['-o', `APT::Default-Release=${pyStr(options['fromrepo'])}`] : [];
-  const { retcode, stdout, stderr } = await callApt(ctx, ['apt-get', '--just-print', distUpgrade ? 'dist-upgrade' : 'upgrade', ...repo]);
-  if (retcode !== 0) throw commandError(`Failed to get upgrades${stderr || stdout ? `: ${(stderr || stdout).trim()}` : ''}`);
-  return newDict([...stdout.matchAll(/^Conf ([^ ]+) \(([^ ]+)/gm)].map((match) => [match[1] as string, match[2] as string]));
+  const { retcode, stdout, stderr } = await callApt(ctx, [
+    'apt-get',
+    '--just-print',
+    distUpgrade ? 'dist-upgrade' : 'upgrade',
+    ...repo,
+  ]);
+  if (retcode !== 0)
+    throw commandError(`Failed to get upgrades${stderr || stdout ? `: ${(stderr || stdout).trim()}` : ''}`);
+  return newDict(
+    [...stdout.matchAll(/^Conf ([^ ]+) \(([^ ]+)/gm)].map((match) => [match[1] as string, match[2] as string]),
+  );
 }
 
 /** Records of `apt-cache show`, by name and version. */
@@ -59,8 +79,12 @@ export function parseShow(text: string, filter: readonly string[]): PlainDict {
     }
     const { Package: name, Version: version, ...rest } = fields;
     if (name === undefined || version === undefined) continue;
-    const versions = (found[pyStr(name)] ??= newDict()) as PlainDict;
-    versions[pyStr(version)] = newDict([...Object.entries((versions[pyStr(version)] as PlainDict | undefined) ?? {}), ...Object.entries(rest)]);
+    found[pyStr(name)] ??= newDict();
+    const versions = found[pyStr(name)] as PlainDict;
+    versions[pyStr(version)] = newDict([
+      ...Object.entries((versions[pyStr(version)] as PlainDict | undefined) ?? {}),
+      ...Object.entries(rest),
+    ]);
   }
   return found;
 }
@@ -98,13 +122,20 @@ const reading = {
     },
     async run(args, ctx) {
       const { installed, removed, purgeDesired } = await readPackages(ctx);
-      const list = isTrue(args.removed) ? removed : isTrue(args.purge_desired) ? purgeDesired : new Map([...purgeDesired, ...installed]);
+      const list = isTrue(args.removed)
+        ? removed
+        : isTrue(args.purge_desired)
+          ? purgeDesired
+          : new Map([...purgeDesired, ...installed]);
       return isTrue(args.versions_as_list) ? newDict([...list] as [string, Value][]) : versionTexts(list);
     },
   }),
   latest_version: fn({
     doc: 'The version that would be installed; empty text when the package is up to date. refresh=False leaves the lists as they are.',
-    examples: ["salt '*' pkg.latest_version <package name>", "salt '*' pkg.latest_version <package name> fromrepo=unstable"],
+    examples: [
+      "salt '*' pkg.latest_version <package name>",
+      "salt '*' pkg.latest_version <package name> fromrepo=unstable",
+    ],
     params: { names, kwargs: p.kwargs({ doc: 'refresh, show_installed, fromrepo, cache_valid_time' }) },
     run: latest,
   }),
@@ -142,14 +173,17 @@ const reading = {
   }),
   show: fn({
     doc: 'What the repositories say about packages, by name and version.',
-    examples: ["salt myminion pkg.show gawk", "salt myminion pkg.show 'nginx-*' filter=description,provides"],
+    examples: ['salt myminion pkg.show gawk', "salt myminion pkg.show 'nginx-*' filter=description,provides"],
     params: { names, kwargs: p.kwargs({ doc: 'refresh, filter' }) },
     async run(args, ctx) {
       const options = cleanKwargs(args.kwargs);
       if (options['refresh']) await refreshDb(ctx);
       if (args.names.length === 0) return newDict();
       const { stdout } = await callApt(ctx, ['apt-cache', 'show', '--', ...nameList(args.names)]);
-      return parseShow(stdout, textList(options['filter'] ?? []).map((field) => field.toLowerCase()));
+      return parseShow(
+        stdout,
+        textList(options['filter'] ?? []).map((field) => field.toLowerCase()),
+      );
     },
   }),
   info_installed: fn({
@@ -165,7 +199,10 @@ const reading = {
     async run(args, ctx) {
       const found = await packageFiles(nameList(args.packages), ctx);
       if (typeof found === 'string') return found;
-      return newDict([['errors', []], ['files', [...new Set([...found.values()].flat())].sort(compareText)]]);
+      return newDict([
+        ['errors', []],
+        ['files', [...new Set([...found.values()].flat())].sort(compareText)],
+      ]);
     },
   }),
   file_dict: fn({
@@ -174,7 +211,12 @@ const reading = {
     params: { packages: names, kwargs },
     async run(args, ctx) {
       const found = await packageFiles(nameList(args.packages), ctx);
-      return typeof found === 'string' ? found : newDict([['errors', []], ['packages', newDict([...found] as [string, Value][])]]);
+      return typeof found === 'string'
+        ? found
+        : newDict([
+            ['errors', []],
+            ['packages', newDict([...found] as [string, Value][])],
+          ]);
     },
   }),
   owner: fn({
@@ -203,7 +245,8 @@ const reading = {
         const path = join(entry.parentPath, entry.name);
         const [info, stats] = [await packageFileInfo(path, ctx), statSync(path)];
         const created = Math.floor(stats.ctimeMs / 1000);
-        const versions = (found[info.name] ??= newDict()) as PlainDict;
+        found[info.name] ??= newDict();
+        const versions = found[info.name] as PlainDict;
         versions[info.version] = newDict([
           ['path', path],
           ['size', stats.size],
@@ -270,7 +313,9 @@ const writing = {
       downloadonly: p.bool({ default: false }),
       ignore_epoch: p.bool({ default: false }),
       normalize: p.bool({ default: true }),
-      kwargs: p.kwargs({ doc: 'version, install_recommends, only_upgrade, force_conf_new, force_yes, cache_valid_time, env, split_arch' }),
+      kwargs: p.kwargs({
+        doc: 'version, install_recommends, only_upgrade, force_conf_new, force_yes, cache_valid_time, env, split_arch',
+      }),
     },
     run: (args, ctx) => install({ ...args, kwargs: cleanKwargs(args.kwargs) }, ctx),
   }),
@@ -327,4 +372,3 @@ export default defineModule({
   functions: { ...reading, ...writing, ...holdFunctions, ...repoFunctions },
   aliases: { available_version: 'latest_version' },
 });
-

@@ -44,7 +44,9 @@ export function packagesOf(pkgs: Value, normalize: (name: string) => string): Ma
   const found = new Map<string, string | null>();
   for (const item of list) {
     if (!isDict(item)) found.set(normalize(pyStr(item)), null);
-    else for (const [name, version] of dictEntries(item)) found.set(normalize(pyStr(name)), version === null ? null : pyStr(version));
+    else
+      for (const [name, version] of dictEntries(item))
+        found.set(normalize(pyStr(name)), version === null ? null : pyStr(version));
   }
   if (found.size !== list.length) {
     throw invocationError(
@@ -62,7 +64,9 @@ async function sourceTargets(sources: Value, saltenv: string, ctx: ModuleContext
       const address = pyStr(source);
       const remote = /^(salt|file|https?|ftp|swift|s3):/i.test(address);
       if (!remote && !address.startsWith('/')) {
-        throw invocationError(`Path ${address} for package ${pyStr(name)} is either not absolute or an invalid protocol`);
+        throw invocationError(
+          `Path ${address} for package ${pyStr(name)} is either not absolute or an invalid protocol`,
+        );
       }
       const file = remote ? pyStr(await ctx.call('cp.cache_file', address, saltenv)) : address;
       const info = await packageFileInfo(file, ctx);
@@ -75,11 +79,15 @@ async function sourceTargets(sources: Value, saltenv: string, ctx: ModuleContext
 export async function targetsOf(args: InstallArgs, ctx: ModuleContext): Promise<Target[]> {
   const given = (value: Value): boolean => value !== null && (!Array.isArray(value) || value.length > 0);
   if (given(args.pkgs) && given(args.sources)) throw commandError('Only one of "pkgs" and "sources" can be used.');
-  const clean = (name: string): string => (args.normalize && args.kwargs['split_arch'] !== false ? normalizeName(name, ctx.grains) : name);
+  const clean = (name: string): string =>
+    args.normalize && args.kwargs['split_arch'] !== false ? normalizeName(name, ctx.grains) : name;
   if (given(args.pkgs)) return [...packagesOf(args.pkgs, clean)].map(([name, version]) => ({ name, version }));
   if (given(args.sources)) return sourceTargets(args.sources, pyStr(args.kwargs['saltenv'] ?? 'base'), ctx);
   const version = args.kwargs['version'];
-  return (args.name ?? '').split(',').filter(Boolean).map((name) => ({ name: clean(name), version: version ? pyStr(version) : null }));
+  return (args.name ?? '')
+    .split(',')
+    .filter(Boolean)
+    .map((name) => ({ name: clean(name), version: version ? pyStr(version) : null }));
 }
 
 /** Without a wish for a version that is known already, the lists are refreshed as asked. */
@@ -99,7 +107,9 @@ function aptOptions(args: InstallArgs): string[] {
     ...['apt-get', '-q', '-y'],
     ...(kwargs['force_yes'] ? ['--force-yes'] : []),
     ...conf.flatMap((option) => ['-o', `DPkg::Options::=${option}`]),
-    ...('install_recommends' in kwargs ? [kwargs['install_recommends'] ? '--install-recommends' : '--no-install-recommends'] : []),
+    ...('install_recommends' in kwargs
+      ? [kwargs['install_recommends'] ? '--install-recommends' : '--no-install-recommends']
+      : []),
     ...(kwargs['only_upgrade'] ? ['--only-upgrade'] : []),
     ...(args.skip_verify ? ['--allow-unauthenticated'] : []),
     ...(repository && !args.sources ? ['-t', repository] : []),
@@ -114,7 +124,12 @@ interface Plan {
   readonly errors: string[];
 }
 
-async function planOf(args: InstallArgs, targets: readonly Target[], old: PlainDict, ctx: ModuleContext): Promise<Plan> {
+async function planOf(
+  args: InstallArgs,
+  targets: readonly Target[],
+  old: PlainDict,
+  ctx: ModuleContext,
+): Promise<Plan> {
   const plan: Plan = { install: [], downgrade: [], reinstall: new Map(), errors: [] };
   const compared = targets.filter((target) => /^[<>]/.test(target.version ?? '')).map((target) => target.name);
   const offered = compared.length > 0 ? await offeredVersions(compared, ctx) : new Map<string, string[]>();
@@ -132,7 +147,8 @@ async function planOf(args: InstallArgs, targets: readonly Target[], old: PlainD
       version = found;
     }
     const word = target.file ?? (version === null ? target.name : `${target.name}=${version}`);
-    if (args.reinstall && present && (version === null || compareVersions(version, present) === 0)) plan.reinstall.set(target.name, word);
+    if (args.reinstall && present && (version === null || compareVersions(version, present) === 0))
+      plan.reinstall.set(target.name, word);
     else if (version === null || !present || compareVersions(version, present) >= 0) plan.install.push(word);
     else plan.downgrade.push(word);
   }
@@ -144,7 +160,9 @@ function commandsOf(args: InstallArgs, plan: Plan): string[][] {
   return [
     ...(plan.install.length > 0 ? [[...base, 'install', '--', ...plan.install]] : []),
     ...(plan.downgrade.length > 0 ? [[...base, '--allow-downgrades', 'install', '--', ...plan.downgrade]] : []),
-    ...(plan.reinstall.size > 0 ? [[...base, ...(args.sources ? [] : ['--reinstall']), 'install', '--', ...plan.reinstall.values()]] : []),
+    ...(plan.reinstall.size > 0
+      ? [[...base, ...(args.sources ? [] : ['--reinstall']), 'install', '--', ...plan.reinstall.values()]]
+      : []),
   ];
 }
 
@@ -160,7 +178,9 @@ export async function install(args: InstallArgs, ctx: ModuleContext): Promise<Pl
   if (commands.length > 0) {
     if (refresh) await refreshDb(ctx, asNumber(args.kwargs['cache_valid_time'] ?? 0) ?? 0);
     const held = (await selections(null, ctx)).get('hold') ?? [];
-    const names = [...plan.install, ...plan.downgrade, ...plan.reinstall.keys()].map((word) => word.split('=')[0] ?? word);
+    const names = [...plan.install, ...plan.downgrade, ...plan.reinstall.keys()].map(
+      (word) => word.split('=')[0] ?? word,
+    );
     const unheld = held.filter((name) => names.includes(name));
     if (unheld.length > 0) await ctx.callWith('pkg.unhold', [], newDict([['pkgs', unheld]]));
     const env = parseEnv(args.kwargs['env']);
@@ -170,11 +190,21 @@ export async function install(args: InstallArgs, ctx: ModuleContext): Promise<Pl
     }
     const now = await installedVersions(ctx);
     result = changes(old, now);
-    for (const name of plan.reinstall.keys()) result[name] ??= newDict([['old', old[name] ?? ''], ['new', now[name] ?? '']]);
+    for (const name of plan.reinstall.keys())
+      result[name] ??= newDict([
+        ['old', old[name] ?? ''],
+        ['new', now[name] ?? ''],
+      ]);
     if (unheld.length > 0) await ctx.callWith('pkg.hold', [], newDict([['pkgs', unheld]]));
   }
   if (plan.errors.length > 0) {
-    throw failedWith('Problem encountered installing package(s)', newDict([['errors', plan.errors], ['changes', result]]));
+    throw failedWith(
+      'Problem encountered installing package(s)',
+      newDict([
+        ['errors', plan.errors],
+        ['changes', result],
+      ]),
+    );
   }
   return result;
 }
@@ -187,21 +217,36 @@ export interface RemoveArgs {
 
 export async function uninstall(action: 'remove' | 'purge', args: RemoveArgs, ctx: ModuleContext): Promise<PlainDict> {
   const clean = (name: string): string => normalizeName(name, ctx.grains);
-  const wanted = args.pkgs === null ? (args.name ?? '').split(',').filter(Boolean).map(clean) : [...packagesOf(args.pkgs, clean).keys()];
+  const wanted =
+    args.pkgs === null
+      ? (args.name ?? '').split(',').filter(Boolean).map(clean)
+      : [...packagesOf(args.pkgs, clean).keys()];
   const before = await readPackages(ctx);
   const old = versionTexts(new Map([...before.purgeDesired, ...before.installed]));
   const targets = wanted.filter((name) => name in old || (action === 'purge' && before.removed.has(name)));
   if (targets.length === 0) return newDict();
   const env = parseEnv(args.kwargs['env']);
-  const { retcode, stderr } = await callApt(ctx, ['apt-get', '-q', '-y', action, '--', ...targets], { scope: true, env });
+  const { retcode, stderr } = await callApt(ctx, ['apt-get', '-q', '-y', action, '--', ...targets], {
+    scope: true,
+    env,
+  });
   const after = await readPackages(ctx);
   const done = changes(old, versionTexts(new Map([...after.purgeDesired, ...after.installed])));
   const result =
     action === 'purge'
-      ? newDict([['removed', changes(versionTexts(before.removed), versionTexts(after.removed))], ['installed', done]])
+      ? newDict([
+          ['removed', changes(versionTexts(before.removed), versionTexts(after.removed))],
+          ['installed', done],
+        ])
       : done;
   if (retcode !== 0 && stderr) {
-    throw failedWith('Problem encountered removing package(s)', newDict([['errors', [stderr.trim()]], ['changes', result]]));
+    throw failedWith(
+      'Problem encountered removing package(s)',
+      newDict([
+        ['errors', [stderr.trim()]],
+        ['changes', result],
+      ]),
+    );
   }
   return result;
 }
@@ -221,8 +266,19 @@ export async function upgrade(distUpgrade: boolean, kwargs: PlainDict, ctx: Modu
   const { pid, retcode, stdout, stderr } = await callApt(ctx, command, { scope: true });
   const result = changes(old, await installedVersions(ctx));
   if (retcode !== 0) {
-    const details = newDict([['pid', pid], ['retcode', retcode], ['stdout', stdout.trimEnd()], ['stderr', stderr.trimEnd()]]);
-    throw failedWith('Problem encountered upgrading packages', newDict([['changes', result], ['result', details]]));
+    const details = newDict([
+      ['pid', pid],
+      ['retcode', retcode],
+      ['stdout', stdout.trimEnd()],
+      ['stderr', stderr.trimEnd()],
+    ]);
+    throw failedWith(
+      'Problem encountered upgrading packages',
+      newDict([
+        ['changes', result],
+        ['result', details],
+      ]),
+    );
   }
   return result;
 }

@@ -1,10 +1,10 @@
 // Functions of `pkg` on package sources.
-import { dictGet, fn, type ModuleContext, newDict, p, type PlainDict, type Value } from 'halite/sdk';
+import { dictGet, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { commandError } from '../support/errors.ts';
 import { cleanKwargs, isTrue, textList } from '../support/values.ts';
 import { refreshDb } from './apt.ts';
-import { allSources, parseSource, sameSource, type Source, sourceDict, sourceLine, writeSource } from './repos.ts';
+import { allSources, parseSource, type Source, sameSource, sourceDict, sourceLine, writeSource } from './repos.ts';
 
 /** `ppa:owner/name` is short for an address. */
 function expandPpa(repo: string, ctx: ModuleContext): string {
@@ -21,7 +21,8 @@ function parse(repo: string, ctx: ModuleContext): Source {
   return source;
 }
 
-const listOption = (value: Value | undefined): string[] | undefined => (value === undefined || value === null ? undefined : textList(value));
+const listOption = (value: Value | undefined): string[] | undefined =>
+  value === undefined || value === null ? undefined : textList(value);
 
 /** The source as it shall be: what is there, changed by the options. */
 function wantedSource(source: Source, options: PlainDict): Source {
@@ -30,7 +31,12 @@ function wantedSource(source: Source, options: PlainDict): Source {
     comps: listOption(options['comps'] ?? options['components']) ?? source.comps,
     architectures: listOption(options['architectures']) ?? source.architectures,
     signedby: options['signedby'] ? pyStr(options['signedby']) : source.signedby,
-    disabled: 'disabled' in options ? isTrue(options['disabled']) : 'enabled' in options ? !isTrue(options['enabled']) : source.disabled,
+    disabled:
+      'disabled' in options
+        ? isTrue(options['disabled'])
+        : 'enabled' in options
+          ? !isTrue(options['enabled'])
+          : source.disabled,
   };
 }
 
@@ -38,7 +44,15 @@ async function modRepo(repo: string, options: PlainDict, ctx: ModuleContext): Pr
   const given = parse(repo, ctx);
   const present = sameSource(given, allSources());
   const comps = present ? [...new Set([...present.comps, ...given.comps])] : given.comps;
-  const wanted = wantedSource({ ...(present ?? given), comps, architectures: given.architectures.length > 0 ? given.architectures : (present?.architectures ?? []), signedby: given.signedby || (present?.signedby ?? '') }, options);
+  const wanted = wantedSource(
+    {
+      ...(present ?? given),
+      comps,
+      architectures: given.architectures.length > 0 ? given.architectures : (present?.architectures ?? []),
+      signedby: given.signedby || (present?.signedby ?? ''),
+    },
+    options,
+  );
   const file = present?.file ?? (options['file'] ? pyStr(options['file']) : '/etc/apt/sources.list');
   const line = sourceLine(wanted);
   if (present?.line !== line) writeSource(file, present?.line, line);

@@ -36,12 +36,16 @@ export function parseSource(line: string, file: string): Source | undefined {
 }
 
 export function sourceFiles(): string[] {
-  const more = listDir('/etc/apt/sources.list.d').filter((name) => name.endsWith('.list')).sort();
+  const more = listDir('/etc/apt/sources.list.d')
+    .filter((name) => name.endsWith('.list'))
+    .sort();
   return ['/etc/apt/sources.list', ...more.map((name) => `/etc/apt/sources.list.d/${name}`)].filter(isFile);
 }
 
 export function allSources(): Source[] {
-  return sourceFiles().flatMap((file) => (readText(file) ?? '').split('\n').flatMap((line) => parseSource(line, file) ?? []));
+  return sourceFiles().flatMap((file) =>
+    (readText(file) ?? '').split('\n').flatMap((line) => parseSource(line, file) ?? []),
+  );
 }
 
 export const sourceDict = (source: Source): PlainDict =>
@@ -76,14 +80,22 @@ export function sourceLine(source: Omit<Source, 'line' | 'file'>): string {
     ...(source.architectures.length > 0 ? [`arch=${source.architectures.join(',')}`] : []),
     ...(source.signedby ? [`signed-by=${source.signedby}`] : []),
   ];
-  const parts = [source.type, ...(options.length > 0 ? [`[${options.join(' ')}]`] : []), source.uri, source.dist, ...source.comps];
+  const parts = [
+    source.type,
+    ...(options.length > 0 ? [`[${options.join(' ')}]`] : []),
+    source.uri,
+    source.dist,
+    ...source.comps,
+  ];
   return `${source.disabled ? '# ' : ''}${parts.join(' ')}`;
 }
 
 /** Replaces a line in its file, or adds one; no line removes it. A file that holds nothing any more is removed. */
 export function writeSource(file: string, old: string | undefined, now: string | undefined): void {
   const before = (readText(file) ?? '').split('\n');
-  const rest = before.flatMap((line) => (old !== undefined && line.trim() === old ? (now === undefined ? [] : [now]) : [line]));
+  const rest = before.flatMap((line) =>
+    old !== undefined && line.trim() === old ? (now === undefined ? [] : [now]) : [line],
+  );
   if (old === undefined && now !== undefined) {
     while (rest.at(-1) === '') rest.pop();
     rest.push(now, '');

@@ -62,7 +62,11 @@ export function fitsVersion(version: string, condition: string, ignoreEpoch = fa
 }
 
 /** The newest candidate that fits all conditions (comma-separated). */
-export function newestFitting(conditions: string, candidates: readonly string[], ignoreEpoch: boolean): string | undefined {
+export function newestFitting(
+  conditions: string,
+  candidates: readonly string[],
+  ignoreEpoch: boolean,
+): string | undefined {
   const wanted = conditions.split(',').filter((part) => part.trim() !== '');
   return [...candidates]
     .sort((a, b) => compareVersions(b, a))

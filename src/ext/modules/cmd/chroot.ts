@@ -41,12 +41,20 @@ function endProcesses(root: string): void {
 }
 
 /** Runs the command below `root`; mounts are taken away again whatever happens. */
-export async function runInChroot(args: RunArgs & { readonly root: string; readonly binds: Value[] | null }, ctx: ModuleContext): Promise<Outcome> {
+export async function runInChroot(
+  args: RunArgs & { readonly root: string; readonly binds: Value[] | null },
+  ctx: ModuleContext,
+): Promise<Outcome> {
   const chroot = which('chroot');
-  if (!chroot || !isDirectory(args.root) || args.root === '/') throw commandError(`Cannot change root to '${args.root}'`);
+  if (!chroot || !isDirectory(args.root) || args.root === '/')
+    throw commandError(`Cannot change root to '${args.root}'`);
   const binds = (args.binds ?? []).map(pyStr);
   const mounts = [
-    ...[['devtmpfs', 'dev'], ['proc', 'proc'], ['sysfs', 'sys']].map(([type = '', name = '']) => ({
+    ...[
+      ['devtmpfs', 'dev'],
+      ['proc', 'proc'],
+      ['sysfs', 'sys'],
+    ].map(([type = '', name = '']) => ({
       at: join(args.root, name),
       options: ['-t', type, type],
     })),

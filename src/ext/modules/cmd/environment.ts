@@ -48,7 +48,8 @@ export function workingFolder(cwd: string | null | undefined, user: User | undef
     const home = user ? user.home : homedir();
     return readable(home) ? home : '/';
   }
-  if (!isAbsolute(cwd) || !isDirectory(cwd)) throw commandError(`Specified cwd '${cwd}' either not absolute or does not exist`);
+  if (!isAbsolute(cwd) || !isDirectory(cwd))
+    throw commandError(`Specified cwd '${cwd}' either not absolute or does not exist`);
   return cwd;
 }
 
@@ -90,12 +91,19 @@ async function loginEnvironment(user: User, shell: string, ctx: ModuleContext): 
 }
 
 /** Everything the command will see in its environment. */
-export async function environmentOf(args: RunArgs, user: User | undefined, shell: string, ctx: ModuleContext): Promise<Environment> {
+export async function environmentOf(
+  args: RunArgs,
+  user: User | undefined,
+  shell: string,
+  ctx: ModuleContext,
+): Promise<Environment> {
   const given = parseEnv(args.env);
   const base = user ? { ...(await loginEnvironment(user, shell, ctx)), ...given } : given;
   if (args.reset_system_locale !== false) for (const name of localeVariables) base[name] ??= 'C';
   const inherited = Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  const env: Environment = args.clean_env ? base : Object.assign(Object.create(null), Object.fromEntries(inherited), base);
+  const env: Environment = args.clean_env
+    ? base
+    : Object.assign(Object.create(null), Object.fromEntries(inherited), base);
   if (args.prepend_path) env['PATH'] = `${args.prepend_path}:${env['PATH'] ?? ''}`;
   // systemd must not take a child's message for the minion's.
   if (!('NOTIFY_SOCKET' in given)) delete env['NOTIFY_SOCKET'];

@@ -1,5 +1,5 @@
 // Execution module `cmd`: run commands, scripts and pieces of code.
-import { openSync, closeSync, writeSync } from 'node:fs';
+import { closeSync, openSync, writeSync } from 'node:fs';
 import { defineModule, fn, newDict, p } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { commandError } from '../support/errors.ts';
@@ -26,7 +26,8 @@ const running = {
     async run(args, ctx) {
       const { retcode, stdout } = await run(args, ctx);
       const shown = args.hide_output ? '' : stdout;
-      if (retcode !== 0 && args.raise_err && !args.ignore_retcode && args.output_loglevel !== 'quiet') throw commandError(shown);
+      if (retcode !== 0 && args.raise_err && !args.ignore_retcode && args.output_loglevel !== 'quiet')
+        throw commandError(shown);
       return shown;
     },
   }),
@@ -35,7 +36,10 @@ const running = {
     examples: [`salt '*' cmd.shell "ls -l | grep foo"`],
     params: params.shellParams,
     async run(args, ctx) {
-      const { stdout } = await run({ ...args, python_shell: args.kwargs['python_shell'] ?? true, redirect_stderr: true }, ctx);
+      const { stdout } = await run(
+        { ...args, python_shell: args.kwargs['python_shell'] ?? true, redirect_stderr: true },
+        ctx,
+      );
       return args.hide_output ? '' : stdout;
     },
   }),
@@ -107,7 +111,10 @@ const scripts = {
   }),
   exec_code: fn({
     doc: 'Runs source text with the program that understands it and gives back its output.',
-    examples: [`salt '*' cmd.exec_code ruby 'puts "cheese"'`, `salt '*' cmd.exec_code python3 'import sys; print(sys.argv[1])' args='x'`],
+    examples: [
+      `salt '*' cmd.exec_code ruby 'puts "cheese"'`,
+      `salt '*' cmd.exec_code python3 'import sys; print(sys.argv[1])' args='x'`,
+    ],
     params: params.codeParams,
     run: async (args, ctx) => (await runCode(args, ctx))['stdout'] ?? '',
   }),
@@ -130,7 +137,11 @@ const scripts = {
 };
 
 function writeToTerminal(device: string, text: string): [string, string] {
-  const path = device.startsWith('tty') ? `/dev/${device}` : device.startsWith('pts') ? `/dev/${device.replace('pts', 'pts/')}` : '';
+  const path = device.startsWith('tty')
+    ? `/dev/${device}`
+    : device.startsWith('pts')
+      ? `/dev/${device.replace('pts', 'pts/')}`
+      : '';
   if (!path || !/^\/dev\/(tty\w*|pts\/\d+)$/.test(path)) return ['Error', 'The specified device is not a valid TTY'];
   try {
     const file = openSync(path, 'a');
@@ -156,7 +167,8 @@ const looking = {
     doc: 'Where the first of several programs is that exists, or None.',
     examples: ["salt '*' cmd.which_bin '[pip3, pip, pip-python]'"],
     params: { cmds: p.any() },
-    run: ({ cmds }) => (typeof cmds === 'string' ? which(cmds) : Array.isArray(cmds) ? whichFirst(cmds.map(pyStr)) : null),
+    run: ({ cmds }) =>
+      typeof cmds === 'string' ? which(cmds) : Array.isArray(cmds) ? whichFirst(cmds.map(pyStr)) : null,
   }),
   has_exec: fn({
     doc: 'Whether a program can be found and run.',

@@ -2,10 +2,12 @@
 import { spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { resolve } from 'node:path';
-import { HaliteError, type ModuleContext, newDict, type PlainDict, type Value } from 'halite/sdk';
+import { type HaliteError, type ModuleContext, newDict, type PlainDict, type Value } from 'halite/sdk';
 import { pyRepr, pyStr } from '../../../base/codec/python/index.ts';
 import { asNumber } from '../../../base/codec/value.ts';
+import { messageOf } from '../../../base/errors/index.ts';
 import { matchesGlob } from '../../../base/util/index.ts';
+import { isEngine, renderText } from '../cp/templates.ts';
 import { commandError, invocationError, pythonError } from '../support/errors.ts';
 import { isFile } from '../support/read.ts';
 import { shellSplit } from '../support/shlex.ts';
@@ -21,7 +23,12 @@ export interface Outcome {
   stderr: string;
 }
 export const outcomeDict = ({ pid, retcode, stdout, stderr }: Outcome): PlainDict =>
-  newDict([['pid', pid], ['retcode', retcode], ['stdout', stdout], ['stderr', stderr]]);
+  newDict([
+    ['pid', pid],
+    ['retcode', retcode],
+    ['stdout', stdout],
+    ['stderr', stderr],
+  ]);
 
 /** Words as typed: YAML has turned `true` into a boolean before it gets here. */
 const asTyped = (value: Value): string => (typeof value === 'boolean' ? String(value) : pyStr(value));
@@ -49,15 +56,17 @@ function checkPermitted(shown: string | string[], ctx: ModuleContext): void {
   }
 }
 
-async function render(text: string, template: string, saltenv: string | null | undefined, ctx: ModuleContext): Promise<string> {
-  const kwargs = newDict([['string', text], ['default_renderer', template], ['saltenv', saltenv ?? 'base']]);
+async function render(
+  text: string,
+  template: string,
+  saltenv: string | null | undefined,
+  ctx: ModuleContext,
+): Promise<string> {
+  if (!isEngine(template)) throw commandError(`Attempted to render file paths with unavailable engine ${template}`);
   try {
-    return pyStr(await ctx.callWith('slsutil.renderer', [], kwargs));
+    return await renderText(text, template, saltenv ?? 'base', newDict(), ctx);
   } catch (error) {
-    if (error instanceof HaliteError && error.code === 'call.unknown') {
-      throw commandError(`Attempted to render file paths with unavailable engine ${template}`);
-    }
-    throw error;
+    throw commandError(`Failed to execute cmd with error: ${messageOf(error)}`);
   }
 }
 
@@ -72,7 +81,8 @@ function parseUmask(umask: Value | undefined): number | undefined {
 function parseTimeout(timeout: Value | undefined): number | undefined {
   if (timeout === null || timeout === undefined || timeout === 0) return undefined;
   const seconds = asNumber(timeout);
-  if (seconds === undefined) throw pythonError('salt.exceptions.TimedProcTimeoutError', `Error: timeout ${pyStr(timeout)} must be a number`);
+  if (seconds === undefined)
+    throw pythonError('salt.exceptions.TimedProcTimeoutError', `Error: timeout ${pyStr(timeout)} must be a number`);
   return seconds;
 }
 
@@ -140,7 +150,8 @@ function successCodes(value: Value | undefined): number[] {
 
 function isSuccess(args: RunArgs, outcome: Outcome): boolean {
   if (successCodes(args.success_retcodes).includes(outcome.retcode)) return true;
-  const inText = (texts: Value | undefined, output: string): boolean => texts != null && textList(texts).some((text) => output.includes(text));
+  const inText = (texts: Value | undefined, output: string): boolean =>
+    texts != null && textList(texts).some((text) => output.includes(text));
   return inText(args.success_stdout, outcome.stdout) || inText(args.success_stderr, outcome.stderr);
 }
 
@@ -159,7 +170,9 @@ function progressOf(args: RunArgs, ctx: ModuleContext): ((text: string) => void)
 function startInBackground(prepared: Prepared): Promise<Outcome> {
   const { umask, file, argv, identity } = prepared;
   const wrapped: [string, string[]] =
-    umask === undefined ? [file, [...argv]] : ['/bin/sh', ['-c', `umask ${umask.toString(8)}; exec "$@"`, 'sh', file, ...argv]];
+    umask === undefined
+      ? [file, [...argv]]
+      : ['/bin/sh', ['-c', `umask ${umask.toString(8)}; exec "$@"`, 'sh', file, ...argv]];
   return new Promise((done, fail) => {
     const child = spawn(wrapped[0], wrapped[1], {
       cwd: prepared.cwd,
@@ -190,7 +203,8 @@ function inputOf(args: RunArgs): string | undefined {
 export async function run(args: RunArgs, ctx: ModuleContext): Promise<Outcome> {
   const prepared = await prepare(args, ctx);
   successCodes(args.success_retcodes);
-  if (args.output_loglevel !== 'quiet') ctx.log.info('running command', { command: prepared.shown, cwd: prepared.cwd, runas: args.runas });
+  if (args.output_loglevel !== 'quiet')
+    ctx.log.info('running command', { command: prepared.shown, cwd: prepared.cwd, runas: args.runas });
   if (args.bg) {
     ctx.setRetcode(0);
     return startInBackground(prepared);
@@ -211,8 +225,13 @@ export async function run(args: RunArgs, ctx: ModuleContext): Promise<Outcome> {
   });
   if (result.timedOut) {
     const shown = Array.isArray(prepared.shown) ? pyRepr(prepared.shown) : prepared.shown;
-    ctx.setRetcode(args.ignore_retcode ? 0 : 1);
-    return { pid: result.pid, retcode: 1, stdout: `${shown} : Timed out after ${pyStr(args.timeout)} seconds`, stderr: '' };
+    // Salt: only the answer says that time was up; the job's own return code stays as it is.
+    return {
+      pid: result.pid,
+      retcode: 1,
+      stdout: `${shown} : Timed out after ${pyStr(args.timeout)} seconds`,
+      stderr: '',
+    };
   }
   const outcome: Outcome = {
     pid: result.pid,

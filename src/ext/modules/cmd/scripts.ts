@@ -13,7 +13,13 @@ import { outcomeDict, run } from './run.ts';
 
 /** A script that could not be fetched. */
 const cacheError = (): PlainDict =>
-  newDict([['pid', 0], ['retcode', 1], ['stdout', ''], ['stderr', ''], ['cache_error', true]]);
+  newDict([
+    ['pid', 0],
+    ['retcode', 1],
+    ['stdout', ''],
+    ['stderr', ''],
+    ['cache_error', true],
+  ]);
 
 /** A folder only the running user can look into; the script keeps its name's ending, which some programs need. */
 async function privateFolder(parent: string | null | undefined, uid: number | undefined): Promise<string> {
@@ -25,11 +31,15 @@ async function privateFolder(parent: string | null | undefined, uid: number | un
 async function fetchScript(source: string, target: string, args: ScriptArgs, ctx: ModuleContext): Promise<boolean> {
   const saltenv = args.saltenv ?? pyStr(ctx.opts['saltenv'] ?? 'base');
   if (args.template) {
-    const made = await ctx.callWith('cp.get_template', [source, target, args.template, saltenv], cleanKwargs(args.kwargs ?? newDict()));
+    const made = await ctx.callWith(
+      'cp.get_template',
+      [source, target, args.template, saltenv],
+      cleanKwargs(args.kwargs ?? newDict()),
+    );
     return isTruthy(made);
   }
-  const local = isAbsolute(source) ? source : await ctx.call('cp.cache_file', source, saltenv);
-  if (typeof local !== 'string' || !isFile(local)) return false;
+  const local = isAbsolute(source) ? source : await ctx.files.cacheFile(source, { saltenv });
+  if (!isFile(local)) return false;
   await copyFile(local, target);
   return true;
 }

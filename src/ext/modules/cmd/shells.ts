@@ -30,16 +30,26 @@ const versionCommands: Readonly<Record<string, readonly [RegExp, ...string[]]>> 
 export async function shellInfo(shell: string, ctx: ModuleContext): Promise<PlainDict> {
   const known = Object.hasOwn(versionCommands, shell) ? versionCommands[shell] : undefined;
   if (!known) {
-    return newDict([['error', `Salt does not know how to get the version number for ${shell}`], ['installed', null]]);
+    return newDict([
+      ['error', `Salt does not know how to get the version number for ${shell}`],
+      ['installed', null],
+    ]);
   }
   const [pattern, program = '', ...args] = known;
   const line = [program, ...args].join(' ');
   const path = which(program);
   if (!path) {
     const reason = `[Errno 2] No such file or directory: '${program}'`;
-    return newDict([['error', `Unable to run command '${line}' Reason: ${reason}`], ['installed', false]]);
+    return newDict([
+      ['error', `Unable to run command '${line}' Reason: ${reason}`],
+      ['installed', false],
+    ]);
   }
-  const failed = (reason: string): PlainDict => newDict([['error', `Unable to run command '${line}' Reason: ${reason}`], ['installed', false]]);
+  const failed = (reason: string): PlainDict =>
+    newDict([
+      ['error', `Unable to run command '${line}' Reason: ${reason}`],
+      ['installed', false],
+    ]);
   try {
     const { stdout, timedOut } = await ctx.exec(path, args, { mergeStderr: true, timeoutMs: 10_000 });
     if (timedOut) return failed('Timed out.');
@@ -50,7 +60,10 @@ export async function shellInfo(shell: string, ctx: ModuleContext): Promise<Plai
 }
 
 function describe(shell: string, path: string, raw: string | undefined, output: string): PlainDict {
-  const info = newDict([['installed', raw === undefined ? null : false], ['path', path]]);
+  const info = newDict([
+    ['installed', raw === undefined ? null : false],
+    ['path', path],
+  ]);
   if (raw !== undefined) info['version_raw'] = raw;
   const digits = raw === undefined ? undefined : /^\d[\d.]*/.exec(raw)?.[0];
   if (digits !== undefined) {

@@ -53,9 +53,13 @@ export const attributeFunctions = {
       const sign = operator === 'add' ? '+' : '-';
       const flags = kwargs['flags'] ? [`-${pyStr(kwargs['flags'])}`] : [];
       const version = kwargs['version'] ? ['-v', pyStr(kwargs['version'])] : [];
-      const { stdout } = await ctx.exec('chattr', [`${sign}${pyStr(kwargs['attributes'])}`, ...flags, ...version, ...files.map(pyStr)], {
-        mergeStderr: true,
-      });
+      const { stdout } = await ctx.exec(
+        'chattr',
+        [`${sign}${pyStr(kwargs['attributes'])}`, ...flags, ...version, ...files.map(pyStr)],
+        {
+          mergeStderr: true,
+        },
+      );
       return stdout.trim() === '';
     },
   }),
@@ -80,10 +84,24 @@ export const attributeFunctions = {
       persist: p.bool({ default: false, doc: 'also in the policy' }),
     },
     async run(args, ctx): Promise<Value> {
-      const parts: [string, string | null][] = [['-u', args.user], ['-r', args.role], ['-t', args.type], ['-l', args.range]];
+      const parts: [string, string | null][] = [
+        ['-u', args.user],
+        ['-r', args.role],
+        ['-t', args.type],
+        ['-l', args.range],
+      ];
       const options = parts.flatMap(([option, value]) => (value ? [option, value] : []));
       if (options.length === 0) return false;
-      if (args.persist) await ctx.callWith('selinux.fcontext_add_policy', [args.path], newDict([['sel_type', args.type], ['sel_user', args.user], ['sel_level', args.range]]));
+      if (args.persist)
+        await ctx.callWith(
+          'selinux.fcontext_add_policy',
+          [args.path],
+          newDict([
+            ['sel_type', args.type],
+            ['sel_user', args.user],
+            ['sel_level', args.range],
+          ]),
+        );
       const { retcode } = await ctx.exec('chcon', [...options, '--', args.path]);
       return retcode === 0 ? ctx.call('file.get_selinux_context', args.path) : false;
     },
@@ -97,7 +115,12 @@ export const attributeFunctions = {
   patch: fn({
     doc: 'Applies a patch to a file or folder and gives back what cmd.run_all does.',
     examples: ["salt '*' file.patch /opt/file.txt /tmp/file.txt.patch"],
-    params: { originalfile: p.path(), patchfile: p.path(), options: p.string({ default: '' }), dry_run: p.bool({ default: false }) },
+    params: {
+      originalfile: p.path(),
+      patchfile: p.path(),
+      options: p.string({ default: '' }),
+      dry_run: p.bool({ default: false }),
+    },
     run(args, ctx) {
       const program = which('patch');
       if (!program) throw commandError("patch executable not found. Is the distribution's patch package installed?");
@@ -112,7 +135,8 @@ export const attributeFunctions = {
       if (!isDirectory(args.originalfile)) command.push(args.originalfile);
       else {
         command.push('-d', args.originalfile);
-        if (!given.some((option) => option.startsWith('-p') || option.startsWith('--strip='))) command.push('--strip=0');
+        if (!given.some((option) => option.startsWith('-p') || option.startsWith('--strip=')))
+          command.push('--strip=0');
       }
       return ctx.call('cmd.run_all', command);
     },
@@ -150,7 +174,11 @@ export const attributeFunctions = {
       if (!args.show_changes) return '<show_changes=False>';
       const note = binaryNote(a, b);
       if (note) return note;
-      return unifiedDiff(keepLines(left), keepLines(right), args.show_filenames ? { from: args.file1, to: args.file2 } : {});
+      return unifiedDiff(
+        keepLines(left),
+        keepLines(right),
+        args.show_filenames ? { from: args.file1, to: args.file2 } : {},
+      );
     },
   }),
 };

@@ -2,7 +2,7 @@
 import { copyFileSync, rmSync } from 'node:fs';
 import { chmod, chown, copyFile, mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { dictOf, fn, type ModuleContext, newDict, p, type PlainDict, type Value } from 'halite/sdk';
+import { dictOf, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { osText } from '../support/os-errors.ts';
 import { baseName, dirName, expandUser } from '../support/paths.ts';
@@ -19,7 +19,8 @@ interface Backup {
 
 const root = (ctx: ModuleContext): string => join(pyStr(ctx.opts['cachedir'] ?? ''), 'file_backup');
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-const stamp = /^(.*)_(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)_([A-Z][a-z]{2})_(\d{2})_(\d{2}):(\d{2}):(\d{2})_(\d{1,6})_(\d{4})$/;
+const stamp =
+  /^(.*)_(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)_([A-Z][a-z]{2})_(\d{2})_(\d{2}):(\d{2}):(\d{2})_(\d{1,6})_(\d{4})$/;
 
 function parse(folder: string, name: string): Backup | undefined {
   const match = stamp.exec(name);
@@ -41,12 +42,16 @@ function entry(backup: Backup): PlainDict {
 
 function backupsIn(folder: string): Backup[] {
   const names = isDirectory(folder) ? listDir(folder).filter((name) => isFile(join(folder, name))) : [];
-  return names.flatMap((name) => parse(folder, name) ?? []).sort((a, b) => b.time.getTime() - a.time.getTime() || (a.micros < b.micros ? 1 : -1));
+  return names
+    .flatMap((name) => parse(folder, name) ?? [])
+    .sort((a, b) => b.time.getTime() - a.time.getTime() || (a.micros < b.micros ? 1 : -1));
 }
 
 const folderOf = (path: string, ctx: ModuleContext): string => join(root(ctx), dirName(path).slice(1));
-const limitOf = (limit: Value): number => (/^\d+$/.test(pyStr(limit)) ? Number(pyStr(limit)) : Number.POSITIVE_INFINITY);
-const numbered = (list: readonly Backup[]): Value => dictOf(list.map((backup, index) => [index, entry(backup)] as const));
+const limitOf = (limit: Value): number =>
+  /^\d+$/.test(pyStr(limit)) ? Number(pyStr(limit)) : Number.POSITIVE_INFINITY;
+const numbered = (list: readonly Backup[]): Value =>
+  dictOf(list.map((backup, index) => [index, entry(backup)] as const));
 
 function backupsOf(path: string, ctx: ModuleContext): Backup[] {
   return backupsIn(folderOf(path, ctx)).filter((backup) => backup.base === baseName(path));
@@ -57,7 +62,10 @@ async function keep(path: string, ctx: ModuleContext): Promise<void> {
   const stats = statOf(path);
   if (!stats) return;
   const micros = String(Date.now() * 1000).slice(-6);
-  const target = join(folderOf(path, ctx), `${baseName(path)}_${strftime(new Date(), `%a_%b_%d_%H:%M:%S_${micros}_%Y`)}`);
+  const target = join(
+    folderOf(path, ctx),
+    `${baseName(path)}_${strftime(new Date(), `%a_%b_%d_%H:%M:%S_${micros}_%Y`)}`,
+  );
   await mkdir(dirname(target), { recursive: true });
   await copyFile(path, target);
   await chown(target, Number(stats.uid), Number(stats.gid));
@@ -66,12 +74,20 @@ async function keep(path: string, ctx: ModuleContext): Promise<void> {
 
 /** The backup of that number, or what is wrong with the number. */
 function chosen(path: string, id: Value, ctx: ModuleContext): Backup | PlainDict {
-  const refuse = (comment: string): PlainDict => newDict([['result', false], ['comment', comment]]);
+  const refuse = (comment: string): PlainDict =>
+    newDict([
+      ['result', false],
+      ['comment', comment],
+    ]);
   if (!/^-?(0|[1-9]\d*)$/.test(pyStr(id))) return refuse(`Invalid backup_id '${pyStr(id)}'`);
   return backupsOf(path, ctx)[Number(pyStr(id))] ?? refuse(`backup_id '${pyStr(id)}' does not exist for ${path}`);
 }
 const isBackup = (value: Backup | PlainDict): value is Backup => 'micros' in value;
-const outcome = (result: boolean, comment: string): PlainDict => newDict([['result', result], ['comment', comment]]);
+const outcome = (result: boolean, comment: string): PlainDict =>
+  newDict([
+    ['result', result],
+    ['comment', comment],
+  ]);
 
 function listOf(name: string) {
   return fn({
@@ -111,7 +127,9 @@ export const backupFunctions = {
       for (const backup of backupsIn(folderOf(expandUser(args.path), ctx))) {
         found.set(backup.base, [...(found.get(backup.base) ?? []), backup]);
       }
-      return dictOf([...found].sort().map(([base, list]) => [base, numbered(list.slice(0, limitOf(args.limit)))] as const));
+      return dictOf(
+        [...found].sort().map(([base, list]) => [base, numbered(list.slice(0, limitOf(args.limit)))] as const),
+      );
     },
   }),
   restore_backup: fn({

@@ -102,7 +102,12 @@ export const blockFunctions = {
       insert_after_match: p.any({ default: null, doc: 'regular expression of the line to put the block after' }),
     },
     run(args): Value {
-      const places = [args.append_if_not_found, args.prepend_if_not_found, args.insert_before_match, args.insert_after_match];
+      const places = [
+        args.append_if_not_found,
+        args.prepend_if_not_found,
+        args.insert_before_match,
+        args.insert_after_match,
+      ];
       if (places.filter(Boolean).length > 1) {
         throw invocationError(
           'Only one of append_if_not_found, prepend_if_not_found, insert_before_match, and insert_after_match is permitted',
@@ -118,7 +123,10 @@ export const blockFunctions = {
       const made = replaceBlock(text, args);
       const diff = unifiedDiff(rawLines(text), made);
       if (diff !== '' && !args.dry_run) {
-        rewrite(target, made.join(''), { backup: args.backup === false ? undefined : pyStr(args.backup), keepInode: false });
+        rewrite(target, made.join(''), {
+          backup: args.backup === false ? undefined : pyStr(args.backup),
+          keepInode: false,
+        });
       }
       return args.show_changes ? diff : diff !== '';
     },

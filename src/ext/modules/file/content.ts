@@ -1,17 +1,16 @@
 // Functions of `file` that read and write content as a whole.
 import { open, readFile, truncate, utimes, writeFile } from 'node:fs/promises';
-import { fn, p, type PlainDict, type Value } from 'halite/sdk';
+import { fn, type PlainDict, p, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { asNumber } from '../../../base/codec/value.ts';
 import { matchesGlob, pyRegexSearch } from '../../../base/util/index.ts';
 import { commandError, invocationError } from '../support/errors.ts';
 import { osReason, withOsErrors } from '../support/os-errors.ts';
-import { expandUser } from '../support/paths.ts';
+import { expandUser, globPaths } from '../support/paths.ts';
 import { pathExists } from '../support/read.ts';
 import { shellSplit } from '../support/shlex.ts';
 import { keepLines } from '../support/unified-diff.ts';
 import { pyInt } from '../support/values.ts';
-import { globPaths } from '../support/paths.ts';
 
 /** Lines given one by one, or as the keyword `args`. */
 function linesOf(args: readonly Value[], kwargs: PlainDict): string[] {
@@ -193,7 +192,10 @@ export const contentFunctions = {
   }),
   grep: fn({
     doc: 'Runs grep on files (globs allowed) and gives back what cmd.run_all does.',
-    examples: ["salt '*' file.grep /etc/passwd nobody", `salt '*' file.grep /etc/sysconfig/network-scripts/ifcfg-eth0 ipaddr -- -i`],
+    examples: [
+      "salt '*' file.grep /etc/passwd nobody",
+      `salt '*' file.grep /etc/sysconfig/network-scripts/ifcfg-eth0 ipaddr -- -i`,
+    ],
     params: { path, pattern: p.string(), opts: p.rest({ doc: 'options of grep, one per argument' }) },
     run(args, ctx) {
       const options = args.opts.flatMap((option) => {

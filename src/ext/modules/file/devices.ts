@@ -1,6 +1,6 @@
 // Functions of `file` on device files and pipes, and on files that processes hold open.
 import { realpathSync } from 'node:fs';
-import { dictOf, fn, type ModuleContext, newDict, p, type PlainDict, type Value } from 'halite/sdk';
+import { dictOf, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { invocationError, pythonError } from '../support/errors.ts';
 import { normalizeMode } from '../support/modes.ts';
@@ -24,7 +24,12 @@ const titles = { c: 'Character device', b: 'Block device', p: 'Fifo pipe' };
 async function makeNode(node: Node, ctx: ModuleContext): Promise<PlainDict> {
   const created = `${titles[node.type]} ${node.name} created.`;
   const answer = (changes: PlainDict, comment: string, result: Value): PlainDict =>
-    newDict([['name', node.name], ['changes', changes], ['comment', comment], ['result', result]]);
+    newDict([
+      ['name', node.name],
+      ['changes', changes],
+      ['comment', comment],
+      ['result', result],
+    ]);
   if (ctx.test) return answer(newDict([['new', created]]), '', null);
   if (lstatOf(node.name)) return answer(newDict(), `File ${node.name} exists and cannot be overwritten`, false);
   const mode = normalizeMode(node.mode) ?? '0660';
@@ -48,7 +53,9 @@ function deviceNumbers(path: string): [number, number] {
 function openFiles(byPid: boolean): Value {
   const files = new Map<string, Set<number>>();
   const processes = new Map<number, Set<string>>();
-  for (const pid of listDir('/proc').filter((name) => /^\d+$/.test(name)).map(Number)) {
+  for (const pid of listDir('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)) {
     const names = new Set<string>();
     for (const link of [...listDir(`/proc/${pid}/fd`).map((fd) => `/proc/${pid}/fd/${fd}`), `/proc/${pid}/exe`]) {
       try {
@@ -65,13 +72,25 @@ function openFiles(byPid: boolean): Value {
 }
 
 const name = p.path();
-const ownerParams = { user: p.any({ default: null }), group: p.any({ default: null }), mode: p.any({ default: '0660' }) };
+const ownerParams = {
+  user: p.any({ default: null }),
+  group: p.any({ default: null }),
+  mode: p.any({ default: '0660' }),
+};
 const question = (doc: string, key: string, check: (path: string) => boolean) =>
   fn({ doc, examples: [`salt '*' file.${key} /dev/x`], params: { name }, run: (args) => check(expandUser(args.name)) });
 
 export const deviceFunctions = {
-  is_chrdev: question('Whether a path is a character device.', 'is_chrdev', (path) => statOf(path)?.isCharacterDevice() ?? false),
-  is_blkdev: question('Whether a path is a block device.', 'is_blkdev', (path) => statOf(path)?.isBlockDevice() ?? false),
+  is_chrdev: question(
+    'Whether a path is a character device.',
+    'is_chrdev',
+    (path) => statOf(path)?.isCharacterDevice() ?? false,
+  ),
+  is_blkdev: question(
+    'Whether a path is a block device.',
+    'is_blkdev',
+    (path) => statOf(path)?.isBlockDevice() ?? false,
+  ),
   is_fifo: question('Whether a path is a named pipe.', 'is_fifo', (path) => statOf(path)?.isFIFO() ?? false),
   get_devmm: fn({
     doc: 'Major and minor number of a device.',
@@ -84,14 +103,20 @@ export const deviceFunctions = {
     examples: ["salt '*' file.mknod_chrdev /dev/chr 180 31"],
     params: { name, major: p.any(), minor: p.any(), ...ownerParams },
     run: (args, ctx) =>
-      makeNode({ ...args, name: expandUser(args.name), type: 'c', numbers: [pyInt(args.major), pyInt(args.minor)] }, ctx),
+      makeNode(
+        { ...args, name: expandUser(args.name), type: 'c', numbers: [pyInt(args.major), pyInt(args.minor)] },
+        ctx,
+      ),
   }),
   mknod_blkdev: fn({
     doc: 'Makes a block device.',
     examples: ["salt '*' file.mknod_blkdev /dev/blk 8 999"],
     params: { name, major: p.any(), minor: p.any(), ...ownerParams },
     run: (args, ctx) =>
-      makeNode({ ...args, name: expandUser(args.name), type: 'b', numbers: [pyInt(args.major), pyInt(args.minor)] }, ctx),
+      makeNode(
+        { ...args, name: expandUser(args.name), type: 'b', numbers: [pyInt(args.major), pyInt(args.minor)] },
+        ctx,
+      ),
   }),
   mknod_fifo: fn({
     doc: 'Makes a named pipe.',

@@ -1,7 +1,7 @@
 // `file.find`: walks folders and reports, deletes or runs something for every path that fits.
 import { createHash } from 'node:crypto';
 import { type BigIntStats, createReadStream, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { fn, type ModuleContext, p, type PlainDict, type Value } from 'halite/sdk';
+import { fn, type ModuleContext, type PlainDict, p, type Value } from 'halite/sdk';
 import { pyRepr, pyStr } from '../../../base/codec/python/index.ts';
 import { pyRegex, pyRegexSearch } from '../../../base/util/index.ts';
 import { groupById, groupByName, userById, userByName } from '../support/accounts.ts';
@@ -29,7 +29,8 @@ const typeLetters: Readonly<Record<string, (stats: BigIntStats) => boolean>> = {
   p: (s) => s.isFIFO(),
   s: (s) => s.isSocket(),
 };
-const letterOf = (stats: BigIntStats): string => Object.entries(typeLetters).find(([, fits]) => fits(stats))?.[0] ?? '?';
+const letterOf = (stats: BigIntStats): string =>
+  Object.entries(typeLetters).find(([, fits]) => fits(stats))?.[0] ?? '?';
 
 const fail = (message: string): never => {
   throw pythonError('ValueError', message);
@@ -117,7 +118,8 @@ function mtimeTest(value: string): Test {
 function grepTest(value: string): Test {
   try {
     const pattern = pyRegexSearch(value);
-    return (candidate) => (candidate.stats()?.isFile() ?? false) && pattern.test(readFileSync(candidate.path, 'latin1'));
+    return (candidate) =>
+      (candidate.stats()?.isFile() ?? false) && pattern.test(readFileSync(candidate.path, 'latin1'));
   } catch {
     return fail(`invalid regular expression: "${value}"`);
   }
@@ -217,7 +219,11 @@ function searchOf(options: PlainDict): Search {
     else if (key === 'exec') search.actions.push(execAction(value));
   }
   if (search.actions.length === 0) search.actions.push(printAction(''));
-  return { ...search, mindepth: pyInt(mindepth), maxdepth: maxdepth === null ? Number.POSITIVE_INFINITY : pyInt(maxdepth) };
+  return {
+    ...search,
+    mindepth: pyInt(mindepth),
+    maxdepth: maxdepth === null ? Number.POSITIVE_INFINITY : pyInt(maxdepth),
+  };
 }
 
 function candidateOf(path: string): Candidate {

@@ -1,8 +1,8 @@
 // `file.line`: one line inserted, ensured, replaced or deleted.
 import { readFileSync } from 'node:fs';
 import { fn, p, type Value } from 'halite/sdk';
-import { pyRegexSearch } from '../../../base/util/index.ts';
 import { messageOf } from '../../../base/errors/index.ts';
+import { pyRegexSearch } from '../../../base/util/index.ts';
 import { commandError } from '../support/errors.ts';
 import { expandUser } from '../support/paths.ts';
 import { isFile } from '../support/read.ts';
@@ -34,7 +34,9 @@ function fitting(lines: readonly string[], pattern: string | null): string[] | u
 
 function requireOne(found: readonly string[], what: string): string {
   if (found.length === 1) return found[0] as string;
-  throw commandError(`Found ${found.length > 1 ? 'more than' : 'less than'} expected occurrences in "${what}" expression`);
+  throw commandError(
+    `Found ${found.length > 1 ? 'more than' : 'less than'} expected occurrences in "${what}" expression`,
+  );
 }
 
 /** The content with the indentation of another line. */
@@ -49,12 +51,14 @@ function insertAtLocation(lines: string[], content: string, location: string, in
   if (location === 'end') {
     return lines.length > 0 ? [...lines, indented(lines.at(-1) as string, content, indent)] : [content];
   }
-  if (location === 'start') return lines.length > 0 ? [withEndOf(lines[0] as string, content), ...lines] : [`${content}\n`];
+  if (location === 'start')
+    return lines.length > 0 ? [withEndOf(lines[0] as string, content), ...lines] : [`${content}\n`];
   return lines;
 }
 
 function insert(lines: string[], content: string, request: LineRequest, before?: string[], after?: string[]): string[] {
-  const put = (index: number, like: string): string[] => lines.toSpliced(index, 0, indented(like, content, request.indent));
+  const put = (index: number, like: string): string[] =>
+    lines.toSpliced(index, 0, indented(like, content, request.indent));
   if (before === undefined && after === undefined && request.location === null) {
     throw commandError('On insert either "location" or "before/after" conditions are required.');
   }
@@ -75,7 +79,13 @@ function insert(lines: string[], content: string, request: LineRequest, before?:
   throw commandError('Neither before or after was found in file');
 }
 
-function ensureBetween(lines: string[], content: string, request: LineRequest, before: string[], after: string[]): string[] {
+function ensureBetween(
+  lines: string[],
+  content: string,
+  request: LineRequest,
+  before: string[],
+  after: string[],
+): string[] {
   const first = lines.indexOf(requireOne(after, 'after'));
   const last = lines.indexOf(requireOne(before, 'before'));
   if (lines.some((line) => line.trimStart() === content)) return lines;
@@ -115,7 +125,9 @@ export function setLine(lines: string[], request: LineRequest): string[] {
     const index = lines.indexOf(match[0] as string);
     return lines.with(index, indented(lines[index] as string, content, request.indent));
   }
-  return mode === 'insert' ? insert(lines, content, request, before, after) : ensure(lines, content, request, before, after);
+  return mode === 'insert'
+    ? insert(lines, content, request, before, after)
+    : ensure(lines, content, request, before, after);
 }
 
 /** Every line but the last gets a line end, like the one before it. */

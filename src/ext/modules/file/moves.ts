@@ -1,13 +1,26 @@
 // Functions of `file` that make, move, copy, link and remove paths.
-import { cpSync, copyFileSync, linkSync, mkdirSync, readdirSync, readlinkSync, renameSync, rmdirSync, rmSync, symlinkSync, unlinkSync } from 'node:fs';
+
 import { randomUUID } from 'node:crypto';
+import {
+  copyFileSync,
+  cpSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+} from 'node:fs';
 import { fn, newDict, p, type Value } from 'halite/sdk';
 import { commandError, invocationError } from '../support/errors.ts';
+import { normalizeMode } from '../support/modes.ts';
 import { osText } from '../support/os-errors.ts';
 import { baseName, dirName, expandUser, isAbsolutePath, joinPath, normalPath } from '../support/paths.ts';
 import { isDirectory, pathExists } from '../support/read.ts';
 import { lstatOf, statOf } from '../support/stat.ts';
-import { normalizeMode } from '../support/modes.ts';
 import { pyInt } from '../support/values.ts';
 import { changeMode, changeOwner } from './ownership.ts';
 import { fileStats, realPath } from './stats.ts';
@@ -46,7 +59,8 @@ function copy(src: string, dst: string, recurse: boolean, removeExisting: boolea
   if (!pathExists(src)) throw commandError(`No such file or directory '${src}'`);
   const { user, group, mode } = fileStats(src, true);
   const folders = isDirectory(dst) || isDirectory(src);
-  if (folders && !recurse) throw invocationError('Cannot copy overwriting a directory without recurse flag set to true!');
+  if (folders && !recurse)
+    throw invocationError('Cannot copy overwriting a directory without recurse flag set to true!');
   try {
     if (folders) {
       if (removeExisting) rmSync(dst, { recursive: true, force: true });
@@ -94,7 +108,8 @@ function removeEmpty(path: string, recurse: boolean, verbose: boolean, olderThan
   if (!isAbsolutePath(path)) throw invocationError('File path must be absolute.');
   if (!isDirectory(path)) throw invocationError('A valid directory was not specified.');
   const limit = olderThan ? Date.now() / 1000 - pyInt(olderThan) * 86400 : undefined;
-  const oldEnough = (folder: string): boolean => limit === undefined || Number(statOf(folder)?.mtimeMs ?? 0n) / 1000 < limit;
+  const oldEnough = (folder: string): boolean =>
+    limit === undefined || Number(statOf(folder)?.mtimeMs ?? 0n) / 1000 < limit;
   const deleted: string[] = [];
   const errors: Value[] = [];
   for (const folder of [...(recurse ? foldersBelow(path) : []), path].filter(oldEnough)) {
@@ -106,7 +121,13 @@ function removeEmpty(path: string, recurse: boolean, verbose: boolean, olderThan
     }
   }
   const result = errors.length === 0 && (recurse || deleted.includes(path));
-  return verbose ? newDict([['deleted', deleted], ['errors', errors], ['result', result]]) : result;
+  return verbose
+    ? newDict([
+        ['deleted', deleted],
+        ['errors', errors],
+        ['result', result],
+      ])
+    : result;
 }
 
 interface NewFolder {
@@ -129,7 +150,9 @@ function makeParents(path: string, about: NewFolder): string | null {
   if (isDirectory(folder)) return `Directory '${folder}' already exists`;
   if (pathExists(folder)) return `The path '${folder}' already exists and is not a directory`;
   if (!isAbsolutePath(folder)) {
-    throw invocationError(`Recursive creation for path '${folder}' would result in an infinite loop. Please use an absolute path.`);
+    throw invocationError(
+      `Recursive creation for path '${folder}' would result in an infinite loop. Please use an absolute path.`,
+    );
   }
   makeFolders(folder, about);
   return null;
@@ -170,7 +193,10 @@ export const moveFunctions = {
     examples: ["salt '*' file.readlink /path/to/link"],
     params: { path, canonicalize: p.bool({ default: false }) },
     run(args) {
-      const target = expandUser(args.path).replace(/\$\{?(\w+)\}?/g, (whole, name: string) => process.env[name] ?? whole);
+      const target = expandUser(args.path).replace(
+        /\$\{?(\w+)\}?/g,
+        (whole, name: string) => process.env[name] ?? whole,
+      );
       if (!isAbsolutePath(target)) throw invocationError(`Path to link must be absolute: ${target}`);
       if (!isLink(target)) throw invocationError(`A valid link was not specified: ${target}`);
       return args.canonicalize ? realPath(target) : readlinkSync(target);
@@ -205,13 +231,24 @@ export const moveFunctions = {
       } catch (error) {
         throw commandError(`Unable to move '${src}' to '${dst}': ${osText(error, src)}`);
       }
-      return newDict([['result', true], ['comment', `'${src}' moved to '${dst}'`]]);
+      return newDict([
+        ['result', true],
+        ['comment', `'${src}' moved to '${dst}'`],
+      ]);
     },
   }),
   copy: fn({
     doc: 'Copies a file, or a folder with recurse. Owner and mode are kept.',
-    examples: ["salt '*' file.copy /path/to/src /path/to/dst", "salt '*' file.copy /path/to/src_dir /path/to/dst_dir recurse=True"],
-    params: { src: p.path(), dst: p.path(), recurse: p.bool({ default: false }), remove_existing: p.bool({ default: false }) },
+    examples: [
+      "salt '*' file.copy /path/to/src /path/to/dst",
+      "salt '*' file.copy /path/to/src_dir /path/to/dst_dir recurse=True",
+    ],
+    params: {
+      src: p.path(),
+      dst: p.path(),
+      recurse: p.bool({ default: false }),
+      remove_existing: p.bool({ default: false }),
+    },
     run: (args) => copy(expandUser(args.src), expandUser(args.dst), args.recurse, args.remove_existing),
   }),
   remove: fn({
@@ -250,7 +287,12 @@ export const moveFunctions = {
   makedirs_perms: fn({
     doc: 'Makes a folder and those above it with an owner and a mode.',
     examples: ["salt '*' file.makedirs_perms /opt/code"],
-    params: { name: p.path(), user: p.any({ default: null }), group: p.any({ default: null }), mode: p.any({ default: '0755' }) },
+    params: {
+      name: p.path(),
+      user: p.any({ default: null }),
+      group: p.any({ default: null }),
+      mode: p.any({ default: '0755' }),
+    },
     run(args) {
       makeFolders(expandUser(args.name), args);
       return null;

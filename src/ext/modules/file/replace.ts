@@ -1,5 +1,5 @@
 // Functions of `file` that change parts of a file by regular expressions.
-import { readFileSync, readlinkSync, copyFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, readlinkSync } from 'node:fs';
 import { fn, p, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { pyRegex, pyRegexSearch } from '../../../base/util/index.ts';
@@ -8,9 +8,9 @@ import { osText } from '../support/os-errors.ts';
 import { expandUser } from '../support/paths.ts';
 import { flagLetters, pyEscape, pySub } from '../support/py-sub.ts';
 import { isFile, pathExists } from '../support/read.ts';
+import { shellSplit } from '../support/shlex.ts';
 import { lstatOf } from '../support/stat.ts';
 import { keepLines, unifiedDiff } from '../support/unified-diff.ts';
-import { shellSplit } from '../support/shlex.ts';
 import { linkBackup, requireText, rewrite } from './rewrite.ts';
 import { realPath } from './stats.ts';
 
@@ -86,7 +86,9 @@ function replace(args: ReplaceArgs): Value {
 function commentLine(path: string, regex: string, char: string, comment: boolean, backup: Value): Value {
   const inner = regex.replace(/^\^+/, '').replace(/\$+$/, '');
   const end = regex.endsWith('$') ? '$' : '';
-  const pattern = pyRegex(comment ? `${regex.startsWith('^') ? '^' : ''}(${inner})${end}` : `^${char}\\s*(${inner})${end}`);
+  const pattern = pyRegex(
+    comment ? `${regex.startsWith('^') ? '^' : ''}(${inner})${end}` : `^${char}\\s*(${inner})${end}`,
+  );
   const target = realPath(expandUser(path));
   if (!isFile(target)) throw invocationError(`File not found: ${target}`);
   requireText(target);
@@ -151,7 +153,14 @@ export const replaceFunctions = {
   search: fn({
     doc: 'Whether a regular expression fits anywhere in a file.',
     examples: ["salt '*' file.search /etc/crontab 'mymaintenance.sh'"],
-    params: { path, pattern: p.string(), flags, bufsize, ignore_if_missing: p.bool({ default: false }), multiline: p.bool({ default: false }) },
+    params: {
+      path,
+      pattern: p.string(),
+      flags,
+      bufsize,
+      ignore_if_missing: p.bool({ default: false }),
+      multiline: p.bool({ default: false }),
+    },
     run({ path: given, pattern, flags: letters, ignore_if_missing, multiline }) {
       const target = realPath(expandUser(given));
       if (!pathExists(target)) {
@@ -197,7 +206,9 @@ export const replaceFunctions = {
     run(args, ctx) {
       const target = expandUser(args.path);
       if (!pathExists(target)) return false;
-      const [before, after, limit] = [args.before, args.after, args.limit].map((text) => sedEscape(text, args.escape_all));
+      const [before, after, limit] = [args.before, args.after, args.limit].map((text) =>
+        sedEscape(text, args.escape_all),
+      );
       const expression = `${limit ? `/${limit}/ ` : ''}${args.negate_match ? '!' : ''}s/${before}/${after}/${args.flags}`;
       const inPlace = args.backup ? `-i${args.backup}` : '-i';
       return ctx.call('cmd.run_all', ['sed', inPlace, ...shellSplit(args.options), expression, target]);

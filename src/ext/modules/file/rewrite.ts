@@ -1,5 +1,15 @@
 // Changing a file's content while keeping its owner, mode and, when wished, its inode and a backup.
-import { chmodSync, chownSync, copyFileSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { commandError, invocationError } from '../support/errors.ts';
 import { osText } from '../support/os-errors.ts';
 import { lstatOf, statOf } from '../support/stat.ts';

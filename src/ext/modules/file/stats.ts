@@ -2,14 +2,14 @@
 import { accessSync, constants, realpathSync, statfsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fn, newDict, p, type PlainDict, type Value } from 'halite/sdk';
+import { fn, newDict, type PlainDict, p, type Value } from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
 import { groupById, userById } from '../support/accounts.ts';
 import { commandError, invocationError } from '../support/errors.ts';
 import { baseName, dirName, expandUser, globPaths, isAbsolutePath, joinPath, normalPath } from '../support/paths.ts';
 import { isDirectory, isFile, listDir, pathExists } from '../support/read.ts';
 import { lstatOf, modeText, pySeconds, statOf, typeName } from '../support/stat.ts';
 import { pyFloat } from '../support/text.ts';
-import { pyStr } from '../../../base/codec/python/index.ts';
 import { hashFile } from './hashes.ts';
 
 /** os.path.realpath: works for paths that do not exist, too. */
@@ -68,7 +68,8 @@ const accessModes: Readonly<Record<string, number>> = {
 function canAccess(path: string, mode: Value): boolean {
   if (!isAbsolutePath(path)) throw invocationError('Path to link must be absolute.');
   const bits = typeof mode === 'number' ? mode : accessModes[pyStr(mode)];
-  if (bits === undefined || !Object.values(accessModes).includes(bits)) throw invocationError('Invalid mode specified.');
+  if (bits === undefined || !Object.values(accessModes).includes(bits))
+    throw invocationError('Invalid mode specified.');
   try {
     accessSync(path, bits);
     return true;
@@ -101,7 +102,11 @@ export const statFunctions = {
   file_exists: question('Whether a file is there (a link is followed).', 'file_exists', isFile),
   directory_exists: question('Whether a folder is there (a link is followed).', 'directory_exists', isDirectory),
   path_exists_glob: question('Whether any path fits a glob.', 'path_exists_glob', (glob) => globPaths(glob).length > 0),
-  is_link: question('Whether a path is a symbolic link.', 'is_link', (target) => lstatOf(target)?.isSymbolicLink() ?? false),
+  is_link: question(
+    'Whether a path is a symbolic link.',
+    'is_link',
+    (target) => lstatOf(target)?.isSymbolicLink() ?? false,
+  ),
   is_hardlink: fn({
     doc: 'Whether a file has more than one name; empty when it does not exist.',
     examples: ["salt '*' file.is_hardlink /path"],
@@ -218,7 +223,12 @@ export const statFunctions = {
     inline: true,
     run: (args) => normalPath(args.path),
   }),
-  pardir: fn({ doc: 'How the folder above is written: two dots.', examples: ["salt '*' file.pardir"], inline: true, run: () => '..' }),
+  pardir: fn({
+    doc: 'How the folder above is written: two dots.',
+    examples: ["salt '*' file.pardir"],
+    inline: true,
+    run: () => '..',
+  }),
 };
 
 /** Whether a path exists, links followed. */

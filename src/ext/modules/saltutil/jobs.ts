@@ -1,7 +1,7 @@
 // Functions of `saltutil` on running and finished jobs.
 import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fn, isDict, type ModuleContext, newDict, p, type PlainDict, type RunningJob, type Value } from 'halite/sdk';
+import { fn, isDict, type ModuleContext, newDict, type PlainDict, p, type RunningJob, type Value } from 'halite/sdk';
 import { unpack } from '../../../base/codec/msgpack/index.ts';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { matchesGlob } from '../../../base/util/index.ts';
@@ -31,7 +31,8 @@ const cachedJobs = (ctx: ModuleContext): string => join(pyStr(ctx.opts['cachedir
 async function findCached(id: string, ctx: ModuleContext): Promise<Value> {
   const folder = join(cachedJobs(ctx), id);
   if (!/^[\w.-]+$/.test(id) || id.startsWith('.') || !isDirectory(folder)) {
-    if (!ctx.opts['cache_jobs']) return 'Local jobs cache directory not found; you may need to enable cache_jobs on this minion';
+    if (!ctx.opts['cache_jobs'])
+      return 'Local jobs cache directory not found; you may need to enable cache_jobs on this minion';
     return `Local jobs cache directory ${folder} not found`;
   }
   const content = await readFile(join(folder, 'return.p'));

@@ -1,7 +1,7 @@
 // Functions of `saltutil` that act on the master: only where minion and master share a machine, or by asking the master.
 import { readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { dictEntries, fn, isDict, type ModuleContext, newDict, p, type PlainDict, type Value } from 'halite/sdk';
+import { dictEntries, fn, isDict, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
 import { dumpJson, loadJson } from '../../../base/codec/json/index.ts';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { messageOf } from '../../../base/errors/index.ts';
@@ -34,7 +34,12 @@ const words = (args: readonly Value[], kwargs: PlainDict): string[] => [
 ];
 
 async function ask(program: string, options: string[], ctx: ModuleContext): Promise<Value> {
-  const { retcode, stdout, stderr } = await ctx.exec(programPath(program), ['-c', masterFolder(ctx), '--out=json', ...options]);
+  const { retcode, stdout, stderr } = await ctx.exec(programPath(program), [
+    '-c',
+    masterFolder(ctx),
+    '--out=json',
+    ...options,
+  ]);
   try {
     return loadJson(stdout);
   } catch {
@@ -77,9 +82,18 @@ async function remote(call: RemoteCall, ctx: ModuleContext): Promise<PlainDict> 
   const option = Object.hasOwn(targetOptions, call.tgt_type) ? [targetOptions[call.tgt_type] as string] : [];
   const tgt = Array.isArray(call.tgt) ? call.tgt.map(pyStr).join(',') : pyStr(call.tgt);
   const args = Array.isArray(call.arg) ? call.arg : [call.arg];
-  const kwargs = isDict(call.kwarg) ? newDict(dictEntries(call.kwarg).map(([key, value]) => [pyStr(key), value])) : newDict();
-  const limits = [...(call.timeout ? [`--timeout=${call.timeout}`] : []), ...(call.ret ? [`--return=${call.ret}`] : [])];
-  const answer = await ask('salt', ['--static', ...limits, ...option, '--', tgt, call.fun, ...words(args, kwargs)], ctx);
+  const kwargs = isDict(call.kwarg)
+    ? newDict(dictEntries(call.kwarg).map(([key, value]) => [pyStr(key), value]))
+    : newDict();
+  const limits = [
+    ...(call.timeout ? [`--timeout=${call.timeout}`] : []),
+    ...(call.ret ? [`--return=${call.ret}`] : []),
+  ];
+  const answer = await ask(
+    'salt',
+    ['--static', ...limits, ...option, '--', tgt, call.fun, ...words(args, kwargs)],
+    ctx,
+  );
   const found = newDict();
   if (isDict(answer)) for (const [id, value] of dictEntries(answer)) found[pyStr(id)] = newDict([['ret', value]]);
   return found;
@@ -100,7 +114,10 @@ const remoteParams = {
 export const masterFunctions = {
   runner: fn({
     doc: 'Runs a runner function. Only on a minion next to its master.',
-    examples: ["salt master_minion saltutil.runner jobs.list_jobs", `salt master_minion saltutil.runner test.arg arg="['baz']" kwarg="{'foo': 'bar'}"`],
+    examples: [
+      'salt master_minion saltutil.runner jobs.list_jobs',
+      `salt master_minion saltutil.runner test.arg arg="['baz']" kwarg="{'foo': 'bar'}"`,
+    ],
     params: {
       name: p.string(),
       arg: p.any({ default: null }),
@@ -118,7 +135,7 @@ export const masterFunctions = {
   }),
   wheel: fn({
     doc: 'Runs a wheel function. Only on a minion next to its master.',
-    examples: ["salt master_minion saltutil.wheel key.accept match=jerry"],
+    examples: ['salt master_minion saltutil.wheel key.accept match=jerry'],
     params: { name: p.string(), args: p.rest(), kwargs: p.kwargs() },
     async run({ name, args, kwargs }, ctx) {
       return unwrap(await ask('salt-run', ['--', 'salt.wheel', name, ...words(args, cleanKwargs(kwargs))], ctx));
@@ -148,7 +165,13 @@ export const masterFunctions = {
     params: { preserve_minion_cache: p.bool({ default: false }) },
     async run({ preserve_minion_cache }, ctx) {
       try {
-        await ctx.minion.masterRequest(newDict([['cmd', 'revoke_auth'], ['id', ctx.id], ['preserve_minion_cache', preserve_minion_cache]]));
+        await ctx.minion.masterRequest(
+          newDict([
+            ['cmd', 'revoke_auth'],
+            ['id', ctx.id],
+            ['preserve_minion_cache', preserve_minion_cache],
+          ]),
+        );
         return true;
       } catch (error) {
         ctx.log.error('revoking failed', { problem: messageOf(error) });
@@ -161,7 +184,8 @@ export const masterFunctions = {
     examples: ["salt '*' saltutil.regen_keys"],
     async run(_, ctx) {
       const folder = pyStr(ctx.opts['pki_dir'] ?? '');
-      if (folder) for (const name of await readdir(folder)) await rm(join(folder, name), { force: true }).catch(() => undefined);
+      if (folder)
+        for (const name of await readdir(folder)) await rm(join(folder, name), { force: true }).catch(() => undefined);
       return null;
     },
   }),

@@ -1,7 +1,16 @@
 // Functions of `saltutil` that bring the minion's extensions, grains and pillar up to date.
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fn, type ModuleContext, type ModuleFunction, newDict, p, type PlainDict, type Value } from 'halite/sdk';
+import {
+  fn,
+  type ModuleContext,
+  type ModuleFunction,
+  newDict,
+  type PlainDict,
+  p,
+  type SyncReport,
+  type Value,
+} from 'halite/sdk';
 import { dumpJson } from '../../../base/codec/json/index.ts';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { commandError, invocationError } from '../support/errors.ts';
@@ -23,11 +32,25 @@ interface SyncArgs {
   readonly extmod_blacklist: Value;
 }
 
-/** Names of the extensions that were fetched. The file client does the transfer; where there is none, nothing is new. */
-async function fetchKind(kind: string, args: SyncArgs, ctx: ModuleContext): Promise<string[]> {
-  if (!(await ctx.registry.functionInfo('modules', 'cp.sync_extensions'))) return [];
-  const found = await ctx.call('cp.sync_extensions', kind, args.saltenv, args.extmod_whitelist, args.extmod_blacklist);
-  return Array.isArray(found) ? found.map(pyStr) : [];
+/** Fetches kinds of extensions; new job processes are only needed when something changed. */
+async function fetchKinds(
+  kinds: readonly string[],
+  args: SyncArgs,
+  refresh: boolean,
+  ctx: ModuleContext,
+): Promise<SyncReport> {
+  const report = await ctx.files.syncExtensions(kinds, {
+    saltenv: args.saltenv === null ? undefined : args.saltenv.split(',').map((env) => env.trim()),
+    whitelist: args.extmod_whitelist,
+    blacklist: args.extmod_blacklist,
+  });
+  if (refresh && report.touched) await ctx.minion.reloadExtensions();
+  return report;
+}
+
+/** Names of the extensions of one kind that are new or changed. */
+async function fetchKind(kind: string, args: SyncArgs, refresh: boolean, ctx: ModuleContext): Promise<string[]> {
+  return [...((await fetchKinds([kind], args, refresh, ctx)).synced[kind] ?? [])];
 }
 
 const syncOf = (kind: string, what: string, refreshes: boolean): ModuleFunction =>
@@ -35,32 +58,31 @@ const syncOf = (kind: string, what: string, refreshes: boolean): ModuleFunction 
     doc: `Fetches ${what} of users from the file server and gives back the names of those that are new or changed.`,
     examples: [`salt '*' saltutil.sync_${kind === 'proxy' ? 'proxymodules' : kind}`],
     params: refreshes ? common : notAtOnce,
-    async run(args, ctx) {
-      const names = await fetchKind(kind, args, ctx);
-      if (args.refresh) await ctx.minion.reloadExtensions();
-      return names;
-    },
+    run: (args, ctx) => fetchKind(kind, args, args.refresh, ctx),
   });
 
 /** The order of `sync_all`, and the folder each kind is in. */
 const allKinds: readonly (readonly [string, string])[] = [
-  ...(['clouds', 'beacons', 'modules', 'states', 'sdb', 'grains', 'renderers', 'returners', 'output', 'utils'] as const).map(
-    (kind) => [kind, kind] as const,
-  ),
+  ...(
+    ['clouds', 'beacons', 'modules', 'states', 'sdb', 'grains', 'renderers', 'returners', 'output', 'utils'] as const
+  ).map((kind) => [kind, kind] as const),
   ...(['log_handlers', 'executors'] as const).map((kind) => [kind, kind] as const),
   ['proxymodules', 'proxy'],
   ...(['engines', 'thorium', 'serializers', 'matchers'] as const).map((kind) => [kind, kind] as const),
 ];
 
-async function syncAll(args: SyncArgs, ctx: ModuleContext): Promise<PlainDict> {
-  const found = newDict();
-  for (const [name, kind] of allKinds) found[name] = await fetchKind(kind, args, ctx);
-  if (ctx.opts['file_client'] === 'local') found['pillar'] = await fetchKind('pillar', args, ctx);
-  return found;
+async function syncAll(args: SyncArgs, refresh: boolean, ctx: ModuleContext): Promise<PlainDict> {
+  const kinds = [...allKinds, ...(ctx.opts['file_client'] === 'local' ? [['pillar', 'pillar'] as const] : [])];
+  const report = await fetchKinds(
+    kinds.map(([, kind]) => kind),
+    args,
+    refresh,
+    ctx,
+  );
+  return newDict(kinds.map(([name, kind]) => [name, [...(report.synced[kind] ?? [])]]));
 }
 
 async function refreshAll(ctx: ModuleContext): Promise<void> {
-  await ctx.minion.reloadExtensions();
   await ctx.minion.refreshGrains();
   await ctx.minion.refreshPillar();
 }
@@ -70,10 +92,13 @@ const output = syncOf('output', 'outputters', true);
 export const syncFunctions = {
   sync_all: fn({
     doc: 'Fetches every kind of user extension from the file server and loads what is new.',
-    examples: ["salt '*' saltutil.sync_all", `salt '*' saltutil.sync_all extmod_whitelist={'modules': ['custom_module']}`],
+    examples: [
+      "salt '*' saltutil.sync_all",
+      `salt '*' saltutil.sync_all extmod_whitelist={'modules': ['custom_module']}`,
+    ],
     params: withPillarCache,
     async run(args, ctx) {
-      const found = await syncAll(args, ctx);
+      const found = await syncAll(args, args.refresh, ctx);
       if (args.refresh) await refreshAll(ctx);
       return found;
     },
@@ -83,18 +108,19 @@ export const syncFunctions = {
     examples: ["salt '*' saltutil.sync_grains"],
     params: withPillarCache,
     async run(args, ctx) {
-      const names = await fetchKind('grains', args, ctx);
+      const names = await fetchKind('grains', args, args.refresh, ctx);
       if (args.refresh) await refreshAll(ctx);
       return names;
     },
   }),
   sync_pillar: fn({
     doc: 'Fetches external pillars of users; only for minions without a master.',
-    examples: ["salt-call --local saltutil.sync_pillar"],
+    examples: ['salt-call --local saltutil.sync_pillar'],
     params: withPillarCache,
     async run(args, ctx) {
-      if (ctx.opts['file_client'] !== 'local') throw commandError('Pillar modules can only be synced to masterless minions');
-      const names = await fetchKind('pillar', args, ctx);
+      if (ctx.opts['file_client'] !== 'local')
+        throw commandError('Pillar modules can only be synced to masterless minions');
+      const names = await fetchKind('pillar', args, args.refresh, ctx);
       if (args.refresh) await ctx.minion.refreshPillar();
       return names;
     },
@@ -102,8 +128,12 @@ export const syncFunctions = {
   sync_sdb: fn({
     doc: 'Fetches sdb modules of users from the file server.',
     examples: ["salt '*' saltutil.sync_sdb"],
-    params: { saltenv: common.saltenv, extmod_whitelist: common.extmod_whitelist, extmod_blacklist: common.extmod_blacklist },
-    run: (args, ctx) => fetchKind('sdb', args, ctx),
+    params: {
+      saltenv: common.saltenv,
+      extmod_whitelist: common.extmod_whitelist,
+      extmod_blacklist: common.extmod_blacklist,
+    },
+    run: (args, ctx) => fetchKind('sdb', args, true, ctx),
   }),
   sync_modules: syncOf('modules', 'execution modules', true),
   sync_states: syncOf('states', 'state modules', true),
@@ -129,7 +159,9 @@ export const syncFunctions = {
       const found = newDict();
       for (const kind of listDir(root).filter((name) => isDirectory(join(root, name)))) {
         const files = await readdir(join(root, kind), { recursive: true, withFileTypes: true });
-        found[kind] = [...new Set(files.filter((file) => file.isFile()).map((file) => file.name.split('.')[0] as string))];
+        found[kind] = [
+          ...new Set(files.filter((file) => file.isFile()).map((file) => file.name.split('.')[0] as string)),
+        ];
       }
       return found;
     },

@@ -46,7 +46,8 @@ export function banner(options: BannerOptions): string | undefined {
   const right = commentchar.trim();
   const textWidth = width - left.length - 1 - right.length - 1;
   if (textWidth <= 0) return undefined;
-  const border = commentchar + options.borderchar.slice(0, 1).repeat(Math.max(0, width - left.length - right.length)) + right;
+  const border =
+    commentchar + options.borderchar.slice(0, 1).repeat(Math.max(0, width - left.length - right.length)) + right;
   const spacer = commentchar + ' '.repeat(Math.max(0, width - commentchar.length * 2)) + commentchar;
   const row = (text: string): string => `${left} ${text} ${right}`;
   const block = [

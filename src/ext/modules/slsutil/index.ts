@@ -2,11 +2,12 @@
 import { posix } from 'node:path';
 import { defineModule, fn, isDict, type ModuleContext, newDict, p, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
-import { mergeDicts, type MergeStrategy, mergeStrategies } from '../../../base/util/index.ts';
+import { type MergeStrategy, mergeDicts, mergeStrategies } from '../../../base/util/index.ts';
 import { updateInPlace } from '../support/data.ts';
 import { commandError, invocationError, pythonError } from '../support/errors.ts';
 import { cleanKwargs, isTruthy } from '../support/values.ts';
 import { banner } from './banner.ts';
+import { renderSource } from './render.ts';
 import { serializerFor } from './serializers.ts';
 
 interface MergeArgs {
@@ -16,28 +17,18 @@ interface MergeArgs {
 }
 
 function merge(a: Value, b: Value, args: MergeArgs, ctx: ModuleContext): Value {
-  if (!isDict(a) || !isDict(b)) throw pythonError('TypeError', 'Cannot update using non-dict types in dictupdate.update()');
+  if (!isDict(a) || !isDict(b))
+    throw pythonError('TypeError', 'Cannot update using non-dict types in dictupdate.update()');
   const known = (mergeStrategies as readonly string[]).includes(args.strategy);
   if (!known) ctx.log.warn(`Unknown merging strategy '${args.strategy}', fallback to recurse`);
   const strategy = known ? (args.strategy as MergeStrategy) : 'none';
   return mergeDicts(a, b, { strategy, renderer: args.renderer, mergeLists: args.merge_lists });
 }
 
-/** Paths on the file server, asked for once per job. */
-async function onServer(kind: 'list_master' | 'list_master_dirs', saltenv: string, ctx: ModuleContext): Promise<Set<string>> {
-  const key = `slsutil ${kind} ${saltenv}`;
-  let known = ctx.cache.get(key) as Set<string> | undefined;
-  if (!known) {
-    const found = await ctx.call(`cp.${kind}`, saltenv);
-    known = new Set(Array.isArray(found) ? found.map(pyStr) : []);
-    ctx.cache.set(key, known);
-  }
-  return known;
-}
 const fileExists = async (path: string, saltenv: string, ctx: ModuleContext): Promise<boolean> =>
-  (await onServer('list_master', saltenv, ctx)).has(path);
+  (await ctx.files.list('files', saltenv)).includes(path);
 const dirExists = async (path: string, saltenv: string, ctx: ModuleContext): Promise<boolean> =>
-  (await onServer('list_master_dirs', saltenv, ctx)).has(path);
+  (await ctx.files.list('dirs', saltenv)).includes(path);
 const pathExists = async (path: string, saltenv: string, ctx: ModuleContext): Promise<boolean> =>
   (await fileExists(path, saltenv, ctx)) || dirExists(path, saltenv, ctx);
 
@@ -91,9 +82,15 @@ export default defineModule({
     update: fn({
       doc: 'Puts one dictionary into another, which is changed.',
       examples: [`salt '*' slsutil.update '{foo: Foo}' '{bar: Bar}'`],
-      params: { dest: p.any(), upd: p.any(), recursive_update: p.bool({ default: true }), merge_lists: p.bool({ default: false }) },
+      params: {
+        dest: p.any(),
+        upd: p.any(),
+        recursive_update: p.bool({ default: true }),
+        merge_lists: p.bool({ default: false }),
+      },
       run({ dest, upd, recursive_update, merge_lists }) {
-        if (!isDict(dest) || !isDict(upd)) throw pythonError('TypeError', 'Cannot update using non-dict types in dictupdate.update()');
+        if (!isDict(dest) || !isDict(upd))
+          throw pythonError('TypeError', 'Cannot update using non-dict types in dictupdate.update()');
         return updateInPlace(dest, upd, merge_lists, recursive_update);
       },
     }),
@@ -109,6 +106,21 @@ export default defineModule({
       params: { serializer: p.string(), stream_or_string: p.any(), mod_kwargs: p.kwargs() },
       run: ({ serializer, stream_or_string, mod_kwargs }) =>
         serializerFor(serializer, 'deserialize')(stream_or_string, cleanKwargs(mod_kwargs)),
+    }),
+    renderer: fn({
+      doc: 'What a text or a file of the file server renders to. Other keyword arguments are names in templates.',
+      examples: [
+        "salt '*' slsutil.renderer salt://path/to/file",
+        "salt '*' slsutil.renderer salt://path/to/file default_renderer='jinja'",
+        "salt '*' slsutil.renderer string='Inline template! {{ saltenv }}'",
+      ],
+      params: {
+        path: p.string({ default: null }),
+        string: p.string({ default: null }),
+        default_renderer: p.string({ default: 'jinja|yaml', doc: 'used unless the text begins with `#!`' }),
+        kwargs: p.kwargs(),
+      },
+      run: (args, ctx) => renderSource({ ...args, kwargs: cleanKwargs(args.kwargs) }, ctx),
     }),
     banner: fn({
       doc: 'A box of comments that says a file is managed.',
@@ -144,7 +156,11 @@ export default defineModule({
     findup: fn({
       doc: 'The first of several names found in a folder of the file server or in those above it.',
       examples: ["salt '*' slsutil.findup formulas/shared/nfs map.jinja"],
-      params: { startpath: p.string({ doc: 'where to begin' }), filenames: p.any({ doc: 'one name or a list' }), saltenv },
+      params: {
+        startpath: p.string({ doc: 'where to begin' }),
+        filenames: p.any({ doc: 'one name or a list' }),
+        saltenv,
+      },
       run(args, ctx) {
         const names = typeof args.filenames === 'string' ? [args.filenames] : args.filenames;
         if (!Array.isArray(names)) throw invocationError('Filenames argument must be a string or list of strings');

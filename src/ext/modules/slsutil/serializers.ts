@@ -13,8 +13,10 @@ export interface Serializer {
   deserialize?(source: Value, options: PlainDict): Value;
 }
 
-const textOf = (source: Value): string => (source instanceof Uint8Array ? Buffer.from(source).toString('utf8') : pyStr(source));
-const number = (value: Value | undefined): number | undefined => (value === undefined || value === null ? undefined : asNumber(value));
+const textOf = (source: Value): string =>
+  source instanceof Uint8Array ? Buffer.from(source).toString('utf8') : pyStr(source);
+const number = (value: Value | undefined): number | undefined =>
+  value === undefined || value === null ? undefined : asNumber(value);
 
 const json: Serializer = {
   serialize: (value, options) =>
@@ -42,7 +44,9 @@ const yaml: Serializer = {
 };
 
 function iniSection(name: string, section: Dict): string {
-  const rows = dictEntries(section).map(([key, value]) => `${pyStr(key).toLowerCase()} = ${pyStr(value).replaceAll('\n', '\n\t')}\n`);
+  const rows = dictEntries(section).map(
+    ([key, value]) => `${pyStr(key).toLowerCase()} = ${pyStr(value).replaceAll('\n', '\n\t')}\n`,
+  );
   return `[${name}]\n${rows.join('')}\n`;
 }
 
@@ -57,7 +61,8 @@ function parseIni(text: string): PlainDict {
     if (header) {
       section = newDict();
       found[header[1] as string] = section;
-    } else if (section && last !== undefined && /^\s/.test(line)) section[last] = `${pyStr(section[last] ?? '')}\n${line.trim()}`;
+    } else if (section && last !== undefined && /^\s/.test(line))
+      section[last] = `${pyStr(section[last] ?? '')}\n${line.trim()}`;
     else if (section && pair) {
       last = (pair[1] as string).trim().toLowerCase();
       section[last] = (pair[2] as string).trim();
@@ -69,7 +74,9 @@ function parseIni(text: string): PlainDict {
 const configparser: Serializer = {
   serialize(value) {
     if (!isDict(value)) throw pythonError('SerializationError', 'configparser can only serialize dictionaries');
-    const sections = dictEntries(value).map(([name, section]) => [pyStr(name), isDict(section) ? section : newDict()] as const);
+    const sections = dictEntries(value).map(
+      ([name, section]) => [pyStr(name), isDict(section) ? section : newDict()] as const,
+    );
     const defaults = sections.filter(([name]) => name === 'DEFAULT');
     const others = sections.filter(([name]) => name !== 'DEFAULT');
     return [...defaults, ...others].map(([name, section]) => iniSection(name, section)).join('');

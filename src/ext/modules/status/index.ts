@@ -3,7 +3,19 @@ import { lookup } from 'node:dns/promises';
 import { statfsSync } from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
-import { defineModule, dictEntries, dictGet, dictOf, fn, isDict, type ModuleContext, newDict, p, type PlainDict, type Value } from 'halite/sdk';
+import {
+  defineModule,
+  dictEntries,
+  dictGet,
+  dictOf,
+  fn,
+  isDict,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  type Value,
+} from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { asNumber } from '../../../base/codec/value.ts';
 import { messageOf } from '../../../base/errors/index.ts';
@@ -25,7 +37,13 @@ async function processes(ctx: ModuleContext): Promise<Value> {
   const [user, pid, command] = [at('USER', 'UID'), at('PID'), at('COMMAND', 'CMD')];
   const entries = rows.filter(Boolean).map((row): [Value, Value] => {
     const fields = words(row);
-    return [fields[pid] ?? '', newDict([['user', fields[user] ?? ''], ['cmd', fields.slice(command).join(' ')]])];
+    return [
+      fields[pid] ?? '',
+      newDict([
+        ['user', fields[user] ?? ''],
+        ['cmd', fields.slice(command).join(' ')],
+      ]),
+    ];
   });
   return dictOf(entries);
 }
@@ -49,7 +67,11 @@ async function uptime(ctx: ModuleContext): Promise<PlainDict> {
 
 function loadAverage(): PlainDict {
   const [one = 0, five = 0, fifteen = 0] = os.loadavg();
-  return newDict([['1-min', pyFloat(one)], ['5-min', pyFloat(five)], ['15-min', pyFloat(fifteen)]]);
+  return newDict([
+    ['1-min', pyFloat(one)],
+    ['5-min', pyFloat(five)],
+    ['15-min', pyFloat(fifteen)],
+  ]);
 }
 
 /** Space of filesystems, chosen by mount point (`/…`) or by type (a glob); all when nothing is named. */
@@ -58,14 +80,18 @@ function diskUsage(args: readonly string[]): PlainDict {
   const types = args.length === 0 ? ['*'] : args.filter((arg) => !arg.startsWith('/'));
   if (types.length > 0) {
     for (const [, point, type = ''] of lines(readText('/proc/mounts') ?? '').map(words)) {
-      if (point !== undefined && types.some((glob) => matchesGlob(type, glob))) paths.push(point.replace(/\\(\d{3})/g, (_, code) => String.fromCharCode(Number.parseInt(code, 8))));
+      if (point !== undefined && types.some((glob) => matchesGlob(type, glob)))
+        paths.push(point.replace(/\\(\d{3})/g, (_, code) => String.fromCharCode(Number.parseInt(code, 8))));
     }
   }
   const found = newDict();
   for (const path of new Set(paths)) {
     try {
       const stats = statfsSync(path);
-      found[path] = newDict([['available', stats.bavail * stats.bsize], ['total', stats.blocks * stats.bsize]]);
+      found[path] = newDict([
+        ['available', stats.bavail * stats.bsize],
+        ['total', stats.blocks * stats.bsize],
+      ]);
     } catch {
       // A mount point that cannot be asked (gone, no permission) is left out.
     }

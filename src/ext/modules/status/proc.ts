@@ -29,8 +29,16 @@ export function cpuStats(): PlainDict {
         ['user', 1],
       ];
       found[name] = newDict(fields.map(([key, index]) => [key, at(columns, index)]));
-    } else if (name === 'intr') found[name] = newDict([['total', at(columns, 1)], ['irqs', rest]]);
-    else if (name === 'softirq') found[name] = newDict([['total', at(columns, 1)], ['softirqs', rest]]);
+    } else if (name === 'intr')
+      found[name] = newDict([
+        ['total', at(columns, 1)],
+        ['irqs', rest],
+      ]);
+    else if (name === 'softirq')
+      found[name] = newDict([
+        ['total', at(columns, 1)],
+        ['softirqs', rest],
+      ]);
     else found[name] = at(columns, 1);
   }
   return found;
@@ -70,7 +78,11 @@ export function diskStats(): PlainDict {
 }
 
 export function vmStats(): PlainDict {
-  return newDict(rows('/proc/vmstat').map(words).map(([name = '', value = '']) => [name, number(value)]));
+  return newDict(
+    rows('/proc/vmstat')
+      .map(words)
+      .map(([name = '', value = '']) => [name, number(value)]),
+  );
 }
 
 /** Pairs of lines, names and numbers. Salt leaves the last column out. */
@@ -83,7 +95,9 @@ export function netStats(): PlainDict {
       continue;
     }
     const names = headers.slice(1, -1);
-    found[(headers[0] as string).replace(':', '')] = newDict(names.map((name, index) => [name, at(columns, index + 1)]));
+    found[(headers[0] as string).replace(':', '')] = newDict(
+      names.map((name, index) => [name, at(columns, index + 1)]),
+    );
   }
   return found;
 }
@@ -114,7 +128,10 @@ export function netDev(): PlainDict {
     if (counters === undefined) continue;
     const columns = words(counters);
     const iface = name.trim();
-    found[iface] = newDict([['iface', iface], ...deviceFields.map(([key, index]): [string, Value] => [key, at(columns, index)])]);
+    found[iface] = newDict([
+      ['iface', iface],
+      ...deviceFields.map(([key, index]): [string, Value] => [key, at(columns, index)]),
+    ]);
   }
   return found;
 }
@@ -136,7 +153,13 @@ export function addressFromHex(hex: string): string {
   const bytes = (hex.match(/.{8}/g) ?? []).flatMap((word) => (word.match(/../g) ?? []).reverse());
   if (bytes.length === 4) return bytes.map((byte) => Number.parseInt(byte, 16)).join('.');
   const mapped = bytes.slice(0, 12).join('') === '00000000000000000000ffff'.toUpperCase();
-  if (mapped) return bytes.slice(12).map((byte) => Number.parseInt(byte, 16)).join('.');
-  const groups = bytes.flatMap((byte, index) => (index % 2 === 0 ? [`${byte}${bytes[index + 1] ?? ''}`.toLowerCase()] : []));
+  if (mapped)
+    return bytes
+      .slice(12)
+      .map((byte) => Number.parseInt(byte, 16))
+      .join('.');
+  const groups = bytes.flatMap((byte, index) =>
+    index % 2 === 0 ? [`${byte}${bytes[index + 1] ?? ''}`.toLowerCase()] : [],
+  );
   return groups.join(':');
 }

@@ -68,31 +68,61 @@ export function allGroups(root = ''): Group[] {
 }
 
 /** One entry: from the file, or from the name service when it has other sources and the name is safe to ask for. */
-function find<T>(database: 'passwd' | 'group', key: string, inFile: T | undefined, parse: (text: string) => T[], root: string): T | undefined {
+function find<T>(
+  database: 'passwd' | 'group',
+  key: string,
+  inFile: T | undefined,
+  parse: (text: string) => T[],
+  root: string,
+): T | undefined {
   if (inFile || root || key === '' || key.startsWith('-') || !hasOtherSources(database)) return inFile;
   return parse(getent(database, key))[0];
 }
 
 export function userByName(name: string, root = ''): User | undefined {
   const users = parsePasswd(readText(passwdFile(root)) ?? '');
-  const found = find('passwd', name, users.find((user) => user.name === name), parsePasswd, root);
+  const found = find(
+    'passwd',
+    name,
+    users.find((user) => user.name === name),
+    parsePasswd,
+    root,
+  );
   return found?.name === name ? found : undefined;
 }
 
 export function userById(uid: number): User | undefined {
   const users = parsePasswd(readText(passwdFile('')) ?? '');
-  return find('passwd', String(uid), users.find((user) => user.uid === uid), parsePasswd, '');
+  return find(
+    'passwd',
+    String(uid),
+    users.find((user) => user.uid === uid),
+    parsePasswd,
+    '',
+  );
 }
 
 export function groupByName(name: string, root = ''): Group | undefined {
   const groups = parseGroup(readText(groupFile(root)) ?? '');
-  const found = find('group', name, groups.find((group) => group.name === name), parseGroup, root);
+  const found = find(
+    'group',
+    name,
+    groups.find((group) => group.name === name),
+    parseGroup,
+    root,
+  );
   return found?.name === name ? found : undefined;
 }
 
 export function groupById(gid: number): Group | undefined {
   const groups = parseGroup(readText(groupFile('')) ?? '');
-  return find('group', String(gid), groups.find((group) => group.gid === gid), parseGroup, '');
+  return find(
+    'group',
+    String(gid),
+    groups.find((group) => group.gid === gid),
+    parseGroup,
+    '',
+  );
 }
 
 /** Names of the groups a user is in: the primary one and those that list the user, sorted. */

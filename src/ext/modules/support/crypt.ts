@@ -74,8 +74,13 @@ function shaCrypt(scheme: Scheme, password: string, setting: string): string {
   const rounds = given ? Math.min(999_999_999, Math.max(1000, Number(given[1]))) : 5000;
   const salt = (setting.slice(given?.[0].length ?? 0).split('$')[0] ?? '').slice(0, 16);
   const digest = shaDigest(scheme, Buffer.from(password), Buffer.from(salt), rounds);
-  let text = scheme.order.map(([a, b, c]) => encode24(digest[a] as number, digest[b] as number, digest[c] as number, 4)).join('');
-  text += scheme.hash === 'sha512' ? encode24(0, 0, digest[63] as number, 2) : encode24(0, digest[31] as number, digest[30] as number, 3);
+  let text = scheme.order
+    .map(([a, b, c]) => encode24(digest[a] as number, digest[b] as number, digest[c] as number, 4))
+    .join('');
+  text +=
+    scheme.hash === 'sha512'
+      ? encode24(0, 0, digest[63] as number, 2)
+      : encode24(0, digest[31] as number, digest[30] as number, 3);
   return `${scheme.prefix}${given ? `rounds=${rounds}$` : ''}${salt}$${text}`;
 }
 

@@ -57,7 +57,8 @@ export function filterBy(lookup: Dict, values: readonly Value[], options: Filter
   if (base !== undefined) {
     if (found === undefined || found === null) found = base;
     else if (isDict(base)) {
-      if (!isDict(found)) throw pythonError('SaltException', 'filter_by default and look-up values must both be dictionaries.');
+      if (!isDict(found))
+        throw pythonError('SaltException', 'filter_by default and look-up values must both be dictionaries.');
       found = mergeRecurse(base, found);
     }
   }

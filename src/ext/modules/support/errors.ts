@@ -15,5 +15,7 @@ export function invocationError(message: string): HaliteError {
 export function pythonError(name: string, message: string): Error {
   const error = new Error(message);
   error.name = name;
+  // The traceback shall end where the failure is, not in here.
+  Error.captureStackTrace(error, pythonError);
   return error;
 }

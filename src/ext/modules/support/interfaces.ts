@@ -1,7 +1,7 @@
 // Network interfaces in the shape of `network.interfaces`: parsed from `ip`, or from what Node knows.
 import { networkInterfaces } from 'node:os';
 import { type Dict, dictOf, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { compareIp, formatIp, isLoopback, type IpAddress, netmaskText, parseIp } from './ip.ts';
+import { compareIp, formatIp, type IpAddress, isLoopback, netmaskText, parseIp } from './ip.ts';
 import { listDir, readTrimmed } from './read.ts';
 import { lines, words } from './text.ts';
 import { which } from './which.ts';
@@ -128,7 +128,10 @@ export function addressMap(interfaces: Interfaces, families: readonly ('inet' | 
   for (const [name, data] of interfaces) {
     const own = families.flatMap((family) => (Array.isArray(data[family]) ? (data[family] as PlainDict[]) : []));
     const secondary = Array.isArray(data['secondary']) ? (data['secondary'] as PlainDict[]) : [];
-    const wanted = [...own, ...secondary.filter((entry) => (families as readonly Value[]).includes(entry['type'] ?? ''))];
+    const wanted = [
+      ...own,
+      ...secondary.filter((entry) => (families as readonly Value[]).includes(entry['type'] ?? '')),
+    ];
     entries.push([name, wanted.map((entry) => entry['address'] ?? '')]);
   }
   return dictOf(entries);

@@ -5,7 +5,11 @@ import { pyStr } from '../../../base/codec/python/index.ts';
 /** `644`, `'0644'`, `0o644` → `0644`; None stays None. */
 export function normalizeMode(mode: Value): string | null {
   if (mode === null) return null;
-  const digits = pyStr(mode).replaceAll('0o', '0').replace(/^"+|"+$/g, '').replace(/^'+|'+$/g, '').replace(/^0+/, '');
+  const digits = pyStr(mode)
+    .replaceAll('0o', '0')
+    .replace(/^"+|"+$/g, '')
+    .replace(/^'+|'+$/g, '')
+    .replace(/^0+/, '');
   return digits.padStart(4, '0');
 }
 

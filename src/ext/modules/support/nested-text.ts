@@ -16,7 +16,9 @@ function render(value: Value, depth: number): string[] {
       return [`${pad}- ${first.trimStart()}`, ...rest];
     });
   }
-  return pyStr(value).split('\n').map((line) => `${pad}${line}`);
+  return pyStr(value)
+    .split('\n')
+    .map((line) => `${pad}${line}`);
 }
 
 export const nestedText = (value: Value): string => render(value, 0).join('\n');

@@ -13,7 +13,7 @@ export function expandUser(path: string): string {
   const name = slash < 0 ? path.slice(1) : path.slice(1, slash);
   const home = name === '' ? (process.env['HOME'] ?? homedir()) : userByName(name)?.home;
   if (home === undefined) return path;
-  return (home.replace(/\/+$/, '') + (slash < 0 ? '' : path.slice(slash))) || '/';
+  return home.replace(/\/+$/, '') + (slash < 0 ? '' : path.slice(slash)) || '/';
 }
 
 export const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1);

@@ -24,7 +24,10 @@ const flagBits: Readonly<Record<string, readonly [number, string]>> = {
 /** Flags as Salt's functions take them (a number, a name, a list of names) → Python's letters. */
 export function flagLetters(flags: Value): string {
   if (typeof flags === 'number') {
-    return Object.entries(flagBits).filter(([name, [bit]]) => name.length === 1 && (flags & bit) !== 0).map(([, [, letter]]) => letter).join('');
+    return Object.entries(flagBits)
+      .filter(([name, [bit]]) => name.length === 1 && (flags & bit) !== 0)
+      .map(([, [, letter]]) => letter)
+      .join('');
   }
   if (typeof flags !== 'string' && !Array.isArray(flags)) {
     throw commandError(
@@ -41,7 +44,16 @@ export function flagLetters(flags: Value): string {
     .join('');
 }
 
-const controls: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', a: '\x07', b: '\b', f: '\f', v: '\v', '\\': '\\' };
+const controls: Readonly<Record<string, string>> = {
+  n: '\n',
+  t: '\t',
+  r: '\r',
+  a: '\x07',
+  b: '\b',
+  f: '\f',
+  v: '\v',
+  '\\': '\\',
+};
 
 /** The text a replacement stands for, given one match. */
 function expand(template: string, match: RegExpExecArray): string {
@@ -52,14 +64,18 @@ function expand(template: string, match: RegExpExecArray): string {
     }
     return value ?? '';
   };
-  return template.replace(/\\(?:g<([^>]+)>|([1-9]\d?)|(0[0-7]{0,2})|([\s\S])|$)/g, (_, named, number, octal, letter) => {
-    if (named !== undefined) return group(named);
-    if (number !== undefined) return group(number);
-    if (octal !== undefined) return String.fromCharCode(Number.parseInt(octal, 8));
-    if (letter !== undefined && Object.hasOwn(controls, letter)) return controls[letter] as string;
-    if (letter === undefined || /[a-zA-Z]/.test(letter)) throw pythonError('re.error', `bad escape \\${letter ?? ''}`);
-    return `\\${letter}`;
-  });
+  return template.replace(
+    /\\(?:g<([^>]+)>|([1-9]\d?)|(0[0-7]{0,2})|([\s\S])|$)/g,
+    (_, named, number, octal, letter) => {
+      if (named !== undefined) return group(named);
+      if (number !== undefined) return group(number);
+      if (octal !== undefined) return String.fromCharCode(Number.parseInt(octal, 8));
+      if (letter !== undefined && Object.hasOwn(controls, letter)) return controls[letter] as string;
+      if (letter === undefined || /[a-zA-Z]/.test(letter))
+        throw pythonError('re.error', `bad escape \\${letter ?? ''}`);
+      return `\\${letter}`;
+    },
+  );
 }
 
 export interface Substitution {
@@ -68,7 +84,14 @@ export interface Substitution {
 }
 
 /** re.subn(pattern, replacement, text, limit); a literal replacement has no escapes. */
-export function pySub(pattern: string, flags: string, replacement: string, text: string, limit = 0, literal = false): Substitution {
+export function pySub(
+  pattern: string,
+  flags: string,
+  replacement: string,
+  text: string,
+  limit = 0,
+  literal = false,
+): Substitution {
   const compiled = pyRegexSearch(pattern, flags);
   const global = new RegExp(compiled.source, `${compiled.flags}g`);
   let count = 0;

@@ -2,7 +2,14 @@
 
 /** Python's built-in exceptions. */
 export const builtinExceptions: ReadonlySet<string> = new Set([
-  ...['ArithmeticError', 'AssertionError', 'AttributeError', 'BaseExceptionGroup', 'BlockingIOError', 'BrokenPipeError'],
+  ...[
+    'ArithmeticError',
+    'AssertionError',
+    'AttributeError',
+    'BaseExceptionGroup',
+    'BlockingIOError',
+    'BrokenPipeError',
+  ],
   ...['BufferError', 'BytesWarning', 'ChildProcessError', 'ConnectionAbortedError', 'ConnectionError'],
   ...['ConnectionRefusedError', 'ConnectionResetError', 'DeprecationWarning', 'EOFError', 'EncodingWarning'],
   ...['EnvironmentError', 'Exception', 'ExceptionGroup', 'FileExistsError', 'FileNotFoundError', 'FloatingPointError'],
@@ -20,9 +27,30 @@ export const builtinExceptions: ReadonlySet<string> = new Set([
 export const saltExceptions: ReadonlySet<string> = new Set([
   ...['AuthenticationError', 'AuthorizationError', 'CheckError', 'CommandExecutionError', 'CommandNotFoundError'],
   ...['EauthAuthenticationError', 'FileLockError', 'FileserverConfigError', 'GitLockError', 'LoaderError'],
-  ...['LoggingRuntimeError', 'MasterExit', 'MinionError', 'MissingSmb', 'PkgParseError', 'PublishError', 'SaltCacheError'],
+  ...[
+    'LoggingRuntimeError',
+    'MasterExit',
+    'MinionError',
+    'MissingSmb',
+    'PkgParseError',
+    'PublishError',
+    'SaltCacheError',
+  ],
   ...['SaltClientError', 'SaltClientTimeout', 'SaltConfigurationError', 'SaltDaemonNotRunning', 'SaltException'],
-  ...['SaltInvocationError', 'SaltMasterError', 'SaltMasterUnresolvableError', 'SaltRenderError', 'SaltReqTimeoutError'],
-  ...['SaltRunnerError', 'SaltSyndicMasterError', 'SaltSystemExit', 'SaltWheelError', 'TemplateError', 'TimedProcTimeoutError'],
+  ...[
+    'SaltInvocationError',
+    'SaltMasterError',
+    'SaltMasterUnresolvableError',
+    'SaltRenderError',
+    'SaltReqTimeoutError',
+  ],
+  ...[
+    'SaltRunnerError',
+    'SaltSyndicMasterError',
+    'SaltSystemExit',
+    'SaltWheelError',
+    'TemplateError',
+    'TimedProcTimeoutError',
+  ],
   ...['TimeoutError', 'TokenAuthenticationError', 'UnsupportedSaltVersion'],
 ]);

@@ -22,7 +22,8 @@ function isoWeek(at: Date): [number, number] {
   return [day.getUTCFullYear(), Math.ceil(((day.getTime() - start) / 86_400_000 + 1) / 7)];
 }
 
-const weekFrom = (at: Date, first: number): number => Math.floor((dayOfYear(at) + 6 - ((at.getDay() - first + 7) % 7)) / 7);
+const weekFrom = (at: Date, first: number): number =>
+  Math.floor((dayOfYear(at) + 6 - ((at.getDay() - first + 7) % 7)) / 7);
 const hour12 = (at: Date): number => at.getHours() % 12 || 12;
 
 const codes: Readonly<Record<string, (at: Date) => string>> = {

@@ -20,7 +20,13 @@ function blockAt(data: Buffer, offset: number, timeBytes: number): Block {
   const sizes = { isut: count(0), isstd: count(1), leap: count(2), time: count(3), type: count(4), char: count(5) };
   const start = offset + 44;
   const length =
-    sizes.time * timeBytes + sizes.time + sizes.type * 6 + sizes.char + sizes.leap * (timeBytes + 4) + sizes.isstd + sizes.isut;
+    sizes.time * timeBytes +
+    sizes.time +
+    sizes.type * 6 +
+    sizes.char +
+    sizes.leap * (timeBytes + 4) +
+    sizes.isstd +
+    sizes.isut;
   return { sizes, start, timeBytes, end: start + length };
 }
 

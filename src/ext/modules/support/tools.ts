@@ -11,13 +11,26 @@ export function requireTool(name: string): string {
 }
 
 /** Runs a tool in the C locale; a return code other than 0 becomes the job's. */
-export async function runTool(ctx: ModuleContext, name: string, args: readonly string[], options: ExecOptions = {}): Promise<ExecResult> {
-  const result = await ctx.exec(requireTool(name), args, { ...options, env: { LC_ALL: 'C', LANGUAGE: 'C', ...options.env } });
+export async function runTool(
+  ctx: ModuleContext,
+  name: string,
+  args: readonly string[],
+  options: ExecOptions = {},
+): Promise<ExecResult> {
+  const result = await ctx.exec(requireTool(name), args, {
+    ...options,
+    env: { LC_ALL: 'C', LANGUAGE: 'C', ...options.env },
+  });
   ctx.setRetcode(result.retcode);
   return result;
 }
 
 /** The same for questions whose failure means nothing. */
-export async function askTool(ctx: ModuleContext, name: string, args: readonly string[], options: ExecOptions = {}): Promise<ExecResult> {
+export async function askTool(
+  ctx: ModuleContext,
+  name: string,
+  args: readonly string[],
+  options: ExecOptions = {},
+): Promise<ExecResult> {
   return ctx.exec(requireTool(name), args, { ...options, env: { LC_ALL: 'C', LANGUAGE: 'C', ...options.env } });
 }

@@ -84,7 +84,8 @@ function opcodes(a: readonly string[], b: readonly string[]): Opcode[] {
   const found: Opcode[] = [];
   let [i, j] = [0, 0];
   for (const match of matchingBlocks(a, b)) {
-    const tag: Tag | undefined = i < match.a ? (j < match.b ? 'replace' : 'delete') : j < match.b ? 'insert' : undefined;
+    const tag: Tag | undefined =
+      i < match.a ? (j < match.b ? 'replace' : 'delete') : j < match.b ? 'insert' : undefined;
     if (tag) found.push({ tag, a1: i, a2: match.a, b1: j, b2: match.b });
     [i, j] = [match.a + match.size, match.b + match.size];
     if (match.size > 0) found.push({ tag: 'equal', a1: match.a, a2: i, b1: match.b, b2: j });
@@ -96,7 +97,8 @@ function opcodes(a: readonly string[], b: readonly string[]): Opcode[] {
 function grouped(codes: Opcode[], n: number): Opcode[][] {
   const list = codes.length > 0 ? [...codes] : [{ tag: 'equal', a1: 0, a2: 1, b1: 0, b2: 1 } as Opcode];
   const first = list[0] as Opcode;
-  if (first.tag === 'equal') list[0] = { ...first, a1: Math.max(first.a1, first.a2 - n), b1: Math.max(first.b1, first.b2 - n) };
+  if (first.tag === 'equal')
+    list[0] = { ...first, a1: Math.max(first.a1, first.a2 - n), b1: Math.max(first.b1, first.b2 - n) };
   const last = list.at(-1) as Opcode;
   if (last.tag === 'equal') {
     list[list.length - 1] = { ...last, a2: Math.min(last.a2, last.a1 + n), b2: Math.min(last.b2, last.b1 + n) };

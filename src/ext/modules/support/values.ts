@@ -1,5 +1,5 @@
 // Python's idea of numbers, truth and types, for functions that take whatever an operator typed.
-import { type Dict, dictEntries, isDict, newDict, PyFloat, type PlainDict, type Value } from 'halite/sdk';
+import { type Dict, dictEntries, isDict, newDict, type PlainDict, PyFloat, type Value } from 'halite/sdk';
 import { pyRepr } from '../../../base/codec/python/index.ts';
 import { asNumber, dictSize } from '../../../base/codec/value.ts';
 import { pythonError } from './errors.ts';
@@ -9,7 +9,8 @@ export function pyInt(value: Value): number {
   const number = typeof value === 'boolean' ? Number(value) : asNumber(value);
   if (number !== undefined) return Math.trunc(number);
   if (typeof value === 'string' && /^\s*[-+]?\d+(?:_\d+)*\s*$/.test(value)) return Number(value.replaceAll('_', ''));
-  if (typeof value === 'string') throw pythonError('ValueError', `invalid literal for int() with base 10: ${pyRepr(value)}`);
+  if (typeof value === 'string')
+    throw pythonError('ValueError', `invalid literal for int() with base 10: ${pyRepr(value)}`);
   throw pythonError(
     'TypeError',
     `int() argument must be a string, a bytes-like object or a real number, not '${pyTypeName(value)}'`,
@@ -18,7 +19,8 @@ export function pyInt(value: Value): number {
 
 /** Python's bool(value). */
 export function isTruthy(value: Value | undefined): boolean {
-  if (value === null || value === undefined || value === false || value === '' || value === 0 || value === 0n) return false;
+  if (value === null || value === undefined || value === false || value === '' || value === 0 || value === 0n)
+    return false;
   if (Array.isArray(value)) return value.length > 0;
   if (value instanceof Uint8Array) return value.length > 0;
   if (value instanceof PyFloat) return value.value !== 0;

@@ -1,6 +1,6 @@
 // The versions of everything Halite consists of, as `test.versions` shows them.
 import os from 'node:os';
-import { dictGet, isDict, newDict, type Dict, type PlainDict } from 'halite/sdk';
+import { type Dict, dictGet, isDict, newDict, type PlainDict } from 'halite/sdk';
 import { installation, saltVersion } from './version.ts';
 
 const libraries = ['ada', 'ares', 'brotli', 'llhttp', 'modules', 'nghttp2', 'openssl', 'uv', 'v8', 'zlib'];
@@ -8,7 +8,9 @@ const libraries = ['ada', 'ares', 'brotli', 'llhttp', 'modules', 'nghttp2', 'ope
 /** Sections of name → version, in Salt's layout. */
 export function versionsInformation(grains: Dict): PlainDict {
   const grain = (name: string): string => String(dictGet(grains, name) ?? '');
-  const dependencies = newDict(libraries.flatMap((name) => (process.versions[name] ? [[name, process.versions[name]]] : [])));
+  const dependencies = newDict(
+    libraries.flatMap((name) => (process.versions[name] ? [[name, process.versions[name]]] : [])),
+  );
   return newDict([
     ['Salt Version', newDict([['Salt', saltVersion]])],
     ['Halite Version', newDict([['Halite', installation().version]])],
@@ -36,7 +38,9 @@ export function versionsReport(grains: Dict): string {
   const out: string[] = [];
   for (const [title, section] of sections) {
     out.push(`${title}:`);
-    const entries = Object.entries(section as PlainDict).sort(([a], [b]) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1));
+    const entries = Object.entries(section as PlainDict).sort(([a], [b]) =>
+      a.toLowerCase() < b.toLowerCase() ? -1 : 1,
+    );
     for (const [name, version] of entries) out.push(`${name.padStart(width)}: ${version || 'Not Installed'}`);
     out.push(' ');
   }

@@ -1,17 +1,30 @@
 // Execution module `service`: services of machines that run systemd.
-import { defineModule, dictOf, fn, type ModuleContext, newDict, p, type PlainDict, type Value } from 'halite/sdk';
+import { defineModule, dictOf, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
 import { matchesGlob } from '../../../base/util/index.ts';
 import { commandError } from '../support/errors.ts';
 import { lines, words } from '../support/text.ts';
 import { askTool, requireTool, runTool } from '../support/tools.ts';
 import { which } from '../support/which.ts';
-import { type CallOptions, daemonReload, isAvailable, isBooted, isOffline, noticeChanges, systemctl, withoutScope } from './systemctl.ts';
+import {
+  type CallOptions,
+  daemonReload,
+  isAvailable,
+  isBooted,
+  isOffline,
+  noticeChanges,
+  systemctl,
+  withoutScope,
+} from './systemctl.ts';
 import { allServices, initScripts, isLinked, isMasked, scriptEnabled, shortName, sorted } from './units.ts';
 
 async function unmask(name: string, runtime: boolean, root: string | null, ctx: ModuleContext): Promise<boolean> {
   await noticeChanges(name, ctx);
   if (!isMasked(name, runtime, root)) return true;
-  const { retcode } = await systemctl(ctx, ['unmask', ...(runtime ? ['--runtime'] : [])], name, { scope: true, root, merge: true });
+  const { retcode } = await systemctl(ctx, ['unmask', ...(runtime ? ['--runtime'] : [])], name, {
+    scope: true,
+    root,
+    merge: true,
+  });
   if (retcode !== 0) throw commandError(`Failed to unmask service '${name}'`);
   return true;
 }
@@ -67,7 +80,10 @@ export function parseShow(text: string): PlainDict {
     if (at < 0) continue;
     const [name, value] = [line.slice(0, at), line.slice(at + 1)];
     if (value.startsWith('{')) {
-      const inner = value.replace(/[{}]/g, '').split(' ; ').map((item) => item.split('='));
+      const inner = value
+        .replace(/[{}]/g, '')
+        .split(' ; ')
+        .map((item) => item.split('='));
       found[name] = newDict(inner.map(([key = '', part = '']) => [key.trim(), part.trim()]));
     } else found[name] = ['Before', 'After', 'Wants'].includes(name) ? words(value) : value;
   }
@@ -84,8 +100,17 @@ const unmaskParams = {
   unmask: p.bool({ default: false, doc: 'unmask it first' }),
   unmask_runtime: p.bool({ default: false, doc: 'unmask it first, until the next boot' }),
 };
-const listOf = (what: string, key: string, run: (folder: string | null, ctx: ModuleContext) => Promise<string[]> | string[]) =>
-  fn({ doc: `Names of ${what}, sorted.`, examples: [`salt '*' service.${key}`], params: { root }, run: (args, ctx) => run(args.root, ctx) });
+const listOf = (
+  what: string,
+  key: string,
+  run: (folder: string | null, ctx: ModuleContext) => Promise<string[]> | string[],
+) =>
+  fn({
+    doc: `Names of ${what}, sorted.`,
+    examples: [`salt '*' service.${key}`],
+    params: { root },
+    run: (args, ctx) => run(args.root, ctx),
+  });
 
 const acting = {
   start: fn({
@@ -100,7 +125,10 @@ const acting = {
     params: { name, no_block: p.any({ default: null, doc: 'do not wait; the default only for the minion itself' }) },
     async run(args, ctx) {
       await noticeChanges(args.name, ctx);
-      const { retcode } = await systemctl(ctx, ['stop'], args.name, { scope: true, noBlock: noBlockFor(args.name, args.no_block) });
+      const { retcode } = await systemctl(ctx, ['stop'], args.name, {
+        scope: true,
+        noBlock: noBlockFor(args.name, args.no_block),
+      });
       ctx.setRetcode(retcode);
       return retcode === 0;
     },
@@ -108,7 +136,11 @@ const acting = {
   restart: fn({
     doc: 'Stops and starts a service.',
     examples: ["salt '*' service.restart <service name>"],
-    params: { name, no_block: p.any({ default: null, doc: 'do not wait; the default only for the minion itself' }), ...unmaskParams },
+    params: {
+      name,
+      no_block: p.any({ default: null, doc: 'do not wait; the default only for the minion itself' }),
+      ...unmaskParams,
+    },
     run: (args, ctx) => act('restart', args, { noBlock: noBlockFor(args.name, args.no_block) }, ctx),
   }),
   reload: fn({
@@ -209,7 +241,8 @@ const asking = {
       };
       if (!/\*|\?|\[.+\]/.test(args.name)) return running(args.name);
       const found: [Value, Value][] = [];
-      for (const service of allServices(null).filter((unit) => matchesGlob(unit, args.name))) found.push([service, await running(service)]);
+      for (const service of allServices(null).filter((unit) => matchesGlob(unit, args.name)))
+        found.push([service, await running(service)]);
       return dictOf(found);
     },
   }),
@@ -270,22 +303,36 @@ const asking = {
   }),
   get_all: listOf('all services', 'get_all', (folder) => allServices(folder)),
   get_enabled: listOf('services that start at boot', 'get_enabled', async (folder, ctx) =>
-    sorted([...(await unitsInState('enabled', folder, ctx)), ...initScripts(folder).filter((script) => scriptEnabled(script, folder))]),
+    sorted([
+      ...(await unitsInState('enabled', folder, ctx)),
+      ...initScripts(folder).filter((script) => scriptEnabled(script, folder)),
+    ]),
   ),
   get_disabled: listOf('services that do not start at boot', 'get_disabled', async (folder, ctx) =>
-    sorted([...(await unitsInState('disabled', folder, ctx)), ...initScripts(folder).filter((script) => !scriptEnabled(script, folder))]),
+    sorted([
+      ...(await unitsInState('disabled', folder, ctx)),
+      ...initScripts(folder).filter((script) => !scriptEnabled(script, folder)),
+    ]),
   ),
-  get_static: listOf('services that only others start', 'get_static', async (folder, ctx) => sorted(await unitsInState('static', folder, ctx))),
+  get_static: listOf('services that only others start', 'get_static', async (folder, ctx) =>
+    sorted(await unitsInState('static', folder, ctx)),
+  ),
   get_running: fn({
     doc: 'Names of running services, sorted.',
     examples: ["salt '*' service.get_running"],
     async run(_, ctx) {
       const { stdout } = await systemctl(ctx, ['--full', '--no-legend', '--no-pager'], null);
       const rows = lines(stdout).map((line) => words(line.replace('●', ' ')));
-      return sorted(rows.filter((columns) => columns[3] === 'running').flatMap((columns) => shortName(columns[0] ?? '') ?? []));
+      return sorted(
+        rows.filter((columns) => columns[3] === 'running').flatMap((columns) => shortName(columns[0] ?? '') ?? []),
+      );
     },
   }),
-  offline: fn({ doc: 'Whether systemd is told to work on files only.', examples: ["salt '*' service.offline"], run: () => isOffline() }),
+  offline: fn({
+    doc: 'Whether systemd is told to work on files only.',
+    examples: ["salt '*' service.offline"],
+    run: () => isOffline(),
+  }),
 };
 
 export default defineModule({

@@ -10,7 +10,8 @@ import { which } from '../support/which.ts';
 import { unitName } from './units.ts';
 
 export const isBooted = (): boolean => pathExists('/run/systemd/system');
-export const isOffline = (): boolean => ['1', 'true', 'yes', 'on'].includes((process.env['SYSTEMD_OFFLINE'] ?? '').toLowerCase());
+export const isOffline = (): boolean =>
+  ['1', 'true', 'yes', 'on'].includes((process.env['SYSTEMD_OFFLINE'] ?? '').toLowerCase());
 
 export interface CallOptions {
   /** Run outside the minion's own group of processes, so that restarting the minion does not end the call. */
@@ -21,7 +22,12 @@ export interface CallOptions {
 }
 
 /** Runs systemctl. The job's return code is left alone; callers decide what a failure means. */
-export async function systemctl(ctx: ModuleContext, action: readonly string[], name: string | null, options: CallOptions = {}): Promise<ExecResult> {
+export async function systemctl(
+  ctx: ModuleContext,
+  action: readonly string[],
+  name: string | null,
+  options: CallOptions = {},
+): Promise<ExecResult> {
   const before: string[] = [];
   if (options.scope && isBooted() && (await ctx.call('config.get', 'systemd.scope', true)) !== false) {
     const run = which('systemd-run');
@@ -41,15 +47,22 @@ export async function systemctl(ctx: ModuleContext, action: readonly string[], n
     ...action,
     ...unit,
   ];
-  return ctx.exec(command[0] as string, command.slice(1), { mergeStderr: options.merge, env: { LC_ALL: 'C', LANGUAGE: 'C' } });
+  return ctx.exec(command[0] as string, command.slice(1), {
+    mergeStderr: options.merge,
+    env: { LC_ALL: 'C', LANGUAGE: 'C' },
+  });
 }
 
 /** Error output without the lines of systemd-run about its scope. */
 export function withoutScope(text: string): string {
-  return lines(text).filter((line) => !line.endsWith('.scope')).join('\n').trim();
+  return lines(text)
+    .filter((line) => !line.endsWith('.scope'))
+    .join('\n')
+    .trim();
 }
 
-const status = (ctx: ModuleContext, name: string): Promise<ExecResult> => systemctl(ctx, ['status', '-n', '0'], name, { merge: true });
+const status = (ctx: ModuleContext, name: string): Promise<ExecResult> =>
+  systemctl(ctx, ['status', '-n', '0'], name, { merge: true });
 
 export async function isAvailable(name: string, ctx: ModuleContext): Promise<boolean> {
   if (isOffline()) throw commandError(`Cannot run in offline mode. Failed to get information on unit '${name}'`);

@@ -64,7 +64,9 @@ function runlevel(): string {
 
 /** Whether an init script starts in the default run level. */
 export function scriptEnabled(name: string, root: string | null, level = runlevel()): boolean {
-  return listDir(under(root, `/etc/rc${level}.d`)).some((link) => /^S\d{0,2}/.test(link) && link.replace(/^S\d{0,2}/, '') === name);
+  return listDir(under(root, `/etc/rc${level}.d`)).some(
+    (link) => /^S\d{0,2}/.test(link) && link.replace(/^S\d{0,2}/, '') === name,
+  );
 }
 
 export function isMasked(name: string, runtime: boolean, root: string | null): boolean {
@@ -78,7 +80,9 @@ export function isMasked(name: string, runtime: boolean, root: string | null): b
 /** Whether a link of that name exists anywhere below systemd's local folder (instances of templates). */
 export function isLinked(name: string): boolean {
   try {
-    return readdirSync('/etc/systemd/system', { recursive: true, withFileTypes: true }).some((entry) => entry.name === name && entry.isSymbolicLink());
+    return readdirSync('/etc/systemd/system', { recursive: true, withFileTypes: true }).some(
+      (entry) => entry.name === name && entry.isSymbolicLink(),
+    );
   } catch {
     return false;
   }

@@ -288,7 +288,13 @@ export async function runDirectory(args: Args, ctx: StateContext): Promise<State
   if (Object.keys(plan.changes).length === 0 && Object.keys(way).length === 0) {
     return ctx.ok(`The directory ${name} is in the correct state`, { name: shown });
   }
-  const done = await ctx.change(changes, '', { test: announced(plan.changes), apply: () => enforce(work, plan, changes, ctx) });
+  // Salt forgets in its forecast that a link to a folder gives way to a new folder.
+  const isNew = Object.keys(plan.changes).length === 0 ? newDict([[name, newDict([['directory', 'new']])]]) : plan.changes;
+  const done = await ctx.change(changes, '', {
+    test: announced(isNew),
+    testChanges: Object.assign(newDict(), way, isNew),
+    apply: () => enforce(work, plan, changes, ctx),
+  });
   return Object.assign(done, { name: shown });
 }
 

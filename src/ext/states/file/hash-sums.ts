@@ -6,7 +6,6 @@ import { pyStr } from '../../../base/codec/python/index.ts';
 import { commandError } from '../../modules/support/errors.ts';
 import { baseName } from '../../modules/support/paths.ts';
 import { pyEscape } from '../../modules/support/py-sub.ts';
-import { filesOf } from '../support/services.ts';
 import { schemeOf, splitUrl, validProtocols, withoutPassword } from '../support/sources.ts';
 
 export interface HashSum {
@@ -109,7 +108,7 @@ export async function sourceSum(request: SumRequest, ctx: StateContext): Promise
   else {
     const scheme = schemeOf(sourceHash);
     if (validProtocols.includes(scheme)) {
-      list = await filesOf(ctx).cacheFile(sourceHash, { saltenv: request.saltenv, verifySsl: request.verifySsl !== false });
+      list = await ctx.files.cacheFile(sourceHash, { saltenv: request.saltenv, verifySsl: request.verifySsl !== false });
       if (!list) throw commandError(`Source hash file ${withoutPassword(sourceHash)} not found`);
     } else if (scheme !== '') throw invalid(sourceHash);
   }

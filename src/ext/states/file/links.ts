@@ -82,6 +82,20 @@ interface Forecast {
   readonly changes: PlainDict;
 }
 
+/** Where a backup goes; why it cannot. */
+function backupPath(name: string, target: string, args: LinkArgs): { path: string } | { problem: string } {
+  let path = pyStr(args.backupname ?? '');
+  if (!path.startsWith('/')) {
+    if (path !== baseName(path)) return { problem: `Backupname must be an absolute path or a file name: ${path}` };
+    path = joinPath(dirName(normalPath(name)), path);
+  }
+  if (!lexists(path) || args.force) return { path };
+  return { problem: `Symlink & backup dest exists and Force not set. ${name} -> ${target} - backup: ${path}` };
+}
+
+const folderRefusal = (name: string, args: LinkArgs): string =>
+  args.atomic ? `Could not create '${name}'` : `[Errno 21] Is a directory: '${name}'`;
+
 /** What would happen, in the words of Salt's test mode. */
 function forecast({ name, target, owner, args }: LinkWork): Forecast {
   if (!lexists(name)) {
@@ -89,7 +103,13 @@ function forecast({ name, target, owner, args }: LinkWork): Forecast {
   }
   if (!isLink(name)) {
     const changes = newDict();
-    if (args.force || args.backupname !== null || args.atomic) {
+    // Salt: force and atomic remove files, not folders.
+    if (isDir(name) && args.backupname === null && (args.force || args.atomic)) {
+      return { result: false, comment: `Unable to create new symlink ${name} -> ${target}: ${folderRefusal(name, args)}`, changes };
+    }
+    const backup = args.backupname === null ? undefined : backupPath(name, target, args);
+    if (backup && 'problem' in backup) return { result: false, comment: backup.problem, changes };
+    if (args.force || backup || args.atomic) {
       const comment = `The file or directory ${name} is set for removal to make way for a new symlink targeting ${target}`;
       return { result: null, comment, changes };
     }
@@ -107,20 +127,14 @@ function forecast({ name, target, owner, args }: LinkWork): Forecast {
 
 /** Moves what is in the way to its backup; text when that cannot be. */
 function moveAway({ name, target, args }: LinkWork): string | undefined {
-  let backup = pyStr(args.backupname ?? '');
-  if (!backup.startsWith('/')) {
-    if (backup !== baseName(backup)) return `Backupname must be an absolute path or a file name: ${backup}`;
-    backup = joinPath(dirName(normalPath(name)), backup);
-  }
-  if (lexists(backup)) {
-    if (!args.force) return `Symlink & backup dest exists and Force not set. ${name} -> ${target} - backup: ${backup}`;
-    rmSync(backup, { recursive: true, force: true });
-  }
+  const backup = backupPath(name, target, args);
+  if ('problem' in backup) return backup.problem;
   try {
-    renameSync(name, backup);
+    rmSync(backup.path, { recursive: true, force: true });
+    renameSync(name, backup.path);
     return undefined;
   } catch (error) {
-    return `Unable to rename ${name} to backup ${backup} -> : ${failureText(error)}`;
+    return `Unable to rename ${name} to backup ${backup.path} -> : ${failureText(error)}`;
   }
 }
 
@@ -129,14 +143,13 @@ function makeLink({ name, target, args }: LinkWork): void {
     const beside = `${name}.${process.pid}.halite-link`;
     symlinkSync(target, beside);
     try {
-      if (isDir(name) && !isLink(name)) rmSync(name, { recursive: true });
       renameSync(beside, name);
     } finally {
       rmSync(beside, { force: true });
     }
     return;
   }
-  if (args.force && lexists(name)) rmSync(name, { recursive: true, force: true });
+  if (args.force && lexists(name)) unlinkSync(name);
   symlinkSync(target, name);
 }
 
@@ -164,6 +177,7 @@ function applyLink(work: LinkWork, ctx: StateContext): StateResult {
     if (problem) return ctx.fail(problem, { name });
   }
   try {
+    if (isDir(name) && !isLink(name)) return ctx.fail(`Unable to create new symlink ${name} -> ${target}: ${folderRefusal(name, args)}`, { name });
     makeLink(work);
   } catch (error) {
     return ctx.fail(`Unable to create new symlink ${name} -> ${target}: ${failureText(error)}`, { name });

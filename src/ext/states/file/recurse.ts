@@ -3,7 +3,6 @@ import { rmSync } from 'node:fs';
 import { type ArgsOf, newDict, p, type PlainDict, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
 import { normalizeMode } from '../../modules/support/modes.ts';
 import { baseName, expandUser, joinPath } from '../../modules/support/paths.ts';
-import { filesOf } from '../support/services.ts';
 import { parseSaltUrl } from '../support/sources.ts';
 import { textList } from '../support/text.ts';
 import { directory } from './directory.ts';
@@ -118,7 +117,7 @@ async function manageTree(tree: Tree, name: string, user: Value, args: Args, rep
 
 async function sourceProblem(source: string, ctx: StateContext): Promise<string | undefined> {
   const { path, saltenv = ctx.saltenv } = parseSaltUrl(source);
-  const folders = await filesOf(ctx).list('dirs', saltenv, path);
+  const folders = await ctx.files.list('dirs', saltenv, path);
   return folders.includes(path) ? undefined : `The directory '${path}' does not exist on the salt fileserver in saltenv '${saltenv}'`;
 }
 

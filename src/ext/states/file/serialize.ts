@@ -7,7 +7,7 @@ import { serializerFor } from '../../modules/slsutil/serializers.ts';
 import { normalizeMode } from '../../modules/support/modes.ts';
 import { expandUser } from '../../modules/support/paths.ts';
 import { isTruthy } from '../../modules/support/values.ts';
-import { dataDiff } from './data-diff.ts';
+import { dataDiff } from '../support/data-diff.ts';
 import { encodeText } from './encodings.ts';
 import { failureText } from './errors.ts';
 import { isRegular } from './facts.ts';
@@ -51,7 +51,7 @@ function writingOptions(format: string, args: Args): PlainDict {
     if (args.encoding) options['allow_unicode'] = true;
   }
   if (format === 'json') {
-    Object.assign(options, { indent: 2, separators: [',', ': '], sort_keys: true, ensure_ascii: !args.encoding });
+    Object.assign(options, { indent: 2, separators: [',', ': '], sort_keys: true });
   }
   return Object.assign(options, optionsOf(args.serializer_opts));
 }

@@ -6,7 +6,6 @@ import { dictSize } from '../../../base/codec/value.ts';
 import { messageOf } from '../../../base/errors/index.ts';
 import { commandError, invocationError } from '../../modules/support/errors.ts';
 import { joinPath } from '../../modules/support/paths.ts';
-import { filesOf } from '../support/services.ts';
 import { parseSaltUrl, remoteProtocols, schemeOf, splitUrl, validProtocols, withoutPassword } from '../support/sources.ts';
 import { renderFile, templateEngines, templateVariables } from '../support/template.ts';
 import type { Content } from './content.ts';
@@ -34,7 +33,7 @@ class Offers {
     return (await known).has(path);
   }
   async #read(saltenv: string): Promise<Set<string>> {
-    const files = filesOf(this.#ctx);
+    const files = this.#ctx.files;
     return new Set([...(await files.list('files', saltenv)), ...(await files.list('dirs', saltenv))]);
   }
 }
@@ -97,7 +96,7 @@ function localPath(source: string): string | undefined {
 async function expectedSum(request: SourceRequest, ctx: StateContext): Promise<HashSum | string | undefined> {
   const { source } = request;
   if (schemeOf(source) === 'salt') {
-    const sum = await filesOf(ctx).hash(source, ctx.saltenv);
+    const sum = await ctx.files.hash(source, ctx.saltenv);
     if (!sum) return `Source file ${source} not found in saltenv '${ctx.saltenv}'`;
     return { type: sum.hash_type, digits: sum.hsum.toLowerCase() };
   }
@@ -115,13 +114,13 @@ async function expectedSum(request: SourceRequest, ctx: StateContext): Promise<H
 export async function cachedCopy(request: SourceRequest, sum: HashSum | undefined, ctx: StateContext): Promise<string> {
   const { source } = request;
   if (schemeOf(source) !== 'salt' && !request.useEtag && (request.hash || request.skipVerify)) {
-    const known = await filesOf(ctx).isCached(source, ctx.saltenv);
+    const known = await ctx.files.isCached(source, ctx.saltenv);
     if (known !== '' && exists(known)) {
       if (request.skipVerify || (sum && hashOfFile(known, sum.type) === sum.digits)) return known;
     }
   }
   const verifySsl = request.verifySsl !== false;
-  return filesOf(ctx).cacheFile(source, { saltenv: ctx.saltenv, sourceHash: sum?.digits, verifySsl, useEtag: request.useEtag });
+  return ctx.files.cacheFile(source, { saltenv: ctx.saltenv, sourceHash: sum?.digits, verifySsl, useEtag: request.useEtag });
 }
 
 /** Everything except the fetching of a plain `salt://` file, which is only needed when it differs. */
@@ -161,6 +160,6 @@ export async function modeOfSource(source: string, ctx: StateContext): Promise<s
   const local = localPath(source);
   if (local !== undefined) return (statSync(local).mode & 0o7777).toString(8).padStart(4, '0');
   if (schemeOf(source) !== 'salt') return null;
-  const stat = await filesOf(ctx).stat(source, ctx.saltenv);
+  const stat = await ctx.files.stat(source, ctx.saltenv);
   return stat?.[0] === undefined ? null : (stat[0] & 0o7777).toString(8).padStart(4, '0');
 }

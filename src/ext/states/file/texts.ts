@@ -5,7 +5,6 @@ import { pyStr } from '../../../base/codec/python/index.ts';
 import { pyEscape } from '../../modules/support/py-sub.ts';
 import { lines } from '../../modules/support/text.ts';
 import { unifiedDiff } from '../../modules/support/unified-diff.ts';
-import { filesOf } from '../support/services.ts';
 import { renderFile, templateVariables } from '../support/template.ts';
 import { looksLikeText } from './content.ts';
 import { exists } from './facts.ts';
@@ -34,7 +33,7 @@ export async function sourceTexts(args: TextSources, ctx: StateContext): Promise
   if (sources.length === 0) return undefined;
   const found: string[] = [];
   for (const source of sources.map(pyStr)) {
-    const path = await filesOf(ctx).cacheFile(source, { saltenv: ctx.saltenv });
+    const path = await ctx.files.cacheFile(source, { saltenv: ctx.saltenv });
     if (!path) return ctx.fail(`Failed to load template file ${source}`, { name: source, data: [] });
     const request = { engine: pyStr(args.template ?? 'jinja'), variables: templateVariables(args.defaults, args.context) };
     const made = await renderFile(path, request, ctx);

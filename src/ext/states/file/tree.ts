@@ -2,7 +2,6 @@
 import { isDict, type PlainDict, type StateContext, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { dirName, joinPath, normalPath } from '../../modules/support/paths.ts';
-import { filesOf } from '../support/services.ts';
 import { parseSaltUrl, saltUrl } from '../support/sources.ts';
 import { isIncluded } from '../support/text.ts';
 
@@ -39,7 +38,7 @@ export async function recurseTree(request: TreeRequest, ctx: StateContext): Prom
   const { path, saltenv } = parseSaltUrl(pyStr(Array.isArray(request.source) ? (request.source[0] ?? '') : request.source));
   const env = saltenv ?? ctx.saltenv;
   const folder = path.endsWith('/') ? path : `${path}/`;
-  const client = filesOf(ctx);
+  const client = ctx.files;
   const [files, folders, links, keep] = [new Map<string, string>(), new Set<string>(), new Map<string, string>(), new Set<string>()];
   const symlinks: PlainDict = request.keep_symlinks ? await client.symlinks(env, folder) : {};
   for (const [link, target] of isDict(symlinks) ? Object.entries(symlinks) : []) {

@@ -10,6 +10,7 @@ interface Entry {
 export class Roster<T extends { readonly peer: string }> {
   private readonly entries = new Map<T, Entry>();
   private readonly byId = new Map<string, Set<T>>();
+  private readonly unknown = new Set<T>();
   private readonly present = new Map<string, number>();
   private readonly tell: (event: SubscriberEvent) => void;
 
@@ -19,14 +20,19 @@ export class Roster<T extends { readonly peer: string }> {
 
   add(member: T): void {
     this.entries.set(member, { id: undefined, topic: '' });
+    this.unknown.add(member);
   }
 
   all(): T[] {
     return [...this.entries.keys()];
   }
 
+  /**
+   * Those who proved one of the ids, and those who proved none: a real minion may reconnect with keys of before a restart,
+   * and only a publish it cannot open makes it sign in again.
+   */
   withIds(ids: readonly string[]): T[] {
-    const found = new Set<T>();
+    const found = new Set<T>(this.unknown);
     for (const id of ids) for (const member of this.byId.get(id) ?? []) found.add(member);
     return [...found];
   }
@@ -40,7 +46,9 @@ export class Roster<T extends { readonly peer: string }> {
     this.leave(member, entry);
     entry.id = id;
     entry.topic = known;
-    if (id !== undefined) {
+    if (id === undefined) this.unknown.add(member);
+    else {
+      this.unknown.delete(member);
       const members = this.byId.get(id) ?? new Set<T>();
       this.byId.set(id, members.add(member));
     }
@@ -51,6 +59,7 @@ export class Roster<T extends { readonly peer: string }> {
     const entry = this.entries.get(member);
     if (!entry) return;
     this.entries.delete(member);
+    this.unknown.delete(member);
     this.leave(member, entry);
   }
 

@@ -1,12 +1,12 @@
 // Assignment: targets, exports to the template's context, `set` in both forms.
 import { PyError, runtimeError, typeError } from '../errors.ts';
+import type { Assign, AssignBlock, Target } from '../parser/nodes.ts';
+import { walk } from '../parser/nodes.ts';
 import type { Frame } from '../runtime/context.ts';
 import { unpack } from '../runtime/iterate.ts';
 import { Markup } from '../runtime/markup.ts';
 import { Namespace } from '../runtime/objects.ts';
 import type { PyValue } from '../runtime/value.ts';
-import type { Assign, AssignBlock, Target } from '../parser/nodes.ts';
-import { walk } from '../parser/nodes.ts';
 import { compileFilter } from './calls.ts';
 import { type Code, type Step, syncCode, withValue } from './code.ts';
 import { type CompileFrame, enterFrame, leaveFrame, readerOf, slotOf, type Unit } from './scope.ts';
@@ -130,7 +130,11 @@ export const capturedText: Code = syncCode((f) => {
 });
 
 /** Runs a body with its output set aside, then continues with that text; `break` inside drops it. */
-export function captureBody(enter: (f: Frame) => void, body: Step, next: (text: string, f: Frame) => ReturnType<Step>): Step {
+export function captureBody(
+  enter: (f: Frame) => void,
+  body: Step,
+  next: (text: string, f: Frame) => ReturnType<Step>,
+): Step {
   return (f) => {
     enter(f);
     const before = f.out;

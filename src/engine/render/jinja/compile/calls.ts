@@ -1,5 +1,6 @@
 // Calls, filters and tests to closures.
 import { assertionError, PyError, runtimeError, typeError } from '../errors.ts';
+import type { Arguments, Call, Expr, Filter, Test } from '../parser/nodes.ts';
 import { callAttribute, getAttribute } from '../runtime/access.ts';
 import { call, type PyFunction } from '../runtime/callable.ts';
 import type { Frame } from '../runtime/context.ts';
@@ -9,7 +10,6 @@ import { textOf } from '../runtime/markup.ts';
 import { reprText } from '../runtime/text.ts';
 import { Undefined } from '../runtime/undefined.ts';
 import { type Kwargs, type MaybePromise, type PyValue, typeName } from '../runtime/value.ts';
-import type { Arguments, Call, Expr, Filter, Test } from '../parser/nodes.ts';
 import { allSync, anyCode, type Code, collect, syncCode } from './code.ts';
 import { type CompileFrame, compileAll, type Unit } from './scope.ts';
 
@@ -53,8 +53,16 @@ function checkRepeated(node: Arguments): void {
 function compileArguments(unit: Unit, node: Arguments, frame: CompileFrame, first: readonly Code[], where: string) {
   checkRepeated(node);
   const positional = [...first, ...compileAll(unit, node.args, frame)];
-  const named = compileAll(unit, node.kwargs.map(({ value }) => value), frame);
-  const dyn = compileAll(unit, [node.dynArgs, node.dynKwargs].filter((expr) => expr !== undefined), frame);
+  const named = compileAll(
+    unit,
+    node.kwargs.map(({ value }) => value),
+    frame,
+  );
+  const dyn = compileAll(
+    unit,
+    [node.dynArgs, node.dynKwargs].filter((expr) => expr !== undefined),
+    frame,
+  );
   const codes = [...positional, ...named, ...dyn];
   const keys = node.kwargs.map(({ key }) => key);
   const hasDynArgs = node.dynArgs !== undefined;
@@ -116,8 +124,10 @@ export function compileCall(unit: Unit, node: Call, frame: CompileFrame, caller?
   const target = unit.expr(node.node, frame);
   // The callee travels as the first value, so that it is evaluated before the arguments.
   return anyCode(
-    invoking([target, ...codes], ([callee, ...values]) => ({ ...assemble(values), callee: callee! }), (passed, f) =>
-      call(f.rt, passed.callee, passed.args, withCaller(passed.kwargs, caller?.(f))),
+    invoking(
+      [target, ...codes],
+      ([callee, ...values]) => ({ ...assemble(values), callee: callee! }),
+      (passed, f) => call(f.rt, passed.callee, passed.args, withCaller(passed.kwargs, caller?.(f))),
     ),
   );
 }

@@ -46,7 +46,12 @@ export function map2(a: Code, b: Code, op: (left: PyValue, right: PyValue, f: Fr
   });
 }
 
-async function collectRest(codes: readonly Code[], values: PyValue[], first: Promise<PyValue>, f: Frame): Promise<PyValue[]> {
+async function collectRest(
+  codes: readonly Code[],
+  values: PyValue[],
+  first: Promise<PyValue>,
+  f: Frame,
+): Promise<PyValue[]> {
   values.push(await first);
   for (let at = values.length; at < codes.length; at += 1) {
     const value = codes[at]!.run(f);

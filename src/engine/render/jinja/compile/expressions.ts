@@ -1,6 +1,8 @@
 // Expressions to closures.
-import { add, div, floordiv, mod, mul, negate, positive, pow, sub } from '../runtime/arith.ts';
+
+import type { BinaryOperator, CompareOperator, CondExpr, Expr, Name } from '../parser/nodes.ts';
 import { getAttribute, getItem } from '../runtime/access.ts';
+import { add, div, floordiv, mod, mul, negate, positive, pow, sub } from '../runtime/arith.ts';
 import { contains, eq, ordered } from '../runtime/compare.ts';
 import type { Frame } from '../runtime/context.ts';
 import { PyDict } from '../runtime/dict.ts';
@@ -12,7 +14,6 @@ import { PyTuple } from '../runtime/sequence.ts';
 import { slice } from '../runtime/slice.ts';
 import { Undefined } from '../runtime/undefined.ts';
 import type { PyValue } from '../runtime/value.ts';
-import type { BinaryOperator, CompareOperator, CondExpr, Expr, Name } from '../parser/nodes.ts';
 import { compileCall, compileFilter, compileTest } from './calls.ts';
 import { anyCode, type Code, constant, map1, map2, mapAll, syncCode } from './code.ts';
 import { type CompileFrame, compileAll, readerOf, type Unit } from './scope.ts';

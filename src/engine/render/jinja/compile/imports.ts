@@ -1,5 +1,6 @@
 // include, import, from … import, extends and blocks: everything that reaches other templates.
 import { isPyError, PyError, runtimeError } from '../errors.ts';
+import type { Block, Expr, FromImport, Import, Include, Stmt } from '../parser/nodes.ts';
 import type { Context, Frame } from '../runtime/context.ts';
 import { toArray, truth } from '../runtime/iterate.ts';
 import { textOf } from '../runtime/markup.ts';
@@ -8,7 +9,6 @@ import { repr, str } from '../runtime/print.ts';
 import type { LoadedTemplate } from '../runtime/runtime.ts';
 import { Undefined } from '../runtime/undefined.ts';
 import { chain, type MaybePromise, type PyValue } from '../runtime/value.ts';
-import type { Block, Expr, FromImport, Import, Include, Stmt } from '../parser/nodes.ts';
 import { type Step, withValue } from './code.ts';
 import { type CompileFrame, localsOf, slotOf, type Unit } from './scope.ts';
 
@@ -17,7 +17,7 @@ function loadByName(f: Frame, name: PyValue): MaybePromise<LoadedTemplate> {
   if (name instanceof Undefined) return name.fail();
   const text = textOf(name);
   if (text === undefined) throw new PyError('TemplateNotFound', str(name));
-  return f.rt.load(f.rt, text, f.info.name);
+  return f.rt.load(text, f.info);
 }
 
 async function firstFound(f: Frame, names: readonly PyValue[]): Promise<LoadedTemplate> {
@@ -56,7 +56,12 @@ function select(f: Frame, value: PyValue): MaybePromise<LoadedTemplate> {
   throw notFoundAmong(names);
 }
 
-async function resume(f: Frame, first: Promise<LoadedTemplate>, names: readonly PyValue[], at: number): Promise<LoadedTemplate> {
+async function resume(
+  f: Frame,
+  first: Promise<LoadedTemplate>,
+  names: readonly PyValue[],
+  at: number,
+): Promise<LoadedTemplate> {
   const depth = f.rt.stack.length;
   try {
     return await first;
@@ -171,9 +176,7 @@ export function compileFromImport(unit: Unit, node: FromImport, frame: CompileFr
     }
   };
   const step = withValue(unit.expr(node.template, frame), (value, f) =>
-    chain(loadByName(f, value), (template) =>
-      chain(importModule(f, template, locals), (module) => assign(module, f)),
-    ),
+    chain(loadByName(f, value), (template) => chain(importModule(f, template, locals), (module) => assign(module, f))),
   );
   return (f) => {
     f.line = line;
@@ -236,4 +239,3 @@ export function compileExtends(unit: Unit, node: Extract<Stmt, { kind: 'Extends'
     return step(f);
   };
 }
-

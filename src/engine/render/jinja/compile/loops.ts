@@ -1,11 +1,11 @@
 // for loops: plain, filtered, with the `loop` variable, recursive.
 import { assertionError } from '../errors.ts';
+import type { For } from '../parser/nodes.ts';
+import { walk } from '../parser/nodes.ts';
 import { Frame } from '../runtime/context.ts';
 import { iterate, truth } from '../runtime/iterate.ts';
 import { LoopContext, type Recurse } from '../runtime/loop.ts';
 import type { MaybePromise, PyValue } from '../runtime/value.ts';
-import type { For } from '../parser/nodes.ts';
-import { walk } from '../parser/nodes.ts';
 import { type Store, storeTo } from './assign.ts';
 import { breakLoop, type Code, type Signal, type Step, withValue } from './code.ts';
 import { type CompileFrame, enterFrame, leaveFrame, type Unit } from './scope.ts';
@@ -33,43 +33,44 @@ function oneRound(parts: LoopParts, f: Frame, item: PyValue): MaybePromise<Signa
   return parts.body(f);
 }
 
-/** The rest of a loop after something in it had to be waited for. */
-async function finishWaiting(parts: LoopParts, f: Frame, next: Next, line: number): Promise<void> {
+/** Runs the rest of a loop after something in it had to be waited for; tells whether a round was completed. */
+async function finishWaiting(parts: LoopParts, f: Frame, next: Next, line: number): Promise<boolean> {
+  let completed = false;
   for (;;) {
     f.rt.checkAbort();
     f.line = line;
     const step = next();
     const item = step instanceof Promise ? await step : step;
-    if (item === undefined) return;
+    if (item === undefined) return completed;
     const result = oneRound(parts, f, item);
-    if ((result instanceof Promise ? await result : result) === breakLoop) return;
+    const signal = result instanceof Promise ? await result : result;
+    if (signal === undefined) completed = true;
+    else if (signal === breakLoop) return completed;
   }
 }
 
-/** Runs the rounds; resolves to whether there was at least one. */
+/**
+ * Runs the rounds. The answer decides about `else`: as in the reference, only a round that reaches its end counts, so
+ * a loop that always breaks or continues runs its `else` as well.
+ */
 function rounds(parts: LoopParts, f: Frame, next: Next, line: number): MaybePromise<boolean> {
-  let any = false;
+  let completed = false;
+  const afterwards = async (signal: Signal | undefined): Promise<boolean> => {
+    if (signal === breakLoop) return completed;
+    const rest = await finishWaiting(parts, f, next, line);
+    return completed || rest || signal === undefined;
+  };
   for (;;) {
     f.line = line;
     const item = next();
-    if (item === undefined) return any;
+    if (item === undefined) return completed;
     if (item instanceof Promise) {
-      const before = any;
-      return item.then(async (first) => {
-        if (first === undefined) return before;
-        if ((await oneRound(parts, f, first)) !== breakLoop) await finishWaiting(parts, f, next, line);
-        return true;
-      });
+      return item.then(async (first) => (first === undefined ? completed : afterwards(await oneRound(parts, f, first))));
     }
-    any = true;
     const result = oneRound(parts, f, item);
-    if (result === breakLoop) return true;
-    if (result instanceof Promise) {
-      return result.then(async (signal) => {
-        if (signal !== breakLoop) await finishWaiting(parts, f, next, line);
-        return true;
-      });
-    }
+    if (result === undefined) completed = true;
+    else if (result === breakLoop) return completed;
+    else if (result instanceof Promise) return result.then(afterwards);
   }
 }
 
@@ -179,9 +180,9 @@ async function collectKept(
 type RunLoop = (f: Frame, value: PyValue, recurse: Recurse | undefined, depth: number) => ReturnType<Step>;
 
 function loopRunner(parts: LoopParts, feed: MakeFeed, line: number): RunLoop {
-  const after = (f: Frame, any: boolean): ReturnType<Step> => {
+  const after = (f: Frame, completed: boolean): ReturnType<Step> => {
     parts.leave(f);
-    return any || parts.otherwise === undefined ? undefined : parts.otherwise(f);
+    return completed || parts.otherwise === undefined ? undefined : parts.otherwise(f);
   };
   const start = (f: Frame, fed: Feed, recurse: Recurse | undefined, depth: number): ReturnType<Step> => {
     let next: Next;
@@ -195,13 +196,15 @@ function loopRunner(parts: LoopParts, feed: MakeFeed, line: number): RunLoop {
         return item;
       };
     }
-    const any = rounds(parts, f, next, line);
-    return any instanceof Promise ? any.then((later) => after(f, later)) : after(f, any);
+    const completed = rounds(parts, f, next, line);
+    return completed instanceof Promise ? completed.then((later) => after(f, later)) : after(f, completed);
   };
   return (f, value, recurse, depth) => {
     f.line = line;
     const fed = feed(f, value);
-    return fed instanceof Promise ? fed.then((later) => start(f, later, recurse, depth)) : start(f, fed, recurse, depth);
+    return fed instanceof Promise
+      ? fed.then((later) => start(f, later, recurse, depth))
+      : start(f, fed, recurse, depth);
   };
 }
 
@@ -220,7 +223,13 @@ function checkLoopName(node: For): void {
   }
 }
 
-function compileParts(unit: Unit, node: For, inner: CompileFrame, otherwiseFrame: CompileFrame, extended: boolean): LoopParts {
+function compileParts(
+  unit: Unit,
+  node: For,
+  inner: CompileFrame,
+  otherwiseFrame: CompileFrame,
+  extended: boolean,
+): LoopParts {
   const loopSlot = extended ? inner.fn.locate(inner.symbols.declareParameter('loop')).index : undefined;
   analyzeLoop(inner.symbols, node, 'body');
   if (node.else.length > 0) analyzeLoop(otherwiseFrame.symbols, node, 'else');
@@ -261,7 +270,10 @@ export function compileFor(unit: Unit, node: For, frame: CompileFrame): Step {
   const run = loopRunner(parts, feed, node.line);
   if (!node.recursive) {
     const iter = unit.expr(node.iter, frame);
-    return lineThen(node.line, withValue(iter, (value, f) => run(f, value, undefined, 0)));
+    return lineThen(
+      node.line,
+      withValue(iter, (value, f) => run(f, value, undefined, 0)),
+    );
   }
   return compileRecursive(unit, node, frame, inner, run);
 }

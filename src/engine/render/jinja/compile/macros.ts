@@ -1,12 +1,12 @@
 // Macros and call blocks.
 import { assertionError, typeError } from '../errors.ts';
+import type { CallBlock, FilterBlock, Macro as MacroNode } from '../parser/nodes.ts';
 import { Frame } from '../runtime/context.ts';
 import { Macro, type MacroBody, type MacroFacts } from '../runtime/macro.ts';
 import { textOf } from '../runtime/markup.ts';
 import { reprText } from '../runtime/text.ts';
 import { type MaybePromise, type PyValue, typeName } from '../runtime/value.ts';
-import type { CallBlock, FilterBlock, Macro as MacroNode } from '../parser/nodes.ts';
-import { capturedText, captureBody } from './assign.ts';
+import { captureBody, capturedText } from './assign.ts';
 import { compileCall, compileFilter } from './calls.ts';
 import type { Code, Step } from './code.ts';
 import { withValue } from './code.ts';
@@ -37,7 +37,8 @@ function specialParameters(node: MacroNode | CallBlock, inner: CompileFrame, slo
     const explicit = names.indexOf('caller');
     if (explicit < 0) declare('caller');
     else if (explicit < names.length - node.defaults.length) {
-      const problem = 'When defining macros or call blocks the special "caller" argument must be omitted or be given a default.';
+      const problem =
+        'When defining macros or call blocks the special "caller" argument must be omitted or be given a default.';
       throw assertionError(problem, node.line);
     }
   }
@@ -79,15 +80,17 @@ function compileMacroBody(unit: Unit, node: MacroNode | CallBlock, frame: Compil
   };
   const { line } = node;
   const { fn } = inner;
-  const bind = (f: Frame): MacroBody => (values) => {
-    const own = new Frame(f.rt, f.info, f.context, f, 'template', fn.size, line);
-    f.rt.enter(own);
-    slots.forEach((slot, at) => {
-      own.slots[slot] = values[at];
-    });
-    enter(own);
-    return finishMacro(own, fillDefaults(own, defaults, 0), body);
-  };
+  const bind =
+    (f: Frame): MacroBody =>
+    (values) => {
+      const own = new Frame(f.rt, f.info, f.context, f, 'template', fn.size, line);
+      f.rt.enter(own);
+      slots.forEach((slot, at) => {
+        own.slots[slot] = values[at];
+      });
+      enter(own);
+      return finishMacro(own, fillDefaults(own, defaults, 0), body);
+    };
   return { facts, bind };
 }
 

@@ -1,9 +1,9 @@
 // Statements to closures, and the simple ones among them.
 import { assertionError, PyError } from '../errors.ts';
+import type { AutoEscape, If, Profile, Stmt, With } from '../parser/nodes.ts';
 import type { Frame } from '../runtime/context.ts';
 import { truth } from '../runtime/iterate.ts';
 import { str } from '../runtime/print.ts';
-import type { AutoEscape, If, Profile, Stmt, With } from '../parser/nodes.ts';
 import { compileAssign, compileAssignBlock, storeTo } from './assign.ts';
 import { breakLoop, nextRound, type Signal, type Step, sequence, withValue } from './code.ts';
 import { compileBlockCall, compileExtends, compileFromImport, compileImport, compileInclude } from './imports.ts';
@@ -162,33 +162,36 @@ function compileAutoEscape(unit: Unit, node: AutoEscape, frame: CompileFrame): S
 function compileProfile(unit: Unit, node: Profile, frame: CompileFrame): Step {
   unit.line = node.line;
   const { line, id, source } = node;
-  const { log, now } = unit.settings;
   if (node.phase === 'end') {
     return (f) => {
       f.line = line;
       const started = f.profiles?.get(id);
-      if (log !== undefined && started !== undefined) {
-        const seconds = (now() - started.at) / 1000;
-        log('profile', `Time (in seconds) to render ${source} '${started.label}': ${seconds}`);
+      if (started !== undefined) {
+        const seconds = (f.rt.hooks.now() - started.at) / 1000;
+        f.rt.hooks.log?.('profile', `Time (in seconds) to render ${source} '${started.label}': ${seconds}`);
       }
       return undefined;
     };
   }
-  if (log === undefined && source !== 'profile block') return () => undefined;
   const step = withValue(unit.expr(node.label!, frame), (value, f) => {
-    if (log !== undefined) {
+    if (f.rt.hooks.log !== undefined) {
       f.profiles ??= new Map();
-      f.profiles.set(id, { label: str(value), at: now() });
+      f.profiles.set(id, { label: str(value), at: f.rt.hooks.now() });
     }
     return undefined;
   });
+  const always = source === 'profile block';
   return (f) => {
     f.line = line;
-    return step(f);
+    return always || f.rt.hooks.log !== undefined ? step(f) : undefined;
   };
 }
 
-function compileLoopControl(unit: Unit, node: Extract<Stmt, { kind: 'Break' | 'Continue' }>, frame: CompileFrame): Step {
+function compileLoopControl(
+  unit: Unit,
+  node: Extract<Stmt, { kind: 'Break' | 'Continue' }>,
+  frame: CompileFrame,
+): Step {
   unit.line = node.line;
   if (!frame.inLoop) {
     // Python refuses the generated code: not a template error, and without a line in the template.

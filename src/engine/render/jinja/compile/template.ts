@@ -1,11 +1,11 @@
 // A whole template: its top-level code, its blocks, and the loaded form a render works with.
 import { assertionError } from '../errors.ts';
+import { type Block, type Stmt, walk } from '../parser/nodes.ts';
 import { type BlockCode, Context, Frame, type TemplateInfo, type Vars, withLocals } from '../runtime/context.ts';
 import { blockAt, TemplateReference } from '../runtime/objects.ts';
 import type { EngineSettings, LoadedTemplate, Runtime } from '../runtime/runtime.ts';
 import { reprText } from '../runtime/text.ts';
 import type { MaybePromise, PyObject, PyValue } from '../runtime/value.ts';
-import { type Block, type Stmt, walk } from '../parser/nodes.ts';
 import type { Step } from './code.ts';
 import { compileExpr } from './expressions.ts';
 import { CompileFrame, enterFrame, FunctionScope, type Unit } from './scope.ts';
@@ -111,7 +111,12 @@ export class Template implements LoadedTemplate {
     return this.info.name;
   }
 
-  newContext(rt: Runtime, vars: Vars | undefined, shared: boolean, locals: ReadonlyMap<string, PyValue> = noLocals): Context {
+  newContext(
+    rt: Runtime,
+    vars: Vars | undefined,
+    shared: boolean,
+    locals: ReadonlyMap<string, PyValue> = noLocals,
+  ): Context {
     let parent: Vars;
     if (shared) parent = vars ?? new Map();
     else {
@@ -144,7 +149,13 @@ export class Template implements LoadedTemplate {
     return result instanceof Promise ? result.then(finish) : finish();
   }
 
-  #renderBlock(rt: Runtime, context: Context, name: string, block: CompiledBlock, self: BlockCode): MaybePromise<string> {
+  #renderBlock(
+    rt: Runtime,
+    context: Context,
+    name: string,
+    block: CompiledBlock,
+    self: BlockCode,
+  ): MaybePromise<string> {
     const frame = new Frame(rt, this.info, context, undefined, `block ${reprText(name)}`, block.fn.size, block.line);
     rt.enter(frame);
     frame.blockVars = new Map();

@@ -5,9 +5,19 @@ import { fixedText, roundDouble } from '../runtime/decimal.ts';
 import { define, type FunctionTable, tableOf } from '../runtime/define.ts';
 import { truth } from '../runtime/iterate.ts';
 import { textOf } from '../runtime/markup.ts';
-import { asDouble, asInt, floatOf, makeFloat, makeInt, parseFloatText, parseInteger, type PyInt, truncateFloat, wholeToInt } from '../runtime/number.ts';
-import { str } from '../runtime/print.ts';
-import { reprText } from '../runtime/text.ts';
+import {
+  asDouble,
+  asInt,
+  floatOf,
+  makeFloat,
+  makeInt,
+  type PyInt,
+  parseFloatText,
+  parseInteger,
+  truncateFloat,
+  wholeToInt,
+} from '../runtime/number.ts';
+import { repr, str } from '../runtime/print.ts';
 import { Undefined } from '../runtime/undefined.ts';
 import { type PyValue, typeName } from '../runtime/value.ts';
 import { intOf } from './support.ts';
@@ -18,9 +28,10 @@ export function toFloat(value: PyValue): number {
   const number = asDouble(value);
   if (number !== undefined) return number;
   const text = textOf(value);
-  if (text === undefined) throw typeError(`float() argument must be a string or a real number, not '${typeName(value)}'`);
+  if (text === undefined)
+    throw typeError(`float() argument must be a string or a real number, not '${typeName(value)}'`);
   const parsed = parseFloatText(text);
-  if (parsed === undefined) throw new PyError('ValueError', `could not convert string to float: ${reprText(text)}`);
+  if (parsed === undefined) throw new PyError('ValueError', `could not convert string to float: ${repr(value)}`);
   return parsed;
 }
 
@@ -83,7 +94,8 @@ export function roundValue(value: PyValue, places: number): PyValue {
 
 function round(value: PyValue, precision: PyValue, method: PyValue): PyValue {
   const how = textOf(method);
-  if (how !== 'common' && how !== 'ceil' && how !== 'floor') throw filterArgumentError('method must be common, ceil or floor');
+  if (how !== 'common' && how !== 'ceil' && how !== 'floor')
+    throw filterArgumentError('method must be common, ceil or floor');
   if (how === 'common') return roundValue(value, intOf(precision));
   const scale = pow(10, precision);
   const scaled = mul(value, scale);
@@ -103,7 +115,9 @@ function fileSize(value: PyValue, binary: PyValue): string {
   const base = two ? 1024 : 1000;
   if (bytes === 1) return '1 Byte';
   if (bytes < base) return `${str(truncateFloat(bytes))} Bytes`;
-  const prefixes = units.map((unit, index) => (index === 0 ? (two ? 'KiB' : 'kB') : two ? unit.replace('B', 'iB') : unit));
+  const prefixes = units.map((unit, index) =>
+    index === 0 ? (two ? 'KiB' : 'kB') : two ? unit.replace('B', 'iB') : unit,
+  );
   for (let at = 0; ; at += 1) {
     const unit = base ** (at + 2);
     if (bytes < unit || at === prefixes.length - 1) return `${fixedText((base * bytes) / unit, 1)} ${prefixes[at]}`;
@@ -115,5 +129,7 @@ export const numberFilters: FunctionTable = tableOf({
   filesizeformat: define('do_filesizeformat', 'value, binary=False', (_rt, value, binary) => fileSize(value!, binary!)),
   float: define('do_float', 'value, default=0.0', (_rt, value, fallback) => floatFilter(value!, fallback!)),
   int: define('do_int', 'value, default=0, base=10', (_rt, value, fallback, base) => toInt(value!, fallback!, base!)),
-  round: define("do_round", "value, precision=0, method='common'", (_rt, value, precision, method) => round(value!, precision!, method!)),
+  round: define('do_round', "value, precision=0, method='common'", (_rt, value, precision, method) =>
+    round(value!, precision!, method!),
+  ),
 });

@@ -6,7 +6,7 @@ import { each, toArray, truth } from '../runtime/iterate.ts';
 import { textOf } from '../runtime/markup.ts';
 import { repr } from '../runtime/print.ts';
 import type { Runtime } from '../runtime/runtime.ts';
-import { generator, PyIterator } from '../runtime/sequence.ts';
+import { generator, type PyIterator } from '../runtime/sequence.ts';
 import type { Bound } from '../runtime/signature.ts';
 import { Undefined } from '../runtime/undefined.ts';
 import type { MaybePromise, PyValue } from '../runtime/value.ts';
@@ -83,9 +83,14 @@ function predicate(rt: Runtime, { rest, named: options }: Bound, byAttribute: bo
 }
 
 const selecting = (name: string, keep: boolean, byAttribute: boolean): PyFunction =>
-  defineBound(name, 'value, *args, **kwargs', (rt, bound) => generator('select_or_reject', selected(rt, bound, keep, byAttribute)), {
-    implicit: 1,
-  });
+  defineBound(
+    name,
+    'value, *args, **kwargs',
+    (rt, bound) => generator('select_or_reject', selected(rt, bound, keep, byAttribute)),
+    {
+      implicit: 1,
+    },
+  );
 
 export const selectFilters: FunctionTable = tableOf({
   map: defineBound('sync_do_map', 'value, *args, **kwargs', map, { implicit: 1, waits: true }),

@@ -1,7 +1,7 @@
 // Built-in filters on sequences and mappings.
 import { filterArgumentError, PyError, typeError } from '../errors.ts';
-import { add } from '../runtime/arith.ts';
 import { getAttribute, plainAttribute } from '../runtime/access.ts';
+import { add } from '../runtime/arith.ts';
 import { eq } from '../runtime/compare.ts';
 import { define, type FunctionTable, tableOf } from '../runtime/define.ts';
 import { DictView, PyDict } from '../runtime/dict.ts';
@@ -10,10 +10,10 @@ import { each, iterate, len, reversed, toArray, truth, tryIterate } from '../run
 import { escapeHtml, Markup, textOf } from '../runtime/markup.ts';
 import { str } from '../runtime/print.ts';
 import type { Runtime } from '../runtime/runtime.ts';
-import { generator, GroupTuple, PyTuple } from '../runtime/sequence.ts';
+import { GroupTuple, generator, PyTuple } from '../runtime/sequence.ts';
 import { sorted } from '../runtime/sort.ts';
 import { codePoints } from '../runtime/text.ts';
-import { Undefined } from '../runtime/undefined.ts';
+import { noAttribute, Undefined } from '../runtime/undefined.ts';
 import { type PyValue, typeName } from '../runtime/value.ts';
 import { attributeGetter, caseOption, intOf, multiGetter } from './support.ts';
 
@@ -71,8 +71,13 @@ function random(rt: Runtime, value: PyValue): PyValue {
 
 function join(rt: Runtime, value: PyValue, delimiter: PyValue, attribute: PyValue): PyValue {
   const get = attribute === null ? undefined : attributeGetter(rt, attribute);
-  const items = Array.isArray(value) && get === undefined ? value : toArray(value).map((item) => (get === undefined ? item : get(item)));
-  const escaping = rt.frame?.context.autoescape === true && (delimiter instanceof Markup || items.some((item) => item instanceof Markup));
+  const items =
+    Array.isArray(value) && get === undefined
+      ? value
+      : toArray(value).map((item) => (get === undefined ? item : get(item)));
+  const escaping =
+    rt.frame?.context.autoescape === true &&
+    (delimiter instanceof Markup || items.some((item) => item instanceof Markup));
   if (escaping) {
     const safe = (item: PyValue): string => (item instanceof Markup ? item.text : escapeHtml(str(item)));
     return new Markup(items.map(safe).join(safe(delimiter)));
@@ -102,7 +107,7 @@ function dictsort(rt: Runtime, value: PyValue, caseSensitive: PyValue, by: PyVal
   if (!(value instanceof PyDict)) {
     if (value instanceof Undefined) value.fail();
     if (plainAttribute(rt, value, 'items') === undefined) {
-      throw new PyError('AttributeError', `'${typeName(value)}' object has no attribute 'items'`);
+      throw noAttribute(value, 'items');
     }
   }
   const items = [...(value as PyDict).entries()].map((entry) => new PyTuple(entry));
@@ -164,26 +169,55 @@ function fallback(value: PyValue, other: PyValue, boolean: PyValue): PyValue {
 }
 
 const length = define('len', 'obj', (_rt, value) => len(value!));
-const useDefault = define("do_default", "value, default_value='', boolean=False", (_rt, value, other, boolean) => fallback(value!, other!, boolean!));
+const useDefault = define('do_default', "value, default_value='', boolean=False", (_rt, value, other, boolean) =>
+  fallback(value!, other!, boolean!),
+);
 
 export const sequenceFilters: FunctionTable = tableOf({
   attr: define('do_attr', 'obj, name', (rt, obj, name) => attr(rt, obj!, name!), { implicit: 1 }),
-  batch: define('do_batch', 'value, linecount, fill_with=None', (_rt, value, count, fill) => generator('do_batch', batch(value!, count!, fill!))),
+  batch: define('do_batch', 'value, linecount, fill_with=None', (_rt, value, count, fill) =>
+    generator('do_batch', batch(value!, count!, fill!)),
+  ),
   count: length,
   d: useDefault,
   default: useDefault,
-  dictsort: define("do_dictsort", "value, case_sensitive=False, by='key', reverse=False", (rt, value, cased, by, back) => dictsort(rt, value!, cased!, by!, back!)),
+  dictsort: define(
+    'do_dictsort',
+    "value, case_sensitive=False, by='key', reverse=False",
+    (rt, value, cased, by, back) => dictsort(rt, value!, cased!, by!, back!),
+  ),
   first: define('sync_do_first', 'seq', (rt, seq) => first(rt, seq!), { implicit: 1 }),
-  groupby: define('sync_do_groupby', 'value, attribute, default=None, case_sensitive=False', (rt, value, by, other, cased) => groupby(rt, value!, by!, other!, cased!), { implicit: 1 }),
+  groupby: define(
+    'sync_do_groupby',
+    'value, attribute, default=None, case_sensitive=False',
+    (rt, value, by, other, cased) => groupby(rt, value!, by!, other!, cased!),
+    { implicit: 1 },
+  ),
   items: define('do_items', 'value', (_rt, value) => generator('do_items', items(value!))),
-  join: define("sync_do_join", "value, d='', attribute=None", (rt, value, d, attribute) => join(rt, value!, d!, attribute!), { implicit: 1 }),
+  join: define(
+    'sync_do_join',
+    "value, d='', attribute=None",
+    (rt, value, d, attribute) => join(rt, value!, d!, attribute!),
+    { implicit: 1 },
+  ),
   last: define('do_last', 'seq', (rt, seq) => last(rt, seq!), { implicit: 1 }),
   length,
   list: define('sync_do_list', 'value', (_rt, value) => toArray(value!)),
   random: define('do_random', 'seq', (rt, seq) => random(rt, seq!), { implicit: 1 }),
   reverse: define('do_reverse', 'value', (_rt, value) => reverse(value!)),
-  slice: define('sync_do_slice', 'value, slices, fill_with=None', (_rt, value, count, fill) => generator('sync_do_slice', slices(value!, count!, fill!))),
-  sort: define('do_sort', 'value, reverse=False, case_sensitive=False, attribute=None', (rt, value, back, cased, by) => sort(rt, value!, back!, cased!, by!), { implicit: 1 }),
-  sum: define('sync_do_sum', 'iterable, attribute=None, start=0', (rt, value, by, start) => sumFilter(rt, value!, by!, start!), { implicit: 1 }),
+  slice: define('sync_do_slice', 'value, slices, fill_with=None', (_rt, value, count, fill) =>
+    generator('sync_do_slice', slices(value!, count!, fill!)),
+  ),
+  sort: define(
+    'do_sort',
+    'value, reverse=False, case_sensitive=False, attribute=None',
+    (rt, value, back, cased, by) => sort(rt, value!, back!, cased!, by!),
+    { implicit: 1 },
+  ),
+  sum: define(
+    'sync_do_sum',
+    'iterable, attribute=None, start=0',
+    (rt, value, by, start) => sumFilter(rt, value!, by!, start!),
+    { implicit: 1 },
+  ),
 });
-

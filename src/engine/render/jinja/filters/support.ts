@@ -1,10 +1,11 @@
 // Helpers many filters share: soft text, attribute paths, case-blind keys.
+
+import { typeError } from '../errors.ts';
 import { getItem } from '../runtime/access.ts';
-import { asInt } from '../runtime/number.ts';
 import { Markup, textOf } from '../runtime/markup.ts';
+import { asInt } from '../runtime/number.ts';
 import { str } from '../runtime/print.ts';
 import type { Runtime } from '../runtime/runtime.ts';
-import { typeError } from '../errors.ts';
 import { Undefined } from '../runtime/undefined.ts';
 import { type PyValue, typeName } from '../runtime/value.ts';
 
@@ -24,7 +25,8 @@ export function ignoreCase(value: PyValue): PyValue {
 }
 
 const keep = (value: PyValue): PyValue => value;
-export const caseOption = (caseSensitive: boolean): ((value: PyValue) => PyValue) => (caseSensitive ? keep : ignoreCase);
+export const caseOption = (caseSensitive: boolean): ((value: PyValue) => PyValue) =>
+  caseSensitive ? keep : ignoreCase;
 
 function pathParts(attribute: PyValue): PyValue[] {
   if (attribute === null) return [];
@@ -52,7 +54,11 @@ export function attributeGetter(
 }
 
 /** Several comma-separated paths at once, as a list. */
-export function multiGetter(rt: Runtime, attribute: PyValue, finish: (value: PyValue) => PyValue): (item: PyValue) => PyValue {
+export function multiGetter(
+  rt: Runtime,
+  attribute: PyValue,
+  finish: (value: PyValue) => PyValue,
+): (item: PyValue) => PyValue {
   const text = textOf(attribute);
   const paths: PyValue[] = text === undefined ? [attribute] : text.split(',');
   const getters = paths.map((path) => attributeGetter(rt, path, finish));

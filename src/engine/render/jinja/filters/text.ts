@@ -5,21 +5,21 @@ import { define, defineBound, type FunctionTable, tableOf } from '../runtime/def
 import { PyDict } from '../runtime/dict.ts';
 import { len, truth } from '../runtime/iterate.ts';
 import { escapeHtml, isText, Markup, textOf } from '../runtime/markup.ts';
+import { stripTags } from '../runtime/methods/str.ts';
 import { capitalize, center } from '../runtime/methods/str-case.ts';
 import { replaceText, stripChars } from '../runtime/methods/str-search.ts';
-import { stripTags } from '../runtime/methods/str.ts';
 import { str } from '../runtime/print.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { PyTuple } from '../runtime/sequence.ts';
 import { slice } from '../runtime/slice.ts';
 import { spaceClass, splitLines, trim } from '../runtime/text.ts';
-import { Undefined } from '../runtime/undefined.ts';
+import { noAttribute, Undefined } from '../runtime/undefined.ts';
 import { type PyValue, typeName } from '../runtime/value.ts';
 import { intOf, softly, softText } from './support.ts';
 import { wrapLine } from './textwrap.ts';
 
-/** markupsafe's escape(). */
-export function escape(value: PyValue): Markup {
+/** markupsafe's toMarkupText(). */
+export function toMarkupText(value: PyValue): Markup {
   return value instanceof Markup ? value : new Markup(escapeHtml(str(value)));
 }
 
@@ -41,8 +41,8 @@ function replace(rt: Runtime, value: PyValue, old: PyValue, fresh: PyValue, coun
   const limit = most < 0 ? Number.POSITIVE_INFINITY : most;
   if (rt.frame?.context.autoescape !== true) return replaceText(str(value), str(old), str(fresh), limit);
   const safe = value instanceof Markup || old instanceof Markup || fresh instanceof Markup;
-  const source = safe ? escape(value).text : str(value);
-  const replaced = replaceText(source, str(old), safe ? escape(fresh).text : str(fresh), limit);
+  const source = safe ? toMarkupText(value).text : str(value);
+  const replaced = replaceText(source, str(old), safe ? toMarkupText(fresh).text : str(fresh), limit);
   return safe ? new Markup(replaced) : replaced;
 }
 
@@ -58,7 +58,8 @@ function indent(value: PyValue, width: PyValue, first: PyValue, blank: PyValue):
   if (value instanceof Undefined) value.fail();
   const text = textOf(value);
   if (text === undefined) {
-    if (Array.isArray(value)) throw new PyError('AttributeError', "'list' object has no attribute 'splitlines'");
+    if (Array.isArray(value)) throw noAttribute(value, 'splitlines');
+    if (value instanceof PyTuple) throw typeError('can only concatenate tuple (not "str") to tuple');
     throw typeError(`unsupported operand type(s) for +=: '${typeName(value)}' and 'str'`);
   }
   const lines = splitLines(`${text}\n`);
@@ -78,17 +79,24 @@ function truncate(value: PyValue, length: PyValue, kill: PyValue, end: PyValue, 
   const cut = slice(value, null, size - tail, null);
   if (truth(kill)) return add(cut, end);
   const text = textOf(cut);
-  if (text === undefined) throw new PyError('AttributeError', `'${typeName(cut)}' object has no attribute 'rsplit'`);
+  if (text === undefined) throw noAttribute(cut, 'rsplit');
   const at = text.lastIndexOf(' ');
   const words = at < 0 ? text : text.slice(0, at);
   return add(cut instanceof Markup ? new Markup(words) : words, end);
 }
 
-function wordwrap(rt: Runtime, value: PyValue, width: PyValue, breakWords: PyValue, joiner: PyValue, hyphens: PyValue): PyValue {
+function wordwrap(
+  rt: Runtime,
+  value: PyValue,
+  width: PyValue,
+  breakWords: PyValue,
+  joiner: PyValue,
+  hyphens: PyValue,
+): PyValue {
   const between = joiner === null ? rt.settings.newlineSequence : str(joiner);
   if (value instanceof Undefined) value.fail();
   const text = textOf(value);
-  if (text === undefined) throw new PyError('AttributeError', `'${typeName(value)}' object has no attribute 'splitlines'`);
+  if (text === undefined) throw noAttribute(value, 'splitlines');
   return splitLines(text)
     .map((line) => wrapLine(line, intOf(width), truth(breakWords), truth(hyphens)).join(between))
     .join(between);
@@ -102,14 +110,16 @@ function trimFilter(value: PyValue, chars: PyValue): PyValue {
 }
 
 function xmlattr(rt: Runtime, value: PyValue, autospace: PyValue): PyValue {
-  if (!(value instanceof PyDict)) throw new PyError('AttributeError', `'${typeName(value)}' object has no attribute 'items'`);
+  if (value instanceof Undefined) value.fail();
+  if (!(value instanceof PyDict)) throw noAttribute(value, 'items');
   const parts: string[] = [];
   for (const [key, item] of value.entries()) {
     if (item === null || item instanceof Undefined) continue;
     const name = textOf(key);
-    if (name === undefined) throw typeError("expected string or bytes-like object, got '" + typeName(key) + "'");
-    if (/[\s/>=]/.test(name)) throw new PyError('ValueError', `Invalid character in attribute name: ${str(new PyTuple([name])).slice(1, -2)}`);
-    parts.push(`${escape(key).text}="${escape(item).text}"`);
+    if (name === undefined) throw typeError(`expected string or bytes-like object, got '${typeName(key)}'`);
+    if (/[\s/>=]/.test(name))
+      throw new PyError('ValueError', `Invalid character in attribute name: ${str(new PyTuple([name])).slice(1, -2)}`);
+    parts.push(`${toMarkupText(key).text}="${toMarkupText(item).text}"`);
   }
   const text = parts.join(' ');
   const spaced = truth(autospace) && text !== '' ? ` ${text}` : text;
@@ -133,22 +143,45 @@ const words = /[\p{L}\p{N}_]+/gu;
 
 export const textFilters: FunctionTable = tableOf({
   capitalize: define('do_capitalize', 's', (_rt, s) => softly(s!, capitalize)),
-  center: define('do_center', 'value, width=80', (_rt, value, width) => softly(value!, (text) => center(text, intOf(width!)))),
-  e: define('escape', 's', (_rt, s) => escape(s!)),
-  escape: define('escape', 's', (_rt, s) => escape(s!)),
+  center: define('do_center', 'value, width=80', (_rt, value, width) =>
+    softly(value!, (text) => center(text, intOf(width!))),
+  ),
+  e: define('escape', 's', (_rt, s) => toMarkupText(s!)),
+  escape: define('escape', 's', (_rt, s) => toMarkupText(s!)),
   forceescape: define('do_forceescape', 'value', (_rt, value) => new Markup(escapeHtml(str(value!)))),
-  format: defineBound('do_format', 'value, *args, **kwargs', (_rt, { values, rest, named }) => format(values[0]!, rest, named)),
-  indent: define('do_indent', 's, width=4, first=False, blank=False', (_rt, s, width, first, blank) => indent(s!, width!, first!, blank!)),
+  format: defineBound('do_format', 'value, *args, **kwargs', (_rt, { values, rest, named }) =>
+    format(values[0]!, rest, named),
+  ),
+  indent: define('do_indent', 's, width=4, first=False, blank=False', (_rt, s, width, first, blank) =>
+    indent(s!, width!, first!, blank!),
+  ),
   lower: define('do_lower', 's', (_rt, s) => softly(s!, (text) => text.toLowerCase())),
-  replace: define('do_replace', 's, old, new, count=None', (rt, s, old, fresh, count) => replace(rt, s!, old!, fresh!, count!), { implicit: 1 }),
+  replace: define(
+    'do_replace',
+    's, old, new, count=None',
+    (rt, s, old, fresh, count) => replace(rt, s!, old!, fresh!, count!),
+    { implicit: 1 },
+  ),
   safe: define('do_mark_safe', 'value', (_rt, value) => new Markup(str(value!))),
   string: define('soft_str', 's', (_rt, s) => softText(s!)),
   striptags: define('do_striptags', 'value', (_rt, value) => stripTags(str(value!))),
   title: define('do_title', 's', (_rt, s) => title(s!)),
   trim: define('do_trim', 'value, chars=None', (_rt, value, chars) => trimFilter(value!, chars!)),
-  truncate: define("do_truncate", "s, length=255, killwords=False, end='...', leeway=None", (_rt, s, length, kill, end, leeway) => truncate(s!, length!, kill!, end!, leeway!), { implicit: 1 }),
+  truncate: define(
+    'do_truncate',
+    "s, length=255, killwords=False, end='...', leeway=None",
+    (_rt, s, length, kill, end, leeway) => truncate(s!, length!, kill!, end!, leeway!),
+    { implicit: 1 },
+  ),
   upper: define('do_upper', 's', (_rt, s) => softly(s!, (text) => text.toUpperCase())),
   wordcount: define('do_wordcount', 's', (_rt, s) => (str(s!).match(words) ?? []).length),
-  wordwrap: define('do_wordwrap', 's, width=79, break_long_words=True, wrapstring=None, break_on_hyphens=True', (rt, s, width, long, joiner, hyphens) => wordwrap(rt, s!, width!, long!, joiner!, hyphens!), { implicit: 1 }),
-  xmlattr: define('do_xmlattr', 'd, autospace=True', (rt, d, autospace) => xmlattr(rt, d!, autospace!), { implicit: 1 }),
+  wordwrap: define(
+    'do_wordwrap',
+    's, width=79, break_long_words=True, wrapstring=None, break_on_hyphens=True',
+    (rt, s, width, long, joiner, hyphens) => wordwrap(rt, s!, width!, long!, joiner!, hyphens!),
+    { implicit: 1 },
+  ),
+  xmlattr: define('do_xmlattr', 'd, autospace=True', (rt, d, autospace) => xmlattr(rt, d!, autospace!), {
+    implicit: 1,
+  }),
 });

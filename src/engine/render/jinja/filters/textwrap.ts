@@ -15,7 +15,14 @@ const hyphenated = new RegExp(
 const simple = new RegExp(`(${blank}+)`, 'u');
 
 /** Takes what still fits of a chunk that is longer than a whole line. */
-function breakLong(chunks: string[], line: string[], room: number, width: number, breakWords: boolean, hyphens: boolean): void {
+function breakLong(
+  chunks: string[],
+  line: string[],
+  room: number,
+  width: number,
+  breakWords: boolean,
+  hyphens: boolean,
+): void {
   const space = width < 1 ? 1 : room;
   if (breakWords) {
     const chunk = chunks.at(-1)!;
@@ -47,7 +54,8 @@ export function wrapLine(text: string, width: number, breakWords: boolean, hyphe
       line.push(chunks.pop()!);
       length += size;
     }
-    if (chunks.length > 0 && pyLength(chunks.at(-1)!) > width) breakLong(chunks, line, width - length, width, breakWords, hyphens);
+    if (chunks.length > 0 && pyLength(chunks.at(-1)!) > width)
+      breakLong(chunks, line, width - length, width, breakWords, hyphens);
     if (line.length > 0 && isSpace(line.at(-1)!)) line.pop();
     if (line.length > 0) lines.push(line.join(''));
   }

@@ -9,7 +9,7 @@ import type { Runtime } from '../runtime/runtime.ts';
 import { pyLength, pySlice, spaceClass } from '../runtime/text.ts';
 import type { PyValue } from '../runtime/value.ts';
 import { intOf } from './support.ts';
-import { escape, urlQuote } from './text.ts';
+import { toMarkupText, urlQuote } from './text.ts';
 
 function urlencode(value: PyValue): string {
   if (isText(value) || value instanceof Uint8Array || tryIterate(value) === undefined) return urlQuote(value, false);
@@ -34,8 +34,15 @@ function link(middle: string, { attributes, limit, schemes }: LinkOptions): stri
     const href = /^https?:\/\//.test(middle) ? middle : `https://${middle}`;
     return `<a href="${href}"${attributes}>${short}</a>`;
   }
-  if (middle.startsWith('mailto:') && mailAddress.test(middle.slice(7))) return `<a href="${middle}">${middle.slice(7)}</a>`;
-  if (middle.includes('@') && !middle.startsWith('www.') && !middle.startsWith('@') && !middle.includes(':') && mailAddress.test(middle)) {
+  if (middle.startsWith('mailto:') && mailAddress.test(middle.slice(7)))
+    return `<a href="${middle}">${middle.slice(7)}</a>`;
+  if (
+    middle.includes('@') &&
+    !middle.startsWith('www.') &&
+    !middle.startsWith('@') &&
+    !middle.includes(':') &&
+    mailAddress.test(middle)
+  ) {
     return `<a href="mailto:${middle}">${middle}</a>`;
   }
   let out = middle;
@@ -56,7 +63,11 @@ function linkWord(word: string, options: LinkOptions): string {
     tail = /(?:[)>.,\n]|&gt;)+$/.exec(middle)?.[0] ?? '';
     middle = middle.slice(0, middle.length - tail.length);
   }
-  for (const [open, close] of [['(', ')'], ['<', '>'], ['&lt;', '&gt;']] as const) {
+  for (const [open, close] of [
+    ['(', ')'],
+    ['<', '>'],
+    ['&lt;', '&gt;'],
+  ] as const) {
     const opened = count(middle, open);
     if (opened <= count(middle, close)) continue;
     for (let moves = Math.min(opened, count(tail, close)); moves > 0; moves -= 1) {
@@ -69,18 +80,36 @@ function linkWord(word: string, options: LinkOptions): string {
 }
 
 function urlize(rt: Runtime, values: PyValue[]): PyValue {
-  const [value, limit, nofollow, target, rel, schemes] = values as [PyValue, PyValue, PyValue, PyValue, PyValue, PyValue];
-  const parts = new Set(rel === null ? [] : str(rel).split(/\s+/).filter((part) => part !== ''));
+  const [value, limit, nofollow, target, rel, schemes] = values as [
+    PyValue,
+    PyValue,
+    PyValue,
+    PyValue,
+    PyValue,
+    PyValue,
+  ];
+  const parts = new Set(
+    rel === null
+      ? []
+      : str(rel)
+          .split(/\s+/)
+          .filter((part) => part !== ''),
+  );
   if (truth(nofollow)) parts.add('nofollow');
   parts.add('noopener');
   const extra = schemes === null ? [] : toArray(schemes).map(str);
   for (const scheme of extra) {
-    if (!/^[\p{L}\p{N}_.+-]{2,}:\/{0,2}$/u.test(scheme)) throw filterArgumentError(`${repr(scheme)} is not a valid URI scheme prefix.`);
+    if (!/^[\p{L}\p{N}_.+-]{2,}:\/{0,2}$/u.test(scheme))
+      throw filterArgumentError(`${repr(scheme)} is not a valid URI scheme prefix.`);
   }
   const relText = ` rel="${escapeHtml([...parts].sort().join(' '))}"`;
   const targetText = target === null || str(target) === '' ? '' : ` target="${escapeHtml(str(target))}"`;
-  const options = { attributes: relText + targetText, limit: limit === null ? undefined : intOf(limit), schemes: extra };
-  const text = escape(value)
+  const options = {
+    attributes: relText + targetText,
+    limit: limit === null ? undefined : intOf(limit),
+    schemes: extra,
+  };
+  const text = toMarkupText(value)
     .text.split(blanks)
     .map((word) => linkWord(word, options))
     .join('');
@@ -89,5 +118,10 @@ function urlize(rt: Runtime, values: PyValue[]): PyValue {
 
 export const webFilters: FunctionTable = tableOf({
   urlencode: define('do_urlencode', 'value', (_rt, value) => urlencode(value!)),
-  urlize: define('do_urlize', 'value, trim_url_limit=None, nofollow=False, target=None, rel=None, extra_schemes=None', (rt, ...values) => urlize(rt, values), { implicit: 1 }),
+  urlize: define(
+    'do_urlize',
+    'value, trim_url_limit=None, nofollow=False, target=None, rel=None, extra_schemes=None',
+    (rt, ...values) => urlize(rt, values),
+    { implicit: 1 },
+  ),
 });

@@ -1,12 +1,11 @@
 // The global functions of Jinja: range, dict, namespace, cycler, joiner, lipsum.
 import { overflowError, PyError, typeError } from '../errors.ts';
-import { PyFunction, PyType } from '../runtime/callable.ts';
+import { methodTable, PyFunction, PyType, positional } from '../runtime/callable.ts';
 import { define } from '../runtime/define.ts';
 import { PyDict } from '../runtime/dict.ts';
 import { truth } from '../runtime/iterate.ts';
 import { escapeHtml, Markup } from '../runtime/markup.ts';
 import { fromkeys, updateDict } from '../runtime/methods/dict.ts';
-import { methodTable, positional } from '../runtime/callable.ts';
 import { asInt } from '../runtime/number.ts';
 import { Namespace } from '../runtime/objects.ts';
 import { str } from '../runtime/print.ts';
@@ -41,7 +40,11 @@ function dictType(ordered: boolean): PyType {
     updateDict(made, ordered ? 'OrderedDict' : 'dict', args, kwargs);
     return made;
   };
-  return new PyType(ordered ? 'collections.OrderedDict' : 'dict', (_rt, args, kwargs) => construct(args, kwargs), statics);
+  return new PyType(
+    ordered ? 'collections.OrderedDict' : 'dict',
+    (_rt, args, kwargs) => construct(args, kwargs),
+    statics,
+  );
 }
 
 const namespace = new PyType('jinja2.utils.Namespace', (_rt, args, kwargs) => {
@@ -71,16 +74,26 @@ class Cycler extends PyObject {
       case 'pos':
         return this.#position;
       case 'next':
-        return define('Cycler.next', '', () => {
-          const item = this.#items[this.#position]!;
-          this.#position = (this.#position + 1) % this.#items.length;
-          return item;
-        }, { implicit: 1 });
+        return define(
+          'Cycler.next',
+          '',
+          () => {
+            const item = this.#items[this.#position]!;
+            this.#position = (this.#position + 1) % this.#items.length;
+            return item;
+          },
+          { implicit: 1 },
+        );
       case 'reset':
-        return define('Cycler.reset', '', () => {
-          this.#position = 0;
-          return null;
-        }, { implicit: 1 });
+        return define(
+          'Cycler.reset',
+          '',
+          () => {
+            this.#position = 0;
+            return null;
+          },
+          { implicit: 1 },
+        );
       default:
         return undefined;
     }

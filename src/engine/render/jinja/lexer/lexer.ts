@@ -97,7 +97,8 @@ export class Lexer {
     const rule = rootRules.find(({ group }) => match[group] !== undefined)!;
     const tag = match[rule.group]!;
     this.#text(start, match.index, match[rule.group + 1]!, rule.state !== 'variable_begin');
-    if (rule.state === 'block_begin' || rule.state === 'linestatement_begin') this.#push('block_begin', tag, match.index);
+    if (rule.state === 'block_begin' || rule.state === 'linestatement_begin')
+      this.#push('block_begin', tag, match.index);
     else if (rule.state === 'variable_begin') this.#push('variable_begin', tag, match.index);
     this.#line += countNewlines(tag);
     this.#moveTo(match.index + tag.length);

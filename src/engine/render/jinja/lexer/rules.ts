@@ -39,7 +39,11 @@ function openings(options: LexerOptions): [number, string, string][] {
   }
   if (comment !== undefined) {
     const blanks = '[\\t\\v\\f\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]*';
-    rules.push([comment.length, 'linecomment_begin', `(?:${lineStart}|(?<=[^${spaceClass}]))${blanks}${escapeRe(comment)}`]);
+    rules.push([
+      comment.length,
+      'linecomment_begin',
+      `(?:${lineStart}|(?<=[^${spaceClass}]))${blanks}${escapeRe(comment)}`,
+    ]);
   }
   // Longer marks first; equal lengths by name, descending, as the reference sorts its tuples.
   return rules.sort((a, b) => b[0] - a[0] || (a[1] < b[1] ? 1 : -1));
@@ -81,6 +85,6 @@ export const tagRules: readonly (readonly [string, RegExp])[] = [
   ['float', /(?<!\.)(?:\d+_)*\d+(?:(?:\.(?:\d+_)*\d+)?e[+-]?(?:\d+_)*\d+|\.(?:\d+_)*\d+)/iy],
   ['integer', /0b(?:_?[01])+|0o(?:_?[0-7])+|0x(?:_?[\da-f])+|[1-9](?:_?\d)*|0(?:_?0)*/iy],
   ['name', /[\p{L}\p{N}\p{M}\p{Pc}·]+/uy],
-  ['string', /'[^'\\]*(?:\\[^][^'\\]*)*'|"[^"\\]*(?:\\[^][^"\\]*)*"/y],
+  ['string', /'[^'\\]*(?:\\[\s\S][^'\\]*)*'|"[^"\\]*(?:\\[\s\S][^"\\]*)*"/y],
   ['operator', new RegExp(signs.map(escapeRe).join('|'), 'y')],
 ];

@@ -27,7 +27,7 @@ export function unescapeString(body: string, line: number, column: number): stri
     const slash = body.indexOf('\\', at);
     if (slash < 0) return out + body.slice(at);
     out += body.slice(at, slash);
-    const [text, length] = escape(body, slash + 1, line, column);
+    const [text, length] = readEscape(body, slash + 1, line, column);
     out += text;
     at = slash + 1 + length;
   }
@@ -35,7 +35,7 @@ export function unescapeString(body: string, line: number, column: number): stri
 }
 
 /** Text for the escape after a backslash, and how many characters it takes. */
-function escape(body: string, at: number, line: number, column: number): [string, number] {
+function readEscape(body: string, at: number, line: number, column: number): [string, number] {
   const char = String.fromCodePoint(body.codePointAt(at)!);
   const plain = simple[char];
   if (plain !== undefined) return [plain, 1];

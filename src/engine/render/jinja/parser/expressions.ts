@@ -1,6 +1,7 @@
 // Expressions, by recursive descent in Jinja's order of precedence.
-import { describeToken } from '../lexer/tokens.ts';
+
 import { integerValue } from '../lexer/lexer.ts';
+import { describeToken } from '../lexer/tokens.ts';
 import { makeFloat } from '../runtime/number.ts';
 import { reprText } from '../runtime/text.ts';
 import type { Arguments, BinaryOperator, Call, CompareOperator, Expr, Filter } from './nodes.ts';

@@ -93,7 +93,11 @@ export type CallBlock = At & {
   readonly defaults: readonly Expr[];
   readonly body: readonly Stmt[];
 };
-export type FilterBlock = At & { readonly kind: 'FilterBlock'; readonly body: readonly Stmt[]; readonly filter: Filter };
+export type FilterBlock = At & {
+  readonly kind: 'FilterBlock';
+  readonly body: readonly Stmt[];
+  readonly filter: Filter;
+};
 export type With = At & {
   readonly kind: 'With';
   readonly targets: readonly Target[];

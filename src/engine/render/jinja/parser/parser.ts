@@ -95,12 +95,18 @@ export class Parser {
     return this.#lost('Unexpected end of template.', undefined, [...this.#endings, endings], undefined);
   }
 
-  #lost(start: string, name: string | undefined, stack: readonly (readonly string[])[], line: number | undefined): PyError {
+  #lost(
+    start: string,
+    name: string | undefined,
+    stack: readonly (readonly string[])[],
+    line: number | undefined,
+  ): PyError {
     const message = [start];
     const looking = stack.at(-1)?.map((ending) => reprText(describeExpectation(ending)));
     if (looking !== undefined) {
       const list = looking.join(' or ');
-      const expected = name !== undefined && stack.some((endings) => endings.some((ending) => describeExpectation(ending) === name));
+      const expected =
+        name !== undefined && stack.some((endings) => endings.some((ending) => describeExpectation(ending) === name));
       if (expected) {
         message.push(
           `You probably made a nesting mistake. Jinja is expecting this tag, but currently looking for ${list}.`,

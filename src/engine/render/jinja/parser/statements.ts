@@ -1,6 +1,6 @@
 // The tags of Jinja itself.
 import { assertionError } from '../errors.ts';
-import { reprText, isSpace } from '../runtime/text.ts';
+import { isSpace, reprText } from '../runtime/text.ts';
 import { parseExpression, parseFilter, parseTuple } from './expressions.ts';
 import type { Block, Expr, If, Name, Stmt, Target } from './nodes.ts';
 import type { Parser, TagParser, TagRegistry } from './parser.ts';
@@ -51,7 +51,16 @@ const parseFor: TagParser = (parser) => {
   const recursive = stream.skipIf('name:recursive');
   const body = parser.statements(['name:endfor', 'name:else']);
   const ended = stream.next().value === 'endfor';
-  return { kind: 'For', target, iter, test, recursive, body, else: ended ? [] : parser.statements(['name:endfor'], true), line };
+  return {
+    kind: 'For',
+    target,
+    iter,
+    test,
+    recursive,
+    body,
+    else: ended ? [] : parser.statements(['name:endfor'], true),
+    line,
+  };
 };
 
 const parseIf: TagParser = (parser) => {
@@ -97,7 +106,8 @@ const parseAutoescape: TagParser = (parser) => {
 
 function checkRequired(parser: Parser, block: Block): void {
   for (const node of block.body) {
-    const blank = node.kind === 'Output' && node.nodes.every((child) => child.kind === 'TemplateData' && isSpace(child.data));
+    const blank =
+      node.kind === 'Output' && node.nodes.every((child) => child.kind === 'TemplateData' && isSpace(child.data));
     if (!blank) throw parser.stream.error('Required blocks can only contain comments or whitespace');
   }
 }
@@ -113,7 +123,14 @@ const parseBlock: TagParser = (parser) => {
       'Block names in Jinja have to be valid Python identifiers and may not contain hyphens, use an underscore instead.',
     );
   }
-  const block: Block = { kind: 'Block', name, scoped, required, body: parser.statements(['name:endblock'], true), line };
+  const block: Block = {
+    kind: 'Block',
+    name,
+    scoped,
+    required,
+    body: parser.statements(['name:endblock'], true),
+    line,
+  };
   if (required) checkRequired(parser, block);
   stream.skipIf(`name:${name}`);
   return block;
@@ -269,4 +286,3 @@ export const jinjaTags: TagRegistry = new Map<string, TagParser>([
   ['break', parseBreak],
   ['continue', parseContinue],
 ]);
-

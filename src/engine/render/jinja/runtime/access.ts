@@ -38,7 +38,12 @@ export function plainAttribute(rt: Runtime, value: PyValue, name: string): PyVal
 }
 
 function numberAttribute(value: PyValue, name: string): PyValue | undefined {
-  if (typeof value !== 'number' && typeof value !== 'bigint' && typeof value !== 'boolean' && !(value instanceof PyFloat)) {
+  if (
+    typeof value !== 'number' &&
+    typeof value !== 'bigint' &&
+    typeof value !== 'boolean' &&
+    !(value instanceof PyFloat)
+  ) {
     return undefined;
   }
   const int = asInt(value);
@@ -58,7 +63,12 @@ function unsafe(rt: Runtime, value: PyValue, name: string): Undefined {
 export function plainItem(value: PyValue, key: PyValue): PyValue | undefined {
   if (value instanceof PyDict) return Array.isArray(key) || key instanceof PyDict ? undefined : value.get(key);
   if (value instanceof Undefined) return value.fail();
-  if (value instanceof PyObject && !(value instanceof PyTuple) && !(value instanceof PyRange) && !(value instanceof Markup)) {
+  if (
+    value instanceof PyObject &&
+    !(value instanceof PyTuple) &&
+    !(value instanceof PyRange) &&
+    !(value instanceof Markup)
+  ) {
     return value.item(key);
   }
   const index = asInt(key);

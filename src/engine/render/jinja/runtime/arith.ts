@@ -1,5 +1,5 @@
 // The arithmetic operators, with Python's results, promotions and error texts.
-import { memoryError, overflowError, PyError, typeError, valueError, zeroDivision } from '../errors.ts';
+import { memoryError, overflowError, type PyError, typeError, valueError, zeroDivision } from '../errors.ts';
 import { contains, isSetLike, setItems } from './compare.ts';
 import { toArray } from './iterate.ts';
 import { escapeHtml, isText, Markup, textOf } from './markup.ts';
@@ -40,7 +40,12 @@ function numbers(a: PyValue, b: PyValue, ints: IntOp, floats: FloatOp): PyValue 
 
 export function add(a: PyValue, b: PyValue): PyValue {
   if (typeof a === 'string' && typeof b === 'string') return a + b;
-  const sum = numbers(a, b, (x, y) => x + y, (x, y) => x + y);
+  const sum = numbers(
+    a,
+    b,
+    (x, y) => x + y,
+    (x, y) => x + y,
+  );
   if (sum !== undefined) return sum;
   if (a instanceof Markup || b instanceof Markup) return addMarkup(a, b);
   if (Array.isArray(a)) {
@@ -66,7 +71,12 @@ function addMarkup(a: PyValue, b: PyValue): PyValue {
 }
 
 export function sub(a: PyValue, b: PyValue): PyValue {
-  const difference = numbers(a, b, (x, y) => x - y, (x, y) => x - y);
+  const difference = numbers(
+    a,
+    b,
+    (x, y) => x - y,
+    (x, y) => x - y,
+  );
   if (difference !== undefined) return difference;
   if (a instanceof PySet && b instanceof PySet) return new PySet(setItems(a).filter((item) => !b.has(item)));
   if (isSetLike(a) && !(a instanceof PySet)) {
@@ -77,7 +87,15 @@ export function sub(a: PyValue, b: PyValue): PyValue {
 }
 
 export function mul(a: PyValue, b: PyValue): PyValue {
-  const product = numbers(a, b, (x, y) => x * y, (x, y) => x * y);
+  if (a instanceof Markup && asInt(b) === undefined) {
+    throw typeError(`'${typeName(b)}' object cannot be interpreted as an integer`);
+  }
+  const product = numbers(
+    a,
+    b,
+    (x, y) => x * y,
+    (x, y) => x * y,
+  );
   if (product !== undefined) return product;
   if (isSequence(a)) return repeat(a, b);
   if (isSequence(b)) return repeat(b, a);
@@ -91,6 +109,9 @@ function isSequence(value: PyValue): boolean {
 function repeat(value: PyValue, times: PyValue): PyValue {
   const count = asInt(times);
   if (count === undefined) throw typeError(`can't multiply sequence by non-int of type '${typeName(times)}'`);
+  if (count > 0x7fffffffffffffffn || count < -0x8000000000000000n) {
+    throw overflowError("cannot fit 'int' into an index-sized integer");
+  }
   const number = Math.max(0, Number(count));
   const text = textOf(value);
   if (text !== undefined) {
@@ -216,7 +237,8 @@ export function pow(a: PyValue, b: PyValue): PyValue {
   const y = asDouble(b);
   if (x === undefined || y === undefined) throw unsupported('** or pow()', a, b);
   if (x === 0 && y < 0) throw zeroDivision('0.0 cannot be raised to a negative power');
-  if (x < 0 && !Number.isInteger(y) && Number.isFinite(y)) throw valueError('a power with a complex result is not supported');
+  if (x < 0 && !Number.isInteger(y) && Number.isFinite(y))
+    throw valueError('a power with a complex result is not supported');
   const result = x === 1 || y === 0 ? 1 : x ** y;
   if (!Number.isFinite(result) && Number.isFinite(x) && Number.isFinite(y)) {
     throw overflowError("(34, 'Numerical result out of range')");
@@ -260,4 +282,3 @@ export function absolute(value: PyValue): PyValue {
   if (double === undefined) throw typeError(`bad operand type for abs(): '${typeName(value)}'`);
   return makeFloat(Math.abs(double));
 }
-

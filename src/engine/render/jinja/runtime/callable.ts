@@ -43,7 +43,12 @@ export interface Method {
 }
 
 export type MethodTable = ReadonlyMap<string, Method>;
-type Run<T extends PyValue> = (self: T, args: PyValue[], rt: Runtime, kwargs: Kwargs | undefined) => MaybePromise<PyValue>;
+type Run<T extends PyValue> = (
+  self: T,
+  args: PyValue[],
+  rt: Runtime,
+  kwargs: Kwargs | undefined,
+) => MaybePromise<PyValue>;
 
 function method<T extends PyValue>(
   name: string,
@@ -90,13 +95,16 @@ export function callMethod(
 function mergeKeywords(entry: Method, args: PyValue[], kwargs: Kwargs): PyValue[] {
   const total = args.length + kwargs.size;
   if (total > entry.max) {
-    throw typeError(`${entry.name}() takes at most ${entry.max} argument${entry.max === 1 ? '' : 's'} (${total} given)`);
+    throw typeError(
+      `${entry.name}() takes at most ${entry.max} argument${entry.max === 1 ? '' : 's'} (${total} given)`,
+    );
   }
   const merged: (PyValue | undefined)[] = args.slice();
   for (const [key, value] of kwargs) {
     const at = entry.names.indexOf(key);
     if (at < 0) throw typeError(`'${key}' is an invalid keyword argument for ${entry.name}()`);
-    if (merged[at] !== undefined) throw typeError(`argument for ${entry.name}() given by name ('${key}') and position (${at + 1})`);
+    if (merged[at] !== undefined)
+      throw typeError(`argument for ${entry.name}() given by name ('${key}') and position (${at + 1})`);
     merged[at] = value;
   }
   // A hole means "not given"; the methods read it as undefined.
@@ -181,12 +189,7 @@ export function isCallable(value: PyValue): value is PyObject & Required<Pick<Py
 }
 
 /** Calls any value. */
-export function call(
-  rt: Runtime,
-  target: PyValue,
-  args: PyValue[],
-  kwargs?: Kwargs,
-): MaybePromise<PyValue> {
+export function call(rt: Runtime, target: PyValue, args: PyValue[], kwargs?: Kwargs): MaybePromise<PyValue> {
   if (target instanceof PyObject && target.invoke !== undefined) return target.invoke(rt, args, kwargs);
   throw typeError(`'${typeName(target)}' object is not callable`);
 }

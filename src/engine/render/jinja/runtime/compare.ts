@@ -27,8 +27,9 @@ function numeric(value: PyValue): Numeric | undefined {
 
 export function eq(a: PyValue, b: PyValue): boolean {
   if (typeof a === 'string' && typeof b === 'string') return a === b;
+  // A strict undefined on the right is asked first: its class derives from that of the lenient one.
+  if (b instanceof Undefined && (!(a instanceof Undefined) || (b.strict && !a.strict))) return b.equals(a);
   if (a instanceof Undefined) return a.equals(b);
-  if (b instanceof Undefined) return b.equals(a);
   const left = numeric(a);
   if (left !== undefined) {
     const right = numeric(b);
@@ -95,6 +96,7 @@ export type Order = '<' | '<=' | '>' | '>=';
 export function ordered(op: Order, a: PyValue, b: PyValue): boolean {
   if (typeof a === 'number' && typeof b === 'number') return holds(op, a, b);
   if (typeof a === 'string' && typeof b === 'string') return holds(op, compareText(a, b), 0);
+  if (b instanceof Undefined && b.strict && a instanceof Undefined && !a.strict) b.fail();
   if (a instanceof Undefined) a.fail();
   if (b instanceof Undefined) b.fail();
   const left = numeric(a);
@@ -179,4 +181,3 @@ export function compareForSort(a: PyValue, b: PyValue): number {
   if (less(a, b)) return -1;
   return less(b, a) ? 1 : 0;
 }
-

@@ -16,7 +16,12 @@ export class Context {
   readonly blocks: Map<string, BlockCode[]>;
   autoescape: boolean;
 
-  constructor(parent: Vars, templateName: string | undefined, blocks: ReadonlyMap<string, BlockCode>, autoescape: boolean) {
+  constructor(
+    parent: Vars,
+    templateName: string | undefined,
+    blocks: ReadonlyMap<string, BlockCode>,
+    autoescape: boolean,
+  ) {
     this.parent = parent;
     this.templateName = templateName;
     this.blocks = new Map();
@@ -54,7 +59,10 @@ export function withLocals(vars: Vars, locals: ReadonlyMap<string, PyValue>): Va
 
 /** Facts about a template that error reports need. */
 export interface TemplateInfo {
+  /** The name it was asked for by; undefined for text without a name. */
   readonly name: string | undefined;
+  /** What tells it from other templates of the render; names can be relative. */
+  readonly key: string | undefined;
   readonly path: string | undefined;
   readonly source: string;
 }

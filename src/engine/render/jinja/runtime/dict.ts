@@ -111,7 +111,11 @@ export class PyDict extends PyObject {
     const source = map.entries();
     return {
       next: () => {
-        if (map.size !== size) throw new PyError('RuntimeError', `${this.ordered ? 'OrderedDict mutated' : 'dictionary changed size'} during iteration`);
+        if (map.size !== size)
+          throw new PyError(
+            'RuntimeError',
+            `${this.ordered ? 'OrderedDict mutated' : 'dictionary changed size'} during iteration`,
+          );
         const step = source.next();
         if (step.done) return { done: true, value: undefined };
         return { done: false, value: pick(step.value[0], step.value[1]) };

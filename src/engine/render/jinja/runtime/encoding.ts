@@ -69,14 +69,25 @@ export function decodeBytes(bytes: Uint8Array, encoding: string, errors = 'stric
   if (name === 'ascii') {
     const bad = bytes.findIndex((byte) => byte > 127);
     if (bad >= 0 && errors === 'strict') {
-      throw new PyError('UnicodeDecodeError', `'ascii' codec can't decode byte 0x${bytes[bad]!.toString(16)} in position ${bad}: ordinal not in range(128)`);
+      throw new PyError(
+        'UnicodeDecodeError',
+        `'ascii' codec can't decode byte 0x${bytes[bad]!.toString(16)} in position ${bad}: ordinal not in range(128)`,
+      );
     }
-    return Array.from(bytes, (byte) => (byte < 128 ? String.fromCharCode(byte) : errors === 'ignore' ? '' : '\ufffd')).join('');
+    return Array.from(bytes, (byte) =>
+      byte < 128 ? String.fromCharCode(byte) : errors === 'ignore' ? '' : '\ufffd',
+    ).join('');
   }
   try {
-    return new TextDecoder(name === 'utf8' ? 'utf-8' : 'utf-16le', { fatal: errors === 'strict', ignoreBOM: true }).decode(bytes);
+    return new TextDecoder(name === 'utf8' ? 'utf-8' : 'utf-16le', {
+      fatal: errors === 'strict',
+      ignoreBOM: true,
+    }).decode(bytes);
   } catch {
     const bad = bytes.findIndex((byte) => byte > 127);
-    throw new PyError('UnicodeDecodeError', `'utf-8' codec can't decode byte 0x${(bytes[bad] ?? 0).toString(16)} in position ${bad}: invalid start byte`);
+    throw new PyError(
+      'UnicodeDecodeError',
+      `'utf-8' codec can't decode byte 0x${(bytes[bad] ?? 0).toString(16)} in position ${bad}: invalid start byte`,
+    );
   }
 }

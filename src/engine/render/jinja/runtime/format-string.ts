@@ -26,9 +26,9 @@ export function formatString(
   args: readonly PyValue[],
   named: (key: string) => PyValue | undefined,
   access: FormatAccess,
-  escape = false,
+  escaping = false,
 ): string {
-  return expand(template, { args, named, access, escape, auto: 0 }, 2);
+  return expand(template, { args, named, access, escape: escaping, auto: 0 }, 2);
 }
 
 function expand(template: string, fields: Fields, depth: number): string {
@@ -84,7 +84,7 @@ function replace(field: string, fields: Fields, depth: number): string {
   if (split === null) throw valueError("expected ':' after conversion specifier");
   const conversion = split[2];
   if (conversion !== undefined && [...conversion].length !== 1) {
-    throw valueError(conversion === '' ? 'unmatched \'{\' in format spec' : "expected ':' after conversion specifier");
+    throw valueError(conversion === '' ? "unmatched '{' in format spec" : "expected ':' after conversion specifier");
   }
   let value = lookup(automatic(split[1]!, fields), fields);
   if (conversion !== undefined) value = convert(value, conversion);
@@ -120,7 +120,9 @@ function lookup(name: string, fields: Fields): PyValue {
   while (rest !== '') {
     const step = /^(?:\.([^.[]*)|\[([^\]]*)\])/.exec(rest);
     if (step === null) {
-      throw valueError(rest[0] === '[' ? "Missing ']' in format string" : "Only '.' or '[' may follow ']' in format field specifier");
+      throw valueError(
+        rest[0] === '[' ? "Missing ']' in format string" : "Only '.' or '[' may follow ']' in format field specifier",
+      );
     }
     if ((step[1] ?? step[2]) === '') throw valueError('Empty attribute in format string');
     if (step[1] !== undefined) value = fields.access.attribute(value, step[1]);

@@ -65,7 +65,9 @@ function formatText(text: string, source: string): string {
   if (spec.type !== '' && spec.type !== 's') throw unknownCode(spec.type, 'str');
   if (spec.sign !== '-' || /^(?:.?[<>=^])?-/su.test(source)) {
     throw valueError(
-      spec.sign === ' ' ? 'Space not allowed in string format specifier' : 'Sign not allowed in string format specifier',
+      spec.sign === ' '
+        ? 'Space not allowed in string format specifier'
+        : 'Sign not allowed in string format specifier',
     );
   }
   if (spec.noNegativeZero) throw valueError('Negative zero coercion (z) not allowed in string format specifier');
@@ -85,7 +87,8 @@ function formatInt(value: PyInt, spec: Spec, source: PyValue): string {
   if (type !== '' && 'eEfFgG%'.includes(type)) return formatFloat(asDouble(source)!, spec, 'int');
   if (type !== '' && !'bcdoxXn'.includes(type)) throw unknownCode(type, typeName(source));
   if (spec.precision !== undefined) throw valueError('Precision not allowed in integer format specifier');
-  if (spec.noNegativeZero) throw valueError('Negative zero coercion (z) not allowed in format specifier with integer format code');
+  if (spec.noNegativeZero)
+    throw valueError('Negative zero coercion (z) not allowed in format specifier with integer format code');
   if (type === 'c') return formatCharacter(value, spec);
   checkGrouping(spec);
   const [radix, prefix] = radixes[type] ?? [10, ''];
@@ -99,7 +102,8 @@ function formatInt(value: PyInt, spec: Spec, source: PyValue): string {
 
 function checkGrouping(spec: Spec): void {
   const { grouping, type } = spec;
-  if (grouping === ',' && type !== '' && 'boxXnc'.includes(type)) throw valueError(`Cannot specify ',' with '${type}'.`);
+  if (grouping === ',' && type !== '' && 'boxXnc'.includes(type))
+    throw valueError(`Cannot specify ',' with '${type}'.`);
   if (grouping === '_' && type !== '' && 'nc'.includes(type)) throw valueError(`Cannot specify '_' with '${type}'.`);
 }
 
@@ -166,7 +170,8 @@ function placeNumber(lead: string, digits: string, tail: string, spec: Spec, gro
     body = group(digits, spec.grouping, groupSize);
     if (align === '=' && spec.fill === '0') {
       let padded = digits;
-      while (lead.length + group(padded, spec.grouping, groupSize).length + tail.length < spec.width) padded = `0${padded}`;
+      while (lead.length + group(padded, spec.grouping, groupSize).length + tail.length < spec.width)
+        padded = `0${padded}`;
       body = group(padded, spec.grouping, groupSize);
     }
   }

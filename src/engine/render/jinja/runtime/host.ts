@@ -1,6 +1,14 @@
 // The border: host data into the engine (dicts level by level, when looked at) and arguments back out.
-import { isOrdered, markOrdered, PySet as CodecSet, PyTuple as CodecTuple, setOf, tupleOf } from '../../../../base/codec/yaml/index.ts';
+
 import { type Dict, dictOf, newDict, type PlainDict, PyFloat, type Value } from '../../../../base/codec/value.ts';
+import {
+  PySet as CodecSet,
+  PyTuple as CodecTuple,
+  isOrdered,
+  markOrdered,
+  setOf,
+  tupleOf,
+} from '../../../../base/codec/yaml/index.ts';
 import { typeError } from '../errors.ts';
 import { PyDateTime } from './datetime.ts';
 import { PyDict } from './dict.ts';
@@ -57,7 +65,8 @@ export class Bridge {
   }
 
   #container(value: object): PyValue {
-    if (value instanceof CodecTuple && !this.#tuplesAsLists) return new PyTuple(Array.from(value, (item) => this.in(item)));
+    if (value instanceof CodecTuple && !this.#tuplesAsLists)
+      return new PyTuple(Array.from(value, (item) => this.in(item)));
     if (value instanceof CodecSet) return new PySet(Array.from(value, (item) => this.in(item)));
     if (Array.isArray(value)) {
       const list: PyValue[] = [];

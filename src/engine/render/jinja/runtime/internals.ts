@@ -25,23 +25,61 @@ const byType: Record<string, ReadonlySet<string>> = {
     'abs add bool ceil divmod float floor floordiv getformat getnewargs int mod mul neg pos pow radd rdivmod rfloordiv rmod rmul round rpow rsub rtruediv sub truediv trunc',
   ),
   NoneType: words('bool'),
-  function: words(
-    'annotations builtins call closure code defaults dict get globals kwdefaults module name qualname',
-  ),
+  function: words('annotations builtins call closure code defaults dict get globals kwdefaults module name qualname'),
   builtin_function_or_method: words('call module name qualname self text_signature'),
-  type: words('annotations base bases basicsize call dict dictoffset flags instancecheck itemsize module mro name or prepare qualname ror subclasscheck subclasses text_signature weakrefoffset'),
+  type: words(
+    'annotations base bases basicsize call dict dictoffset flags instancecheck itemsize module mro name or prepare qualname ror subclasscheck subclasses text_signature weakrefoffset',
+  ),
   Namespace: new Set(['__class__', '_Namespace__attrs']),
 };
 byType['bool'] = byType['int']!;
 
 const privates: Record<string, ReadonlySet<string>> = {
-  Macro: new Set(['_environment', '_func', '_argument_count', '_default_autoescape', '_invoke', '_async_invoke', '__call__']),
-  LoopContext: new Set(['_iterable', '_iterator', '_undefined', '_recurse', '_length', '_after', '_current', '_before', '_last_changed_value', '_peek_next', '_to_iterator', '__call__', '__iter__', '__next__', '__len__']),
+  Macro: new Set([
+    '_environment',
+    '_func',
+    '_argument_count',
+    '_default_autoescape',
+    '_invoke',
+    '_async_invoke',
+    '__call__',
+  ]),
+  LoopContext: new Set([
+    '_iterable',
+    '_iterator',
+    '_undefined',
+    '_recurse',
+    '_length',
+    '_after',
+    '_current',
+    '_before',
+    '_last_changed_value',
+    '_peek_next',
+    '_to_iterator',
+    '__call__',
+    '__iter__',
+    '__next__',
+    '__len__',
+  ]),
   TemplateModule: new Set(['_body_stream', '__name__', '__html__']),
   BlockReference: new Set(['_context', '_stack', '_depth', '_async_call', '__call__']),
   TemplateReference: new Set(['_TemplateReference__context', '__getitem__']),
 };
-const undefinedNames = new Set(['_undefined_hint', '_undefined_obj', '_undefined_name', '_undefined_exception', '_undefined_message', '_fail_with_undefined_error', '__slots__', '__add__', '__call__', '__getitem__', '__len__', '__iter__', '__bool__']);
+const undefinedNames = new Set([
+  '_undefined_hint',
+  '_undefined_obj',
+  '_undefined_name',
+  '_undefined_exception',
+  '_undefined_message',
+  '_fail_with_undefined_error',
+  '__slots__',
+  '__add__',
+  '__call__',
+  '__getitem__',
+  '__len__',
+  '__iter__',
+  '__bool__',
+]);
 
 /** True when Python's object would have this underscored attribute. */
 export function hasInternal(value: PyValue, name: string): boolean {

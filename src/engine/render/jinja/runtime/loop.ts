@@ -1,9 +1,9 @@
 // The `loop` variable.
 import { typeError } from '../errors.ts';
+import { PyFunction } from './callable.ts';
 import { eq } from './compare.ts';
 import { lengthOf } from './iterate.ts';
 import type { Runtime } from './runtime.ts';
-import { PyFunction } from './callable.ts';
 import { signature } from './signature.ts';
 import { type Kwargs, type MaybePromise, PyObject, type PyValue } from './value.ts';
 
@@ -27,7 +27,13 @@ export class LoopContext extends PyObject {
   index0 = -1;
 
   /** `iterable` is what `len()` may be asked of; undefined for filtered loops. */
-  constructor(rt: Runtime, source: Iterator<PyValue>, iterable: PyValue | undefined, recurse: Recurse | undefined, depth0: number) {
+  constructor(
+    rt: Runtime,
+    source: Iterator<PyValue>,
+    iterable: PyValue | undefined,
+    recurse: Recurse | undefined,
+    depth0: number,
+  ) {
     super();
     this.#rt = rt;
     this.#source = source;
@@ -129,7 +135,10 @@ export class LoopContext extends PyObject {
 
   #hasChanged(values: readonly PyValue[]): boolean {
     const last = this.#changed;
-    const equal = last !== undefined && last.length === values.length && last.every((item, at) => item === values[at] || eq(item, values[at]!));
+    const equal =
+      last !== undefined &&
+      last.length === values.length &&
+      last.every((item, at) => item === values[at] || eq(item, values[at]!));
     if (!equal) this.#changed = values;
     return !equal;
   }
@@ -144,4 +153,3 @@ export class LoopContext extends PyObject {
     return this.#recurse(args[0]!, this.depth0 + 1);
   }
 }
-

@@ -58,9 +58,9 @@ export class Macro extends PyObject {
   }
 
   override invoke(rt: Runtime, args: PyValue[], kwargs: Kwargs | undefined): MaybePromise<PyValue> {
-    const escape = rt.frame?.context.autoescape === true;
+    const escaping = rt.frame?.context.autoescape === true;
     const text = this.#body(this.#arrange(rt, args, new Map(kwargs)));
-    if (!escape) return text;
+    if (!escaping) return text;
     return text instanceof Promise ? text.then((later) => new Markup(later)) : new Markup(text);
   }
 

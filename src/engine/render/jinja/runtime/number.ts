@@ -132,7 +132,8 @@ function digitsToBig(digits: string, radix: number): bigint | undefined {
   return total;
 }
 
-const floatPattern = /^[+-]?(?:(?:\d+(?:_\d+)*\.?(?:\d+(?:_\d+)*)?|\.\d+(?:_\d+)*)(?:e[+-]?\d+(?:_\d+)*)?|inf(?:inity)?|nan)$/i;
+const floatPattern =
+  /^[+-]?(?:(?:\d+(?:_\d+)*\.?(?:\d+(?:_\d+)*)?|\.\d+(?:_\d+)*)(?:e[+-]?\d+(?:_\d+)*)?|inf(?:inity)?|nan)$/i;
 
 /** `float(text)`; undefined when Python would raise ValueError. */
 export function parseFloatText(source: string): number | undefined {

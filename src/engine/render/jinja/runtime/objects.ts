@@ -1,9 +1,9 @@
 // Objects the template language itself makes: namespaces, modules, references to blocks.
 import { PyError } from '../errors.ts';
 import type { BlockCode, Context } from './context.ts';
+import type { PyDict } from './dict.ts';
 import { Markup } from './markup.ts';
 import { repr } from './print.ts';
-import { PyDict } from './dict.ts';
 import type { Runtime } from './runtime.ts';
 import { type MaybePromise, PyObject, type PyValue } from './value.ts';
 
@@ -118,7 +118,10 @@ export class BlockReference extends PyObject {
   }
   override invoke(rt: Runtime, args: PyValue[]): MaybePromise<PyValue> {
     if (args.length > 0) {
-      throw new PyError('TypeError', `BlockReference.__call__() takes 1 positional argument but ${args.length + 1} were given`);
+      throw new PyError(
+        'TypeError',
+        `BlockReference.__call__() takes 1 positional argument but ${args.length + 1} were given`,
+      );
     }
     const text = this.#stack[this.#depth]!(this.#context, rt);
     if (!this.#context.autoescape) return text;
@@ -127,7 +130,13 @@ export class BlockReference extends PyObject {
 }
 
 /** The block at a depth of a stack, undefined (in Jinja's sense) below the last one. */
-export function blockAt(rt: Runtime, name: string, context: Context, stack: readonly BlockCode[], depth: number): PyValue {
+export function blockAt(
+  rt: Runtime,
+  name: string,
+  context: Context,
+  stack: readonly BlockCode[],
+  depth: number,
+): PyValue {
   if (depth < stack.length) return new BlockReference(name, context, stack, depth);
   return rt.undefined({ hint: `there is no parent block called ${repr(name)}.`, name: 'super' });
 }

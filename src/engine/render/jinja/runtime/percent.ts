@@ -1,9 +1,9 @@
 // The `%` operator on text.
 import { PyError, typeError, valueError } from '../errors.ts';
-import { PyDict } from './dict.ts';
 import { exponentText, fixedText, generalText } from './decimal.ts';
+import { PyDict } from './dict.ts';
 import { asciiRepr } from './format-string.ts';
-import { Markup, escapeHtml } from './markup.ts';
+import { escapeHtml, Markup } from './markup.ts';
 import { asDouble, asInt, floatOf, intRepr, type PyInt, truncateFloat } from './number.ts';
 import { repr, str } from './print.ts';
 import { PyTuple } from './sequence.ts';
@@ -29,7 +29,8 @@ class Arguments {
     const tuple = value instanceof PyTuple;
     this.#list = tuple ? value.items : [value];
     this.#whole = !tuple;
-    const subscript = Array.isArray(value) || value instanceof Uint8Array || (value instanceof PyObject && value.subscriptable());
+    const subscript =
+      Array.isArray(value) || value instanceof Uint8Array || (value instanceof PyObject && value.subscriptable());
     this.mapping = subscript && !tuple && !(value instanceof Markup) ? value : undefined;
   }
   next(): PyValue {
@@ -43,7 +44,8 @@ class Arguments {
     const { mapping } = this;
     if (mapping === undefined) throw typeError('format requires a mapping');
     if (mapping instanceof Undefined) mapping.fail();
-    if (!(mapping instanceof PyDict)) throw typeError(`${typeName(mapping)} indices must be integers or slices, not str`);
+    if (!(mapping instanceof PyDict))
+      throw typeError(`${typeName(mapping)} indices must be integers or slices, not str`);
     const value = mapping.get(key);
     if (value === undefined) throw new PyError('KeyError', repr(key));
     return value;
@@ -98,7 +100,8 @@ export function percentMarkup(format: string, value: PyValue): string {
     return item === null ? item : escapeHtml(str(item));
   };
   if (value instanceof PyTuple) return percentFormat(format, new PyTuple(value.items.map(safe)));
-  if (value instanceof PyDict) return percentFormat(format, PyDict.from([...value.entries()].map(([k, v]) => [k, safe(v)])));
+  if (value instanceof PyDict)
+    return percentFormat(format, PyDict.from([...value.entries()].map(([k, v]) => [k, safe(v)])));
   return percentFormat(format, new PyTuple([safe(value)]));
 }
 

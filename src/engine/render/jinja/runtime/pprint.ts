@@ -6,7 +6,7 @@ import { guardedRepr, repr } from './print.ts';
 import { GroupTuple, PyTuple } from './sequence.ts';
 import { PySet } from './set.ts';
 import { pyLength, spaceClass, splitLines } from './text.ts';
-import { type PyValue, typeName } from './value.ts';
+import { classText, type PyValue } from './value.ts';
 
 const width = 80;
 
@@ -17,8 +17,8 @@ function safely(a: PyValue, b: PyValue): number {
     return less(a, b) ? -1 : less(b, a) ? 1 : 0;
   } catch (error) {
     if (!isPyError(error, 'TypeError')) throw error;
-    const left = `<class '${typeName(a)}'>`;
-    const right = `<class '${typeName(b)}'>`;
+    const left = classText(a);
+    const right = classText(b);
     return left < right ? -1 : left > right ? 1 : 0;
   }
 }

@@ -2,7 +2,7 @@
 import { HaliteError } from '../../../../base/errors/index.ts';
 import { PyError, type TemplateFrame } from '../errors.ts';
 import type { PyFunction } from './callable.ts';
-import type { Context, Frame, Vars } from './context.ts';
+import type { BlockCode, Context, Frame, TemplateInfo, Vars } from './context.ts';
 import { Undefined, type UndefinedFacts } from './undefined.ts';
 import type { MaybePromise, PyObject, PyValue } from './value.ts';
 
@@ -11,7 +11,7 @@ export interface LoadedTemplate {
   readonly name: string | undefined;
   newContext(rt: Runtime, vars: Vars | undefined, shared: boolean, locals?: ReadonlyMap<string, PyValue>): Context;
   renderRoot(rt: Runtime, context: Context): MaybePromise<string>;
-  readonly blocks: ReadonlyMap<string, import('./context.ts').BlockCode>;
+  readonly blocks: ReadonlyMap<string, BlockCode>;
   /** Module made without context, kept for the rest of the render. */
   module: PyObject | undefined;
 }
@@ -28,6 +28,12 @@ export interface EngineSettings {
   readonly saltRelease: number;
   readonly maxDepth: number;
   readonly maxSteps: number;
+}
+
+/** What one render brings with it besides its data. */
+export interface RuntimeHooks {
+  readonly load: (rt: Runtime, name: string, from: TemplateInfo) => MaybePromise<LoadedTemplate>;
+  readonly signal: AbortSignal | undefined;
   readonly now: () => number;
   readonly log: ((level: string, message: string) => void) | undefined;
 }
@@ -37,15 +43,18 @@ export class Runtime {
   readonly globals: Vars;
   readonly stack: Frame[] = [];
   readonly templates = new Map<string, LoadedTemplate>();
-  readonly signal: AbortSignal | undefined;
-  readonly load: (rt: Runtime, name: string, from: string | undefined) => MaybePromise<LoadedTemplate>;
+  readonly hooks: RuntimeHooks;
   #steps = 0;
 
-  constructor(settings: EngineSettings, globals: Vars, load: Runtime['load'], signal?: AbortSignal) {
+  constructor(settings: EngineSettings, globals: Vars, hooks: RuntimeHooks) {
     this.settings = settings;
     this.globals = globals;
-    this.load = load;
-    this.signal = signal;
+    this.hooks = hooks;
+  }
+
+  /** A template by name, as seen from another one. */
+  load(name: string, from: TemplateInfo): MaybePromise<LoadedTemplate> {
+    return this.hooks.load(this, name, from);
   }
 
   undefined(facts: UndefinedFacts): Undefined {
@@ -73,11 +82,12 @@ export class Runtime {
     if (this.#steps > this.settings.maxSteps) {
       throw new HaliteError('render.failed', `template exceeds ${this.settings.maxSteps} loop rounds`);
     }
-    if (this.signal !== undefined && (this.#steps & 1023) === 0) this.checkAbort();
+    if (this.hooks.signal !== undefined && (this.#steps & 1023) === 0) this.checkAbort();
   }
 
   checkAbort(): void {
-    if (this.signal?.aborted) throw new HaliteError('render.failed', 'rendering was aborted', { cause: this.signal.reason });
+    const { signal } = this.hooks;
+    if (signal?.aborted) throw new HaliteError('render.failed', 'rendering was aborted', { cause: signal.reason });
   }
 
   /** The template stack, outermost first. */

@@ -93,7 +93,10 @@ function bindSlowly(sig: Signature, args: PyValue[], kwargs: Kwargs): Bound {
 function tooMany(sig: Signature, given: number): Error {
   const most = sig.params.length + sig.implicit;
   const least = most - sig.defaults.length;
-  const takes = least === most ? `${most} positional argument${most === 1 ? '' : 's'}` : `from ${least} to ${most} positional arguments`;
+  const takes =
+    least === most
+      ? `${most} positional argument${most === 1 ? '' : 's'}`
+      : `from ${least} to ${most} positional arguments`;
   const got = given + sig.implicit;
   return typeError(`${sig.name}() takes ${takes} but ${got} ${got === 1 ? 'was' : 'were'} given`);
 }

@@ -70,12 +70,7 @@ export function slice(
   throw typeError(`'${typeName(value)}' object is not subscriptable`);
 }
 
-function sliceText(
-  text: string,
-  from: PyValue | undefined,
-  to: PyValue | undefined,
-  by: PyValue | undefined,
-): string {
+function sliceText(text: string, from: PyValue | undefined, to: PyValue | undefined, by: PyValue | undefined): string {
   const simple = isSimple(text);
   const units = simple ? text : codePoints(text);
   const indexes = sliceIndexes(units.length, from, to, by);

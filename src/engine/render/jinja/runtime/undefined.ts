@@ -2,7 +2,7 @@
 import { PyError } from '../errors.ts';
 import { repr } from './print.ts';
 import { reprText } from './text.ts';
-import { type HashKey, objectTypeName, PyObject, type PyValue } from './value.ts';
+import { type HashKey, objectTypeName, PyObject, type PyValue, typeName } from './value.ts';
 
 export interface UndefinedFacts {
   /** Full message, instead of one built from owner and name. */
@@ -82,6 +82,12 @@ export class Undefined extends PyObject {
   override invoke(): never {
     this.fail();
   }
+}
+
+/** The error of `value.name` in Python code: an undefined value raises its own. */
+export function noAttribute(value: PyValue, name: string): PyError {
+  if (value instanceof Undefined) value.fail();
+  return new PyError('AttributeError', `'${typeName(value)}' object has no attribute '${name}'`);
 }
 
 /** Raises when a value is undefined: for operations every kind of Undefined refuses. */

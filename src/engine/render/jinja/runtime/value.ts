@@ -123,6 +123,12 @@ export function objectTypeName(value: PyValue): string {
   return `${typeName(value)} object`;
 }
 
+/** `type(x)` as Python prints it. */
+export function classText(value: PyValue): string {
+  const module = value instanceof PyObject ? value.moduleName() : 'builtins';
+  return module === 'builtins' ? `<class '${typeName(value)}'>` : `<class '${module}.${typeName(value)}'>`;
+}
+
 export function isPromise(value: unknown): value is Promise<PyValue> {
   return value instanceof Promise;
 }

@@ -27,7 +27,7 @@ function localFields(seconds: number): Fields {
 }
 
 function fieldsOf(rt: Runtime, value: PyValue): Fields {
-  const now = rt.settings.now();
+  const now = rt.hooks.now();
   if (value === null) return localFields(now / 1000);
   if (value instanceof PyDateTime) return utcFields(value.millis);
   if (value instanceof Undefined) value.fail();
@@ -38,6 +38,8 @@ function fieldsOf(rt: Runtime, value: PyValue): Fields {
   return fields;
 }
 
-const format = define('strftime', "date=None, format='%Y-%m-%d'", (rt, date, pattern) => strftime(fieldsOf(rt, date!), str(pattern!)));
+const format = define('strftime', "date=None, format='%Y-%m-%d'", (rt, date, pattern) =>
+  strftime(fieldsOf(rt, date!), str(pattern!)),
+);
 
 export const dateFilters: FunctionTable = tableOf({ strftime: format, date_format: format });

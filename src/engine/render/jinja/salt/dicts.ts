@@ -1,25 +1,26 @@
 // Salt's filters on dicts and on paths through nested data.
-import { yamlKey } from '../../../../base/util/index.ts';
+
 import { HaliteError } from '../../../../base/errors/index.ts';
+import { yamlKey } from '../../../../base/util/index.ts';
 import { PyError, typeError } from '../errors.ts';
+import { tryInt } from '../filters/numbers.ts';
+import { plainItem } from '../runtime/access.ts';
 import { contains, eq } from '../runtime/compare.ts';
 import { define, type FunctionTable, tableOf } from '../runtime/define.ts';
 import { PyDict } from '../runtime/dict.ts';
 import { encodeText } from '../runtime/encoding.ts';
-import { plainItem } from '../runtime/access.ts';
 import { each, toArray, truth, tryIterate } from '../runtime/iterate.ts';
 import { textOf } from '../runtime/markup.ts';
 import { updateDict } from '../runtime/methods/dict.ts';
 import { asInt } from '../runtime/number.ts';
 import { PyTuple } from '../runtime/sequence.ts';
 import { PySet } from '../runtime/set.ts';
-import { Undefined } from '../runtime/undefined.ts';
-import { type PyValue, typeName } from '../runtime/value.ts';
-import { tryInt } from '../filters/numbers.ts';
+import { noAttribute, Undefined } from '../runtime/undefined.ts';
+import { classText, type PyValue, typeName } from '../runtime/value.ts';
 import { numberFromText } from './strings.ts';
 
 const invocation = (message: string): HaliteError => new HaliteError('call.arguments', message);
-const className = (value: PyValue): string => `<class '${typeName(value)}'>`;
+const className = classText;
 
 function stepIntoList(list: readonly PyValue[], step: PyValue): PyValue | undefined {
   const index = tryInt(step);
@@ -46,7 +47,8 @@ function stepInto(value: PyValue, step: PyValue): PyValue | undefined {
 /** The value at a delimited path through dicts and lists, or the default. */
 export function traverse(data: PyValue, path: PyValue, fallback: PyValue, delimiter: PyValue): PyValue {
   const text = textOf(path);
-  const steps = text !== undefined ? text.split(textOf(delimiter) ?? ':') : asInt(path) !== undefined ? [path] : toArray(path);
+  const steps =
+    text !== undefined ? text.split(textOf(delimiter) ?? ':') : asInt(path) !== undefined ? [path] : toArray(path);
   let value = data;
   for (const step of steps) {
     const next = stepInto(value, step);
@@ -91,12 +93,16 @@ function notAssignable(value: PyValue, key: string, asks: boolean): PyError {
 type Change = (current: PyValue | undefined, value: PyValue, ordered: boolean) => PyValue;
 
 function changing(name: string, change: Change) {
-  return define(name, "in_dict, keys, value, delimiter=':', ordered_dict=False", (_rt, data, path, value, delimiter, flag) => {
-    const ordered = truth(flag!);
-    const { dict, key } = placeOf(data!, path!, delimiter!, ordered, name !== 'set_dict_key_value');
-    dict.set(key, change(dict.get(key), value!, ordered));
-    return data!;
-  });
+  return define(
+    name,
+    "in_dict, keys, value, delimiter=':', ordered_dict=False",
+    (_rt, data, path, value, delimiter, flag) => {
+      const ordered = truth(flag!);
+      const { dict, key } = placeOf(data!, path!, delimiter!, ordered, name !== 'set_dict_key_value');
+      dict.set(key, change(dict.get(key), value!, ordered));
+      return data!;
+    },
+  );
 }
 
 const append: Change = (current, value) => {
@@ -163,13 +169,17 @@ function encode(value: PyValue, encoding: string): PyValue {
 
 /** `encode_dict` needs a dict; `encode_list` takes anything that can be iterated. */
 const encoded = (name: 'encode_dict' | 'encode_list') =>
-  define(name, "data, encoding=None, errors='strict', keep=False, preserve_dict_class=False, preserve_tuples=False", (_rt, data, encoding) => {
-    const codec = textOf(encoding!) ?? 'utf-8';
-    if (name === 'encode_list') return toArray(data!).map((item) => encode(item, codec));
-    if (data instanceof PyDict) return encode(data, codec);
-    if (data instanceof Undefined) data.fail();
-    throw new PyError('AttributeError', `'${typeName(data!)}' object has no attribute 'items'`);
-  });
+  define(
+    name,
+    "data, encoding=None, errors='strict', keep=False, preserve_dict_class=False, preserve_tuples=False",
+    (_rt, data, encoding) => {
+      const codec = textOf(encoding!) ?? 'utf-8';
+      if (name === 'encode_list') return toArray(data!).map((item) => encode(item, codec));
+      if (data instanceof PyDict) return encode(data, codec);
+      if (data instanceof Undefined) data.fail();
+      throw noAttribute(data, 'items');
+    },
+  );
 
 /** Rows of a MySQL table print-out as dicts, by the value of one column. */
 function mysqlToDict(data: PyValue, key: PyValue): PyValue {
@@ -193,8 +203,10 @@ function mysqlToDict(data: PyValue, key: PyValue): PyValue {
 }
 
 export const dictFilters: FunctionTable = tableOf({
-  traverse: define('traverse_dict_and_list', "data, key, default=None, delimiter=':'", (_rt, data, key, fallback, delimiter) =>
-    traverse(data!, key!, fallback!, delimiter!),
+  traverse: define(
+    'traverse_dict_and_list',
+    "data, key, default=None, delimiter=':'",
+    (_rt, data, key, fallback, delimiter) => traverse(data!, key!, fallback!, delimiter!),
   ),
   set_dict_key_value: changing('set_dict_key_value', (_current, value) => value),
   append_dict_key_value: changing('append_dict_key_value', append),

@@ -1,20 +1,30 @@
 // Salt's filters that look at the file system of the machine the template is rendered on.
 import { createHash } from 'node:crypto';
-import { accessSync, closeSync, constants, openSync, readdirSync, readFileSync, readSync, realpathSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
 import { join, posix } from 'node:path';
 import { PyError, typeError, valueError } from '../errors.ts';
 import { define, defineBound, type FunctionTable, tableOf } from '../runtime/define.ts';
 import { truth } from '../runtime/iterate.ts';
 import { textOf } from '../runtime/markup.ts';
-import { reprText } from '../runtime/text.ts';
 import { str } from '../runtime/print.ts';
-import { type PyValue, typeName } from '../runtime/value.ts';
+import { reprText } from '../runtime/text.ts';
+import { classText, type PyValue } from '../runtime/value.ts';
 import { algorithmOf } from './hashes.ts';
 
 function pathOf(value: PyValue): string {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');
   const text = textOf(value);
-  if (text === undefined) throw typeError(`expected str, bytes, or bytearray not <class '${typeName(value)}'>`);
+  if (text === undefined) throw typeError(`expected str, bytes, or bytearray not ${classText(value)}`);
   return text;
 }
 
@@ -56,7 +66,9 @@ function fileHash(path: PyValue, form: PyValue): string {
   const algorithm = algorithmOf(str(form));
   if (algorithm === undefined) throw valueError(`Invalid hash type: ${str(form)}`);
   try {
-    return createHash(algorithm).update(readFileSync(pathOf(path))).digest('hex');
+    return createHash(algorithm)
+      .update(readFileSync(pathOf(path)))
+      .digest('hex');
   } catch {
     throw new PyError('FileNotFoundError', `[Errno 2] No such file or directory: ${reprText(pathOf(path))}`);
   }
@@ -117,7 +129,8 @@ export function joinPaths(parts: readonly string[]): string {
   const [root, ...rest] = parts.map(normalize);
   if (root === undefined) return '';
   let path = root;
-  for (const part of rest.map((item) => item.replace(/^\/+/, ''))) path = path === '' || path.endsWith('/') ? path + part : `${path}/${part}`;
+  for (const part of rest.map((item) => item.replace(/^\/+/, '')))
+    path = path === '' || path.endsWith('/') ? path + part : `${path}/${part}`;
   return normalize(path);
 }
 
@@ -144,7 +157,9 @@ export const fileFilters: FunctionTable = tableOf({
     return block !== undefined && looksBinary(block);
   }),
   list_files: define('list_files', 'directory', (_rt, directory) => listFiles(pathOf(directory!))),
-  file_hashsum: define('get_hash', "path, form='sha256', chunk_size=65536", (_rt, path, form) => fileHash(path!, form!)),
+  file_hashsum: define('get_hash', "path, form='sha256', chunk_size=65536", (_rt, path, form) =>
+    fileHash(path!, form!),
+  ),
   which: define('which', 'exe=None', (_rt, program) => which(program!)),
   get_uid: define('get_uid', 'user=None', (_rt, user) => uid(user!)),
   path_join: defineBound('join', '*parts, **kwargs', (_rt, { rest }) => joinPaths(rest.map(pathOf))),

@@ -1,8 +1,8 @@
 // Globals Salt adds: raise, ifelse, odict and show_full_context.
 import { HaliteError } from '../../../../base/errors/index.ts';
+import { PyError } from '../errors.ts';
 import { orderedDictType } from '../globals/index.ts';
 import { getItem } from '../runtime/access.ts';
-import { PyError } from '../errors.ts';
 import { call } from '../runtime/callable.ts';
 import type { Vars } from '../runtime/context.ts';
 import { define, defineBound } from '../runtime/define.ts';
@@ -20,7 +20,10 @@ const raise = define('jinja_raise', 'msg', (_rt, message) => {
 });
 
 const isSimple = (value: PyValue): boolean =>
-  textOf(value) !== undefined || typeof value === 'boolean' || typeof value === 'bigint' || asDouble(value) !== undefined;
+  textOf(value) !== undefined ||
+  typeof value === 'boolean' ||
+  typeof value === 'bigint' ||
+  asDouble(value) !== undefined;
 
 /** Data as text, numbers, lists and dicts; everything else as its repr. */
 function simpleTypes(value: PyValue): PyValue {
@@ -64,7 +67,14 @@ function matches(rt: Runtime, target: PyValue, kind: string, minionId: PyValue):
   return chain(call(rt, fn, args), (answer) => answer === true);
 }
 
-async function firstMatch(rt: Runtime, args: readonly PyValue[], kind: string, id: PyValue, from: number, first: Promise<boolean>): Promise<PyValue> {
+async function firstMatch(
+  rt: Runtime,
+  args: readonly PyValue[],
+  kind: string,
+  id: PyValue,
+  from: number,
+  first: Promise<boolean>,
+): Promise<PyValue> {
   if (await first) return args[from + 1]!;
   for (let at = from + 2; at < args.length - 1; at += 2) {
     if (await matches(rt, args[at]!, kind, id)) return args[at + 1]!;
@@ -74,7 +84,8 @@ async function firstMatch(rt: Runtime, args: readonly PyValue[], kind: string, i
 
 /** `ifelse(target, value, target, value, …, default)`. */
 function choose(rt: Runtime, args: readonly PyValue[], kind: string, id: PyValue): MaybePromise<PyValue> {
-  if (args.length % 2 === 0) throw new HaliteError('render.failed', 'The ifelse function must have an odd number of arguments!');
+  if (args.length % 2 === 0)
+    throw new HaliteError('render.failed', 'The ifelse function must have an odd number of arguments!');
   for (let at = 0; at < args.length - 1; at += 2) {
     const hit = matches(rt, args[at]!, kind, id);
     if (hit instanceof Promise) return firstMatch(rt, args, kind, id, at, hit);
@@ -86,7 +97,8 @@ function choose(rt: Runtime, args: readonly PyValue[], kind: string, id: PyValue
 /** The chosen dict with another merged over it, as the `merge` option asks. */
 function withMerge(value: PyValue, merge: PyValue): PyValue {
   if (merge === null || merge === undefined) return value;
-  if (!(merge instanceof PyDict)) throw new HaliteError('render.failed', 'filter_by merge argument must be a dictionary.');
+  if (!(merge instanceof PyDict))
+    throw new HaliteError('render.failed', 'filter_by merge argument must be a dictionary.');
   if (value === null) return merge;
   if (!(value instanceof PyDict)) return value;
   const out = value.copy();
@@ -107,7 +119,9 @@ const ifelse = defineBound(
       }
     }
     const kind = str(named.get('tgt_type') ?? 'compound');
-    return chain(choose(rt, rest, kind, named.get('minion_id') ?? null), (value) => withMerge(value, named.get('merge') ?? null));
+    return chain(choose(rt, rest, kind, named.get('minion_id') ?? null), (value) =>
+      withMerge(value, named.get('merge') ?? null),
+    );
   },
   { waits: true },
 );

@@ -1,10 +1,10 @@
 // itertools for templates: combinations, permutations, product, zip and compress, all lazy.
 import { PyError, valueError } from '../errors.ts';
+import { intOf } from '../filters/support.ts';
 import { type FunctionTable, tableOf } from '../runtime/define.ts';
 import { each, iterate, toArray, truth } from '../runtime/iterate.ts';
 import { PyIterator, PyTuple } from '../runtime/sequence.ts';
 import type { PyValue } from '../runtime/value.ts';
-import { intOf } from '../filters/support.ts';
 import { defineCareful, defineCarefulBound } from './strict.ts';
 
 function* choose(pool: readonly PyValue[], count: number, repeat: boolean, start = 0): Generator<PyValue[]> {
@@ -41,7 +41,8 @@ function* tuples(source: Iterable<PyValue[]>): Generator<PyValue> {
   for (const items of source) yield new PyTuple(items);
 }
 
-const lazy = (name: string, source: Iterable<PyValue[]>): PyIterator => new PyIterator(name, tuples(source)[Symbol.iterator]());
+const lazy = (name: string, source: Iterable<PyValue[]>): PyIterator =>
+  new PyIterator(name, tuples(source)[Symbol.iterator]());
 
 function size(value: PyValue): number {
   const count = intOf(value);
@@ -94,8 +95,12 @@ function refuse(name: string, named: ReadonlyMap<string, PyValue>, ...allowed: s
 }
 
 export const itertoolsFilters: FunctionTable = tableOf({
-  combinations: defineCareful('combinations', 'iterable, r', (_rt, pool, r) => lazy('combinations', choose(toArray(pool!), size(r!), false))),
-  combinations_with_replacement: defineCareful('combinations_with_replacement', 'iterable, r', (_rt, pool, r) => lazy('combinations_with_replacement', choose(toArray(pool!), size(r!), true))),
+  combinations: defineCareful('combinations', 'iterable, r', (_rt, pool, r) =>
+    lazy('combinations', choose(toArray(pool!), size(r!), false)),
+  ),
+  combinations_with_replacement: defineCareful('combinations_with_replacement', 'iterable, r', (_rt, pool, r) =>
+    lazy('combinations_with_replacement', choose(toArray(pool!), size(r!), true)),
+  ),
   permutations: defineCareful('permutations', 'iterable, r=None', (_rt, pool, r) => {
     const items = toArray(pool!);
     return lazy('permutations', permute(items, r === null ? items.length : size(r!)));
@@ -114,5 +119,9 @@ export const itertoolsFilters: FunctionTable = tableOf({
     refuse('zip_longest', named, 'fillvalue');
     return lazy('zip_longest', zippedLongest(rest, named.get('fillvalue') ?? null));
   }),
-  compress: defineCareful('compress', 'data, selectors', (_rt, data, selectors) => new PyIterator('compress', compressed(data!, selectors!))),
+  compress: defineCareful(
+    'compress',
+    'data, selectors',
+    (_rt, data, selectors) => new PyIterator('compress', compressed(data!, selectors!)),
+  ),
 });

@@ -18,7 +18,15 @@ export interface JsonOptions {
   readonly keySeparator: string;
 }
 
-const short: Readonly<Record<string, string>> = { '"': '\\"', '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t', '\f': '\\f', '\b': '\\b' };
+const short: Readonly<Record<string, string>> = {
+  '"': '\\"',
+  '\\': '\\\\',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\f': '\\f',
+  '\b': '\\b',
+};
 const code = (char: string): string => short[char] ?? `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 function quote(text: string, ascii: boolean): string {
@@ -58,8 +66,22 @@ export function dumpsJson(value: PyValue, options: JsonOptions): string {
     return out;
   };
   const container = (item: PyValue, depth: number): string => {
-    if (Array.isArray(item)) return wrap('[', item.map((member) => dump(member, depth + 1)), ']', depth, options);
-    if (item instanceof PyTuple) return wrap('[', item.items.map((member) => dump(member, depth + 1)), ']', depth, options);
+    if (Array.isArray(item))
+      return wrap(
+        '[',
+        item.map((member) => dump(member, depth + 1)),
+        ']',
+        depth,
+        options,
+      );
+    if (item instanceof PyTuple)
+      return wrap(
+        '[',
+        item.items.map((member) => dump(member, depth + 1)),
+        ']',
+        depth,
+        options,
+      );
     if (!(item instanceof PyDict)) throw typeError(`Object of type ${typeName(item)} is not JSON serializable`);
     const entries = sortEntries([...item.entries()], options.sortKeys);
     const parts = entries.map(

@@ -1,22 +1,21 @@
 // Salt's filters on lists and sets.
 import { HaliteError } from '../../../../base/errors/index.ts';
-import { typeError } from '../errors.ts';
+import { PyError, typeError } from '../errors.ts';
+import { toFloat } from '../filters/numbers.ts';
+import { sum } from '../filters/sequences.ts';
+import { intOf } from '../filters/support.ts';
 import { add, div } from '../runtime/arith.ts';
 import { contains, less, ordered } from '../runtime/compare.ts';
 import { define, type FunctionTable, tableOf } from '../runtime/define.ts';
 import { DictView, PyDict } from '../runtime/dict.ts';
-import { each, iterate, len, toArray, truth, tryIterate } from '../runtime/iterate.ts';
+import { each, iterate, len, toArray, truth, tryIterate, unpack } from '../runtime/iterate.ts';
 import { isText, textOf } from '../runtime/markup.ts';
 import { asInt, makeFloat } from '../runtime/number.ts';
-import { PyError } from '../errors.ts';
 import { PyTuple } from '../runtime/sequence.ts';
 import { PySet } from '../runtime/set.ts';
 import { sorted } from '../runtime/sort.ts';
-import { Undefined } from '../runtime/undefined.ts';
+import { noAttribute, Undefined } from '../runtime/undefined.ts';
 import { type PyValue, typeName } from '../runtime/value.ts';
-import { sum } from '../filters/sequences.ts';
-import { toFloat } from '../filters/numbers.ts';
-import { intOf } from '../filters/support.ts';
 import { sampleOf } from './random.ts';
 
 /** True for types with a hash: everything but list, dict, set and the set-like views. */
@@ -60,7 +59,10 @@ function symmetric(a: PyValue, b: PyValue): PyValue {
   if (bothHashable(a, b)) {
     const left = new PySet(toArray(a));
     const right = new PySet(toArray(b));
-    return new PySet([...left.toArray().filter((item) => !right.has(item)), ...right.toArray().filter((item) => !left.has(item))]);
+    return new PySet([
+      ...left.toArray().filter((item) => !right.has(item)),
+      ...right.toArray().filter((item) => !left.has(item)),
+    ]);
   }
   const all = toArray(union(a, b));
   const common = intersect(a, b);
@@ -117,7 +119,7 @@ function exactly(value: PyValue, amount: PyValue): boolean {
 function sortedIgnoreCase(value: PyValue): PyValue {
   return sorted(toArray(value), (item) => {
     const text = textOf(item);
-    if (text === undefined) throw new PyError('AttributeError', `'${typeName(item)}' object has no attribute 'lower'`);
+    if (text === undefined) throw noAttribute(item, 'lower');
     return text.toLowerCase();
   });
 }
@@ -151,10 +153,10 @@ function toEntries(value: PyValue): PyValue {
 function fromEntries(value: PyValue): PyValue {
   const out = new PyDict();
   for (const item of each(value)) {
-    if (isText(item)) throw new PyError('ValueError', 'not enough values to unpack (expected 2, got 1)');
-    if (!(item instanceof PyDict)) throw typeError(`'${typeName(item)}' object is not iterable`);
     const lower = new PyDict();
-    for (const [key, member] of item.entries()) lower.set(textOf(key)?.toLowerCase() ?? key, member);
+    const pairs =
+      item instanceof PyDict ? item.entries() : toArray(item).map((pair) => unpack(pair, 2) as [PyValue, PyValue]);
+    for (const [key, member] of pairs) lower.set(textOf(key)?.toLowerCase() ?? key, member);
     const name = [lower.get('key'), lower.get('name')].find((key) => key !== undefined && truth(key));
     if (name !== undefined) out.set(name, lower.get('value') ?? null);
   }
@@ -179,9 +181,13 @@ export const listFilters: FunctionTable = tableOf({
   is_iter: define('is_iter', 'thing, ignore=None', (_rt, thing) => isIterable(thing!)),
   sequence: define('ensure_sequence_filter', 'data', (_rt, data) => sequence(data!)),
   sorted_ignorecase: define('sorted_ignorecase', 'to_sort', (_rt, value) => sortedIgnoreCase(value!)),
-  substring_in_list: define('substr_in_list', 'string_to_search_for, list_to_search', (_rt, part, list) => toArray(list!).some((item) => contains(item, part!))),
+  substring_in_list: define('substr_in_list', 'string_to_search_for, list_to_search', (_rt, part, list) =>
+    toArray(list!).some((item) => contains(item, part!)),
+  ),
   compare_lists: define('compare_lists', 'old=None, new=None', (_rt, old, fresh) => compareLists(old!, fresh!)),
-  random_sample: define('sample', 'value, size, seed=None', (_rt, value, size, seed) => sampleOf(value!, intOf(size!), seed!)),
+  random_sample: define('sample', 'value, size, seed=None', (_rt, value, size, seed) =>
+    sampleOf(value!, intOf(size!), seed!),
+  ),
   random_shuffle: define('shuffle', 'value, seed=None', (_rt, value, seed) => sampleOf(value!, len(value!), seed!)),
   to_entries: define('to_entries', 'data', (_rt, data) => toEntries(data!)),
   from_entries: define('from_entries', 'entries', (_rt, entries) => fromEntries(entries!)),

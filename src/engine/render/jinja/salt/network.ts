@@ -1,6 +1,6 @@
 // Salt's filters on IP addresses, networks and MAC addresses.
 import { randomInt } from 'node:crypto';
-import { memoryError, PyError, valueError } from '../errors.ts';
+import { memoryError, type PyError, valueError } from '../errors.ts';
 import { define, type FunctionTable, tableOf } from '../runtime/define.ts';
 import { PyDict } from '../runtime/dict.ts';
 import { each, len, toArray, truth } from '../runtime/iterate.ts';
@@ -9,8 +9,21 @@ import { asInt, makeInt } from '../runtime/number.ts';
 import { repr, str } from '../runtime/print.ts';
 import { PyIterator, PyTuple } from '../runtime/sequence.ts';
 import { codePoints } from '../runtime/text.ts';
-import { type PyValue, typeName } from '../runtime/value.ts';
-import { type Address, addressText, hostsOf, type Interface, interfaceText, isIn, networkOf, networkSize, parseAddress, parseInterface, properties } from './ipaddress.ts';
+import { noAttribute, Undefined } from '../runtime/undefined.ts';
+import { classText, type PyValue } from '../runtime/value.ts';
+import {
+  type Address,
+  addressText,
+  hostsOf,
+  type Interface,
+  interfaceText,
+  isIn,
+  networkOf,
+  networkSize,
+  parseAddress,
+  parseInterface,
+  properties,
+} from './ipaddress.ts';
 
 type Version = 4 | 6;
 type Check = (address: Address) => boolean;
@@ -45,6 +58,7 @@ interface Found {
 
 /** An address, or an address with a prefix; ints are addresses too, as in Python. */
 function read(value: PyValue): Found | undefined {
+  if (value instanceof Undefined) value.fail();
   const int = asInt(value);
   if (int !== undefined) {
     const big = BigInt(int);
@@ -65,13 +79,14 @@ function passing(value: PyValue, version: Version, wanted: PyValue): string | nu
   if (found === undefined || found.address.version !== version) return null;
   if (!truth(wanted)) return found.text;
   const text = textOf(wanted);
-  if (text === undefined) throw new PyError('AttributeError', `'${typeName(wanted)}' object has no attribute 'split'`);
+  if (text === undefined) throw noAttribute(wanted, 'split');
   const names = text.split(',').map((name) => name.trim());
   for (const [name, check] of options) if (names.includes(name) && !check(found.address)) return null;
   return found.text;
 }
 
-const isList = (value: PyValue): boolean => Array.isArray(value) || value instanceof PyTuple || value instanceof PyIterator;
+const isList = (value: PyValue): boolean =>
+  Array.isArray(value) || value instanceof PyTuple || value instanceof PyIterator;
 
 function filtered(value: PyValue, version: Version, wanted: PyValue): PyValue {
   if (isText(value)) return passing(value, version, wanted);
@@ -99,7 +114,12 @@ function chosen(value: PyValue, wanted: PyValue, version: PyValue): PyValue[] | 
 }
 
 /** Applies a function to the interfaces that pass, one or many as the input was. */
-function overInterfaces(value: PyValue, wanted: PyValue, version: PyValue, apply: (face: Interface) => PyValue): PyValue {
+function overInterfaces(
+  value: PyValue,
+  wanted: PyValue,
+  version: PyValue,
+  apply: (face: Interface) => PyValue,
+): PyValue {
   const texts = chosen(value, wanted, version);
   if (texts === undefined) return null;
   const results = texts.map((text) => apply(parseInterface(str(text))!));
@@ -119,7 +139,8 @@ function bracketed(value: PyValue): string {
   return address.version === 6 ? `[${addressText(address)}]` : addressText(address);
 }
 
-const notAnAddress = (text: string): PyError => valueError(`${repr(text)} does not appear to be an IPv4 or IPv6 address`);
+const notAnAddress = (value: PyValue): PyError =>
+  valueError(`${repr(value)} does not appear to be an IPv4 or IPv6 address`);
 
 function ipwrap(value: PyValue): PyValue {
   const wrap = (item: PyValue): PyValue => (passing(item, 6, null) === null ? item : bracketed(item));
@@ -139,15 +160,15 @@ function byNetworks(values: PyValue, networks: PyValue): PyValue {
   const keep = (list: PyValue): PyValue[] => {
     const out: PyValue[] = [];
     for (const item of each(list)) {
-      const found = parseAddress(str(item));
-      if (found === undefined) throw notAnAddress(str(item));
+      const found = isText(item) ? parseAddress(str(item)) : read(item)?.address;
+      if (found === undefined) throw notAnAddress(item);
       for (const range of ranges) if (isIn(found, range)) out.push(item);
     }
     return out;
   };
   if (values instanceof PyDict) return PyDict.from([...values.entries()].map(([key, list]) => [key, keep(list)]));
   if (isText(values) || Array.isArray(values) || values instanceof PyTuple) return keep(values);
-  throw valueError(`Do not know how to filter a <class '${typeName(values)}'>`);
+  throw valueError(`Do not know how to filter a ${classText(values)}`);
 }
 
 function macBytes(value: PyValue): Uint8Array {
@@ -172,17 +193,29 @@ const versionFilter = (name: string, version: Version) =>
   define(name, 'ip_addr, options=None', (_rt, value, wanted) => passing(value!, version, wanted!) !== null);
 
 export const networkFilters: FunctionTable = tableOf({
-  is_ip: define('is_ip_filter', 'ip_addr, options=None', (_rt, value, wanted) => passing(value!, 4, wanted!) !== null || passing(value!, 6, wanted!) !== null),
+  is_ip: define(
+    'is_ip_filter',
+    'ip_addr, options=None',
+    (_rt, value, wanted) => passing(value!, 4, wanted!) !== null || passing(value!, 6, wanted!) !== null,
+  ),
   is_ipv4: versionFilter('is_ipv4_filter', 4),
   is_ipv6: versionFilter('is_ipv6_filter', 6),
   ipv4: define('ipv4', 'value, options=None', (_rt, value, wanted) => filtered(value!, 4, wanted!)),
   ipv6: define('ipv6', 'value, options=None', (_rt, value, wanted) => filtered(value!, 6, wanted!)),
   ipaddr: define('ipaddr', 'value, options=None', (_rt, value, wanted) => ipaddr(value!, wanted!)),
-  ip_host: define('ip_host', 'value, options=None, version=None', (_rt, value, wanted, version) => overInterfaces(value!, wanted!, version!, interfaceText)),
-  network_hosts: define('network_hosts', 'value, options=None, version=None', (_rt, value, wanted, version) => overInterfaces(value!, wanted!, version!, hosts)),
-  network_size: define('network_size', 'value, options=None, version=None', (_rt, value, wanted, version) => overInterfaces(value!, wanted!, version!, (face) => makeInt(networkSize(networkOf(face))))),
+  ip_host: define('ip_host', 'value, options=None, version=None', (_rt, value, wanted, version) =>
+    overInterfaces(value!, wanted!, version!, interfaceText),
+  ),
+  network_hosts: define('network_hosts', 'value, options=None, version=None', (_rt, value, wanted, version) =>
+    overInterfaces(value!, wanted!, version!, hosts),
+  ),
+  network_size: define('network_size', 'value, options=None, version=None', (_rt, value, wanted, version) =>
+    overInterfaces(value!, wanted!, version!, (face) => makeInt(networkSize(networkOf(face)))),
+  ),
   ipwrap: define('ipwrap', 'data', (_rt, value) => ipwrap(value!)),
-  filter_by_networks: define('filter_by_networks', 'values, networks', (_rt, values, networks) => byNetworks(values!, networks!)),
+  filter_by_networks: define('filter_by_networks', 'values, networks', (_rt, values, networks) =>
+    byNetworks(values!, networks!),
+  ),
   gen_mac: define('gen_mac', "prefix='AC:DE:48'", (_rt, prefix) => randomMac(prefix!)),
   mac_str_to_bytes: define('mac_str_to_bytes', 'mac_str', (_rt, value) => macBytes(value!)),
 });

@@ -50,7 +50,8 @@ const fullYear = (text: string): number => {
   return text.length > 2 ? year : year + (year < 70 ? 2000 : 1900);
 };
 const monthNumber = (name: string): number => months.indexOf(name.slice(0, 3)) + 1;
-const monthWord = '(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)';
+const monthWord =
+  '(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)';
 
 function readDate(r: Reading): boolean | undefined {
   let m = r.take(/^(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)t?/);
@@ -95,7 +96,9 @@ function readWord(r: Reading): boolean | undefined {
 const counts: Readonly<Record<string, number>> = { next: 1, last: -1, previous: -1, this: 0 };
 
 function readRelative(r: Reading): boolean | undefined {
-  const m = r.take(/^(next|last|previous|this|[+-]?\s*\d+)\s*(sec(?:ond)?|min(?:ute)?|hour|day|week|fortnight|month|year|weekday)s?\b(\s+ago\b)?/);
+  const m = r.take(
+    /^(next|last|previous|this|[+-]?\s*\d+)\s*(sec(?:ond)?|min(?:ute)?|hour|day|week|fortnight|month|year|weekday)s?\b(\s+ago\b)?/,
+  );
   if (!m) return readWeekday(r);
   let amount = counts[m[1]!] ?? Number(m[1]!.replace(/\s+/g, ''));
   if (m[3] !== undefined) amount = -amount;

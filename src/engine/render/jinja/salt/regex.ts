@@ -40,7 +40,16 @@ function groups(match: RegExpExecArray | null, release: number): PyValue {
   return new PyTuple(release < 3007 ? [] : [match[0]]);
 }
 
-const namedEscapes: Readonly<Record<string, string>> = { a: '\x07', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v', '\\': '\\' };
+const namedEscapes: Readonly<Record<string, string>> = {
+  a: '\x07',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  v: '\v',
+  '\\': '\\',
+};
 
 type Piece = string | { readonly group: number | string };
 
@@ -68,7 +77,8 @@ function reference(source: string, at: number, pattern: RegExp, count: number): 
   if (octal !== null) return [String.fromCharCode(Number.parseInt(octal[0], 8)), octal[0].length + 1];
   const number = /^[1-9][0-9]?/.exec(rest);
   if (number !== null) {
-    if (Number(number[0]) > count) throw new PyError('error', `invalid group reference ${number[0]} at position ${at + 1}`);
+    if (Number(number[0]) > count)
+      throw new PyError('error', `invalid group reference ${number[0]} at position ${at + 1}`);
     return [{ group: Number(number[0]) }, number[0].length + 1];
   }
   const letter = rest[0]!;
@@ -133,12 +143,17 @@ export const regexFilters: FunctionTable = tableOf({
   regex_match: define('regex_match', 'txt, rgx, ignorecase=False, multiline=False', (rt, txt, rgx, i, m) =>
     groups(compile(pyRegex, rgx!, flagsOf(i!, m!)).exec(subject(txt!)), rt.settings.saltRelease),
   ),
-  regex_replace: define('regex_replace', 'txt, rgx, val, ignorecase=False, multiline=False', (_rt, txt, rgx, val, i, m) => {
-    const pattern = compile(pyRegexSearch, rgx!, flagsOf(i!, m!));
-    const replacement = textOf(val!);
-    if (replacement === undefined) throw typeError(`decoding to str: need a bytes-like object, ${typeName(val!)} found`);
-    return substitute(pattern, replacement, subject(txt!));
-  }),
+  regex_replace: define(
+    'regex_replace',
+    'txt, rgx, val, ignorecase=False, multiline=False',
+    (_rt, txt, rgx, val, i, m) => {
+      const pattern = compile(pyRegexSearch, rgx!, flagsOf(i!, m!));
+      const replacement = textOf(val!);
+      if (replacement === undefined)
+        throw typeError(`decoding to str: need a bytes-like object, ${typeName(val!)} found`);
+      return substitute(pattern, replacement, subject(txt!));
+    },
+  ),
 });
 
 export const matchTest = define('test_match', 'txt, rgx, ignorecase=False, multiline=False', (_rt, txt, rgx, i, m) =>

@@ -4,6 +4,8 @@ import { connect } from 'node:net';
 import { loadJson } from '../../../../base/codec/json/index.ts';
 import { loadYaml } from '../../../../base/codec/yaml/index.ts';
 import { HaliteError, messageOf } from '../../../../base/errors/index.ts';
+import { intOf } from '../filters/support.ts';
+import { urlQuote } from '../filters/text.ts';
 import { define, defineBound, type FunctionTable, tableOf } from '../runtime/define.ts';
 import { PyDict } from '../runtime/dict.ts';
 import { Bridge } from '../runtime/host.ts';
@@ -12,8 +14,6 @@ import { textOf } from '../runtime/markup.ts';
 import { str } from '../runtime/print.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { PyValue } from '../runtime/value.ts';
-import { urlQuote } from '../filters/text.ts';
-import { intOf } from '../filters/support.ts';
 
 const requestSeconds = 3600;
 const maxBody = 100 * 1024 * 1024 * 1024;
@@ -69,7 +69,7 @@ async function httpQuery(rt: Runtime, url: PyValue, options: ReadonlyMap<string,
       method: options.has('method') ? str(options.get('method')!) : 'GET',
       headers: headersFrom(options),
       body: data === undefined || data === null ? undefined : pairsText(data),
-      signal: rt.signal === undefined ? deadline : AbortSignal.any([rt.signal, deadline]),
+      signal: rt.hooks.signal === undefined ? deadline : AbortSignal.any([rt.hooks.signal, deadline]),
     });
     const body = await response.text();
     if (!response.ok && options.get('raise_error') !== false) {
@@ -125,6 +125,13 @@ async function dnsCheck(address: PyValue, port: PyValue, ipv6: PyValue): Promise
 }
 
 export const remoteFilters: FunctionTable = tableOf({
-  http_query: defineBound('query', "url, **kwargs", (rt, { values, named }) => httpQuery(rt, values[0]!, named), { waits: true }),
-  dns_check: define('dns_check', 'addr, port, safe=False, ipv6=None', (_rt, address, port, _safe, ipv6) => dnsCheck(address!, port!, ipv6!), { waits: true }),
+  http_query: defineBound('query', 'url, **kwargs', (rt, { values, named }) => httpQuery(rt, values[0]!, named), {
+    waits: true,
+  }),
+  dns_check: define(
+    'dns_check',
+    'addr, port, safe=False, ipv6=None',
+    (_rt, address, port, _safe, ipv6) => dnsCheck(address!, port!, ipv6!),
+    { waits: true },
+  ),
 });

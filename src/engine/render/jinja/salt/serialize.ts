@@ -1,8 +1,8 @@
 // Filters of Salt's serializer extension: yaml, json, xml, python, load_* and tojson.
 import { loadJson } from '../../../../base/codec/json/index.ts';
 import type { Value } from '../../../../base/codec/value.ts';
-import { dumpYaml, loadYaml, markOrdered, setOf, tupleOf, YamlError } from '../../../../base/codec/yaml/index.ts';
 import { dictOf } from '../../../../base/codec/value.ts';
+import { dumpYaml, loadYaml, markOrdered, setOf, tupleOf, YamlError } from '../../../../base/codec/yaml/index.ts';
 import { errorMarker, PyError, runtimeError, sourceExcerpt, typeError } from '../errors.ts';
 import { type FunctionTable, tableOf } from '../runtime/define.ts';
 import { PyDict } from '../runtime/dict.ts';
@@ -16,7 +16,8 @@ import { str } from '../runtime/print.ts';
 import { PyTuple } from '../runtime/sequence.ts';
 import { PySet } from '../runtime/set.ts';
 import { trim } from '../runtime/text.ts';
-import { PyObject, type PyValue, typeName } from '../runtime/value.ts';
+import { noAttribute, Undefined } from '../runtime/undefined.ts';
+import { PyObject, type PyValue } from '../runtime/value.ts';
 import { dumpsJson, indentText } from './json.ts';
 import { defineCareful, defineCarefulBound } from './strict.ts';
 import { formatXml } from './xml.ts';
@@ -35,7 +36,9 @@ function forYaml(value: PyValue, known: Map<object, Value>): Value {
   if (!(value instanceof PyObject)) return value;
   let made: Value;
   if (value instanceof PyDict) {
-    const dict = dictOf([...value.entries()].map(([key, item]) => [forYaml(key, known), forYaml(item, known)] as const));
+    const dict = dictOf(
+      [...value.entries()].map(([key, item]) => [forYaml(key, known), forYaml(item, known)] as const),
+    );
     made = value.ordered ? markOrdered(dict) : dict;
   } else if (value instanceof PyTuple) made = tupleOf(value.items.map((item) => forYaml(item, known)));
   else if (value instanceof PySet) made = setOf(value.toArray().map((item) => forYaml(item, known)));
@@ -61,6 +64,7 @@ function sourceText(value: PyValue): string | undefined {
 
 function loadYamlFilter(value: PyValue): PyValue {
   const text = sourceText(value);
+  if (value instanceof Undefined) value.fail();
   if (text === undefined) throw typeError('a string or stream input is required');
   try {
     return new Bridge(true).in(loadYaml(text, { floats: 'keep' }));
@@ -109,7 +113,8 @@ const htmlUnsafe: Readonly<Record<string, string>> = { '<': '\\u003c', '>': '\\u
 function tojson(value: PyValue, indent: PyValue, options: ReadonlyMap<string, PyValue>): string {
   let separators: readonly PyValue[] | undefined;
   for (const [name, option] of options) {
-    if (name === 'separators') separators = option instanceof PyTuple ? option.items : Array.isArray(option) ? option : undefined;
+    if (name === 'separators')
+      separators = option instanceof PyTuple ? option.items : Array.isArray(option) ? option : undefined;
     else if (name !== 'sort_keys' && name !== 'ensure_ascii' && name !== 'indent') {
       throw typeError(`JSONEncoder.__init__() got an unexpected keyword argument '${name}'`);
     }
@@ -131,7 +136,7 @@ function tojson(value: PyValue, indent: PyValue, options: ReadonlyMap<string, Py
 
 function slsParams(value: PyValue, flow: PyValue): Markup {
   if (!(value instanceof PyDict)) {
-    throw new PyError('AttributeError', `'${typeName(value)}' object has no attribute 'items'`);
+    throw noAttribute(value, 'items');
   }
   const list = [...value.entries()].map((entry) => PyDict.from([entry]));
   return new Markup(yamlText(list, flow));
@@ -144,14 +149,35 @@ function loadText(value: PyValue): PyValue {
 const own = { implicit: 1 };
 
 export const serializeFilters: FunctionTable = tableOf({
-  yaml: defineCareful('SerializerExtension.format_yaml', 'value, flow_style=True', (_rt, value, flow) => new Markup(yamlText(value!, flow!)), own),
-  json: defineCareful('SerializerExtension.format_json', 'value, sort_keys=True, indent=None', (_rt, value, sort, indent) => jsonText(value!, sort!, indent!), own),
+  yaml: defineCareful(
+    'SerializerExtension.format_yaml',
+    'value, flow_style=True',
+    (_rt, value, flow) => new Markup(yamlText(value!, flow!)),
+    own,
+  ),
+  json: defineCareful(
+    'SerializerExtension.format_json',
+    'value, sort_keys=True, indent=None',
+    (_rt, value, sort, indent) => jsonText(value!, sort!, indent!),
+    own,
+  ),
   xml: defineCareful('SerializerExtension.format_xml', 'value', (_rt, value) => new Markup(formatXml(value!)), own),
-  python: defineCareful('SerializerExtension.format_python', 'value', (_rt, value) => new Markup(trim(pformat(value!))), own),
+  python: defineCareful(
+    'SerializerExtension.format_python',
+    'value',
+    (_rt, value) => new Markup(trim(pformat(value!))),
+    own,
+  ),
   load_yaml: defineCareful('SerializerExtension.load_yaml', 'value', (_rt, value) => loadYamlFilter(value!), own),
   load_json: defineCareful('SerializerExtension.load_json', 'value', (_rt, value) => loadJsonFilter(value!), own),
   load_text: defineCareful('SerializerExtension.load_text', 'value', (_rt, value) => loadText(value!), own),
-  dict_to_sls_yaml_params: defineCareful('SerializerExtension.dict_to_sls_yaml_params', 'value, flow_style=False', (_rt, value, flow) => slsParams(value!, flow!), own),
-  tojson: defineCarefulBound('tojson', 'val, indent=None, **options', (_rt, { values, named }) => tojson(values[0]!, values[1]!, named)),
+  dict_to_sls_yaml_params: defineCareful(
+    'SerializerExtension.dict_to_sls_yaml_params',
+    'value, flow_style=False',
+    (_rt, value, flow) => slsParams(value!, flow!),
+    own,
+  ),
+  tojson: defineCarefulBound('tojson', 'val, indent=None, **options', (_rt, { values, named }) =>
+    tojson(values[0]!, values[1]!, named),
+  ),
 });
-

@@ -1,11 +1,11 @@
 // Undefined values inside data: several filters look for them first and hand back one that carries all messages.
+
+import type { Native, PyFunction } from '../runtime/callable.ts';
+import { type DefineOptions, define, defineBound } from '../runtime/define.ts';
 import { PyDict } from '../runtime/dict.ts';
+import type { Runtime } from '../runtime/runtime.ts';
 import { PyTuple } from '../runtime/sequence.ts';
 import { Undefined } from '../runtime/undefined.ts';
-import type { PyFunction } from '../runtime/callable.ts';
-import { define, defineBound, type DefineOptions } from '../runtime/define.ts';
-import type { Native } from '../runtime/callable.ts';
-import type { Runtime } from '../runtime/runtime.ts';
 import type { MaybePromise, PyValue } from '../runtime/value.ts';
 
 function collect(value: PyValue, seen: Set<unknown>, found: Undefined[]): void {
@@ -39,5 +39,10 @@ export function defineCareful(name: string, params: string, run: Values, options
 }
 
 export function defineCarefulBound(name: string, params: string, run: Native, options?: DefineOptions): PyFunction {
-  return defineBound(name, params, (rt, bound) => strictUndefinedIn(bound.values[0] ?? bound.rest[0] ?? null) ?? run(rt, bound), options);
+  return defineBound(
+    name,
+    params,
+    (rt, bound) => strictUndefinedIn(bound.values[0] ?? bound.rest[0] ?? null) ?? run(rt, bound),
+    options,
+  );
 }

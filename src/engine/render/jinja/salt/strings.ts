@@ -1,10 +1,12 @@
 // Salt's filters on text.
 import { randomBytes } from 'node:crypto';
-import { globMatcher, pyRegexFull } from '../../../../base/util/index.ts';
-import { writeDoubleQuoted, writeSingleQuoted } from '../../../../base/codec/yaml/emit-scalar.ts';
+import { writeDoubleQuoted } from '../../../../base/codec/yaml/emit-scalar.ts';
 import { Writer } from '../../../../base/codec/yaml/writer.ts';
+import { globMatcher, pyRegexFull } from '../../../../base/util/index.ts';
 import { indexError, PyError, typeError } from '../errors.ts';
+import { intOf } from '../filters/support.ts';
 import { methodOf, plainAttribute } from '../runtime/access.ts';
+import { mul, pow } from '../runtime/arith.ts';
 import { callMethod, isCallable } from '../runtime/callable.ts';
 import { define, defineBound, type FunctionTable, tableOf } from '../runtime/define.ts';
 import { PyDict } from '../runtime/dict.ts';
@@ -12,16 +14,23 @@ import { encodeText } from '../runtime/encoding.ts';
 import { each, len, toArray, truth, tryIterate } from '../runtime/iterate.ts';
 import { isText, textOf } from '../runtime/markup.ts';
 import { capitalize, isLower, isUpper } from '../runtime/methods/str-case.ts';
-import { mul, pow } from '../runtime/arith.ts';
-import { asInt, floatOf, floatRepr, intRepr, makeFloat, parseFloatText, parseInteger, truncateFloat } from '../runtime/number.ts';
+import {
+  asInt,
+  floatOf,
+  floatRepr,
+  intRepr,
+  makeFloat,
+  parseFloatText,
+  parseInteger,
+  truncateFloat,
+} from '../runtime/number.ts';
 import { str } from '../runtime/print.ts';
 import type { Runtime } from '../runtime/runtime.ts';
+import { PyTuple } from '../runtime/sequence.ts';
 import type { Bound } from '../runtime/signature.ts';
 import { codePoints, isSpace, trim } from '../runtime/text.ts';
-import { PyTuple } from '../runtime/sequence.ts';
-import { Undefined } from '../runtime/undefined.ts';
-import { type MaybePromise, type PyValue, typeName } from '../runtime/value.ts';
-import { intOf } from '../filters/support.ts';
+import { noAttribute, Undefined } from '../runtime/undefined.ts';
+import { classText, type MaybePromise, type PyValue, typeName } from '../runtime/value.ts';
 import { isHashable } from './lists.ts';
 
 function toBool(value: PyValue): boolean {
@@ -81,11 +90,12 @@ function humanToBytes(value: PyValue, defaultUnit: PyValue, metric: PyValue): Py
 
 /** What Python raises when it takes the first character of something else. */
 function notText(value: PyValue): PyError {
+  if (value instanceof Undefined) value.fail();
   if (value instanceof PyDict) return new PyError('KeyError', '0');
   const list = Array.isArray(value) ? value : value instanceof PyTuple ? value.items : undefined;
   if (list === undefined) return typeError(`'${typeName(value)}' object is not subscriptable`);
   if (list[0] === undefined) return indexError(`${typeName(value)} index out of range`);
-  return new PyError('AttributeError', `'${typeName(list[0])}' object has no attribute 'lower'`);
+  return noAttribute(list[0], 'lower');
 }
 
 function camelToSnake(value: PyValue): string {
@@ -106,7 +116,7 @@ function camelToSnake(value: PyValue): string {
 
 function snakeToCamel(value: PyValue, upper: PyValue): string {
   const text = textOf(value);
-  if (text === undefined) throw new PyError('AttributeError', `'${typeName(value)}' object has no attribute 'split'`);
+  if (text === undefined) throw noAttribute(value, 'split');
   const [first = '', ...rest] = text.split('_');
   return (truth(upper) ? capitalize(first) : first) + rest.map(capitalize).join('');
 }
@@ -126,7 +136,8 @@ function expressionMatches(text: string, expression: PyValue): boolean {
 function patternList(value: PyValue, name: string): PyValue[] {
   if (!truth(value)) return [];
   if (isText(value)) return [value];
-  if (tryIterate(value) === undefined) throw typeError(`Expecting iterable ${name}, but got ${typeName(value)} (${str(value)})`);
+  if (tryIterate(value) === undefined)
+    throw typeError(`Expecting iterable ${name}, but got ${typeName(value)} (${str(value)})`);
   return toArray(value);
 }
 
@@ -134,22 +145,23 @@ function whitelisted(value: PyValue, whitelist: PyValue, blacklist: PyValue): bo
   const black = patternList(blacklist, 'blacklist');
   const white = patternList(whitelist, 'whitelist');
   const text = textOf(value);
-  const hits = (patterns: readonly PyValue[]): boolean => text !== undefined && patterns.some((item) => expressionMatches(text, item));
+  const hits = (patterns: readonly PyValue[]): boolean =>
+    text !== undefined && patterns.some((item) => expressionMatches(text, item));
   if (black.length > 0 && hits(black)) return false;
   return white.length === 0 || hits(white);
 }
 
-/** Text in double quotes, never broken into lines. */
+/** Text in double quotes on one line, all but ASCII escaped. */
 export function yamlDoubleQuoted(text: string): string {
   const writer = new Writer(Number.POSITIVE_INFINITY, 2, false);
-  writeDoubleQuoted(writer, text, true);
-  return writer.text.trimStart();
+  writeDoubleQuoted(writer, text, false);
+  return writer.text;
 }
 
+/** Text in single quotes: every run of line breaks grows by one, since reading folds it. */
 function yamlSingleQuoted(text: string): string {
-  const writer = new Writer(Number.POSITIVE_INFINITY, 2, false);
-  writeSingleQuoted(writer, text, true);
-  return writer.text.trimStart();
+  const broken = text.replace(/[\n\x85\u2028\u2029]+/g, (run) => (run.startsWith('\n') ? `\n${run}` : run));
+  return `'${broken.replaceAll("'", "''")}'`;
 }
 
 function yamlEncode(value: PyValue): string {
@@ -165,8 +177,9 @@ function yamlEncode(value: PyValue): string {
     return text.includes('.') || !text.includes('e') ? text : text.replace('e', '.0e');
   }
   if (value instanceof Uint8Array) return `${Buffer.from(value).toString('base64').replace(/.{76}/g, '$&\n')}\n`;
+  if (value instanceof Undefined) throw new PyError('RepresenterError', "('cannot represent an object', Undefined)");
   if (Array.isArray(value) || value instanceof PyDict || tryIterate(value) !== undefined) {
-    throw typeError(`yaml_encode() only works with YAML scalar data; failed for <class '${typeName(value)}'>`);
+    throw typeError(`yaml_encode() only works with YAML scalar data; failed for ${classText(value)}`);
   }
   throw new PyError('RepresenterError', `('cannot represent an object', ${str(value)})`);
 }
@@ -186,7 +199,7 @@ function methodCall(rt: Runtime, { values, rest, named }: Bound): MaybePromise<P
 function toBytes(value: PyValue, encoding: PyValue, errors: PyValue): Uint8Array {
   if (value instanceof Uint8Array) return value;
   const text = textOf(value);
-  if (text === undefined) throw typeError(`expected str, bytes, or bytearray not <class '${typeName(value)}'>`);
+  if (text === undefined) throw typeError(`expected str, bytes, or bytearray not ${classText(value)}`);
   return encodeText(text, encoding === null ? 'utf-8' : str(encoding), str(errors));
 }
 
@@ -198,7 +211,7 @@ function isHex(value: PyValue): boolean {
 function hasWhitespace(value: PyValue): boolean {
   for (const char of each(value)) {
     const text = textOf(char);
-    if (text === undefined) throw new PyError('AttributeError', `'${typeName(char)}' object has no attribute 'isspace'`);
+    if (text === undefined) throw noAttribute(char, 'isspace');
     if (isSpace(text)) return true;
   }
   return false;
@@ -207,7 +220,9 @@ function hasWhitespace(value: PyValue): boolean {
 function randomText(size: PyValue): string {
   const count = intOf(size);
   if (count < 0) throw new PyError('ValueError', 'negative argument not allowed');
-  return randomBytes(Math.min(count, 1 << 20)).toString('base64').slice(0, count);
+  return randomBytes(Math.min(count, 1 << 20))
+    .toString('base64')
+    .slice(0, count);
 }
 
 export const stringFilters: FunctionTable = tableOf({
@@ -218,14 +233,24 @@ export const stringFilters: FunctionTable = tableOf({
   str_to_num: define('to_num', 'text', (_rt, value) => toNumber(value!)),
   is_hex: define('is_hex', 'value', (_rt, value) => isHex(value!)),
   contains_whitespace: define('contains_whitespace', 'text', (_rt, value) => hasWhitespace(value!)),
-  human_to_bytes: define('human_to_bytes', "size, default_unit='B', handle_metric=False", (_rt, size, unit, metric) => humanToBytes(size!, unit!, metric!)),
+  human_to_bytes: define('human_to_bytes', "size, default_unit='B', handle_metric=False", (_rt, size, unit, metric) =>
+    humanToBytes(size!, unit!, metric!),
+  ),
   to_snake_case: define('camel_to_snake_case', 'camel_input', (_rt, value) => camelToSnake(value!)),
-  to_camelcase: define('snake_to_camel_case', 'snake_input, uppercamel=False', (_rt, value, upper) => snakeToCamel(value!, upper!)),
-  check_whitelist_blacklist: define('check_whitelist_blacklist', 'value, whitelist=None, blacklist=None', (_rt, value, white, black) => whitelisted(value!, white!, black!)),
+  to_camelcase: define('snake_to_camel_case', 'snake_input, uppercamel=False', (_rt, value, upper) =>
+    snakeToCamel(value!, upper!),
+  ),
+  check_whitelist_blacklist: define(
+    'check_whitelist_blacklist',
+    'value, whitelist=None, blacklist=None',
+    (_rt, value, white, black) => whitelisted(value!, white!, black!),
+  ),
   yaml_dquote: define('yaml_dquote', 'text', (_rt, value) => yamlDoubleQuoted(str(value!))),
   yaml_squote: define('yaml_squote', 'text', (_rt, value) => yamlSingleQuoted(str(value!))),
   yaml_encode: define('yaml_encode', 'data', (_rt, value) => yamlEncode(value!)),
   method_call: defineBound('method_call', 'obj, f_name, *f_args, **f_kwargs', methodCall, { waits: true }),
-  to_bytes: define('to_bytes', "s, encoding=None, errors='strict'", (_rt, value, encoding, errors) => toBytes(value!, encoding!, errors!)),
+  to_bytes: define('to_bytes', "s, encoding=None, errors='strict'", (_rt, value, encoding, errors) =>
+    toBytes(value!, encoding!, errors!),
+  ),
   random_str: define('random', 'size=32', (_rt, size) => randomText(size!)),
 });

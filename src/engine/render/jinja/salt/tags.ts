@@ -1,7 +1,8 @@
 // Salt's own tags: load_*, import_* and profile, spelled out in the nodes of Jinja.
+
+import { parseExpression } from '../parser/expressions.ts';
 import type { Call, Expr, Filter, Profile, Stmt } from '../parser/nodes.ts';
 import type { Parser, TagParser, TagRegistry } from '../parser/parser.ts';
-import { parseExpression } from '../parser/expressions.ts';
 import { parseImport, parseTarget } from '../parser/statements.ts';
 
 const noArguments = { args: [], kwargs: [], dynArgs: undefined, dynKwargs: undefined };

@@ -1,6 +1,7 @@
 // All tests of Jinja itself.
 import { isPyError } from '../errors.ts';
 import { mod } from '../runtime/arith.ts';
+import type { PyFunction } from '../runtime/callable.ts';
 import { isCallable } from '../runtime/callable.ts';
 import { contains, eq, identical, type Order, ordered } from '../runtime/compare.ts';
 import { define, type FunctionTable, tableOf } from '../runtime/define.ts';
@@ -12,7 +13,6 @@ import { isLower, isUpper } from '../runtime/methods/str-case.ts';
 import { asDouble, isFloat, isInt } from '../runtime/number.ts';
 import { TemplateModule } from '../runtime/objects.ts';
 import { str } from '../runtime/print.ts';
-import type { PyFunction } from '../runtime/callable.ts';
 import { PySet } from '../runtime/set.ts';
 import { Undefined } from '../runtime/undefined.ts';
 import { PyObject, type PyValue } from '../runtime/value.ts';
@@ -21,7 +21,11 @@ import { PyObject, type PyValue } from '../runtime/value.ts';
 function isSequence(value: PyValue): boolean {
   if (value instanceof Undefined) return !value.strict;
   if (lengthOf(value) === undefined) return false;
-  return !(value instanceof PySet || value instanceof DictView || (value instanceof PyObject && !value.subscriptable()));
+  return !(
+    value instanceof PySet ||
+    value instanceof DictView ||
+    (value instanceof PyObject && !value.subscriptable())
+  );
 }
 
 function isIterable(value: PyValue): boolean {

@@ -1,6 +1,15 @@
 // The method tables of dict, OrderedDict and their views.
 import { PyError, typeError, valueError } from '../../errors.ts';
-import { keywords, type Method, methodTable, type MethodTable, noArguments, oneArgument, positional, variadic } from '../callable.ts';
+import {
+  keywords,
+  type Method,
+  type MethodTable,
+  methodTable,
+  noArguments,
+  oneArgument,
+  positional,
+  variadic,
+} from '../callable.ts';
 import { contains } from '../compare.ts';
 import { DictView, PyDict } from '../dict.ts';
 import { each, lengthOf, toArray, truth, tryIterate } from '../iterate.ts';

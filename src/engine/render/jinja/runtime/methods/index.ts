@@ -1,8 +1,9 @@
 // Registers the method tables of the built-in types.
 import { registerMethods } from '../access.ts';
+import { bytesMethods } from './bytes.ts';
 import { dictMethods, orderedDictMethods, viewMethods } from './dict.ts';
 import { listMethods, tupleMethods } from './list.ts';
-import { bytesMethods, floatMethods, intMethods } from './number.ts';
+import { floatMethods, intMethods } from './number.ts';
 import { setMethods } from './set.ts';
 import { markupMethods, strMethods } from './str.ts';
 

@@ -1,11 +1,20 @@
 // The method tables of list and tuple.
 import { indexError, PyError, typeError, valueError } from '../../errors.ts';
-import { call, type Method, methodTable, type MethodTable, noArguments, oneArgument, positional, variadic } from '../callable.ts';
+import {
+  call,
+  type Method,
+  type MethodTable,
+  methodTable,
+  noArguments,
+  oneArgument,
+  positional,
+  variadic,
+} from '../callable.ts';
 import { same } from '../compare.ts';
 import { toArray, truth } from '../iterate.ts';
 import { repr } from '../print.ts';
 import type { Runtime } from '../runtime.ts';
-import { PyTuple } from '../sequence.ts';
+import type { PyTuple } from '../sequence.ts';
 import { sorted } from '../sort.ts';
 import type { Kwargs, PyValue } from '../value.ts';
 import { intArgument } from './support.ts';
@@ -22,8 +31,8 @@ function find(items: readonly PyValue[], args: PyValue[], failure: (value: PyVal
 }
 
 function pop(self: PyValue[], args: PyValue[]): PyValue {
-  if (self.length === 0) throw indexError('pop from empty list');
   const at = args[0] === undefined ? -1 : intArgument(args[0]);
+  if (self.length === 0) throw indexError('pop from empty list');
   const index = at < 0 ? at + self.length : at;
   if (index < 0 || index >= self.length) throw indexError('pop index out of range');
   return self.splice(index, 1)[0]!;

@@ -1,7 +1,6 @@
-// The method tables of int, float and bytes.
+// The method tables of int and float.
 import { overflowError, valueError } from '../../errors.ts';
-import { keywords, type Method, methodTable, type MethodTable, noArguments, parsed, positional } from '../callable.ts';
-import { decodeBytes } from '../encoding.ts';
+import { keywords, type MethodTable, methodTable, noArguments } from '../callable.ts';
 import { asInt, floatRepr, makeInt, wholeToInt } from '../number.ts';
 import { PyTuple } from '../sequence.ts';
 import { PyFloat, type PyValue } from '../value.ts';
@@ -75,25 +74,3 @@ export const floatMethods: MethodTable = methodTable([
   noArguments('conjugate', (self: number | PyFloat) => self),
   noArguments('as_integer_ratio', (self: number | PyFloat) => ratio(plain(self))),
 ]);
-
-const find = (self: Uint8Array, part: PyValue): number =>
-  part instanceof Uint8Array ? Buffer.from(self).indexOf(part) : self.indexOf(intArgument(part));
-
-const bytesList: readonly Method[] = [
-  keywords('decode', ['encoding', 'errors'], 0, (self: Uint8Array, args) =>
-    decodeBytes(
-      self,
-      args[0] === undefined ? 'utf-8' : textArgument(args[0], "decode() argument 'encoding' must be str"),
-      args[1] === undefined ? 'strict' : textArgument(args[1], "decode() argument 'errors' must be str"),
-    ),
-  ),
-  positional('hex', 0, 0, (self: Uint8Array) => Buffer.from(self).toString('hex')),
-  parsed('find', 1, 1, (self: Uint8Array, args) => find(self, args[0]!)),
-  parsed('startswith', 1, 1, (self: Uint8Array, args) => find(self, args[0]!) === 0),
-  parsed('endswith', 1, 1, (self: Uint8Array, args) => {
-    const part = args[0] instanceof Uint8Array ? args[0] : new Uint8Array();
-    return Buffer.compare(self.subarray(Math.max(0, self.length - part.length)), part) === 0;
-  }),
-];
-
-export const bytesMethods: MethodTable = methodTable(bytesList);

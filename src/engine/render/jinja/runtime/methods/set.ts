@@ -1,6 +1,6 @@
 // The method table of set.
 import { PyError } from '../../errors.ts';
-import { type Method, methodTable, type MethodTable, noArguments, oneArgument, variadic } from '../callable.ts';
+import { type Method, type MethodTable, methodTable, noArguments, oneArgument, variadic } from '../callable.ts';
 import { toArray } from '../iterate.ts';
 import { repr } from '../print.ts';
 import { PySet } from '../set.ts';

@@ -35,11 +35,25 @@ export function capitalize(self: string): string {
 
 function swapcase(self: string): string {
   let out = '';
-  for (const char of self) out += /\p{Uppercase}/u.test(char) ? char.toLowerCase() : /\p{Lowercase}/u.test(char) ? char.toUpperCase() : char;
+  for (const char of self)
+    out += /\p{Uppercase}/u.test(char) ? char.toLowerCase() : /\p{Lowercase}/u.test(char) ? char.toUpperCase() : char;
   return out;
 }
 
-const folds: Record<string, string> = { ß: 'ss', ẞ: 'ss', ſ: 's', ς: 'σ', ŉ: 'ʼn', ﬀ: 'ff', ﬁ: 'fi', ﬂ: 'fl', ﬃ: 'ffi', ﬄ: 'ffl', ﬅ: 'st', ﬆ: 'st' };
+const folds: Record<string, string> = {
+  ß: 'ss',
+  ẞ: 'ss',
+  ſ: 's',
+  ς: 'σ',
+  ŉ: 'ʼn',
+  ﬀ: 'ff',
+  ﬁ: 'fi',
+  ﬂ: 'fl',
+  ﬃ: 'ffi',
+  ﬄ: 'ffl',
+  ﬅ: 'st',
+  ﬆ: 'st',
+};
 
 function casefold(self: string): string {
   let out = '';
@@ -70,7 +84,8 @@ function isTitle(self: string): boolean {
   return seen;
 }
 
-const digitLike = '\\p{Nd}\\u00b2\\u00b3\\u00b9\\u2070\\u2074-\\u2079\\u2080-\\u2089\\u2460-\\u2468\\u2474-\\u247c\\u2488-\\u2490\\u24ea\\u24f5-\\u24fd\\u24ff\\u2776-\\u277e\\u2780-\\u2788\\u278a-\\u2792';
+const digitLike =
+  '\\p{Nd}\\u00b2\\u00b3\\u00b9\\u2070\\u2074-\\u2079\\u2080-\\u2089\\u2460-\\u2468\\u2474-\\u247c\\u2488-\\u2490\\u24ea\\u24f5-\\u24fd\\u24ff\\u2776-\\u277e\\u2780-\\u2788\\u278a-\\u2792';
 const numerals = '\\p{N}一二三四五六七八九十百千万亿〇零壹贰叁肆伍陆柒捌玖拾佰仟億萬';
 const decimalOnly = /^\p{Nd}+$/u;
 const digitOnly = new RegExp(`^[${digitLike}]+$`, 'u');

@@ -31,7 +31,8 @@ function count(self: string, args: PyValue[]): number {
 }
 
 function affix(name: 'startswith' | 'endswith'): (self: string, args: PyValue[]) => boolean {
-  const test = (text: string, part: string): boolean => (name === 'startswith' ? text.startsWith(part) : text.endsWith(part));
+  const test = (text: string, part: string): boolean =>
+    name === 'startswith' ? text.startsWith(part) : text.endsWith(part);
   return (self, args) => {
     const wanted = args[0]!;
     const window = windowOf(self, args[1], args[2]);
@@ -144,7 +145,9 @@ export function replaceText(self: string, old: string, fresh: string, most: numb
   }
   if (most === Number.POSITIVE_INFINITY) return self.replaceAll(old, () => fresh);
   const parts = self.split(old);
-  return parts.length - 1 <= most ? parts.join(fresh) : [...parts.slice(0, most), parts.slice(most).join(old)].join(fresh);
+  return parts.length - 1 <= most
+    ? parts.join(fresh)
+    : [...parts.slice(0, most), parts.slice(most).join(old)].join(fresh);
 }
 
 type Side = 'strip' | 'lstrip' | 'rstrip';
@@ -184,7 +187,8 @@ function translate(self: string, args: PyValue[]): string {
     if (Array.isArray(table)) return table[code];
     const text = textOf(table);
     if (text !== undefined) return codePoints(text)[code];
-    if (typeof table === 'object' && table !== null && 'get' in table) return (table as { get(key: PyValue): PyValue | undefined }).get(code);
+    if (typeof table === 'object' && table !== null && 'get' in table)
+      return (table as { get(key: PyValue): PyValue | undefined }).get(code);
     throw typeError(`'${typeName(table)}' object is not subscriptable`);
   };
   let out = '';
@@ -212,7 +216,9 @@ export const searchMethods: readonly Method[] = [
   parsed('endswith', 1, 3, affix('endswith')),
   keywords('split', ['sep', 'maxsplit'], 0, split),
   keywords('rsplit', ['sep', 'maxsplit'], 0, rsplit),
-  keywords('splitlines', ['keepends'], 0, (self: string, args) => splitLines(self, args[0] !== undefined && truth(args[0]))),
+  keywords('splitlines', ['keepends'], 0, (self: string, args) =>
+    splitLines(self, args[0] !== undefined && truth(args[0])),
+  ),
   oneArgument('partition', (self: string, args) => partition(self, args, false)),
   oneArgument('rpartition', (self: string, args) => partition(self, args, true)),
   oneArgument('join', (self: string, args) => joinText(self, args[0]!)),

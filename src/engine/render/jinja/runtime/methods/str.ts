@@ -1,7 +1,15 @@
 // The method tables of str and Markup.
 import { typeError, valueError } from '../../errors.ts';
 import { getAttribute, getItem, plainItem } from '../access.ts';
-import { keywords, type Method, methodTable, type MethodTable, noArguments, positional, variadic } from '../callable.ts';
+import {
+  keywords,
+  type Method,
+  type MethodTable,
+  methodTable,
+  noArguments,
+  positional,
+  variadic,
+} from '../callable.ts';
 import { PyDict } from '../dict.ts';
 import { encodeText } from '../encoding.ts';
 import { type FormatAccess, formatString } from '../format-string.ts';
@@ -22,14 +30,14 @@ const accessFor = (rt: Runtime): FormatAccess => ({
   item: (owner, key) => getItem(rt, owner, key),
 });
 
-function format(self: string, args: PyValue[], rt: Runtime, kwargs: Kwargs | undefined, escape = false): string {
-  return formatString(self, args, (key) => kwargs?.get(key), accessFor(rt), escape);
+function format(self: string, args: PyValue[], rt: Runtime, kwargs: Kwargs | undefined, escaping = false): string {
+  return formatString(self, args, (key) => kwargs?.get(key), accessFor(rt), escaping);
 }
 
-function formatMap(self: string, args: PyValue[], rt: Runtime, kwargs: Kwargs | undefined, escape = false): string {
+function formatMap(self: string, args: PyValue[], rt: Runtime, kwargs: Kwargs | undefined, escaping = false): string {
   if (kwargs !== undefined && kwargs.size > 0) throw typeError('format_map() takes no keyword arguments');
   if (args.length !== 1) throw typeError(`format_map() takes exactly one argument (${args.length} given)`);
-  return formatString(self, [], (key) => plainItem(args[0]!, key), accessFor(rt), escape);
+  return formatString(self, [], (key) => plainItem(args[0]!, key), accessFor(rt), escaping);
 }
 
 function encode(self: string, args: PyValue[]): Uint8Array {
@@ -48,7 +56,8 @@ function maketrans(_self: string, args: PyValue[]): PyDict {
     table.set(char.codePointAt(0)!, to[index]!.codePointAt(0)!);
   });
   if (args[2] !== undefined) {
-    for (const char of textArgument(args[2], 'maketrans() argument 3 must be str')) table.set(char.codePointAt(0)!, null);
+    for (const char of textArgument(args[2], 'maketrans() argument 3 must be str'))
+      table.set(char.codePointAt(0)!, null);
   }
   return table;
 }
@@ -58,7 +67,8 @@ function transFromDict(source: PyValue): PyDict {
   const table = new PyDict();
   for (const [key, value] of source.entries()) {
     const text = textOf(key);
-    if (text !== undefined && pyLength(text) !== 1) throw valueError('string keys in translate table must be of length 1');
+    if (text !== undefined && pyLength(text) !== 1)
+      throw valueError('string keys in translate table must be of length 1');
     table.set(text === undefined ? key : text.codePointAt(0)!, value);
   }
   return table;
@@ -85,13 +95,18 @@ const toMarkup = (value: PyValue): PyValue => {
   return value instanceof PyTuple ? new PyTuple(value.items.map(toMarkup)) : value;
 };
 
-const safe = (value: PyValue): PyValue => (value instanceof Markup ? value.text : typeof value === 'string' ? escapeHtml(value) : value);
+const safe = (value: PyValue): PyValue =>
+  value instanceof Markup ? value.text : typeof value === 'string' ? escapeHtml(value) : value;
 
 /** Arguments that markupsafe escapes before they become part of the text. */
 function escapedArguments(name: string, args: PyValue[]): PyValue[] {
-  if (name === 'join') return [toArray(args[0]!).map((item) => safe(typeof item === 'string' || item instanceof Markup ? item : str(item)))];
+  if (name === 'join')
+    return [
+      toArray(args[0]!).map((item) => safe(typeof item === 'string' || item instanceof Markup ? item : str(item))),
+    ];
   if (name === 'replace') return args.map((arg, index) => (index === 1 ? safe(arg) : arg));
-  if (name === 'ljust' || name === 'rjust' || name === 'center') return args.map((arg, index) => (index === 1 ? safe(arg) : arg));
+  if (name === 'ljust' || name === 'rjust' || name === 'center')
+    return args.map((arg, index) => (index === 1 ? safe(arg) : arg));
   return args;
 }
 
@@ -109,7 +124,12 @@ function markupMethod(entry: Method): Method {
 /** Text without tags, blanks collapsed, entities resolved. */
 export function stripTags(source: string): string {
   const bare = source.replace(/<!--.*?-->|<[^>]*>/gs, '');
-  return unescapeHtml(bare.split(/[\s\x1c-\x1f\x85]+/).filter((part) => part !== '').join(' '));
+  return unescapeHtml(
+    bare
+      .split(/[\s\x1c-\x1f\x85]+/)
+      .filter((part) => part !== '')
+      .join(' '),
+  );
 }
 
 export const markupMethods: MethodTable = methodTable([
@@ -120,4 +140,3 @@ export const markupMethods: MethodTable = methodTable([
   noArguments('striptags', (self: Markup) => stripTags(self.text)),
   positional('escape', 1, 1, (_self: Markup, args) => new Markup(str(safe(args[0]!)))),
 ]);
-

@@ -1,9 +1,10 @@
 // Meaning of JMESPath expressions over template values.
 import { eq, ordered } from '../../runtime/compare.ts';
 import { PyDict } from '../../runtime/dict.ts';
-import { slice } from '../../runtime/slice.ts';
 import { asDouble } from '../../runtime/number.ts';
 import { PyTuple } from '../../runtime/sequence.ts';
+import { slice } from '../../runtime/slice.ts';
+import { Undefined } from '../../runtime/undefined.ts';
 import type { PyValue } from '../../runtime/value.ts';
 
 /** An expression: from a current value to a result. */
@@ -23,8 +24,10 @@ export function isFalse(value: PyValue): boolean {
 
 export const field =
   (name: string): Jmes =>
-  (value) =>
-    value instanceof PyDict ? (value.get(name) ?? null) : null;
+  (value) => {
+    if (value instanceof Undefined) value.fail();
+    return value instanceof PyDict ? (value.get(name) ?? null) : null;
+  };
 
 export const index =
   (at: number): Jmes =>
@@ -40,7 +43,7 @@ export const cut =
     return list === undefined ? null : slice(list, start, stop, step);
   };
 
-export const then =
+export const piped =
   (left: Jmes, right: Jmes): Jmes =>
   (value) =>
     right(left(value));
@@ -75,7 +78,12 @@ export const filterProjection =
   (left: Jmes, right: Jmes, test: Jmes): Jmes =>
   (value) => {
     const list = listOf(left(value));
-    return list === undefined ? null : projected(list.filter((item) => !isFalse(test(item))), right);
+    return list === undefined
+      ? null
+      : projected(
+          list.filter((item) => !isFalse(test(item))),
+          right,
+        );
   };
 
 export const flatten =
@@ -98,7 +106,8 @@ export const compare =
     const b = right(value);
     if (op === 'eq') return sameJson(a, b);
     if (op === 'ne') return !sameJson(a, b);
-    const numbers = typeof a !== 'boolean' && typeof b !== 'boolean' && asDouble(a) !== undefined && asDouble(b) !== undefined;
+    const numbers =
+      typeof a !== 'boolean' && typeof b !== 'boolean' && asDouble(a) !== undefined && asDouble(b) !== undefined;
     // Only numbers have an order; anything else gives null.
     if (!numbers) return null;
     return ordered(op === 'lt' ? '<' : op === 'lte' ? '<=' : op === 'gt' ? '>' : '>=', a, b);

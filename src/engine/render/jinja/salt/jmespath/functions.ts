@@ -1,5 +1,6 @@
 // The functions of JMESPath.
 import { PyError } from '../../errors.ts';
+import { sum } from '../../filters/sequences.ts';
 import { absolute, div } from '../../runtime/arith.ts';
 import { contains, less } from '../../runtime/compare.ts';
 import { PyDict } from '../../runtime/dict.ts';
@@ -7,10 +8,9 @@ import { len } from '../../runtime/iterate.ts';
 import { textOf } from '../../runtime/markup.ts';
 import { asDouble, asInt, floatOf, makeFloat, parseFloatText, parseInteger, wholeToInt } from '../../runtime/number.ts';
 import { str } from '../../runtime/print.ts';
+import { sorted } from '../../runtime/sort.ts';
 import { codePoints } from '../../runtime/text.ts';
 import type { PyValue } from '../../runtime/value.ts';
-import { sum } from '../../filters/sequences.ts';
-import { sorted } from '../../runtime/sort.ts';
 import { dumpsJson } from '../json.ts';
 import { type Jmes, listOf } from './evaluate.ts';
 
@@ -64,7 +64,10 @@ function best(items: readonly PyValue[], key: Jmes, wantMax: boolean): PyValue {
 function checkedKey(name: string, key: Jmes, items: readonly PyValue[]): Jmes {
   const kinds = new Set(items.map((item) => kindOf({ value: key(item) })));
   if (kinds.size > 1 || [...kinds].some((kind) => kind !== 'number' && kind !== 'string')) {
-    throw new PyError('JMESPathTypeError', `In function ${name}(), invalid type for value: ${str(items[0] ?? null)}, expected one of: ['number', 'string'], received: "${[...kinds][0]}"`);
+    throw new PyError(
+      'JMESPathTypeError',
+      `In function ${name}(), invalid type for value: ${str(items[0] ?? null)}, expected one of: ['number', 'string'], received: "${[...kinds][0]}"`,
+    );
   }
   return key;
 }
@@ -90,10 +93,16 @@ const any: readonly Kind[] = ['number', 'string', 'boolean', 'array', 'object', 
 
 const table: Readonly<Record<string, Entry>> = {
   abs: { kinds: one('number'), run: ([a]) => absolute(value(a)) },
-  avg: { kinds: one('array-number'), run: ([a]) => (list(a).length === 0 ? null : div(sum(list(a), 0), list(a).length)) },
+  avg: {
+    kinds: one('array-number'),
+    run: ([a]) => (list(a).length === 0 ? null : div(sum(list(a), 0), list(a).length)),
+  },
   ceil: { kinds: one('number'), run: ([a]) => whole(value(a), Math.ceil) },
   floor: { kinds: one('number'), run: ([a]) => whole(value(a), Math.floor) },
-  contains: { kinds: [['array', 'string'], any], run: ([a, b]) => (kindOf(a!) === 'string' && kindOf(b!) !== 'string' ? false : contains(value(a), value(b))) },
+  contains: {
+    kinds: [['array', 'string'], any],
+    run: ([a, b]) => (kindOf(a!) === 'string' && kindOf(b!) !== 'string' ? false : contains(value(a), value(b))),
+  },
   ends_with: { kinds: [['string'], ['string']], run: ([a, b]) => text(a).endsWith(text(b)) },
   starts_with: { kinds: [['string'], ['string']], run: ([a, b]) => text(a).startsWith(text(b)) },
   join: { kinds: [['string'], ['array-string']], run: ([a, b]) => list(b).map(str).join(text(a)) },
@@ -103,13 +112,29 @@ const table: Readonly<Record<string, Entry>> = {
   map: { kinds: [['expref'], ['array']], run: ([a, b]) => list(b).map(expression(a)) },
   max: { kinds: one('array-number', 'array-string'), run: ([a]) => best(list(a), (item) => item, true) },
   min: { kinds: one('array-number', 'array-string'), run: ([a]) => best(list(a), (item) => item, false) },
-  max_by: { kinds: [['array'], ['expref']], run: ([a, b]) => best(list(a), checkedKey('max_by', expression(b), list(a)), true) },
-  min_by: { kinds: [['array'], ['expref']], run: ([a, b]) => best(list(a), checkedKey('min_by', expression(b), list(a)), false) },
-  merge: { kinds: one('object'), variadic: true, run: (args) => PyDict.from(args.flatMap((arg) => [...(value(arg) as PyDict).entries()])) },
+  max_by: {
+    kinds: [['array'], ['expref']],
+    run: ([a, b]) => best(list(a), checkedKey('max_by', expression(b), list(a)), true),
+  },
+  min_by: {
+    kinds: [['array'], ['expref']],
+    run: ([a, b]) => best(list(a), checkedKey('min_by', expression(b), list(a)), false),
+  },
+  merge: {
+    kinds: one('object'),
+    variadic: true,
+    run: (args) => PyDict.from(args.flatMap((arg) => [...(value(arg) as PyDict).entries()])),
+  },
   not_null: { kinds: [any], variadic: true, run: (args) => args.map(value).find((item) => item !== null) ?? null },
-  reverse: { kinds: one('string', 'array'), run: ([a]) => (kindOf(a!) === 'string' ? codePoints(text(a)).reverse().join('') : [...list(a)].reverse()) },
+  reverse: {
+    kinds: one('string', 'array'),
+    run: ([a]) => (kindOf(a!) === 'string' ? codePoints(text(a)).reverse().join('') : [...list(a)].reverse()),
+  },
   sort: { kinds: one('array-string', 'array-number'), run: ([a]) => sorted(list(a)) },
-  sort_by: { kinds: [['array'], ['expref']], run: ([a, b]) => (list(a).length === 0 ? [] : sorted(list(a), checkedKey('sort_by', expression(b), list(a)))) },
+  sort_by: {
+    kinds: [['array'], ['expref']],
+    run: ([a, b]) => (list(a).length === 0 ? [] : sorted(list(a), checkedKey('sort_by', expression(b), list(a)))),
+  },
   sum: { kinds: one('array-number'), run: ([a]) => sum(list(a), 0) },
   to_array: { kinds: [any], run: ([a]) => (kindOf(a!) === 'array' ? value(a) : [value(a)]) },
   to_number: { kinds: [any], run: ([a]) => toNumber(value(a)) },

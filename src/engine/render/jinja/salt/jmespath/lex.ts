@@ -75,9 +75,12 @@ function readText(source: string, at: number): JmesToken | undefined {
   const double = match(quoted, source, at);
   if (double !== undefined) return { type: 'quoted', text: double, value: json(double, source, at), at };
   const single = match(raw, source, at);
-  if (single !== undefined) return { type: 'literal', text: single, value: single.slice(1, -1).replaceAll("\\'", "'"), at };
+  if (single !== undefined)
+    return { type: 'literal', text: single, value: single.slice(1, -1).replaceAll("\\'", "'"), at };
   const back = match(literal, source, at);
-  return back === undefined ? undefined : { type: 'literal', text: back, value: literalValue(back.slice(1, -1), source, at), at };
+  return back === undefined
+    ? undefined
+    : { type: 'literal', text: back, value: literalValue(back.slice(1, -1), source, at), at };
 }
 
 export function lexJmes(source: string): JmesToken[] {

@@ -2,7 +2,24 @@
 import { PyError } from '../../errors.ts';
 import { textOf } from '../../runtime/markup.ts';
 import type { PyValue } from '../../runtime/value.ts';
-import { both, child, compare, cut, either, field, filterProjection, flatten, index, isFalse, type Jmes, multiHash, multiList, projection, then, valueProjection } from './evaluate.ts';
+import {
+  both,
+  child,
+  compare,
+  cut,
+  either,
+  field,
+  filterProjection,
+  flatten,
+  index,
+  isFalse,
+  type Jmes,
+  multiHash,
+  multiList,
+  piped,
+  projection,
+  valueProjection,
+} from './evaluate.ts';
 import { type Argument, callFunction } from './functions.ts';
 import { type JmesToken, lexJmes } from './lex.ts';
 
@@ -66,9 +83,15 @@ class JmesParser {
   #error(why: string): PyError {
     const { at, text, type } = this.#now;
     if (type === 'eof') {
-      return new PyError('IncompleteExpressionError', `Invalid jmespath expression: Incomplete expression:\n"${this.#source}"\n${' '.repeat(at + 1)}^`);
+      return new PyError(
+        'IncompleteExpressionError',
+        `Invalid jmespath expression: Incomplete expression:\n"${this.#source}"\n${' '.repeat(at + 1)}^`,
+      );
     }
-    return new PyError('ParserError', `${why}: Parse error at column ${at}, token "${text}" (${type.toUpperCase()}), for expression:\n"${this.#source}"\n${' '.repeat(at + 1)}^`);
+    return new PyError(
+      'ParserError',
+      `${why}: Parse error at column ${at}, token "${text}" (${type.toUpperCase()}), for expression:\n"${this.#source}"\n${' '.repeat(at + 1)}^`,
+    );
   }
 
   #expression(power: number): Jmes {
@@ -129,7 +152,7 @@ class JmesParser {
         this.#next();
         return valueProjection(left, this.#right(powers['star']!));
       case 'pipe':
-        return then(left, this.#expression(powers['pipe']!));
+        return piped(left, this.#expression(powers['pipe']!));
       case 'or':
         return either(left, this.#expression(powers['or']!));
       case 'and':
@@ -253,7 +276,11 @@ class JmesParser {
       }
     }
     this.#next();
-    return (value) => callFunction(name, args.map((arg) => arg(value)));
+    return (value) =>
+      callFunction(
+        name,
+        args.map((arg) => arg(value)),
+      );
   }
 }
 

@@ -1,10 +1,13 @@
-// Halite and real Salt in each other's role, over both transports: everything an operator does in the first hour.
+// Halite and one release of real Salt in each other's role, over both transports: all an operator does in the first hour.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Deployment, halite, type Implementation } from '../support/deployment.ts';
-import { eventually } from '../support/eventually.ts';
-import { saltRelease, saltVersions } from '../support/salt-release.ts';
+import { Deployment, halite, type Implementation } from './deployment.ts';
+import { type SaltVersion, saltRelease } from './salt-release.ts';
+
+/** Salt cuts results above max_event_size on its own bus, on both sides. */
+const largeResults = 'max_event_size: 20000000';
+/** Salt 3008.2 cannot sign anybody in over TCP while its worker pools are on, not even its own minion. */
+const masterConfig = `${largeResults}\nworker_pools_enabled: False`;
 
 interface Pairing {
   readonly label: string;
@@ -13,7 +16,7 @@ interface Pairing {
   readonly transport: 'zeromq' | 'tcp';
 }
 
-const pairings: Pairing[] = saltVersions.flatMap((version) =>
+const pairingsWith = (version: SaltVersion): Pairing[] =>
   (['zeromq', 'tcp'] as const).flatMap((transport) => [
     {
       label: `Halite master, Salt ${version} minion, ${transport}`,
@@ -27,16 +30,20 @@ const pairings: Pairing[] = saltVersions.flatMap((version) =>
       minion: () => halite,
       transport,
     },
-  ]),
-);
+  ]);
 
-describe.each(pairings)('$label', ({ master, minion, transport }) => {
+/** The suite for one release; each release is a file of its own, so that they can run beside each other. */
+export function exchangeWith(version: SaltVersion): void {
+  describe.each(pairingsWith(version))('$label', exchange);
+}
+
+function exchange({ master, minion, transport }: Pairing): void {
   let fleet: Deployment;
 
   beforeAll(async () => {
-    fleet = await Deployment.create({ master: master(), transport });
+    fleet = await Deployment.create({ master: master(), transport, masterConfig });
     await fleet.startMaster();
-    fleet.startMinion('m1', minion());
+    fleet.startMinion('m1', minion(), largeResults);
     await fleet.answering('m1');
   });
   afterAll(async () => {
@@ -100,34 +107,9 @@ describe.each(pairings)('$label', ({ master, minion, transport }) => {
     expect(code).toBe(0);
     // auto_accept takes it again as soon as it signs in; a Salt minion does so when its next message is refused.
     await fleet.minion('m1').stop();
-    fleet.startMinion('m1', minion());
+    fleet.startMinion('m1', minion(), largeResults);
     await fleet.answering('m1');
     const list = await fleet.run('salt-key', ['-l', 'acc', '--out=json']);
     expect((JSON.parse(list.stdout) as { minions: string[] }).minions).toEqual(['m1']);
   });
-});
-
-describe('take-over', () => {
-  it('a Halite master serves the minions of a Salt master unchanged, and hands them back', async () => {
-    const salt = saltRelease('3006.27');
-    const fleet = await Deployment.create({ master: salt });
-    try {
-      await fleet.startMaster();
-      fleet.startMinion('m1', salt);
-      await fleet.answering('m1');
-      const keyBefore = readFileSync(join(fleet.masterConfigDir, 'pki/master/master.pem'), 'utf8');
-      const accepted = readFileSync(join(fleet.masterConfigDir, 'pki/master/minions/m1'), 'utf8');
-      await fleet.master.stop();
-      await fleet.startMaster(halite);
-      await fleet.answering('m1');
-      expect(readFileSync(join(fleet.masterConfigDir, 'pki/master/master.pem'), 'utf8')).toBe(keyBefore);
-      expect(readFileSync(join(fleet.masterConfigDir, 'pki/master/minions/m1'), 'utf8')).toBe(accepted);
-      await fleet.master.stop();
-      await fleet.startMaster(salt);
-      await fleet.answering('m1');
-      await eventually('the minion to stay', () => fleet.minion('m1').running);
-    } finally {
-      await fleet.destroy();
-    }
-  });
-});
+}

@@ -1,0 +1,150 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import * as nodeModule from 'node:module';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { newDict, type Value } from '../../base/codec/value.ts';
+import type { FileClient } from '../../extend/sdk/index.ts';
+import { type TestMaster, testClient, testMaster } from './client/testing.ts';
+import type { FileServer } from './server.ts';
+import { openTestServer, temporaryFolder, writeTree } from './testing.ts';
+
+let folder: ReturnType<typeof temporaryFolder>;
+let server: FileServer;
+let master: TestMaster;
+let client: FileClient;
+const at = (...parts: string[]): string => join(folder.path, ...parts);
+const canStrip = 'stripTypeScriptTypes' in nodeModule;
+const have = (kind: string): string[] =>
+  readdirSync(at('ext', kind), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(at('ext', kind).length + 1))
+    .sort();
+
+function open(extra: Readonly<Record<string, Value>> = {}): FileClient {
+  return testClient(master.services, at('cache'), {
+    extension_modules: at('ext'),
+    clean_dynamic_modules: true,
+    ...extra,
+  });
+}
+
+beforeEach(() => {
+  folder = temporaryFolder();
+  writeTree(folder.path, {
+    'base/_modules/hello.js': 'export const hi = () => 1;',
+    'base/_modules/sub/deep.mjs': 'export const deep = () => 2;',
+    'base/_modules/python.py': 'def x(): pass',
+    'base/_modules/types.d.ts': 'export interface X {}',
+    'base/_modules/readme.txt': 'text',
+    'base/_grains/mine.js': 'export default {};',
+    'base/_modules_old/no.js': '',
+    'dev/_modules/hello.js': 'export const hi = () => "dev";',
+  });
+  server = openTestServer(folder.path, { file_roots: { base: [at('base')], dev: [at('dev')] } });
+  master = testMaster(server);
+  client = open();
+});
+afterEach(async () => {
+  await server.close();
+  folder.remove();
+});
+
+it('copies what the file server has and says what is new', async () => {
+  const report = await client.syncExtensions(['modules', 'grains', 'states']);
+  expect({ ...report.synced }).toEqual({
+    modules: ['modules.hello', 'modules.sub.deep'],
+    grains: ['grains.mine'],
+    states: [],
+  });
+  expect([report.touched, report.problems]).toEqual([true, []]);
+  expect(have('modules')).toEqual(['hello.js', 'sub/deep.mjs']);
+  expect(statSync(at('ext/modules')).mode & 0o777).toBe(0o700);
+  expect(master.reloads).toBe(1);
+});
+
+it('has nothing to say and reloads nothing when all is as it was', async () => {
+  await client.syncExtensions(['modules']);
+  const again = await client.syncExtensions(['modules']);
+  expect([{ ...again.synced }, again.touched]).toEqual([{ modules: [] }, false]);
+  expect(master.reloads).toBe(1);
+});
+
+it('copies what changed and removes what is gone', async () => {
+  await client.syncExtensions(['modules']);
+  writeFileSync(at('base/_modules/hello.js'), 'export const hi = () => 3;');
+  rmSync(at('base/_modules/sub'), { recursive: true });
+  const report = await client.syncExtensions(['modules']);
+  expect(report.synced['modules']).toEqual(['modules.hello']);
+  expect(have('modules')).toEqual(['hello.js']);
+  expect(existsSync(at('ext/modules/sub'))).toBe(false);
+  rmSync(at('base/_modules'), { recursive: true });
+  expect((await client.syncExtensions(['modules'])).touched).toBe(true);
+  expect(have('modules')).toEqual([]);
+  expect(master.reloads).toBe(3);
+});
+
+it('keeps what is gone when clean_dynamic_modules is off', async () => {
+  const keeping = open({ clean_dynamic_modules: false });
+  await keeping.syncExtensions(['modules']);
+  rmSync(at('base/_modules/hello.js'));
+  expect((await keeping.syncExtensions(['modules'])).touched).toBe(false);
+  expect(have('modules')).toContain('hello.js');
+});
+
+it('removes nothing when the master cannot be asked', async () => {
+  await client.syncExtensions(['modules']);
+  master.before = () => {
+    throw new Error('no master');
+  };
+  await expect(client.syncExtensions(['modules'])).rejects.toThrow('no master');
+  expect(have('modules')).toEqual(['hello.js', 'sub/deep.mjs']);
+});
+
+it('takes a later environment over an earlier one, once', async () => {
+  const both = { saltenv: ['base', 'dev'] };
+  expect((await client.syncExtensions(['modules'], both)).synced['modules']).toEqual([
+    'modules.hello',
+    'modules.sub.deep',
+  ]);
+  expect(readFileSync(at('ext/modules/hello.js'), 'utf8')).toContain('dev');
+  expect((await client.syncExtensions(['modules'], both)).synced['modules']).toEqual([]);
+});
+
+it('obeys lists of names', async () => {
+  const names = async (options: { whitelist?: Value; blacklist?: Value }): Promise<readonly string[] | undefined> => {
+    rmSync(at('ext'), { recursive: true, force: true });
+    return (await client.syncExtensions(['modules'], options)).synced['modules'];
+  };
+  expect(await names({ whitelist: 'hello' })).toEqual(['modules.hello']);
+  expect(await names({ whitelist: newDict([['modules', ['sub.deep']]]) })).toEqual(['modules.sub.deep']);
+  expect(await names({ whitelist: newDict([['grains', ['x']]]) })).toEqual(['modules.hello', 'modules.sub.deep']);
+  expect(await names({ blacklist: 'hello,other' })).toEqual(['modules.sub.deep']);
+});
+
+it('refuses kinds that are paths', async () => {
+  const report = await client.syncExtensions(['../modules', 'a/b', '']);
+  expect(report.problems).toHaveLength(3);
+  expect(existsSync(at('ext'))).toBe(false);
+});
+
+it('takes a file over a folder of its name', async () => {
+  mkdirSync(at('ext/modules/hello.js'), { recursive: true });
+  expect((await client.syncExtensions(['modules'])).synced['modules']).toContain('modules.hello');
+  expect(statSync(at('ext/modules/hello.js')).isFile()).toBe(true);
+});
+
+it('takes the types out of TypeScript, or says what is needed for it', async () => {
+  writeFileSync(
+    at('base/_modules/typed.ts'),
+    'export function add(a: number, b: number): number {\n  return a + b;\n}\n',
+  );
+  const { synced, problems } = await client.syncExtensions(['modules']);
+  if (canStrip) {
+    expect(synced['modules']).toContain('modules.typed');
+    expect(readFileSync(at('ext/modules/typed.mjs'), 'utf8')).not.toContain('number');
+    expect((await client.syncExtensions(['modules'])).touched).toBe(false);
+  } else {
+    expect(problems.join()).toMatch(/salt:\/\/_modules\/typed.ts: TypeScript extensions need Node 22.13 or newer/);
+    expect(synced['modules']).toEqual(['modules.hello', 'modules.sub.deep']);
+  }
+});

@@ -1,0 +1,41 @@
+// Keeps the high data of the last run, for runs that ask for it (`cache=True`).
+import { mkdir, readdir, readFile, rename, unlink, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { pack, unpack } from '../../base/codec/msgpack/index.ts';
+import { isDict, type Value } from '../../base/codec/value.ts';
+import type { ExtensionLog } from '../../extend/sdk/index.ts';
+import { fromHigh, type High, toHigh } from './data.ts';
+
+const ending = '.cache.p';
+
+/** A name from outside stays inside the cache folder. */
+const pathOf = (cacheDir: string, name: string): string => join(cacheDir, `${basename(name)}${ending}`);
+
+export async function readHighCache(cacheDir: string, name: string): Promise<High | undefined> {
+  try {
+    const value = unpack(await readFile(pathOf(cacheDir, name)));
+    return isDict(value) ? toHigh(value) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Written for the owner only: state data may hold secrets. */
+export async function writeHighCache(cacheDir: string, name: string, high: High, log: ExtensionLog): Promise<void> {
+  const path = pathOf(cacheDir, name);
+  const temporary = `${path}.${process.pid}.tmp`;
+  try {
+    await mkdir(cacheDir, { recursive: true });
+    await writeFile(temporary, pack(fromHigh(high) as Value), { mode: 0o600 });
+    await rename(temporary, path);
+  } catch (error) {
+    log.error(`Unable to write to "state.highstate" cache file ${path}`, { error: String(error) });
+  }
+}
+
+/** Removes every cached run; the names of the files. */
+export async function clearHighCache(cacheDir: string): Promise<string[]> {
+  const names = (await readdir(cacheDir).catch((): string[] => [])).filter((name) => name.endsWith(ending));
+  for (const name of names) await unlink(join(cacheDir, name)).catch(() => undefined);
+  return names;
+}

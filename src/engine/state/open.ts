@@ -1,0 +1,104 @@
+// Sets up one use of the state engine: options, pillar, session, and where files come from.
+import { randomInt } from 'node:crypto';
+import { type Dict, dictGet, type Value } from '../../base/codec/value.ts';
+import { HaliteError } from '../../base/errors/index.ts';
+import type { MinionServices, StateRun, StateRunRequest } from '../../extend/sdk/index.ts';
+import { collectGrains, type JobState, type Runtime } from '../exec/index.ts';
+import { textOf } from './data.ts';
+import { clientFiles, pipelineRenderer, renderHost } from './minion-sources.ts';
+import { StateSession } from './run/session.ts';
+import { callOptions, environmentsOf, withMasterOptions } from './run-options.ts';
+import { gatherPillar, readOverride } from './run-pillar.ts';
+import { AvailableStates } from './sls/available.ts';
+import type { SlsRenderer, StateFiles } from './sources.ts';
+import { MinionStateRun } from './state-run.ts';
+
+/** What a run is made of. */
+export interface RunParts {
+  readonly id: string;
+  readonly jid: string;
+  readonly instanceId: string;
+  readonly mock: boolean;
+  readonly orchestrationJid: Value | undefined;
+  readonly minion: MinionServices;
+  readonly session: StateSession;
+  readonly files: StateFiles;
+  readonly renderer: SlsRenderer;
+  readonly available: AvailableStates;
+  envs(): Promise<readonly string[]>;
+}
+
+/** Other sources of files and of rendered data than the minion's own. */
+export interface OpenSources {
+  files?(session: StateSession): StateFiles;
+  renderer?(session: StateSession): SlsRenderer;
+}
+
+/** Opens a run for a job. */
+export async function openRun(
+  runtime: Runtime,
+  state: JobState,
+  request: StateRunRequest,
+  sources: OpenSources = {},
+): Promise<StateRun> {
+  const asked = await callOptions(runtime.opts(), request);
+  const opts = await withMasterOptions(asked, runtime.minion);
+  const session = await openSession(runtime, state, request, opts);
+  const files = (sources.files ?? clientFiles)(session);
+  let served: Promise<readonly string[]> | undefined;
+  const envs = async (): Promise<readonly string[]> => {
+    served ??= files.envs().then((names) => environmentsOf(opts, names));
+    return served;
+  };
+  return new MinionStateRun({
+    id: runtime.id,
+    jid: textOf(dictGet(state.job, 'jid') ?? ''),
+    // Salt: a number that is the same for all states of a run.
+    instanceId: String(randomInt(2 ** 47)),
+    mock: request.mock ?? false,
+    orchestrationJid: request.orchestrationJid,
+    minion: runtime.minion,
+    session,
+    files,
+    renderer: (sources.renderer ?? pipelineRenderer)(session),
+    available: new AvailableStates(files, envs),
+    envs,
+  });
+}
+
+/** The session with its pillar: compiled anew, unless salt-call has just done that. */
+async function openSession(
+  runtime: Runtime,
+  state: JobState,
+  request: StateRunRequest,
+  opts: Readonly<Record<string, Value>>,
+): Promise<StateSession> {
+  let override: Dict | undefined;
+  const session = new StateSession({
+    runtime,
+    state,
+    opts,
+    pillar: runtime.pillar(),
+    gatherPillar: () => gatherPillar({ opts, minion: runtime.minion, override }),
+    gatherGrains: () => collectGrains(runtime.loader, opts, runtime.log),
+  });
+  const { pillarEnc } = request;
+  const decrypt = pillarEnc === undefined ? undefined : (value: Value) => decryptOverride(session, value, pillarEnc);
+  override = await readOverride(request.pillar, decrypt, runtime.log);
+  const fresh = opts['__cli'] === 'salt-call' && (opts['pillarenv'] ?? null) === (runtime.opts()['pillarenv'] ?? null);
+  if (override || !fresh) await session.reload({ pillar: true });
+  return session;
+}
+
+async function decryptOverride(session: StateSession, value: Value, renderer: string): Promise<Value> {
+  const name = renderer.toLowerCase();
+  const valid = session.opts['decrypt_pillar_renderers'];
+  if (Array.isArray(valid) && valid.length > 0 && !valid.includes(name)) {
+    throw new HaliteError(
+      'call.arguments',
+      `'${name}' is not a valid decryption renderer. Valid choices are: ${valid.map(textOf).join(', ')}`,
+    );
+  }
+  const { decryptValue } = await import('../pillar/decrypt.ts');
+  return decryptValue(renderHost(session), value, name);
+}

@@ -1,0 +1,65 @@
+// The top file as one run sees it: read, merged, and matched against this minion.
+import { type Dict, isDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+import { RenderError } from '../../../extend/sdk/index.ts';
+import { matches as matchesTarget, parseTarget } from '../../../protocol/target/index.ts';
+import { isTruthy } from '../../exec/index.ts';
+import { textOf } from '../data.ts';
+import type { RunParts } from '../open.ts';
+import { masterTops } from '../run-options.ts';
+import { gatherTops, type Tops } from './gather.ts';
+import { matchTop } from './match.ts';
+import { mergeTops, type Top } from './merge.ts';
+import { verifyTop } from './verify.ts';
+
+export class TopReader {
+  readonly #parts: RunParts;
+
+  constructor(parts: RunParts) {
+    this.#parts = parts;
+  }
+
+  /** Every top file merged. One that cannot be rendered counts as none, and is logged. */
+  async read(context?: PlainDict): Promise<Top> {
+    const { session, files, renderer, available, envs } = this.#parts;
+    let tops: Tops;
+    try {
+      tops = await gatherTops({ files, renderer, available, opts: session.opts, envs }, context);
+    } catch (thrown) {
+      if (!(thrown instanceof RenderError) || thrown.pyType !== 'SaltRenderError') throw thrown;
+      session.log.error(`Unable to render top file: ${thrown.located}`);
+      return new Map();
+    }
+    return mergeTops(tops, {
+      strategy: session.opts['top_file_merging_strategy'] ?? 'merge',
+      defaultTop: session.opts['default_top'],
+      log: session.log,
+    });
+  }
+
+  verify(top: Top): string[] {
+    return verifyTop(top);
+  }
+
+  /** Environment → SLS names for this minion. */
+  async matches(top: Top): Promise<Map<string, string[]>> {
+    const { session, available, id, minion } = this.#parts;
+    const { opts } = session;
+    return matchTop(top, {
+      saltenv: isTruthy(opts['saltenv'] ?? null) ? textOf(opts['saltenv']) : undefined,
+      matches: (expression, kind) => this.#matches(expression, kind),
+      hasEnvironment: (saltenv) => available.has(saltenv),
+      masterTops: await masterTops(opts, id, minion),
+      masterTopsFirst: isTruthy(opts['master_tops_first'] ?? false),
+    });
+  }
+
+  #matches(expression: string, kind: string): boolean {
+    const { session, id } = this.#parts;
+    const nodegroups: Value | undefined = session.opts['nodegroups'];
+    const target = parseTarget(expression, kind, {
+      lenient: true,
+      nodegroups: nodegroups !== undefined && isDict(nodegroups) ? (nodegroups as Dict) : undefined,
+    });
+    return matchesTarget(target, { id, grains: session.grains, pillar: session.pillar }) === 'match';
+  }
+}

@@ -1,0 +1,183 @@
+// Cases in YAML: what is there, which state, what it must say under test, when applied, and when applied again.
+import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { dictEntries, isDict, type Module, newDict, type PlainDict, type StateModule, type StateResult, type Value } from 'halite/sdk';
+import { pyStr } from '../../base/codec/python/index.ts';
+import { loadYaml } from '../../base/codec/yaml/index.ts';
+import { apply, type StateTestOptions } from './_testing.ts';
+import { testFiles } from './_testing-files.ts';
+import { runProgram } from '../modules/_testing.ts';
+
+export interface Expected {
+  readonly result: Value;
+  readonly comment: Value;
+  readonly changes: Value;
+  readonly warnings?: Value;
+}
+
+/** One row of a `.cases.yaml` file. `{tmp}` stands for the folder of the case. */
+export interface StateCase {
+  /** What the case shows. */
+  readonly it: string;
+  /** Paths below `{tmp}` → text, or `{dir|link|mode|text|user}`. Those below `roots/` are on the file server. */
+  readonly files?: Record<string, Value>;
+  /** Commands run in `{tmp}` before. */
+  readonly run?: string[];
+  readonly state: string;
+  readonly args: Record<string, Value>;
+  readonly pillar?: PlainDict;
+  readonly grains?: PlainDict;
+  readonly opts?: PlainDict;
+  readonly low?: PlainDict;
+  readonly lowstate?: PlainDict[];
+  /** Execution functions replaced: function → answer, or a list of answers under `each`. */
+  readonly calls?: Record<string, Value>;
+  readonly test?: Expected;
+  readonly apply?: Expected;
+  readonly again?: Expected;
+  /** Calls to replaced functions while applying: `[fun, [args], {kwargs}]`. */
+  readonly called?: Value[];
+  /** Paths below `{tmp}` afterwards: text, `{mode: …}`, `{link: …}`, or null for nothing there. */
+  readonly left?: Record<string, Value>;
+  /** Where Halite means to differ from what was recorded, and why. */
+  readonly ours?: { readonly why: string } & Partial<Pick<StateCase, 'test' | 'apply' | 'again' | 'left'>>;
+}
+
+export function readCases(path: string): StateCase[] {
+  return (loadYaml(readFileSync(path, 'utf8')) as unknown as StateCase[]) ?? [];
+}
+
+/** The execution modules of a folder by name, imported when needed. */
+export async function loadModules(folder: string, names: readonly string[]): Promise<Module[]> {
+  const found: Module[] = [];
+  for (const name of names) {
+    const file = existsSync(join(folder, name, 'index.ts')) ? `${name}/index.ts` : `${name}.ts`;
+    found.push(((await import(join(folder, file))) as { default: Module }).default);
+  }
+  return found;
+}
+
+/** Puts the case's own folder in place of `{tmp}`. */
+export function fill(value: Value, tmp: string): Value {
+  if (typeof value === 'string') return value.replaceAll('{tmp}', tmp);
+  if (Array.isArray(value)) return value.map((item) => fill(item, tmp));
+  if (isDict(value) && value instanceof Map) return new Map([...value].map(([key, item]) => [fill(key, tmp), fill(item, tmp)]));
+  return isDict(value) ? newDict(dictEntries(value).map(([key, item]) => [pyStr(fill(key, tmp)), fill(item, tmp)])) : value;
+}
+
+function place(root: string, path: string, what: Value): void {
+  const target = join(root, path);
+  mkdirSync(dirname(target), { recursive: true });
+  const spec = (isDict(what) ? what : { text: what }) as { dir?: Value; link?: Value; text?: Value; mode?: Value; uid?: Value; hex?: Value };
+  if (spec.link !== undefined) return symlinkSync(pyStr(fill(spec.link, root)), target);
+  if (spec.dir) mkdirSync(target, { recursive: true });
+  else writeFileSync(target, spec.hex === undefined ? pyStr(fill(spec.text ?? '', root)) : Buffer.from(pyStr(spec.hex), 'hex'));
+  if (spec.uid !== undefined) chownSync(target, Number(spec.uid), Number(spec.uid));
+  if (spec.mode !== undefined) chmodSync(target, Number.parseInt(pyStr(spec.mode), 8));
+}
+
+/** The outcome in comparable form: plain objects, and lists whose order Salt leaves to chance sorted. */
+export function comparable(value: unknown): unknown {
+  if (value instanceof Map) return comparable(Object.fromEntries(value));
+  if (Array.isArray(value)) return value.map(comparable);
+  if (value === null || typeof value !== 'object' || value instanceof Date) return value;
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('latin1');
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, item]) => item !== undefined)
+      .map(([key, item]) => [key, key === 'removed' && Array.isArray(item) ? [...item].sort() : comparable(item)]),
+  );
+}
+
+export function outcome(result: StateResult): Record<string, unknown> {
+  const { result: verdict, comment, changes, warnings } = result;
+  return comparable({ result: verdict, comment, changes, ...(warnings === undefined ? {} : { warnings }) }) as Record<string, unknown>;
+}
+
+function found(root: string, path: string, expected: Value): unknown {
+  const target = join(root, path);
+  let stats: ReturnType<typeof lstatSync>;
+  try {
+    stats = lstatSync(target);
+  } catch {
+    return null;
+  }
+  if (!isDict(expected)) return stats.isDirectory() ? readdirSync(target).sort() : readFileSync(target, 'utf8');
+  const about: Record<string, unknown> = {};
+  for (const [key] of dictEntries(expected)) {
+    if (key === 'mode') about[key] = (stats.mode & 0o7777).toString(8).padStart(4, '0');
+    if (key === 'link') about[key] = stats.isSymbolicLink() ? readlinkSync(target) : null;
+    if (key === 'text') about[key] = readFileSync(target, 'utf8');
+    if (key === 'dir') about[key] = stats.isDirectory();
+    if (key === 'uid') about[key] = stats.uid;
+    if (key === 'hex') about[key] = readFileSync(target).toString('hex');
+  }
+  return about;
+}
+
+function fakes(given: Record<string, Value>, log: unknown[]): NonNullable<StateTestOptions['calls']> {
+  return Object.fromEntries(
+    Object.entries(given).map(([fun, answer]) => {
+      const each = isDict(answer) && !(answer instanceof Map) && Array.isArray(answer['each']) ? [...answer['each']] : undefined;
+      return [
+        fun,
+        (args: readonly Value[], kwargs: PlainDict): Value => {
+          log.push(comparable(Object.keys(kwargs).length > 0 ? [fun, args, kwargs] : [fun, args]));
+          const now = each ? (each.length > 1 ? (each.shift() as Value) : (each[0] as Value)) : answer;
+          if (isDict(now) && !(now instanceof Map) && typeof now['raise'] === 'string') throw new Error(now['raise']);
+          return now;
+        },
+      ];
+    }),
+  );
+}
+
+export interface CaseOutcome {
+  test?: unknown;
+  apply?: unknown;
+  again?: unknown;
+  called?: unknown;
+  left?: unknown;
+}
+
+/** Runs a case; only what the case expects is in the answer. */
+export async function runCase(row: StateCase, states: readonly StateModule[], modules: readonly Module[]): Promise<{ got: CaseOutcome; wanted: CaseOutcome }> {
+  const tmp = mkdtempSync(join(tmpdir(), 'halite-case-'));
+  try {
+    mkdirSync(join(tmp, 'roots/base'), { recursive: true });
+    for (const [path, what] of Object.entries(row.files ?? {})) place(tmp, path, what);
+    for (const command of row.run ?? []) {
+      const done = await runProgram('/bin/sh', ['-ec', pyStr(fill(command, tmp))], { cwd: tmp });
+      if (done.retcode !== 0) throw new Error(`${command}: ${done.stderr}`);
+    }
+    const log: unknown[] = [];
+    const options = (): StateTestOptions => ({
+      states,
+      modules,
+      pillar: (fill(row.pillar ?? newDict(), tmp) as PlainDict) ?? newDict(),
+      grains: row.grains ?? newDict([['kernel', 'Linux']]),
+      opts: { cachedir: join(tmp, 'cache'), user: 'root', hash_type: 'sha256', ...row.opts },
+      low: fill(row.low ?? newDict(), tmp) as PlainDict,
+      lowstate: (fill(row.lowstate ?? [], tmp) as PlainDict[]) ?? [],
+      files: testFiles(join(tmp, 'roots'), join(tmp, 'cache/files')),
+      calls: fakes(fill(row.calls ?? {}, tmp) as Record<string, Value>, log),
+    });
+    const args = fill(row.args as Value, tmp) as Record<string, Value>;
+    const got: CaseOutcome = {};
+    if (row.test) got.test = outcome(await apply({ ...options(), test: true }, row.state, args));
+    log.length = 0;
+    if (row.apply) got.apply = outcome(await apply(options(), row.state, args));
+    if (row.called) got.called = [...log];
+    if (row.again) got.again = outcome(await apply(options(), row.state, args));
+    if (row.left) {
+      got.left = Object.fromEntries(Object.entries(row.left).map(([path, expected]) => [path, found(tmp, path, expected)]));
+    }
+    const { why: _why, ...ours } = row.ours ?? { why: '' };
+    const { test, apply: applied, again, called, left } = { ...row, ...ours };
+    const keys = Object.entries({ test, apply: applied, again, called, left }).filter(([, value]) => value !== undefined);
+    return { got, wanted: comparable(fill(Object.fromEntries(keys) as Value, tmp)) as CaseOutcome };
+  } finally {
+    rmSync(tmp, { recursive: true, force: true });
+  }
+}

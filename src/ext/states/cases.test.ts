@@ -1,0 +1,28 @@
+// Every `.cases.yaml` beside the state modules: under test, applied, and applied again.
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { StateModule } from 'halite/sdk';
+import { describe, expect, it } from 'vitest';
+import { loadModules, readCases, runCase } from './_cases.ts';
+
+const here = fileURLToPath(new URL('.', import.meta.url));
+const modulesFolder = join(here, '../modules');
+const real = ['file', 'cmd', 'hashutil', 'config', 'pillar', 'grains', 'environ'];
+
+async function stateModule(name: string): Promise<StateModule> {
+  const file = existsSync(join(here, name, 'index.ts')) ? `${name}/index.ts` : `${name}.ts`;
+  return ((await import(join(here, file))) as { default: StateModule }).default;
+}
+
+for (const file of readdirSync(here).filter((name) => name.endsWith('.cases.yaml'))) {
+  const name = file.slice(0, -'.cases.yaml'.length);
+  describe(`states ${name}`, async () => {
+    const states = [await stateModule(name), await stateModule('file')];
+    const modules = await loadModules(modulesFolder, real);
+    it.each(readCases(join(here, file)).map((row) => [row.state, row.it, row] as const))('%s: %s', async (_state, _it, row) => {
+      const { got, wanted } = await runCase(row, states, modules);
+      expect(got).toEqual(wanted);
+    });
+  });
+}

@@ -1,0 +1,63 @@
+// State module `file`: files, folders and links, their content, owners and modes.
+import { defineState, p, state } from 'halite/sdk';
+import { append, prepend } from './add.ts';
+import { copy, rename } from './copy.ts';
+import { directory } from './directory.ts';
+import { blockreplace, comment, line, replace, uncomment } from './edit.ts';
+import { keyvalue } from './keyvalue.ts';
+import { hardlink, symlink } from './links.ts';
+import { checkFailure, managed } from './managed.ts';
+import { patch } from './patch.ts';
+import { absent, exists, missing, pruned, tidied, touch } from './presence.ts';
+import { recurse } from './recurse.ts';
+import { retention_schedule } from './retention.ts';
+import { serialize } from './serialize.ts';
+import { accumulated, cached, decode, mknod, not_cached, shortcut } from './special.ts';
+
+/** Its presence tells the engine that `check_cmd` of this module runs before the file is put in place, not after. */
+const mod_run_check_cmd = state({
+  doc: 'Runs a command on a file; the command must end with 0.',
+  params: { cmd: p.string({ doc: 'the command' }), filename: p.path({ doc: 'added to it as last word' }) },
+  async run({ cmd, filename }, ctx) {
+    const problem = await checkFailure(cmd, filename, ctx);
+    return problem === undefined ? ctx.ok('') : ctx.fail(problem, { skip_watch: true });
+  },
+});
+
+export default defineState({
+  name: 'file',
+  doc: 'Files, folders and links: content, owners, modes.',
+  functions: {
+    absent,
+    accumulated,
+    append,
+    blockreplace,
+    cached,
+    comment,
+    copy,
+    decode,
+    directory,
+    exists,
+    hardlink,
+    keyvalue,
+    line,
+    managed,
+    missing,
+    mknod,
+    mod_run_check_cmd,
+    not_cached,
+    patch,
+    prepend,
+    pruned,
+    recurse,
+    rename,
+    replace,
+    retention_schedule,
+    serialize,
+    shortcut,
+    symlink,
+    tidied,
+    touch,
+    uncomment,
+  },
+});

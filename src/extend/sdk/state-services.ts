@@ -1,0 +1,69 @@
+// The state engine as the execution module `state` sees it: compile, show and apply.
+import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
+
+/** Settings of one run; everything that is not given is as the minion's options have it. */
+export interface StateRunRequest {
+  /** Options of this run over those of the minion: `saltenv`, `pillarenv`, `test`, `state_events`, `state_top`, … */
+  readonly opts?: Readonly<Record<string, Value>>;
+  /** Pillar over the minion's own; text only with `pillarEnc`. */
+  readonly pillar?: Value;
+  /** The renderer that decrypts `pillar`. */
+  readonly pillarEnc?: string;
+  /** A file whose options are laid over the minion's. */
+  readonly localConfig?: string;
+  /** Checks and orders everything, calls nothing. */
+  readonly mock?: boolean;
+  readonly orchestrationJid?: Value;
+}
+
+export interface ApplyOptions {
+  /** SLS names, globs, or `{id: …}`/`{sls: …}`. */
+  readonly exclude?: readonly Value[];
+  /** Runs the high data of the last run instead of compiling. */
+  readonly cache?: boolean;
+  readonly cacheName?: string;
+  /** Goes on although the pillar has errors. */
+  readonly force?: boolean;
+  /** Only these SLS files of the top file. */
+  readonly whitelist?: readonly string[];
+}
+
+/** What came of applying: results by tag, or the list of reasons why nothing was applied. */
+export interface Applied {
+  readonly return: Value;
+  /** 0 all is well, 1 it did not compile, 2 a state failed. */
+  readonly retcode: number;
+}
+
+/** One use of the state engine. */
+export interface StateRun {
+  readonly opts: Readonly<Record<string, Value>>;
+  readonly pillar: Dict;
+  /** What went wrong while the pillar was compiled; undefined when nothing did. */
+  readonly pillarErrors: readonly Value[] | undefined;
+
+  highstate(options: ApplyOptions): Promise<Applied>;
+  sls(mods: readonly string[], options: ApplyOptions): Promise<Applied>;
+  /** One id of SLS files with what it needs; an empty dict when there is no such id. */
+  slsId(id: string, mods: readonly string[]): Promise<Applied>;
+  high(data: Dict): Promise<Applied>;
+  /** One chunk, without requisites. The bare result, or a list of what is wrong with the chunk. */
+  low(data: PlainDict): Promise<Value>;
+  single(low: PlainDict): Promise<Applied>;
+  template(path: string, saltenv: string): Promise<Applied>;
+  templateText(text: string): Promise<Applied>;
+
+  /** Merged top data: environment → SLS names for this minion, or errors. */
+  showTop(): Promise<Applied>;
+  showHighstate(): Promise<Applied>;
+  showLowstate(): Promise<Applied>;
+  showSls(mods: readonly string[]): Promise<Applied>;
+  showLowSls(mods: readonly string[]): Promise<Applied>;
+  /** Low chunks with every requisite resolved, for graphs: an error list when it does not compile. */
+  lowFor(mods: readonly string[] | undefined): Promise<PlainDict[] | string[]>;
+  stateUsage(): Promise<Applied>;
+}
+
+export interface StateServices {
+  open(request: StateRunRequest): Promise<StateRun>;
+}

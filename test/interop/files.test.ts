@@ -1,0 +1,177 @@
+// Files between Halite and real Salt, in both roles: lists, transfers of every size, pushes, environments, git, states.
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Deployment, halite, type Implementation } from '../support/deployment.ts';
+import { saltRelease, saltVersions } from '../support/salt-release.ts';
+
+interface Pairing {
+  readonly label: string;
+  readonly master: () => Implementation;
+  readonly minion: () => Implementation;
+  readonly transport: 'zeromq' | 'tcp';
+}
+
+const pairings: Pairing[] = saltVersions.flatMap((version): Pairing[] => [
+  {
+    label: `Halite master, Salt ${version} minion`,
+    master: () => halite,
+    minion: () => saltRelease(version),
+    transport: 'zeromq',
+  },
+  {
+    label: `Salt ${version} master, Halite minion`,
+    master: () => saltRelease(version),
+    minion: () => halite,
+    transport: version === '3006.27' ? 'zeromq' : 'tcp',
+  },
+]);
+
+const large = randomBytes(12 * 1024 * 1024 + 7);
+const git = (folder: string, ...args: string[]): void => {
+  const settings = ['-c', 'user.name=t', '-c', 'user.email=t@t', '-c', 'commit.gpgsign=false'];
+  execFileSync('git', [...settings, ...args], { cwd: folder, stdio: 'ignore' });
+};
+
+describe.each(pairings)('$label', ({ master, minion, transport }) => {
+  let fleet: Deployment;
+  const call = async (...args: string[]): Promise<unknown> => (await fleet.json('m1', ...args, '-t', '60'))['m1'];
+  const text = (path: string): string => readFileSync(fleet.path(path), 'utf8');
+
+  beforeAll(async () => {
+    fleet = await Deployment.create({ master: master(), transport });
+    prepare();
+    await fleet.startMaster();
+    await fleet.run('salt-run', ['fileserver.update']);
+    fleet.startMinion('m1', minion());
+    await fleet.answering('m1');
+  });
+  afterAll(async () => {
+    await fleet?.destroy();
+  });
+
+  function prepare(): void {
+    const files: Record<string, string | Buffer> = {
+      'srv/salt/top.sls': 'base: {}\n',
+      'srv/salt/conf/a.conf': 'a\n',
+      'srv/salt/conf/sub/b.conf': 'b {{ 1 + 1 }}\n',
+      'srv/salt/conf/hidden.bak': 'hidden\n',
+      'srv/salt/empty': '',
+      'srv/salt/ü 盐': 'unicode\n',
+      'srv/salt/large.bin': large,
+      'srv/dev/only.txt': 'dev\n',
+      'repository/git.txt': 'from git\n',
+    };
+    for (const [name, content] of Object.entries(files)) {
+      mkdirSync(dirname(fleet.path(name)), { recursive: true });
+      writeFileSync(fleet.path(name), content);
+    }
+    mkdirSync(fleet.path('srv/salt/conf/void'));
+    symlinkSync('a.conf', fleet.path('srv/salt/conf/link.conf'));
+    git(fleet.path('repository'), 'init', '-q', '-b', 'master');
+    git(fleet.path('repository'), 'add', '-A');
+    git(fleet.path('repository'), 'commit', '-q', '-m', 'one');
+    git(fleet.path('repository'), 'tag', 'v1');
+    writeFileSync(
+      fleet.path('etc/master.d/files.conf'),
+      [
+        `file_roots: {base: [${fleet.path('srv/salt')}], dev: [${fleet.path('srv/dev')}]}`,
+        'fileserver_backend: [roots, gitfs]',
+        'gitfs_provider: gitpython',
+        `gitfs_remotes: ['file://${fleet.path('repository')}']`,
+        "file_ignore_glob: ['*.bak']",
+        'file_recv: True',
+      ].join('\n'),
+    );
+  }
+
+  it('says what there is', async () => {
+    const files = [
+      'conf/a.conf',
+      'conf/link.conf',
+      'conf/sub/b.conf',
+      'empty',
+      'git.txt',
+      'large.bin',
+      'top.sls',
+      'ü 盐',
+    ];
+    expect(await call('cp.list_master')).toEqual(files);
+    expect(await call('cp.list_master_dirs')).toEqual(['conf', 'conf/sub', 'conf/void']);
+    expect(((await call('cp.envs')) as string[]).sort()).toEqual(['base', 'dev', 'v1']);
+    expect(await call('cp.hash_file', 'salt://nope')).toBe('');
+    expect(await call('cp.stat_file', 'salt://conf/a.conf')).toBe('0644');
+  });
+
+  it('brings files of every size', async () => {
+    expect(await call('cp.get_file', 'salt://large.bin', fleet.path('large'))).toBe(fleet.path('large'));
+    expect(readFileSync(fleet.path('large')).equals(large)).toBe(true);
+    expect(await call('cp.get_file', 'salt://large.bin', fleet.path('zipped'), 'gzip=1')).toBe(fleet.path('zipped'));
+    expect(readFileSync(fleet.path('zipped')).equals(large)).toBe(true);
+    expect(await call('cp.get_file_str', 'salt://ü 盐')).toBe('unicode\n');
+    expect(await call('cp.cache_file', 'salt://empty')).toBe(fleet.path('m1/cache/files/base/empty'));
+    expect(statSync(fleet.path('m1/cache/files/base/empty')).size).toBe(0);
+    expect(await call('cp.get_file_str', 'salt://only.txt', 'dev')).toBe('dev\n');
+  });
+
+  it('brings files from git', async () => {
+    expect(await call('cp.get_file_str', 'salt://git.txt')).toBe('from git\n');
+    expect(await call('cp.get_file_str', 'salt://git.txt?saltenv=v1')).toBe('from git\n');
+  });
+
+  it('brings folders', async () => {
+    mkdirSync(fleet.path('copy'));
+    const copied = ['a.conf', 'link.conf', 'sub/b.conf', 'void'].map((name) => fleet.path('copy/conf', name));
+    expect(await call('cp.get_dir', 'salt://conf', fleet.path('copy'))).toEqual(copied);
+    expect(text('copy/conf/link.conf')).toBe('a\n');
+  });
+
+  it('refuses what is hidden, missing or outside', async () => {
+    for (const path of ['conf/hidden.bak', 'nope', '../../etc/master', 'conf/../top.sls']) {
+      expect([path, await call('cp.get_file', `salt://${path}`, fleet.path('leak'))]).toEqual([path, '']);
+    }
+    expect(existsSync(fleet.path('leak'))).toBe(false);
+  });
+
+  it('takes files from the minion', async () => {
+    writeFileSync(fleet.path('pushed'), large);
+    expect(await call('cp.push', fleet.path('pushed'))).toBe(true);
+    const arrived = join(fleet.path('cache/master/minions/m1/files'), fleet.path('pushed'));
+    expect(readFileSync(arrived).equals(large)).toBe(true);
+  });
+});
+
+describe('states of a real minion with files of a Halite master', () => {
+  it('are applied', async () => {
+    const fleet = await Deployment.create();
+    try {
+      const sls = [
+        `${fleet.path('managed')}:`,
+        '  file.managed:',
+        '    - source: salt://conf/a.conf.jinja',
+        '    - template: jinja',
+        '    - mode: keep',
+        `${fleet.path('recursed')}:`,
+        '  file.recurse:',
+        '    - source: salt://conf',
+        '    - include_empty: True',
+      ];
+      mkdirSync(fleet.path('srv/salt/conf/void'), { recursive: true });
+      writeFileSync(fleet.path('srv/salt/conf/a.conf.jinja'), 'answer = {{ 6 * 7 }}\n', { mode: 0o640 });
+      writeFileSync(fleet.path('srv/salt/web.sls'), `${sls.join('\n')}\n`);
+      await fleet.startMaster();
+      fleet.startMinion('m1', saltRelease('3006.27'));
+      await fleet.answering('m1');
+      const { m1 } = await fleet.json('m1', 'state.apply', 'web', '-t', '90');
+      const results = Object.values(m1 as Record<string, { result: boolean }>);
+      expect(results.map(({ result }) => result)).toEqual([true, true]);
+      expect(readFileSync(fleet.path('managed'), 'utf8')).toBe('answer = 42\n');
+      expect(statSync(fleet.path('managed')).mode & 0o777).toBe(0o640);
+      expect(existsSync(fleet.path('recursed/void'))).toBe(true);
+    } finally {
+      await fleet.destroy();
+    }
+  });
+});
