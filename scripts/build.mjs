@@ -12,6 +12,7 @@ export const programs = {
   'salt-master': 'cli/salt-master.ts',
   'salt-minion': 'cli/salt-minion.ts',
   'job-process': 'engine/exec/job-process.ts',
+  'pillar-worker': 'engine/pillar/worker.ts',
   'store-writer': 'store/sqlite/writer.ts',
   'store-reader': 'store/sqlite/reader.ts',
   sdk: 'extend/sdk/index.ts',

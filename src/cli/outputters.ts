@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import type { Value } from '../base/codec/value.ts';
 import { messageOf } from '../base/errors/index.ts';
-import { builtin } from '../extend/loader/builtin.gen.ts';
+import { builtin } from '../extend/loader/outputters.gen.ts';
 import { userFolders } from '../extend/loader/user-folders.ts';
 import type { Outputter } from '../extend/sdk/outputters.ts';
 import type { Terminal } from './io.ts';

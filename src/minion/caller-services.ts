@@ -6,7 +6,7 @@ import { HaliteError } from '../base/errors/index.ts';
 import { killTree, signalTree } from '../engine/exec/index.ts';
 import type { MinionServices } from '../extend/sdk/index.ts';
 import type { MasterSession } from './caller-master.ts';
-import { fetchPillar } from './pillar.ts';
+import { fetchPillar, type PillarRequest } from './pillar.ts';
 import type { ProcFiles } from './proc-files.ts';
 
 export interface CallerServiceParts {
@@ -15,6 +15,8 @@ export interface CallerServiceParts {
   readonly procFiles: ProcFiles;
   readonly grains: () => PlainDict;
   readonly keepPillar: (pillar: Dict) => void;
+  /** Without a master the pillar comes from this machine's own folders. */
+  readonly compileLocally: (request: PillarRequest) => Promise<Dict>;
 }
 
 export function createCallerServices(parts: CallerServiceParts): MinionServices {
@@ -23,6 +25,8 @@ export function createCallerServices(parts: CallerServiceParts): MinionServices 
     if (session) return session;
     throw new HaliteError('daemon.unreachable', 'This needs a master, and --local asks for none');
   };
+  const compile = (request: PillarRequest): Promise<Dict> =>
+    session ? fetchPillar(session.channel, opts, parts.grains(), request) : parts.compileLocally(request);
   const timeoutMs = opts.request_channel_timeout * 1000;
   const running = async () => (await procFiles.running()).filter((job) => job.pid !== process.pid);
   return {
@@ -55,10 +59,10 @@ export function createCallerServices(parts: CallerServiceParts): MinionServices 
     // The daemon collects its own; here they are fresh already.
     refreshGrains: async () => undefined,
     async refreshPillar() {
-      if (session) parts.keepPillar(await fetchPillar(session.channel, opts, parts.grains(), {}));
+      parts.keepPillar(await compile({}));
       return true;
     },
-    compilePillar: async (options) => fetchPillar(needMaster().channel, opts, parts.grains(), options),
+    compilePillar: compile,
     reloadExtensions: async () => undefined,
   };
 }

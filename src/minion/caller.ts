@@ -8,7 +8,7 @@ import { openMasterSession } from './caller-master.ts';
 import { type CallFailure, type CallOutcome, callLocally } from './caller-run.ts';
 import { createCallerServices } from './caller-services.ts';
 import type { Caller, CallerOptions, LocalCallRequest } from './caller-types.ts';
-import { fetchPillar, reportPillarErrors } from './pillar.ts';
+import { fetchPillar, type PillarRequest, reportPillarErrors } from './pillar.ts';
 import { ProcFiles } from './proc-files.ts';
 
 export type { Caller, CallerOptions, LocalCallRequest };
@@ -38,8 +38,12 @@ export async function openCaller(options: CallerOptions): Promise<Caller> {
     options.local ? undefined : openMasterSession(opts, log, known, signal),
   ]);
   grains = collected;
+  const compileLocally = async (request: PillarRequest): Promise<Dict> => {
+    const { compilePillarLocally } = await import('../engine/pillar/local.ts');
+    return compilePillarLocally(opts.raw, grains, { log, signal, ...request });
+  };
   if (session) pillar = await fetchPillar(session.channel, opts, grains, {}, signal);
-  else if (options.localPillar) pillar = await options.localPillar(grains);
+  else pillar = await (options.localPillar ?? (() => compileLocally({})))(grains);
   reportPillarErrors(pillar, log);
   const procFiles = new ProcFiles(opts.cachedir);
   const runtime: Runtime = {
@@ -54,6 +58,7 @@ export async function openCaller(options: CallerOptions): Promise<Caller> {
       keepPillar: (fresh) => {
         pillar = fresh;
       },
+      compileLocally,
     }),
     opts: () => opts.raw,
     grains: () => grains,

@@ -80,4 +80,5 @@ function readToken(opts: PlainDict): void {
   }
 }
 
-const bracketed = (host: string): string => (isIPv6(host) ? `[${host}]` : host);
+// The cheap test first: Node's takes milliseconds when it is used for the first time.
+const bracketed = (host: string): string => (host.includes(':') && isIPv6(host) ? `[${host}]` : host);

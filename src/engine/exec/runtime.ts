@@ -13,6 +13,7 @@ import type {
 } from '../../extend/sdk/index.ts';
 import { createFileClient } from '../files/client/client.ts';
 import { bindArguments } from './bind.ts';
+import { renderHost } from './render-host.ts';
 
 export interface Runtime {
   readonly id: string;
@@ -76,6 +77,14 @@ export function createContext(runtime: Runtime, state: JobState): ModuleContext 
     },
     exec: (file, args, options = {}) => runtime.exec(file, args, options, state.signal),
     match: (expression, kind) => runtime.match(expression, kind),
+    async render(source, request) {
+      const { renderText } = await import('../render/index.ts');
+      return renderText(renderHost(runtime, context), source, request);
+    },
+    async renderFile(path, request) {
+      const { renderFile } = await import('../render/index.ts');
+      return renderFile(renderHost(runtime, context), path, request);
+    },
     setRetcode: (retcode) => {
       state.retcode = retcode;
     },

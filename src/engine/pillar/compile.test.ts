@@ -81,7 +81,7 @@ describe('pillar of a real master', () => {
   it.each(cases.map((test) => [test.name, test] as const))('%s', async (_name, test) => {
     const { pillar, root } = await compiled(test);
     // Where a real master's compilation dies, ours says what is wrong.
-    if (test.expect.startsWith('!')) expect(dictGet(pillar, '_errors')).toHaveLength(1);
+    if (test.expect.startsWith('!')) expect(dictGet(pillar, '_errors')).not.toHaveLength(0);
     else expect(withoutTraceback(pyRepr(pillar).replaceAll(root, '<ROOT>'))).toBe(withoutTraceback(test.expect));
   });
 });

@@ -6,6 +6,7 @@ import { HaliteError } from '../../base/errors/index.ts';
 import { bundleFile } from '../../base/util/bundle-file.ts';
 import type { ExtensionLog } from '../../extend/sdk/index.ts';
 import { type FromWorker, packRequest, packValue, type ToWorker, unpackValue, type WorkKind } from './messages.ts';
+import type { ProcessHost } from './process-host.ts';
 import type { PillarRequest } from './types.ts';
 
 export interface PillarPoolOptions {
@@ -52,6 +53,8 @@ export class PillarPool {
   readonly #threads = new Set<Thread>();
   readonly #queue: Job[] = [];
   #opts: Uint8Array | undefined;
+  #entry: URL | 'none' | undefined;
+  #here: Promise<ProcessHost> | undefined;
   #n = 0;
   #closed = false;
 
@@ -76,6 +79,8 @@ export class PillarPool {
 
   run(kind: WorkKind, request: PillarRequest, extra?: PlainDict): Promise<Value> {
     if (this.#closed) return Promise.reject(ended());
+    this.#entry ??= this.#options.entry ?? findEntry();
+    if (this.#entry === 'none') return this.#runHere(kind, request, extra ?? newDict());
     return new Promise((resolve, reject) => {
       const job: Job = { n: ++this.#n, kind, body: packRequest(request, extra), resolve, reject, timer: undefined, lost: 0 };
       this.#queue.push(job);
@@ -99,6 +104,14 @@ export class PillarPool {
       thread.jobs.clear();
     }
     await Promise.all(threads.map(({ worker }) => worker.terminate()));
+  }
+
+  /** Without a built worker (tests of the sources) the work is done in this thread. */
+  async #runHere(kind: WorkKind, request: PillarRequest, extra: PlainDict): Promise<Value> {
+    const { opts, log } = this.#options;
+    this.#here ??= import('./process-host.ts').then(({ createProcessHost }) => createProcessHost(opts, log));
+    const { doWork } = await import('./work.ts');
+    return doWork(kind, (await this.#here).host(), opts, request, extra);
   }
 
   #dispatch(): void {
@@ -127,7 +140,7 @@ export class PillarPool {
 
   #start(): Thread {
     this.#opts ??= packValue(newDict(Object.entries(this.#options.opts)));
-    const worker = new Worker(this.#options.entry ?? bundleFile('pillar-worker'), {
+    const worker = new Worker(this.#entry as URL, {
       workerData: { opts: this.#opts },
       resourceLimits: { maxOldGenerationSizeMb: memoryMb },
     });
@@ -196,6 +209,14 @@ export class PillarPool {
     }
     thread.jobs.clear();
     if (!this.#closed) this.#dispatch();
+  }
+}
+
+function findEntry(): URL | 'none' {
+  try {
+    return bundleFile('pillar-worker');
+  } catch {
+    return 'none';
   }
 }
 

@@ -1,6 +1,6 @@
 // Pillars for a master: compiled in worker threads, kept when `pillar_cache` is on.
 import { join } from 'node:path';
-import { type Dict, dictEntries, dictGet, isDict, newDict, type Value } from '../../base/codec/value.ts';
+import { type Dict, dictEntries, isDict, newDict, type Value } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import type { ExtensionLog, PillarView } from '../../extend/sdk/index.ts';
 import { PillarCache } from './cache.ts';
@@ -81,12 +81,6 @@ export class PillarService implements PillarView {
   close(): Promise<void> {
     return this.#pool.close();
   }
-}
-
-/** True when a compiled pillar says that something failed. */
-export function hasErrors(pillar: Dict): boolean {
-  const errors = dictGet(pillar, '_errors');
-  return Array.isArray(errors) && errors.length > 0;
 }
 
 /** What a minion gets when its pillar could not be compiled at all. */

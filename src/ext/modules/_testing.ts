@@ -100,6 +100,8 @@ export interface TestContextOptions {
   readonly files?: FileClient;
   readonly registry?: Partial<Registry>;
   readonly match?: ModuleContext['match'];
+  readonly render?: ModuleContext['render'];
+  readonly renderFile?: ModuleContext['renderFile'];
 }
 
 export interface TestContext extends ModuleContext {
@@ -136,6 +138,9 @@ function aloneMinion(): MinionServices {
     reloadExtensions: nothing,
   };
 }
+
+const noRenderer = (): Promise<never> =>
+  Promise.reject(new HaliteError('render.failed', 'this test was given no renderer'));
 
 /** Whatever is asked of it fails. */
 const noFiles = new Proxy({} as FileClient, {
@@ -187,6 +192,8 @@ export function testContext(options: TestContextOptions = {}): TestContext {
     },
     exec: runProgram,
     match: options.match ?? (async () => false),
+    render: options.render ?? noRenderer,
+    renderFile: options.renderFile ?? noRenderer,
     setRetcode(retcode) {
       state.retcode = retcode;
     },

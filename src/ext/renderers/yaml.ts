@@ -8,11 +8,14 @@ const renamed: Readonly<Record<string, string>> = {
   "found character '\\t' that cannot start any token": 'Illegal tab character',
 };
 
+/** Errors of PyYAML that carry a place; the others are Python's own (`ValueError`, …) and only say what is wrong. */
+const marked = new Set(['ReaderError', 'ParserError', 'ComposerError', 'ConstructorError']);
+
 /** What Salt would show: of a scanner's error the problem alone, of a parser's and constructor's all of it. */
 export function yamlRenderError(error: YamlError, file: string | undefined): RenderError {
   const { line, column, excerpt, kind } = error;
   const hint = hintFor(error);
-  const text = kind === 'ScannerError' ? (renamed[error.problem] ?? error.problem) : error.message;
+  const text = marked.has(kind) ? error.message : (renamed[error.problem] ?? error.problem);
   const own = kind === 'ScannerError' || kind === 'ParserError' || kind === 'ConstructorError';
   return new RenderError(text, { file, line, column, excerpt }, {
     pyType: own ? 'SaltRenderError' : kind,

@@ -77,8 +77,17 @@ function place(root: string, path: string, what: Value): void {
   if (spec.mode !== undefined) chmodSync(target, Number.parseInt(pyStr(spec.mode), 8));
 }
 
+/** What differs from run to run: process ids, names of temporary files, and the order in which Salt walks its sets. */
+function steady(text: string): string {
+  const named = text.replace(/\/tmp\/(?:__salt\.tmp\.\w+|halite-patch-\w+\/output)/g, '{temporary}').replace(/(pid:\s+)\d+/g, '$1{pid}');
+  if (!named.startsWith('#### ')) return named;
+  const sections = named.split(/\n+(?=#### )/).map((section) => section.trim());
+  return sections.map((section) => (section.startsWith('#### removed') ? section.split('\n').sort().join('\n') : section)).sort().join('\n');
+}
+
 /** The outcome in comparable form: plain objects, and lists whose order Salt leaves to chance sorted. */
 export function comparable(value: unknown): unknown {
+  if (typeof value === 'string') return steady(value);
   if (value instanceof Map) return comparable(Object.fromEntries(value));
   if (Array.isArray(value)) return value.map(comparable);
   if (value === null || typeof value !== 'object' || value instanceof Date) return value;
@@ -86,7 +95,7 @@ export function comparable(value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(value)
       .filter(([, item]) => item !== undefined)
-      .map(([key, item]) => [key, key === 'removed' && Array.isArray(item) ? [...item].sort() : comparable(item)]),
+      .map(([key, item]) => [key, key === 'removed' && Array.isArray(item) ? [...item].sort() : key === 'pid' ? 0 : comparable(item)]),
   );
 }
 

@@ -1,6 +1,8 @@
 // What extension code may touch: narrow interfaces, handed in, never global.
 import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
 import type { FileClient, FileServerView, FileSlice } from './files.ts';
+import type { PillarView } from './pillars.ts';
+import type { RenderRequest } from './renderers.ts';
 
 export interface ExtensionLog {
   debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
@@ -108,6 +110,10 @@ export interface ModuleContext {
   exec(file: string, args: readonly string[], options?: ExecOptions): Promise<ExecResult>;
   /** Whether this minion (its id, grains and pillar) matches a target expression of a kind: `glob`, `compound`, `grain_pcre`, … */
   match(expr: string, kind: string): Promise<boolean>;
+  /** Renders a text: `{ pipe: 'jinja', context }` for the template of a file, else by its `#!` line or the option `renderer`. */
+  render(source: string, request?: RenderRequest): Promise<Value>;
+  /** Renders a file of this machine; one that is missing or empty gives an empty map. */
+  renderFile(path: string, request?: RenderRequest): Promise<Value>;
   /** The job's exit status, shown to the operator as failure when not 0. */
   setRetcode(retcode: number): void;
   /** Reports a line of progress to the master (last output line of a running job). */
@@ -131,7 +137,7 @@ export interface MasterServices {
   readonly jobs: JobHistory;
   readonly fleet: FleetView;
   readonly files: FileServerView;
-  readonly pillars: import('./pillars.ts').PillarView;
+  readonly pillars: PillarView;
   /** Mine values: function → minion → value. */
   mine(tgt: string, tgtType: string, functions: readonly string[]): Promise<PlainDict>;
   callRunner(fun: string, args: readonly Value[], kwargs: PlainDict): Promise<Value>;

@@ -293,8 +293,15 @@ function exceptionResult(low: Chunk, thrown: unknown): PlainDict {
     ['result', false],
     ['name', low['name'] ?? low['__id__'] ?? null],
     ['changes', newDict()],
-    ['comment', `An exception occurred in this state: ${pythonTraceback(thrown)}`],
+    ['comment', `An exception occurred in this state: ${pythonTraceback(withPythonName(thrown))}`],
   ]);
+}
+
+/** Scripts around Salt look for the names of its exceptions. */
+function withPythonName(thrown: unknown): unknown {
+  if (!(thrown instanceof HaliteError) || (thrown.name !== 'HaliteError' && thrown.name !== 'ArgumentError')) return thrown;
+  const name = thrown.code === 'call.arguments' ? 'SaltInvocationError' : 'CommandExecutionError';
+  return Object.assign(new Error(thrown.message), { name: `salt.exceptions.${name}`, stack: thrown.stack });
 }
 
 function addWarnings(result: PlainDict, warnings: readonly string[]): void {

@@ -3,7 +3,7 @@ import { isDict, type PlainDict, type Value } from '../../../base/codec/value.ts
 import { messageOf } from '../../../base/errors/index.ts';
 import { type ExtensionLog, RenderError } from '../../../extend/sdk/index.ts';
 import { pythonTraceback } from '../../exec/index.ts';
-import { type High, toHigh } from '../data.ts';
+import { type High, shown, toHigh } from '../data.ts';
 import { findState, type SlsRenderer, type StateFiles } from '../sources.ts';
 import type { AvailableStates } from './available.ts';
 import { numberStates, padDeclarations, takeExclude, takeExtend } from './declarations.ts';
@@ -103,7 +103,10 @@ export class HighstateBuilder {
     rendering.done.add(`${saltenv}:${sls}`);
     this.processed.add(sls);
     if (!isDict(rendered)) {
-      if (!isEmpty(rendered)) errors.push(`SLS ${sls} does not render to a dictionary`);
+      if (!isEmpty(rendered)) {
+        errors.push(`SLS ${sls} does not render to a dictionary`);
+        errors.push(`Error when rendering state with contents: ${shown(rendered)}`);
+      }
       return { state: new Map(), errors };
     }
     const state = toHigh(rendered);

@@ -214,7 +214,7 @@ function prune(folder: string, recurse: boolean, olderThan: number | null): { de
       rmdirSync(path);
       deleted.push(path);
     } catch (error) {
-      errors.push([path, failureText(error).replace(/^\[Errno \d+\] /, '').replace(/: '.*'$/, '')]);
+      errors.push([path, failureText(error)]);
     }
   };
   const look = (root: string): void => {

@@ -1,0 +1,28 @@
+// What templates see and reach when a function renders them: the function's own context.
+import type { ModuleContext } from '../../extend/sdk/index.ts';
+import type { RenderHost } from '../render/index.ts';
+import type { Runtime } from './runtime.ts';
+
+export function renderHost(runtime: Runtime, context: ModuleContext): RenderHost {
+  const { loader } = runtime;
+  return {
+    loader,
+    log: context.log,
+    opts: context.opts,
+    grains: context.grains,
+    pillar: context.pillar,
+    signal: context.signal,
+    files: {
+      async cacheFile(url, saltenv) {
+        const path = await context.files.cacheFile(url, { saltenv });
+        return path ? { path } : undefined;
+      },
+    },
+    functions: {
+      modules: async () => new Set(await loader.names('modules')),
+      has: async (fun) => (await loader.find('modules', fun)) !== undefined,
+      call: (fun, args, kwargs) => context.callWith(fun, args, kwargs),
+    },
+    exec: (file, args, options) => context.exec(file, args, options),
+  };
+}

@@ -1,0 +1,49 @@
+// `salt` in templates, over functions that are found and called asynchronously.
+import type { SaltFunctions } from './host.ts';
+import { type HostFunction, PyError, type PyValue, saltFunctions } from './jinja/index.ts';
+
+/** Names a template asks about without calling them: those must be looked up before it runs. */
+const asked =
+  /(['"])([A-Za-z_]\w*\.\w+)\1\s*\]?\s+(?:(?:not\s+)?in\s+salt\b|is\s+(?:not\s+)?(?:un)?defined)|salt\.([A-Za-z_]\w*\.\w+)\s+is\s+(?:not\s+)?(?:un)?defined/g;
+
+export interface SaltNames {
+  /** The value of `salt`. */
+  readonly salt: PyValue;
+  /** Looks at a template before it runs. */
+  prepare(source: string): Promise<void>;
+}
+
+export function saltNames(functions: SaltFunctions): SaltNames {
+  const known = new Map<string, boolean>();
+  let modules: ReadonlySet<string> | undefined;
+  const isModule = (name: string): boolean => modules === undefined || modules.has(name);
+
+  const call =
+    (name: string): HostFunction =>
+    async (args, kwargs) => {
+      if (!(await functions.has(name))) {
+        throw new PyError('UndefinedError', `'salt.utils.templates.AliasedLoader object' has no attribute '${name}'`);
+      }
+      return functions.call(name, args, kwargs);
+    };
+
+  return {
+    salt: saltFunctions({
+      find(name) {
+        const dot = name.indexOf('.');
+        // A module that exists is taken to have the function until it is called: looking would mean loading it.
+        const seems = dot > 0 && (known.get(name) ?? isModule(name.slice(0, dot)));
+        return seems ? call(name) : undefined;
+      },
+      hasModule: isModule,
+    }),
+    async prepare(source) {
+      if (!source.includes('salt')) return;
+      modules ??= await functions.modules();
+      for (const [, , quoted, dotted] of source.matchAll(asked)) {
+        const name = quoted ?? dotted ?? '';
+        if (!known.has(name)) known.set(name, await functions.has(name));
+      }
+    },
+  };
+}
