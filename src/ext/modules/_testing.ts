@@ -20,10 +20,11 @@ import {
 /** Runs a program without a shell and collects what it prints. */
 export function runProgram(file: string, args: readonly string[], options: ExecOptions = {}): Promise<ExecResult> {
   return new Promise((resolve, reject) => {
+    // A small shell in front sets the mask and joins the streams; the program and its arguments are its parameters.
+    const mask = options.umask === undefined ? '' : `umask ${options.umask.toString(8)}; `;
+    const joined = options.mergeStderr ? ' 2>&1' : '';
     const [program, argv] =
-      options.umask === undefined
-        ? [file, args]
-        : ['/bin/sh', ['-c', `umask ${options.umask.toString(8)}; exec "$@"`, 'sh', file, ...args]];
+      mask || joined ? ['/bin/sh', ['-c', `${mask}exec "$@"${joined}`, 'sh', file, ...args]] : [file, args];
     const child = spawn(program, argv, {
       cwd: options.cwd,
       env: options.cleanEnv ? { ...options.env } : { ...process.env, ...options.env },
@@ -46,8 +47,7 @@ export function runProgram(file: string, args: readonly string[], options: ExecO
       stdout += text;
     });
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      if (options.mergeStderr) stdout += text;
-      else stderr += text;
+      stderr += text;
     });
     child.stdin?.on('error', () => {});
     child.stdin?.end(options.input);

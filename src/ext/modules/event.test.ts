@@ -16,7 +16,7 @@ function make(opts: Record<string, Value> = {}) {
     pillar: kw({ role: 'web', secret: 'x' }),
     minion: {
       fire: async (tag, data) => fired.push([tag, data]) > 0,
-      masterRequest: async (load) => (requests.push(load), true),
+      masterRequest: async (load) => requests.push(load) > 0,
     },
   });
   return { ctx, fired, requests };
@@ -46,8 +46,12 @@ describe('event.send', () => {
   });
 
   it('sends nothing from a minion without a master', async () => {
-    for (const opts of [{ local: true }, { file_client: 'local' }, { master_type: 'disable' }]) {
-      const { ctx, fired } = make(opts);
+    for (const [name, value] of [
+      ['local', true],
+      ['file_client', 'local'],
+      ['master_type', 'disable'],
+    ] as const) {
+      const { ctx, fired } = make({ [name]: value });
       expect(await ctx.call('event.send', 't')).toBe(false);
       expect(fired).toEqual([]);
     }
