@@ -35,7 +35,8 @@ export function installDependencies(say = () => {}) {
   const stamp = stampOf(lock ? ['package.json', 'package-lock.json'] : ['package.json']);
   if (isCurrent('node_modules/.halite-stamp', stamp)) return;
   say('installing dependencies (first time only; a compiler may run for a minute or two)');
-  const done = spawnSync('npm', [lock ? 'ci' : 'install', '--no-audit', '--no-fund'], {
+  // Not `npm ci`: it refuses a lock file made on another platform, whose optional packages it does not name.
+  const done = spawnSync('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: root,
     encoding: 'utf8',
     maxBuffer: 1 << 26,

@@ -76,25 +76,32 @@ async function apply(given: Case, test: boolean): Promise<unknown> {
   }
 }
 
+/** Where Salt itself breaks, a run must at least come to an end with a list or results. */
 const isException = (json: Json | undefined): boolean => json !== null && typeof json === 'object' && 'exception' in json;
 
 function check(given: Case): void {
   const { low, run, test, top } = given.expected;
-  it.skipIf(isException(low))(`${given.name}: low data`, async () => {
+  it(`${given.name}: low data`, async () => {
     const minion = minionOf(given);
     const opened = await minion.open({ opts: given.mods ? { saltenv: given.opts?.['saltenv'] ?? 'base' } : {} });
-    expect(asJson(await opened.lowFor(given.mods))).toEqual(low);
+    const found = opened.lowFor(given.mods).then(asJson, (error: unknown) => [String(error)]);
+    if (isException(low)) expect(await found).toBeInstanceOf(Array);
+    else expect(await found).toEqual(low);
     minion.remove();
   });
-  it.skipIf(isException(run))(`${given.name}: run`, async () => {
+  it(`${given.name}: run`, async () => {
     const done = await apply(given, false);
+    if (isException(run)) return expect(done).toBeInstanceOf(Object);
     expect(done).toEqual(run);
     expect(Object.keys(done as object)).toEqual(Object.keys(run as object));
   });
-  it.skipIf(isException(test))(`${given.name}: test=True`, async () => {
-    expect(await apply(given, true)).toEqual(test);
+  it(`${given.name}: test=True`, async () => {
+    const done = await apply(given, true);
+    if (isException(test)) expect(done).toBeInstanceOf(Object);
+    else expect(done).toEqual(test);
   });
-  it.skipIf(top === undefined || isException(top))(`${given.name}: top`, async () => {
+  if (top === undefined || isException(top)) return;
+  it(`${given.name}: top`, async () => {
     const minion = minionOf(given);
     expect(asJson((await (await minion.open()).showTop()).return)).toEqual(top);
     minion.remove();
