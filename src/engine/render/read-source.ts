@@ -20,14 +20,25 @@ export function decodeSource(bytes: Buffer, path: string): string {
 }
 
 function firstBadByte(bytes: Buffer): { at: number; reason: string } {
-  let at = 0;
-  while (at < bytes.length) {
-    const lead = bytes[at]!;
-    const size = lead < 0x80 ? 1 : lead >= 0xc2 && lead < 0xe0 ? 2 : (lead & 0xf0) === 0xe0 ? 3 : lead >= 0xf0 && lead < 0xf5 ? 4 : 0;
+  for (let at = 0; at < bytes.length; ) {
+    const size = sequenceSize(bytes[at]!);
     if (size === 0) return { at, reason: 'invalid start byte' };
-    if (at + size > bytes.length) return { at, reason: 'unexpected end of data' };
+    for (let next = at + 1; next < at + size; next++) {
+      if (next >= bytes.length) return { at, reason: 'unexpected end of data' };
+      if ((bytes[next]! & 0xc0) !== 0x80) return { at, reason: 'invalid continuation byte' };
+    }
+    // Right in form and still no character: surrogates, or written longer than needed.
     if (!isUtf8(bytes.subarray(at, at + size))) return { at, reason: 'invalid continuation byte' };
     at += size;
   }
   return { at: 0, reason: 'invalid start byte' };
+}
+
+/** How many bytes a character takes by its first; 0 when none begins so. */
+function sequenceSize(lead: number): number {
+  if (lead < 0x80) return 1;
+  if (lead < 0xc2) return 0;
+  if (lead < 0xe0) return 2;
+  if (lead < 0xf0) return 3;
+  return lead < 0xf5 ? 4 : 0;
 }

@@ -7,7 +7,6 @@ import type { RenderHost } from './host.ts';
 import { parsePipe, type PipeStep, shebangOf, shebangOfString } from './pipe.ts';
 import { readSource } from './read-source.ts';
 import { refusalOf } from './refused.ts';
-import { renderJinja } from './salt-jinja.ts';
 
 /** Told what each step was given, for those who look into a pipe. */
 export type StepWatcher = (renderer: string, input: Value) => void;
@@ -88,7 +87,11 @@ function contextOf(host: RenderHost, argline: string, request: RenderRequest, fi
     call: (fun, ...args) => host.functions.call(fun, args, noVariables),
     callWith: (fun, args, kwargs) => host.functions.call(fun, args, kwargs),
     exec: (file, args, options) => host.exec(file, args, options),
-    jinja: (source) => renderJinja(host, source, request),
+    async jinja(source) {
+      // The engine is large; a tree without templates never needs it.
+      const { renderJinja } = await import('./salt-jinja.ts');
+      return renderJinja(host, source, request);
+    },
     keepSecret: host.keepSecret ?? noSecrets,
   };
 }

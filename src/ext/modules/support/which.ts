@@ -16,7 +16,8 @@ function isExecutable(path: string): boolean {
 
 /** The folders searched for programs, in order. */
 export function searchPath(pathVariable: string = process.env['PATH'] ?? ''): string[] {
-  const folders = pathVariable.split(':');
+  // An empty part would mean the working folder.
+  const folders = pathVariable.split(':').filter(Boolean);
   return [...folders, ...usualFolders.filter((folder) => !folders.includes(folder))];
 }
 
@@ -29,7 +30,7 @@ export function which(program: string, pathVariable?: string): string | null {
   if (program.includes('/') && isExecutable(program)) return program;
   if (program.startsWith('/')) return null;
   for (const folder of searchPath(pathVariable)) {
-    const candidate = join(folder === '' ? '.' : folder, program);
+    const candidate = join(folder, program);
     if (isExecutable(candidate)) return candidate;
   }
   return null;

@@ -62,11 +62,12 @@ function last(rt: Runtime, value: PyValue): PyValue {
 
 function random(rt: Runtime, value: PyValue): PyValue {
   if (len(value) === 0) return rt.undefined({ hint: 'No random item, sequence was empty.' });
-  if (value instanceof PyDict || typeName(value) === 'set') {
-    throw typeError(`'${typeName(value)}' object is not subscriptable`);
-  }
-  const items = toArray(value);
-  return items[Math.floor(Math.random() * items.length)]!;
+  if (typeName(value) === 'set') throw typeError("'set' object is not subscriptable");
+  const at = Math.floor(Math.random() * len(value));
+  if (!(value instanceof PyDict)) return toArray(value)[at]!;
+  const found = value.get(at);
+  if (found === undefined) throw new PyError('KeyError', String(at));
+  return found;
 }
 
 function join(rt: Runtime, value: PyValue, delimiter: PyValue, attribute: PyValue): PyValue {

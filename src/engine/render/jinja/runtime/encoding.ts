@@ -25,13 +25,12 @@ export function encodeText(text: string, encoding: string, errors = 'strict'): U
   const name = codec(encoding);
   if (name === 'utf8' || name === 'utf16le') return new Uint8Array(Buffer.from(text, name));
   const limit = name === 'ascii' ? 128 : 256;
+  const points = Array.from(text);
   let out = '';
-  let position = 0;
-  for (const char of text) {
+  points.forEach((char, position) => {
     const code = char.codePointAt(0)!;
-    out += code < limit ? char : unencodable(code, { name, limit, position, errors });
-    position += 1;
-  }
+    out += code < limit ? char : unencodable(points, { name, limit, position, errors });
+  });
   return new Uint8Array(Buffer.from(out, 'latin1'));
 }
 
@@ -42,7 +41,9 @@ interface Trouble {
   readonly errors: string;
 }
 
-function unencodable(code: number, trouble: Trouble): string {
+function unencodable(points: readonly string[], trouble: Trouble): string {
+  const { position, limit } = trouble;
+  const code = points[position]!.codePointAt(0)!;
   switch (trouble.errors) {
     case 'ignore':
       return '';
@@ -54,10 +55,11 @@ function unencodable(code: number, trouble: Trouble): string {
       return escapeCode(code);
     default: {
       const label = trouble.name === 'latin1' ? 'latin-1' : trouble.name;
-      throw new PyError(
-        'UnicodeEncodeError',
-        `'${label}' codec can't encode character '${escapeCode(code)}' in position ${trouble.position}: ordinal not in range(${trouble.limit})`,
-      );
+      let end = position;
+      while (end + 1 < points.length && points[end + 1]!.codePointAt(0)! >= limit) end += 1;
+      const which =
+        end === position ? `character '${escapeCode(code)}' in position ${position}` : `characters in position ${position}-${end}`;
+      throw new PyError('UnicodeEncodeError', `'${label}' codec can't encode ${which}: ordinal not in range(${limit})`);
     }
   }
 }

@@ -21,7 +21,7 @@ interface Spec {
 
 const pattern = /^(?:(.)?([<>=^]))?([-+ ])?(z)?(#)?(0)?(\d+)?([,_])?(?:\.(\d+))?(.)?$/su;
 
-function parseSpec(text: string, value: PyValue): Spec {
+function parseSpec(text: string, value: PyValue, usual: string): Spec {
   const match = pattern.exec(text);
   if (match === null) {
     // A trailing part longer than one character is what Python calls invalid.
@@ -31,6 +31,7 @@ function parseSpec(text: string, value: PyValue): Spec {
   const align = match[2] ?? (zero ? '=' : '');
   const width = Number(match[7] ?? 0);
   if (width > 1_000_000_000) throw memoryError();
+  checkGrouping(match[8], match[10] ?? usual);
   return {
     fill: match[1] ?? (zero ? '0' : ' '),
     align,
@@ -50,9 +51,9 @@ export function formatValue(value: PyValue, spec: string): string {
   const text = textOf(value);
   if (text !== undefined) return formatText(text, spec);
   const double = floatOf(value);
-  if (double !== undefined) return formatFloat(double, parseSpec(spec, value), 'float');
+  if (double !== undefined) return formatFloat(double, parseSpec(spec, value, ''), 'float');
   const int = asInt(value);
-  if (int !== undefined) return formatInt(int, parseSpec(spec, value), value);
+  if (int !== undefined) return formatInt(int, parseSpec(spec, value, 'd'), value);
   throw typeError(`unsupported format string passed to ${typeName(value)}.__format__`);
 }
 
@@ -61,7 +62,7 @@ function unknownCode(type: string, kind: string): Error {
 }
 
 function formatText(text: string, source: string): string {
-  const spec = parseSpec(source, text);
+  const spec = parseSpec(source, text, 's');
   if (spec.type !== '' && spec.type !== 's') throw unknownCode(spec.type, 'str');
   if (spec.sign !== '-' || /^(?:.?[<>=^])?-/su.test(source)) {
     throw valueError(
@@ -75,7 +76,6 @@ function formatText(text: string, source: string): string {
   if (spec.align === '=' && !/^0?\d/.test(source)) {
     throw valueError("'=' alignment not allowed in string format specifier");
   }
-  if (spec.grouping !== '') throw valueError(`Cannot specify '${spec.grouping}' with 's'.`);
   const cut = spec.precision === undefined ? text : pySlice(text, 0, spec.precision);
   return place(cut, spec.align === '=' || spec.align === '' ? '<' : spec.align, spec);
 }
@@ -90,7 +90,6 @@ function formatInt(value: PyInt, spec: Spec, source: PyValue): string {
   if (spec.noNegativeZero)
     throw valueError('Negative zero coercion (z) not allowed in format specifier with integer format code');
   if (type === 'c') return formatCharacter(value, spec);
-  checkGrouping(spec);
   const [radix, prefix] = radixes[type] ?? [10, ''];
   const negative = value < 0;
   const size = negative ? -value : value;
@@ -100,17 +99,16 @@ function formatInt(value: PyInt, spec: Spec, source: PyValue): string {
   return placeNumber(lead, digits, '', spec, radix === 10 ? 3 : 4);
 }
 
-function checkGrouping(spec: Spec): void {
-  const { grouping, type } = spec;
-  if (grouping === ',' && type !== '' && 'boxXnc'.includes(type))
-    throw valueError(`Cannot specify ',' with '${type}'.`);
-  if (grouping === '_' && type !== '' && 'nc'.includes(type)) throw valueError(`Cannot specify '_' with '${type}'.`);
+/** Separators go with decimal types; underscores with the other bases as well. */
+function checkGrouping(grouping: string | undefined, type: string): void {
+  if (grouping === undefined || type === '' || 'defgEGF%'.includes(type)) return;
+  if (grouping === '_' && 'boxX'.includes(type)) return;
+  throw valueError(`Cannot specify '${grouping}' with '${type}'.`);
 }
 
 function formatCharacter(value: PyInt, spec: Spec): string {
   if (spec.sign !== '-') throw valueError("Sign not allowed with integer format specifier 'c'");
   if (spec.alternate) throw valueError("Alternate form (#) not allowed with integer format specifier 'c'");
-  checkGrouping(spec);
   if (value < 0 || value > 0x10ffff) throw valueError('%c arg not in range(0x110000)');
   return place(String.fromCodePoint(Number(value)), spec.align === '' ? '<' : spec.align, spec);
 }
@@ -118,7 +116,6 @@ function formatCharacter(value: PyInt, spec: Spec): string {
 function formatFloat(value: number, spec: Spec, kind: string): string {
   const { type } = spec;
   if (type !== '' && !'eEfFgGn%'.includes(type)) throw unknownCode(type, kind);
-  if (type === 'n' && spec.grouping !== '') throw valueError(`Cannot specify '${spec.grouping}' with 'n'.`);
   const text = floatBody(type === '%' ? value * 100 : value, spec);
   let negative = value < 0 || Object.is(value, -0);
   if (negative && spec.noNegativeZero && /^[0.]*%?$/.test(text)) negative = false;

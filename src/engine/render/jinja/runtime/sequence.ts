@@ -1,8 +1,8 @@
 // Tuples, ranges and iterators.
 import { typeError, valueError } from '../errors.ts';
-import { hashKey, tupleKey } from './hash.ts';
+import { tupleKey } from './hash.ts';
 import { guardedRepr, repr } from './print.ts';
-import { addressOf, type HashKey, PyObject, type PyValue } from './value.ts';
+import { addressOf, type HashKey, PyFloat, PyObject, type PyValue } from './value.ts';
 
 export class PyTuple extends PyObject {
   readonly items: readonly PyValue[];
@@ -86,7 +86,7 @@ export class PyRange extends PyObject {
     };
   }
   override contains(key: PyValue): boolean {
-    const value = hashKey(key);
+    const value = typeof key === 'boolean' ? Number(key) : key instanceof PyFloat ? key.value : key;
     if (typeof value !== 'number' || !Number.isInteger(value)) return false;
     const index = (value - this.start) / this.step;
     return Number.isInteger(index) && index >= 0 && index < this.size;

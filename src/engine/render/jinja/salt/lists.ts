@@ -34,39 +34,36 @@ function unique(value: PyValue): PyValue {
 
 const bothHashable = (a: PyValue, b: PyValue): boolean => isHashable(a) && isHashable(b);
 
+const setOf = (value: PyValue): PySet => new PySet(toArray(value));
+
 function union(a: PyValue, b: PyValue): PyValue {
-  if (bothHashable(a, b)) return new PySet([...toArray(a), ...toArray(b)]);
+  if (bothHashable(a, b)) return new PySet([...setOf(a), ...setOf(b)]);
   return unique(add(a, b));
 }
 
+/** Set results are built in the order CPython builds them, since that shows when they are printed. */
 function intersect(a: PyValue, b: PyValue): PyValue {
-  if (bothHashable(a, b)) {
-    const other = new PySet(toArray(b));
-    return new PySet(new PySet(toArray(a)).toArray().filter((item) => other.has(item)));
-  }
-  return unique(toArray(a).filter((item) => contains(b, item)));
+  if (!bothHashable(a, b)) return unique(toArray(a).filter((item) => contains(b, item)));
+  let [large, small] = [setOf(a), setOf(b)];
+  if (small.size > large.size) [large, small] = [small, large];
+  return new PySet(small.toArray().filter((item) => large.has(item)));
 }
 
 function difference(a: PyValue, b: PyValue): PyValue {
-  if (bothHashable(a, b)) {
-    const other = new PySet(toArray(b));
-    return new PySet(new PySet(toArray(a)).toArray().filter((item) => !other.has(item)));
-  }
-  return unique(toArray(a).filter((item) => !contains(b, item)));
+  if (!bothHashable(a, b)) return unique(toArray(a).filter((item) => !contains(b, item)));
+  const other = setOf(b);
+  return new PySet(setOf(a).toArray().filter((item) => !other.has(item)));
 }
 
 function symmetric(a: PyValue, b: PyValue): PyValue {
-  if (bothHashable(a, b)) {
-    const left = new PySet(toArray(a));
-    const right = new PySet(toArray(b));
-    return new PySet([
-      ...left.toArray().filter((item) => !right.has(item)),
-      ...right.toArray().filter((item) => !left.has(item)),
-    ]);
+  if (!bothHashable(a, b)) {
+    const all = toArray(union(a, b));
+    const common = intersect(a, b);
+    return unique(all.filter((item) => !contains(common, item)));
   }
-  const all = toArray(union(a, b));
-  const common = intersect(a, b);
-  return unique(all.filter((item) => !contains(common, item)));
+  const out = setOf(b);
+  for (const item of setOf(a)) if (!out.delete(item)) out.add(item);
+  return out;
 }
 
 function extreme(value: PyValue, name: 'min' | 'max'): PyValue {

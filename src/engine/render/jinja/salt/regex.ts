@@ -18,8 +18,25 @@ function compile(make: (pattern: string, flags: string) => RegExp, pattern: PyVa
     if (!(error instanceof HaliteError)) throw error;
     const why = /not valid: (.*) at character/s.exec(error.message)?.[1] ?? error.message;
     const at = error.details['at'];
-    throw new PyError('error', typeof at === 'number' ? `${why} at position ${at}` : why);
+    if (typeof at !== 'number') throw new PyError('error', why);
+    throw new PyError('error', `${why} at position ${/unterminated/.test(why) ? openedAt(text, why) : at}`);
   }
+}
+
+/** Where Python sees an unclosed set or group begin. */
+function openedAt(pattern: string, why: string): number {
+  const open: number[] = [];
+  let set = -1;
+  for (let at = 0; at < pattern.length; at += 1) {
+    const char = pattern[at];
+    if (char === '\\') at += 1;
+    else if (set >= 0) {
+      if (char === ']' && at > set + (pattern[set + 1] === '^' ? 2 : 1)) set = -1;
+    } else if (char === '[') set = at;
+    else if (char === '(') open.push(at);
+    else if (char === ')') open.pop();
+  }
+  return why.includes('character set') ? set : (open.at(-1) ?? 0);
 }
 
 function flagsOf(ignoreCase: PyValue, multiline: PyValue): string {

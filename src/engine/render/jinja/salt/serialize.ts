@@ -65,7 +65,8 @@ function sourceText(value: PyValue): string | undefined {
 function loadYamlFilter(value: PyValue): PyValue {
   const text = sourceText(value);
   if (value instanceof Undefined) value.fail();
-  if (text === undefined) throw typeError('a string or stream input is required');
+  // The reference's parser takes exact text only, not the marked text of `yaml` or `json`.
+  if (text === undefined || value instanceof Markup) throw typeError('a string or stream input is required');
   try {
     return new Bridge(true).in(loadYaml(text, { floats: 'keep' }));
   } catch (error) {

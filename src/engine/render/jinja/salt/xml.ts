@@ -16,7 +16,7 @@ interface Element {
 }
 
 function nameOf(value: PyValue): string {
-  const text = textOf(value);
+  const text = value === null ? 'None' : textOf(value);
   if (text === undefined) throw typeError(`cannot serialize ${repr(value)} (type ${typeName(value)})`);
   return text;
 }
@@ -83,9 +83,30 @@ function write(element: Element, indent: string): string {
   return `${start}>\n${own}${inner}${indent}</${element.tag}>\n`;
 }
 
+const xmlName = /^[A-Za-z_:][\w.:-]*$/;
+
+/** The reference parses its own output again, which fails at the first name that is none; `column` counts from it. */
+function checkNames(element: Element, column: number): number {
+  const refuse = (name: string, at: number): PyError => {
+    const good = /^(?:[A-Za-z_:][\w.:-]*)?/.exec(name)![0].length;
+    return new PyError('ExpatError', `not well-formed (invalid token): line 1, column ${at + good}`);
+  };
+  let at = column + 1;
+  if (!xmlName.test(element.tag)) throw refuse(element.tag, at);
+  at += element.tag.length;
+  for (const [name, value] of element.attributes) {
+    if (!xmlName.test(name)) throw refuse(name, at + 1);
+    at += name.length + escapeText(value).length + 4;
+  }
+  at += (element.text ?? '').length + 1;
+  for (const child of element.children) at = checkNames(child, at);
+  return at + element.tag.length + 3;
+}
+
 /** Pretty-printed XML of a dict with one root. */
 export function formatXml(value: PyValue): string {
   const root = build(pairs(value), undefined);
   if (root === undefined) throw new PyError('AttributeError', "'NoneType' object has no attribute 'iter'");
+  checkNames(root, 0);
   return `<?xml version="1.0" ?>\n${write(root, '')}`;
 }

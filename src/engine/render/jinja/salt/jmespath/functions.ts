@@ -10,7 +10,7 @@ import { asDouble, asInt, floatOf, makeFloat, parseFloatText, parseInteger, whol
 import { str } from '../../runtime/print.ts';
 import { sorted } from '../../runtime/sort.ts';
 import { codePoints } from '../../runtime/text.ts';
-import type { PyValue } from '../../runtime/value.ts';
+import { type PyValue, typeName } from '../../runtime/value.ts';
 import { dumpsJson } from '../json.ts';
 import { type Jmes, listOf } from './evaluate.ts';
 
@@ -142,6 +142,21 @@ const table: Readonly<Record<string, Entry>> = {
   type: { kinds: [any], run: ([a]) => kindOf(a!) },
 };
 
+/** The member of a list that keeps it from being a list of numbers or texts. */
+function oddMember(kinds: readonly Kind[], argument: Argument): PyValue | undefined {
+  const typed = kinds.filter((kind) => kind.startsWith('array-')).map((kind) => kind.slice(6));
+  if (typed.length === 0 || kindOf(argument) !== 'array') return undefined;
+  const items = list(argument);
+  const wanted = typed.find((kind) => items[0] !== undefined && kindOf({ value: items[0] }) === kind) ?? typed[0]!;
+  return items.find((item) => kindOf({ value: item }) !== wanted);
+}
+
+function wrongType(name: string, shown: string, kinds: readonly Kind[], received: string): PyError {
+  const list = kinds.map((kind) => `'${kind}'`).join(', ');
+  const problem = `In function ${name}(), invalid type for value: ${shown}, expected one of: [${list}], received: "${received}"`;
+  return new PyError('JMESPathTypeError', problem);
+}
+
 /** Calls a function after checking the number and types of its arguments. */
 export function callFunction(name: string, args: readonly Argument[]): PyValue {
   const entry = Object.hasOwn(table, name) ? table[name] : undefined;
@@ -157,11 +172,10 @@ export function callFunction(name: string, args: readonly Argument[]): PyValue {
   args.forEach((arg, at) => {
     const kinds = entry.kinds[Math.min(at, expected - 1)]!;
     if (kinds.some((kind) => accepts(kind, arg))) return;
+    const odd = oddMember(kinds, arg);
+    if (odd !== undefined) throw wrongType(name, str(odd), kinds, typeName(odd));
     const shown = 'value' in arg ? str(arg.value) : '&';
-    throw new PyError(
-      'JMESPathTypeError',
-      `In function ${name}(), invalid type for value: ${shown}, expected one of: [${kinds.map((kind) => `'${kind}'`).join(', ')}], received: "${kindOf(arg)}"`,
-    );
+    throw wrongType(name, shown, kinds, kindOf(arg));
   });
   return entry.run(args);
 }

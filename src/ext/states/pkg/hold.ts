@@ -1,0 +1,158 @@
+// `pkg.held`, `pkg.unheld` and the argument `hold`: packages kept at their version.
+import { dictEntries, isDict, newDict, p, type PlainDict, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { hasFunction, plain } from '../support/calls.ts';
+
+interface Locks {
+  readonly locks: PlainDict;
+  /** Locks carry versions (zypper). */
+  readonly versioned: boolean;
+}
+
+/** What is held now, by whichever function the package manager has for it. */
+async function locksNow(ctx: StateContext): Promise<Locks | undefined> {
+  const locks = newDict();
+  if (await hasFunction(ctx, 'pkg.list_locks')) return { locks: plain(await ctx.call('pkg.list_locks')), versioned: true };
+  if (await hasFunction(ctx, 'pkg.list_holds')) {
+    const held = await ctx.callWith('pkg.list_holds', [], { full: true });
+    for (const item of Array.isArray(held) ? held.map(pyStr) : []) {
+      const match = /^(.+)-(\d+):(.*)\.\*/.exec(item);
+      if (match) locks[match[1] as string] = newDict([['version', `${match[2] === '0' ? '' : `${match[2]}:`}${match[3]}`]]);
+      else locks[item] = newDict();
+    }
+    return { locks, versioned: false };
+  }
+  if (!(await hasFunction(ctx, 'pkg.get_selections'))) return undefined;
+  const selections = plain(await ctx.callWith('pkg.get_selections', [], { state: 'hold' }));
+  for (const item of (selections['hold'] as Value[] | undefined) ?? []) locks[pyStr(item)] = newDict();
+  return { locks, versioned: false };
+}
+
+const noLocks = 'No any function to get the list of held packages available.\nCheck if the package manager supports package locking.';
+
+const versionOf = (lock: Value | undefined): string | null => {
+  const version = plain(lock)['version'];
+  return version === undefined ? null : pyStr(version).replace(/^[= ]+/, '');
+};
+const done = (answer: PlainDict, name: string): boolean => Boolean(plain(answer[name])['result']);
+const isPackage = (lock: Value | undefined): boolean => (plain(lock)['type'] ?? 'package') === 'package';
+
+function pairsOf(pkgs: Value): [string, string | null][] {
+  return (Array.isArray(pkgs) ? pkgs : [pkgs]).map((item) => {
+    if (!isDict(item)) return [pyStr(item), null];
+    const [name, version] = dictEntries(item)[0] ?? ['', null];
+    return [pyStr(name), version === null ? null : pyStr(version)];
+  });
+}
+
+class Tally {
+  readonly changes = newDict();
+  readonly comments: string[] = [];
+  ok = true;
+  result(ctx: StateContext): StateResult {
+    const comment = this.comments.join('\n') || (Object.keys(this.changes).length > 0 ? '' : 'No changes made');
+    const result = ctx.test && this.comments.length > 0 ? null : this.ok;
+    return ctx.result({ changes: this.changes, comment, result });
+  }
+}
+
+async function unhold(name: string, target: string, tally: Tally, ctx: StateContext): Promise<PlainDict> {
+  const answer = plain(await ctx.callWith('pkg.unhold', [], { name, pkgs: [target] }));
+  if (!done(answer, target)) tally.ok = false;
+  const comment = plain(answer[target])['comment'];
+  if (comment) tally.comments.push(pyStr(comment));
+  Object.assign(tally.changes, answer);
+  return answer;
+}
+
+async function hold(name: string, target: string, version: string | null, locked: boolean, tally: Tally, ctx: StateContext): Promise<void> {
+  const shown = `${target}${version ? ` (version = ${version})` : ''}`;
+  if (ctx.test) {
+    tally.comments.push(locked ? `The following package's hold rule would be updated: ${shown}` : `The following package would be held: ${shown}`);
+    return;
+  }
+  const loosened = locked ? plain(await ctx.callWith('pkg.unhold', [], { name, pkgs: [target] })) : undefined;
+  const answer = plain(await ctx.callWith('pkg.hold', [], { name, pkgs: [version === null ? target : newDict([[target, version]])] }));
+  if (!done(answer, target)) {
+    tally.ok = false;
+    tally.comments.push(`Package ${target} was not held`);
+  } else tally.comments.push(loosened && done(loosened, target) ? `Package ${target} was updated with hold rule` : `Package ${target} is now being held`);
+  Object.assign(tally.changes, answer);
+}
+
+export const held = state({
+  doc: 'Keeps packages at their version.',
+  examples: ['linux-image-amd64:\n  pkg.held'],
+  params: {
+    name: p.string({ doc: 'the package' }),
+    version: p.any({ default: null, doc: 'version to hold, where the package manager knows that' }),
+    pkgs: p.any({ default: null, doc: 'several packages' }),
+    replace: p.bool({ default: false, doc: 'release all others' }),
+    kwargs: p.kwargs({ doc: 'accepted' }),
+  },
+  async run({ name, version, pkgs, replace }, ctx) {
+    if (Array.isArray(pkgs) && pkgs.length === 0 && !replace) return ctx.ok('No packages to be held provided');
+    const wanted = pairsOf(pkgs ?? [version ? newDict([[name, version]]) : name]);
+    const now = await locksNow(ctx);
+    if (!now) return ctx.fail(noLocks);
+    if (!(await hasFunction(ctx, 'pkg.hold'))) return ctx.fail('`hold` function is not implemented for the package manager.');
+    const tally = new Tally();
+    for (const [target, wish] of wanted) {
+      const locked = target in now.locks;
+      if (!locked || (now.versioned && versionOf(now.locks[target]) !== wish)) await hold(name, target, wish, locked, tally, ctx);
+    }
+    for (const [target, lock] of replace ? Object.entries(now.locks) : []) {
+      if (!isPackage(lock) || wanted.some(([item]) => item === target)) continue;
+      if (ctx.test) tally.comments.push(`The following package would be unheld: ${target}`);
+      else await unhold(name, target, tally, ctx);
+    }
+    return tally.result(ctx);
+  },
+});
+
+export const unheld = state({
+  doc: 'Lets packages be upgraded again.',
+  examples: ['linux-image-amd64:\n  pkg.unheld'],
+  params: {
+    name: p.string({ doc: 'the package' }),
+    version: p.any({ default: null, doc: 'only when this version is held' }),
+    pkgs: p.any({ default: null, doc: 'several packages' }),
+    all: p.bool({ default: false, doc: 'all that are held' }),
+    kwargs: p.kwargs({ doc: 'accepted' }),
+  },
+  async run({ name, version, pkgs, all }, ctx) {
+    if (Array.isArray(pkgs) && pkgs.length === 0 && !all) return ctx.ok('No packages to be unheld provided');
+    const wanted = new Map(pairsOf(pkgs ?? [newDict([[name, version]])]));
+    const now = await locksNow(ctx);
+    if (!now) return ctx.fail(noLocks);
+    const tally = new Tally();
+    for (const [target, lock] of Object.entries(now.locks)) {
+      const locked = now.versioned ? versionOf(lock) : null;
+      if (!isPackage(lock) || (!all && !(wanted.has(target) && (!locked || locked === wanted.get(target))))) continue;
+      if (ctx.test) {
+        tally.comments.push(`The following package would be unheld: ${target}${wanted.get(target) ? ` (version = ${locked ?? 'None'})` : ''}`);
+      } else await unhold(name, target, tally, ctx);
+    }
+    return tally.result(ctx);
+  },
+});
+
+export interface HoldOutcome {
+  readonly problem?: string;
+  readonly changed: PlainDict[];
+  readonly same: PlainDict[];
+  readonly failed: PlainDict[];
+}
+
+/** Holds or releases what a state names; the answers sorted by what came of them. */
+export async function applyHold(wish: Value, kwargs: PlainDict, ctx: StateContext): Promise<HoldOutcome> {
+  const answer = plain(await ctx.callWith(wish ? 'pkg.hold' : 'pkg.unhold', [], kwargs));
+  const none: HoldOutcome = { changed: [], same: [], failed: [] };
+  if ('result' in answer && !answer['result'] && !isDict(answer['result'] as Value)) {
+    return { ...none, problem: `An error was encountered while holding/unholding package(s): ${pyStr(answer['comment'] ?? '')}` };
+  }
+  const all = Object.values(answer).map(plain);
+  const changed = all.filter((item) => Object.keys(plain(item['changes'])).length > 0);
+  const same = all.filter((item) => !changed.includes(item) && Boolean(item['result']));
+  return { changed, same, failed: all.filter((item) => !item['result'] && !changed.includes(item)) };
+}
