@@ -42,6 +42,8 @@ const textSetting = (remote: Remote, name: string, ctx: PillarContext): string =
   return value === null ? '' : pyStr(value);
 };
 
+const baseOf = (remote: Remote, ctx: PillarContext): string => textSetting(remote, 'base', ctx) || 'master';
+
 /** The environment that is asked for; `base` stands for the branch of that name. */
 const askedFor = (ctx: PillarContext): string => ctx.pillarenv || ctx.saltenv || 'base';
 
@@ -50,7 +52,7 @@ function targetOf(remote: Remote, ctx: PillarContext): string {
   const all = remote.settings.get('all_saltenvs');
   if (all !== undefined) return pyStr(all);
   const asked = askedFor(ctx);
-  return asked === 'base' ? textSetting(remote, 'base', ctx) : asked;
+  return asked === 'base' ? baseOf(remote, ctx) : asked;
 }
 
 function environmentOf(remote: Remote, ctx: PillarContext): string {
@@ -58,7 +60,7 @@ function environmentOf(remote: Remote, ctx: PillarContext): string {
   const env = textSetting(remote, 'env', ctx);
   if (env === anyEnvironment) return ctx.pillarenv || ctx.saltenv || pyStr(ctx.opts['git_pillar_base'] ?? 'master');
   if (env !== '') return env;
-  const base = textSetting(remote, 'base', ctx);
+  const base = baseOf(remote, ctx);
   const target = targetOf(remote, ctx);
   return remote.branch === base || target === base ? 'base' : target;
 }

@@ -1,0 +1,35 @@
+// State module `pkg`: packages installed, removed, held or at their newest version.
+import { defineState, p, type StateContext, type StateResult, state } from 'halite/sdk';
+import { aggregate } from './aggregate.ts';
+import { downloaded, group_installed, patch_downloaded, patch_installed } from './downloaded.ts';
+import { held, unheld } from './hold.ts';
+import { installed } from './installed.ts';
+import { latest, uptodate } from './latest.ts';
+import { markStale } from './refresh.ts';
+import { purged, removed } from './removed.ts';
+
+const watchable = ['installed', 'latest', 'removed', 'purged'];
+
+/** A watching package state does what it would do by itself. */
+async function watch(name: string, fun: string, kwargs: Record<string, unknown>, ctx: StateContext): Promise<StateResult> {
+  if (!watchable.includes(fun)) return ctx.fail(`pkg.${fun} does not work with the watch requisite`, { name });
+  return ctx.state(`pkg.${fun}`, { ...(kwargs as Record<string, string>), name });
+}
+
+export default defineState({
+  name: 'pkg',
+  doc: 'Packages of the operating system.',
+  functions: { installed, removed, purged, latest, uptodate, held, unheld, downloaded, patch_installed, patch_downloaded, group_installed },
+  modWatch: state({
+    doc: 'Called when something a package state watches has changed.',
+    params: { name: p.string(), sfun: p.any({ default: null }), kwargs: p.kwargs() },
+    run: ({ name, sfun, kwargs }, ctx) => watch(name, ctx.watchedFunction ?? String(sfun), kwargs, ctx),
+  }),
+  /** The first state that installs something has the package lists fetched. */
+  modInit(low, ctx) {
+    if (low['fun'] !== 'installed' && low['fun'] !== 'latest') return false;
+    markStale(ctx);
+    return true;
+  },
+  modAggregate: (low, chunks, running) => aggregate(low, chunks, running),
+});

@@ -1,0 +1,119 @@
+// `pkg.removed` and `pkg.purged`: packages that shall not be there.
+import { type ArgsOf, dictGet, newDict, p, type PlainDict, type StateContext, type StateResult, state } from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { failureOf, hasFunction, isExpected, plain } from '../support/calls.ts';
+import { fulfills, versionsOf, type Wanted, wantedOf } from './versions.ts';
+
+const params = {
+  name: p.string({ doc: 'the package' }),
+  version: p.any({ default: null, doc: 'only when this version is installed' }),
+  pkgs: p.any({ default: null, doc: 'several packages' }),
+  normalize: p.bool({ default: true, doc: 'leave the machine’s own architecture out of names' }),
+  ignore_epoch: p.any({ default: null, doc: 'compare versions without their epoch' }),
+  kwargs: p.kwargs({ doc: 'options of the package manager' }),
+};
+export type RemoveArgs = ArgsOf<typeof params>;
+type Action = 'remove' | 'purge';
+
+async function wishes(args: RemoveArgs, ctx: StateContext): Promise<Wanted> {
+  if (args.pkgs) return wantedOf(args.pkgs, args.normalize, ctx);
+  const wanted: Wanted = new Map();
+  const version = args.version === null ? null : pyStr(args.version);
+  for (const name of args.name.split(',')) {
+    const known = args.normalize && (await hasFunction(ctx, 'pkg.normalize_name')) ? pyStr(await ctx.call('pkg.normalize_name', name)) : name;
+    wanted.set(known, version);
+  }
+  return wanted;
+}
+
+/** Those of the wishes that are installed in a version that shall go. */
+async function installedTargets(wanted: Wanted, args: RemoveArgs, kwargs: PlainDict, ctx: StateContext): Promise<{ targets: string[]; versioned: boolean }> {
+  const current = plain(await ctx.callWith('pkg.list_pkgs', [], { ...kwargs, versions_as_list: true }));
+  const targets: string[] = [];
+  let versioned = false;
+  for (const [name, version] of wanted) {
+    const installed = versionsOf(current, name);
+    if (installed.length === 0) continue;
+    if (version === null) targets.push(name);
+    else {
+      versioned = true;
+      if (await fulfills(installed, version, { ignoreEpoch: args.ignore_epoch }, ctx)) targets.push(name);
+    }
+  }
+  return { targets, versioned };
+}
+
+const listed = (kwargs: PlainDict, removed: boolean, ctx: StateContext): Promise<PlainDict> =>
+  ctx.callWith('pkg.list_pkgs', [], { ...kwargs, versions_as_list: true, ...(removed ? { removed: true } : {}) }).then(plain);
+
+/** What is still there although it was to go. */
+async function leftovers(action: Action, wanted: Wanted, kwargs: PlainDict, ctx: StateContext): Promise<string[]> {
+  const now = await listed(kwargs, false, ctx);
+  const byVersion = ['Suse', 'RedHat'].includes(pyStr(dictGet(ctx.grains, 'os_family') ?? ''));
+  const failed: string[] = [];
+  for (const [name, version] of wanted) {
+    if (!(name in now)) continue;
+    if (!byVersion || !version) failed.push(name);
+    else if (versionsOf(now, name).includes(version)) failed.push(`${name}-${version}`);
+  }
+  if (action === 'purge') {
+    const partly = await listed(kwargs, true, ctx);
+    failed.push(...[...wanted.keys()].filter((name) => name in partly));
+  }
+  return failed.sort();
+}
+
+async function uninstall(action: Action, args: RemoveArgs, ctx: StateContext): Promise<StateResult> {
+  const kwargs = newDict([...Object.entries(args.kwargs), ['saltenv', ctx.saltenv]]);
+  const wanted = await wishes(args, ctx);
+  const found = await installedTargets(wanted, args, kwargs, ctx);
+  const targets = [...found.targets];
+  if (targets.length === 0 && action === 'remove') {
+    return ctx.ok(`All specified packages${found.versioned ? ' (matching specified versions)' : ''} are already absent`);
+  }
+  if (action === 'purge') {
+    const partly = await listed(kwargs, true, ctx);
+    targets.push(...[...wanted.keys()].filter((name) => name in partly));
+  }
+  targets.sort();
+  if (targets.length === 0) return ctx.ok('None of the targeted packages are installed or partially installed');
+  const planned = newDict(targets.map((name) => [name, newDict([['new', `${action}d`], ['old', '']])]));
+  return ctx.change(planned, '', {
+    test: `The following packages will be ${action}d: ${targets.join(', ')}.`,
+    async apply() {
+      const { name, pkgs, version } = args;
+      const changes = plain(await ctx.callWith(`pkg.${action}`, [name], { ...kwargs, pkgs, version, split_arch: false }));
+      const failed = await leftovers(action, wanted, kwargs, ctx);
+      if (failed.length > 0) return ctx.fail(`The following packages failed to ${action}: ${failed.join(', ')}.`, { changes });
+      const absent = [...wanted.keys()].filter((item) => !targets.includes(item)).sort();
+      if (absent.length === 0) return ctx.ok(`All targeted packages were ${action}d.`, { changes });
+      const gone = `The following packages were ${action}d: ${targets.join(', ')}.`;
+      return ctx.ok(`The following packages were not installed: ${absent.join(', ')} ${gone}`, { changes });
+    },
+  });
+}
+
+export async function runUninstall(action: Action, args: RemoveArgs, ctx: StateContext): Promise<StateResult> {
+  try {
+    return await uninstall(action, args, ctx);
+  } catch (error) {
+    if (!isExpected(error)) throw error;
+    const { message, changes, short } = failureOf(error);
+    const doing = action === 'remove' ? 'removing' : 'purging';
+    return ctx.fail(changes ? short : `An error was encountered while ${doing} package(s): ${message}`, { changes: changes ?? newDict() });
+  }
+}
+
+export const removed = state({
+  doc: 'Packages that shall not be installed; their configuration may stay.',
+  examples: ['vim:\n  pkg.removed'],
+  params,
+  run: (args, ctx) => runUninstall('remove', args, ctx),
+});
+
+export const purged = state({
+  doc: 'Packages that shall not be installed, nor their configuration.',
+  examples: ['vim:\n  pkg.purged'],
+  params,
+  run: (args, ctx) => runUninstall('purge', args, ctx),
+});
