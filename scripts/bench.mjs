@@ -8,8 +8,8 @@ import { buildWhenNeeded, installDependencies, root } from './setup.mjs';
 installDependencies(console.error);
 await buildWhenNeeded(console.error);
 const name = process.argv[2] ?? 'foundation';
-// Beside the sources, so that packages and relative paths are found.
-const folder = mkdtempSync(join(root, 'test/bench/.run-'));
+// Inside the checkout, so that packages are found.
+const folder = mkdtempSync(join(root, '.dist-bench-'));
 try {
   const outfile = join(folder, `${name}.mjs`);
   await build({

@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 export const programs = {
   'salt-master': 'cli/salt-master.ts',
   'salt-minion': 'cli/salt-minion.ts',
-  'job-process': 'engine/exec/job-process.ts',
+  'job-process': 'minion/job-process.ts',
   'pillar-worker': 'engine/pillar/worker.ts',
   'store-writer': 'store/sqlite/writer.ts',
   'store-reader': 'store/sqlite/reader.ts',

@@ -55,7 +55,10 @@ export function generate(extFolder, wanted = () => true) {
 /** Writes the tables only when they changed, so that watchers and caches stay quiet. */
 export function writeTable() {
   writeIfChanged('builtin', generate(join(root, 'src/ext')));
-  writeIfChanged('outputters', generate(join(root, 'src/ext'), (kind) => kind === 'outputters'));
+  writeIfChanged(
+    'outputters',
+    generate(join(root, 'src/ext'), (kind) => kind === 'outputters'),
+  );
 }
 
 function writeIfChanged(name, text) {

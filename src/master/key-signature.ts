@@ -1,8 +1,14 @@
 // Signing the master's public key for minions that verify it (`master_sign_pubkey`).
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadPrivateKey, loadPublicKey, type SigAlgo, signKeyText, verifyKeyText } from '../base/crypto/index.ts';
-import { HaliteError } from '../base/errors/index.ts';
+import {
+  generateKeyPairFiles,
+  loadPrivateKey,
+  loadPublicKey,
+  type SigAlgo,
+  signKeyText,
+  verifyKeyText,
+} from '../base/crypto/index.ts';
 import type { Logger } from '../base/log/index.ts';
 import type { MasterKeyPair } from './secrets.ts';
 
@@ -14,6 +20,7 @@ export interface KeySignature {
 
 export interface KeySignatureOptions {
   readonly pki_dir: string;
+  readonly keysize: number;
   readonly master_sign_pubkey: boolean;
   readonly master_use_pubkey_signature: boolean;
   readonly master_sign_key_name: string;
@@ -22,24 +29,24 @@ export interface KeySignatureOptions {
 }
 
 /** Prepares what goes into `pub_sig`; undefined when the master does not sign its key. */
-export function loadKeySignature(
+export async function loadKeySignature(
   opts: KeySignatureOptions,
   pair: MasterKeyPair,
   log: Logger,
-): KeySignature | undefined {
+): Promise<KeySignature | undefined> {
   if (!opts.master_sign_pubkey) return undefined;
   const signingFile = join(opts.pki_dir, `${opts.master_sign_key_name}.pem`);
-  const hasSigningKey = existsSync(signingFile);
   const stored = join(opts.pki_dir, opts.master_pubkey_signature);
   if (opts.master_use_pubkey_signature && existsSync(stored)) {
     const ready = precomputed(opts, pair, stored);
     if (ready) return ready;
     log.warn('the stored signature of the master key does not fit the key', { file: stored });
   }
-  if (!hasSigningKey) {
-    throw new HaliteError('crypto.key', `master_sign_pubkey is on but ${signingFile} does not exist`, {
-      hint: 'Make it with: salt-key --gen-signature --auto-create',
-    });
+  if (!existsSync(signingFile)) {
+    // Salt: the signing pair is made when it is missing; its public half is for the administrator to distribute.
+    const passphrase = opts.signing_key_pass ?? undefined;
+    await generateKeyPairFiles(opts.pki_dir, opts.master_sign_key_name, opts.keysize, { passphrase });
+    log.info('signing key made', { file: signingFile });
   }
   const signingKey = loadPrivateKey(signingFile, opts.signing_key_pass ?? undefined);
   const made = new Map<SigAlgo, string>();

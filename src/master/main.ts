@@ -135,7 +135,7 @@ async function build(opts: MasterOpts, log: Logger, keys: KeyStore, store: JobSt
     userKeys: new UserKeys(opts),
     pillars: new PillarService({ opts: opts.raw, log }),
     files: openFileServer(opts as unknown as FileServerOpts, { log, fire: (tag, data) => bus.fire(tag, data) }),
-    keySignature: loadKeySignature(opts as unknown as Parameters<typeof loadKeySignature>[0], pair, log),
+    keySignature: await loadKeySignature(opts as unknown as Parameters<typeof loadKeySignature>[0], pair, log),
   };
   tracker.connect(
     master,

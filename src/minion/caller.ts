@@ -3,6 +3,7 @@ import { type Dict, newDict, type PlainDict } from '../base/codec/value.ts';
 import { HaliteError, messageOf } from '../base/errors/index.ts';
 import { generateJid } from '../base/util/index.ts';
 import { collectGrains, execProgram, matchesMinion, type Runtime, signalTree } from '../engine/exec/index.ts';
+import { provideStates } from '../engine/state/provide.ts';
 import { Loader, sdkUrl } from '../extend/loader/index.ts';
 import { openMasterSession } from './caller-master.ts';
 import { type CallFailure, type CallOutcome, callLocally } from './caller-run.ts';
@@ -65,6 +66,7 @@ export async function openCaller(options: CallerOptions): Promise<Caller> {
     pillar: () => pillar,
     exec: (file, args, execOptions, abort) => execProgram(file, args, execOptions, abort, commands),
     match: (expression, kind) => matchesMinion({ id: opts.id, opts: opts.raw, grains, pillar }, expression, kind),
+    states: provideStates,
   };
   return { runtime, grains, session, procFiles, close: () => session?.close() };
 }

@@ -11,7 +11,6 @@ interface Pairing {
   readonly label: string;
   readonly master: () => Implementation;
   readonly minion: () => Implementation;
-  readonly transport: 'zeromq' | 'tcp';
 }
 
 const pairings: Pairing[] = saltVersions.flatMap((version): Pairing[] => [
@@ -19,13 +18,11 @@ const pairings: Pairing[] = saltVersions.flatMap((version): Pairing[] => [
     label: `Halite master, Salt ${version} minion`,
     master: () => halite,
     minion: () => saltRelease(version),
-    transport: 'zeromq',
   },
   {
     label: `Salt ${version} master, Halite minion`,
     master: () => saltRelease(version),
     minion: () => halite,
-    transport: version === '3006.27' ? 'zeromq' : 'tcp',
   },
 ]);
 
@@ -39,14 +36,14 @@ const git = (folder: string, ...args: string[]): void => {
 const servesGit = ({ bin }: Implementation): boolean =>
   bin === halite.bin || spawnSync(join(bin, 'python'), ['-c', 'import git']).status === 0;
 
-describe.each(pairings)('$label', ({ master, minion, transport }) => {
+describe.each(pairings)('$label', ({ master, minion }) => {
   let fleet: Deployment;
   let withGit = false;
-  const call = async (...args: string[]): Promise<unknown> => (await fleet.json('m1', ...args, '-t', '60'))['m1'];
+  const call = async (...args: string[]): Promise<unknown> => (await fleet.json('m1', ...args, '-t', '30'))['m1'];
   const text = (path: string): string => readFileSync(fleet.path(path), 'utf8');
 
   beforeAll(async () => {
-    fleet = await Deployment.create({ master: master(), transport });
+    fleet = await Deployment.create({ master: master() });
     withGit = servesGit(master());
     prepare();
     await fleet.startMaster();

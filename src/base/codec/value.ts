@@ -31,7 +31,9 @@ export function newDict(entries?: Iterable<readonly [string, Value]>): PlainDict
 export function isDict(value: unknown): value is Dict {
   if (value === null || typeof value !== 'object') return false;
   if (value instanceof Map) return true;
-  return !Array.isArray(value) && !(value instanceof Uint8Array) && !(value instanceof Date) && !(value instanceof PyFloat);
+  return (
+    !Array.isArray(value) && !(value instanceof Uint8Array) && !(value instanceof Date) && !(value instanceof PyFloat)
+  );
 }
 
 /** JavaScript moves keys like `"10"` to the front of an object; such dicts must be Maps to keep their order. */

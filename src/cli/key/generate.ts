@@ -39,6 +39,7 @@ export async function generateSignature(request: SignatureRequest, opts: ClientO
   if (!priv) {
     if (!request.autoCreate) return 'No usable private-key found';
     const name = String(opts.get('master_sign_key_name') ?? 'master_sign');
+    mkdirSync(pki, { recursive: true, mode: 0o700 });
     priv = await generateKeyPairFiles(pki, name, request.bits, { passphrase, user: opts.user });
   }
   if (!pub) return 'No usable public-key found';

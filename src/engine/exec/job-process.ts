@@ -32,6 +32,10 @@ let shared: SharedData = { opts: {}, grains: {}, pillar: {} };
 let loader: Loader | undefined;
 let sdkUrl: string | undefined;
 let busy = false;
+let offers: JobProcessOffers = {};
+
+/** What lies above this module and is offered to functions. */
+export type JobProcessOffers = Pick<Runtime, 'states'>;
 
 const logAt =
   (level: LogLevel) =>
@@ -75,6 +79,7 @@ function runtime(hasMaster: boolean): Runtime {
     pillar: () => shared.pillar as Dict,
     exec: (file, args, options, signal) => execProgram(file, args, options, signal, watcher),
     match: (expression, kind) => matchesMinion({ id, ...shared }, expression, kind),
+    ...offers,
   };
 }
 
@@ -143,18 +148,22 @@ function receive(message: ToJobProcess): void {
   }
 }
 
-// Started by hand there is nobody to talk to.
-if (!process.send) {
-  process.stderr.write('This program is started by salt-minion.\n');
-  process.exit(64);
+/** Makes this process a job process: it listens to the daemon until that ends. */
+export function startJobProcess(offered: JobProcessOffers = {}): void {
+  offers = offered;
+  // Started by hand there is nobody to talk to.
+  if (!process.send) {
+    process.stderr.write('This program is started by salt-minion.\n');
+    process.exit(64);
+  }
+  process.title = 'salt-minion job process';
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+  // Ctrl-C in a terminal is for the daemon; it decides what happens to jobs.
+  process.on('SIGINT', () => undefined);
+  process.on('message', receive);
+  process.on('disconnect', () => {
+    remote.close();
+    if (!busy) process.exit(0);
+  });
+  send({ t: 'ready' });
 }
-process.title = 'salt-minion job process';
-for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
-// Ctrl-C in a terminal is for the daemon; it decides what happens to jobs.
-process.on('SIGINT', () => undefined);
-process.on('message', receive);
-process.on('disconnect', () => {
-  remote.close();
-  if (!busy) process.exit(0);
-});
-send({ t: 'ready' });

@@ -10,6 +10,7 @@ import type {
   MinionServices,
   ModuleContext,
   Registry,
+  StateServices,
 } from '../../extend/sdk/index.ts';
 import { createFileClient } from '../files/client/client.ts';
 import { bindArguments } from './bind.ts';
@@ -26,6 +27,8 @@ export interface Runtime {
   exec(file: string, args: readonly string[], options: ExecOptions, signal: AbortSignal): Promise<ExecResult>;
   /** Whether this minion matches a target expression. */
   match(expression: string, kind: string): Promise<boolean>;
+  /** The state engine for one job; it lies above this module, so whoever starts the process hands it in. */
+  readonly states?: (runtime: Runtime, state: JobState) => StateServices;
 }
 
 /** What one job keeps while it runs. */
@@ -66,6 +69,9 @@ export function createContext(runtime: Runtime, state: JobState): ModuleContext 
     get files() {
       files ??= createFileClient({ opts, minion: runtime.minion, log: runtime.log, signal: state.signal });
       return files;
+    },
+    get states() {
+      return runtime.states?.(runtime, state);
     },
     registry: remembered(registries, runtime.loader, () => createRegistry(runtime.loader)),
     cache: remembered(caches, runtime.loader, () => new Map<string, unknown>()),

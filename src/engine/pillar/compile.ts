@@ -1,5 +1,14 @@
 // The pillar of one minion, from top files to decrypted values.
-import { type Dict, dictEntries, dictGet, dictOf, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import {
+  type Dict,
+  dictEntries,
+  dictGet,
+  dictOf,
+  isDict,
+  newDict,
+  type PlainDict,
+  type Value,
+} from '../../base/codec/value.ts';
 import { SALT_COMPAT_VERSION } from '../../base/util/version.ts';
 import type { PillarContext } from '../../extend/sdk/index.ts';
 import { type Compilation, type SourceWatcher, startCompilation, withPillar } from './compilation.ts';
@@ -80,7 +89,13 @@ function withErrors(pillar: Dict, { errors }: Compilation): Dict {
 }
 
 /** Compiles folders that an external source brings, by their own top files and without external sources. */
-function rootsCompiler({ process, givenOpts, minionId, grains, pillarenv }: Compilation): PillarContext['compileRoots'] {
+function rootsCompiler({
+  process,
+  givenOpts,
+  minionId,
+  grains,
+  pillarenv,
+}: Compilation): PillarContext['compileRoots'] {
   return (roots, saltenv) => {
     const own = newDict(Object.entries(givenOpts));
     own['pillar_roots'] = newDict(Object.entries(roots).map(([env, folders]): [string, Value] => [env, [...folders]]));

@@ -19,11 +19,15 @@ export async function decryptPillar(compilation: Compilation, pillar: Dict): Pro
     const path = String(key).split(delimiter);
     const value = valueAt(done, path);
     if (value === undefined || value === null) continue;
-    const renderer = typeof named === 'string' && named !== '' ? named : String(opts['decrypt_pillar_default'] ?? 'gpg');
+    const renderer =
+      typeof named === 'string' && named !== '' ? named : String(opts['decrypt_pillar_default'] ?? 'gpg');
     try {
       if (valid.length > 0 && !valid.includes(renderer)) {
         const choices = valid.join(', ');
-        throw new HaliteError('call.arguments', `'${renderer}' is not a valid decryption renderer. Valid choices are: ${choices}`);
+        throw new HaliteError(
+          'call.arguments',
+          `'${renderer}' is not a valid decryption renderer. Valid choices are: ${choices}`,
+        );
       }
       done = replaced(done, path, await decryptValue(host, value, renderer)) as Dict;
     } catch (error) {
@@ -37,7 +41,7 @@ export async function decryptPillar(compilation: Compilation, pillar: Dict): Pro
 /** A value with the encrypted texts in it decrypted by a renderer. */
 export async function decryptValue(host: RenderHost, value: Value, renderer: string): Promise<Value> {
   const found = await host.loader.get('renderers', renderer);
-  if (!found || found.extension.input !== 'any') {
+  if (found?.extension.input !== 'any') {
     throw new HaliteError('call.arguments', `Decryption renderer '${renderer}' is not available`);
   }
   const none = newDict();
@@ -66,13 +70,18 @@ function repack(list: Value): [Value, Value][] {
 }
 
 function valueAt(dict: Value, path: readonly string[]): Value | undefined {
-  return path.reduce<Value | undefined>((at, key) => (at !== undefined && isDict(at) ? dictGet(at, key) : undefined), dict);
+  return path.reduce<Value | undefined>(
+    (at, key) => (at !== undefined && isDict(at) ? dictGet(at, key) : undefined),
+    dict,
+  );
 }
 
 function replaced(value: Value, path: readonly string[], now: Value): Value {
   const [key, ...rest] = path;
   if (key === undefined || !isDict(value)) return now;
-  return dictOf(dictEntries(value).map(([name, old]): [Value, Value] => [name, name === key ? replaced(old, rest, now) : old]));
+  return dictOf(
+    dictEntries(value).map(([name, old]): [Value, Value] => [name, name === key ? replaced(old, rest, now) : old]),
+  );
 }
 
 function isEmpty(value: Value): boolean {

@@ -1,6 +1,6 @@
 // Which file and line gave a value.
 import { afterEach, describe, expect, it } from 'vitest';
-import { type PlainDict, newDict } from '../../base/codec/value.ts';
+import { newDict, type PlainDict } from '../../base/codec/value.ts';
 import { sourceLine } from './source-line.ts';
 import { PillarTree } from './testing.ts';
 
@@ -8,7 +8,8 @@ let tree: PillarTree;
 afterEach(() => tree?.remove());
 
 const top = "base:\n  '*':\n    - a\n    - b\n";
-const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value, (_key, item) => (item instanceof Map ? Object.fromEntries(item) : item)));
+const plain = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value, (_key, item) => (item instanceof Map ? Object.fromEntries(item) : item)));
 
 async function explain(key: string, request = {}): Promise<PlainDict> {
   const told = plain(await tree.explain(key, request)) as PlainDict;
@@ -32,7 +33,11 @@ describe('pillar.explain', () => {
   });
 
   it('lists everybody who gave a part of a map', async () => {
-    tree = new PillarTree().write({ 'pillar/top.sls': top, 'pillar/a.sls': 'd:\n  p: 1\n', 'pillar/b.sls': 'd:\n  q: 2\n' });
+    tree = new PillarTree().write({
+      'pillar/top.sls': top,
+      'pillar/a.sls': 'd:\n  p: 1\n',
+      'pillar/b.sls': 'd:\n  q: 2\n',
+    });
     const told = await explain('d');
     expect(told['value']).toEqual({ p: 1, q: 2 });
     expect(told).toMatchObject({ given_by: { source: 'b', line: 1 }, merged_with: [{ source: 'a', line: 1 }] });
@@ -45,7 +50,10 @@ describe('pillar.explain', () => {
         "{% set names = ['x', 'y'] %}\n{% for name in names %}\n{{ name }}:\n  port: {{ loop.index + 80 }}\n{% endfor %}\nlast: yes\n",
       'pillar/b.sls': '',
     });
-    expect(await explain('y:port')).toMatchObject({ value: 82, given_by: { line: 4, text: 'port: {{ loop.index + 80 }}' } });
+    expect(await explain('y:port')).toMatchObject({
+      value: 82,
+      given_by: { line: 4, text: 'port: {{ loop.index + 80 }}' },
+    });
     expect(await explain('last')).toMatchObject({ given_by: { line: 6 } });
   });
 
@@ -57,7 +65,10 @@ describe('pillar.explain', () => {
       'pillar/c.sls': 'x: c\ny: c\n',
       'pillar/d.sls': 'z: d\n',
     });
-    expect(await explain('x')).toMatchObject({ given_by: { source: 'a', line: 5 }, overrides: [{ source: 'c', line: 1 }] });
+    expect(await explain('x')).toMatchObject({
+      given_by: { source: 'a', line: 5 },
+      overrides: [{ source: 'c', line: 1 }],
+    });
     expect(await explain('y')).toMatchObject({ given_by: { source: 'c', line: 2, included_by: 'a' } });
     expect(await explain('in:side:z')).toMatchObject({ value: 'd', given_by: { source: 'd', line: 1 } });
     tree.opts = newDict([['pillar_includes_override_sls', true]]);
@@ -65,7 +76,11 @@ describe('pillar.explain', () => {
   });
 
   it('finds list items, numbers as keys, external sources and values of the command', async () => {
-    tree = new PillarTree().write({ 'pillar/top.sls': top, 'pillar/a.sls': 'l:\n  - one\n  - two\n80: http\n', 'pillar/b.sls': '' });
+    tree = new PillarTree().write({
+      'pillar/top.sls': top,
+      'pillar/a.sls': 'l:\n  - one\n  - two\n80: http\n',
+      'pillar/b.sls': '',
+    });
     tree.opts = newDict([['ext_pillar', [newDict([['cmd_yaml', "echo 'e: 1'"]])]]]);
     expect(await explain('l:1')).toMatchObject({ value: 'two', given_by: { line: 3 } });
     expect(await explain('80')).toMatchObject({ value: 'http', given_by: { line: 4 } });

@@ -3,8 +3,8 @@ import { type Dict, dictEntries, isDict, newDict, type PlainDict, type Value } f
 import { messageOf } from '../../base/errors/index.ts';
 import type { Params, Pillar, PillarContext } from '../../extend/sdk/index.ts';
 import { p } from '../../extend/sdk/index.ts';
-import { bindArguments } from '../exec/bind.ts';
 import { matches, parseTarget } from '../../protocol/target/index.ts';
+import { bindArguments } from '../exec/bind.ts';
 import { renderText } from '../render/index.ts';
 import type { Compilation } from './compilation.ts';
 import { decryptValue } from './decrypt.ts';
@@ -84,8 +84,8 @@ const signatures = new WeakMap<Params, Params>();
 
 /** A map gives parameters by name, a list by place, anything else is the first one. Messages are Python's. */
 function bindSettings(extension: Pillar, minionId: string, pillar: Dict, settings: Value): unknown {
-  let params = signatures.get(extension.params);
-  if (!params) signatures.set(extension.params, (params = { ...leading, ...extension.params }));
+  const params = signatures.get(extension.params) ?? { ...leading, ...extension.params };
+  signatures.set(extension.params, params);
   const byPlace = isDict(settings) ? [] : Array.isArray(settings) ? settings : [settings];
   const byName: PlainDict = newDict();
   if (isDict(settings)) for (const [key, value] of dictEntries(settings)) byName[String(key)] = value;
@@ -114,7 +114,11 @@ function contextOf(compilation: Compilation, pillar: Dict, compileRoots: PillarC
     callWith: (fun, args, kwargs) => host.functions.call(fun, args, kwargs),
     exec: (file, args, options) => host.exec(file, args, options),
     match: (expression, kind) =>
-      matches(parseTarget(expression, kind, { lenient: true, nodegroups: groups }), { id: minionId, grains, pillar }) === 'match',
+      matches(parseTarget(expression, kind, { lenient: true, nodegroups: groups }), {
+        id: minionId,
+        grains,
+        pillar,
+      }) === 'match',
     render: (source, request) => renderText(host, source, request),
     decrypt: (value, renderer) => decryptValue(host, value, renderer),
     gitFolder: (request) => process.gitFolder(request),

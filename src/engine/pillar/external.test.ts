@@ -5,9 +5,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { eventually } from '../../../test/support/eventually.ts';
 import { pyRepr } from '../../base/codec/python/index.ts';
 import { dictOf, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
-import { eventually } from '../../../test/support/eventually.ts';
 import { compilePillar } from './compile.ts';
 import { createProcessHost } from './process-host.ts';
 import { PillarTree } from './testing.ts';
@@ -25,7 +25,9 @@ const external = (name: string, settings: Value, more: Record<string, Value> = {
 
 describe('git', () => {
   const git = (...args: string[]): string =>
-    execFileSync('git', ['-C', join(tree.root, 'repo'), '-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { encoding: 'utf8' });
+    execFileSync('git', ['-C', join(tree.root, 'repo'), '-c', 'user.name=t', '-c', 'user.email=t@t', ...args], {
+      encoding: 'utf8',
+    });
   const commit = (files: Record<string, string>): void => {
     for (const [name, text] of Object.entries(files)) {
       mkdirSync(join(tree.root, 'repo', name, '..'), { recursive: true });
@@ -76,7 +78,12 @@ describe('git', () => {
   it('sees new commits after the interval, and works on when the remote is away', async () => {
     external('git', [`master ${url()}`], { git_pillar_update_interval: 0 });
     const opts = tree.allOpts();
-    const process = createProcessHost(opts, { debug: () => undefined, info: () => undefined, warn: () => undefined, error: (text) => tree.logged.push(text) });
+    const process = createProcessHost(opts, {
+      debug: () => undefined,
+      info: () => undefined,
+      warn: () => undefined,
+      error: (text) => tree.logged.push(text),
+    });
     const compile = async (): Promise<string> => pyRepr(await compilePillar(process.host(), opts, tree.request()));
     expect(await compile()).toContain("'from': 'git'");
     commit({ 'g.sls': 'from: newer\n' });
@@ -112,7 +119,16 @@ describe('http', () => {
   afterEach(() => new Promise((done) => server.close(done)));
 
   it('fills in the id and grains, and sends what it is told', async () => {
-    external('http_yaml', options({ url: url('/yaml/%s?os=<os:name>'), with_grains: true, username: 'u', password: 'p', header_dict: options({ 'X-A': 'b' }) }));
+    external(
+      'http_yaml',
+      options({
+        url: url('/yaml/%s?os=<os:name>'),
+        with_grains: true,
+        username: 'u',
+        password: 'p',
+        header_dict: options({ 'X-A': 'b' }),
+      }),
+    );
     const grains = options({ id: 'web1.example.com', os: options({ name: 'Debian 12' }) });
     expect(pyRepr(await tree.compile({ grains }))).toBe("{'own': 1, 'y': 2}");
     expect(asked).toEqual(['/yaml/web1.example.com?os=Debian%2012 Basic dTpw b']);
@@ -139,7 +155,11 @@ describe('others', () => {
     const grains = options({ id: 'web1.example.com', os: 'Debian' });
     external('nodegroups', options({ pillar_name: 'ng' }), { nodegroups });
     expect(pyRepr(await tree.compile({ grains }))).toBe("{'own': 1, 'ng': ['webs', 'both']}");
-    tree.write({ 'tree/nodegroups/webs/motd': 'group\n', 'tree/nodegroups/dbs/x': 'no\n', 'tree/hosts/web1.example.com/motd': 'host\n' });
+    tree.write({
+      'tree/nodegroups/webs/motd': 'group\n',
+      'tree/nodegroups/dbs/x': 'no\n',
+      'tree/hosts/web1.example.com/motd': 'host\n',
+    });
     external('file_tree', options({ root_dir: '<ROOT>/tree' }), { nodegroups });
     expect(pyRepr(await tree.compile({ grains }))).toBe("{'own': 1, 'motd': b'host'}");
     rmSync(join(tree.root, 'tree/hosts'), { recursive: true });
@@ -158,9 +178,13 @@ describe('others', () => {
         compile: async ({ word }, ctx) => ({ said: word, of: ctx.minionId, so_far: Object.keys(ctx.pillar), ping: await ctx.call('test.ping') }) };`,
     });
     external('mine', 'hello', { extension_modules: '<ROOT>/ext' });
-    expect(pyRepr(await tree.compile())).toBe("{'own': 1, 'said': 'hello', 'of': 'web1.example.com', 'so_far': ['own'], 'ping': True}");
+    expect(pyRepr(await tree.compile())).toBe(
+      "{'own': 1, 'said': 'hello', 'of': 'web1.example.com', 'so_far': ['own'], 'ping': True}",
+    );
     external('mine', options({ wrong: 1 }), { extension_modules: '<ROOT>/ext' });
-    expect(pyRepr(await tree.compile())).toContain("Failed to load ext_pillar mine: ext_pillar() got an unexpected keyword argument 'wrong'");
+    expect(pyRepr(await tree.compile())).toContain(
+      "Failed to load ext_pillar mine: ext_pillar() got an unexpected keyword argument 'wrong'",
+    );
   });
   it('runs sources on request only when they may be', async () => {
     const ext = options({ cmd_yaml: "echo 'asked: 1'" });

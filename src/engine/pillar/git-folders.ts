@@ -14,6 +14,8 @@ interface Remote {
   loaded: Promise<boolean> | undefined;
 }
 
+/** How long a compilation waits for news when there is something older to read. */
+const firstWaitMs = 10_000;
 const defaultRefspecs = ['+refs/heads/*:refs/remotes/origin/*', '+refs/tags/*:refs/tags/*'];
 
 export class GitFolders {
@@ -41,7 +43,10 @@ export class GitFolders {
   }
 
   #remote(request: GitFolderRequest): Remote {
-    const key = createHash('sha256').update([request.name, request.url, request.root].join('\0')).digest('hex').slice(0, 32);
+    const key = createHash('sha256')
+      .update([request.name, request.url, request.root].join('\0'))
+      .digest('hex')
+      .slice(0, 32);
     let remote = this.#remotes.get(key);
     if (!remote) {
       const { user = '', password = '', privkey = '', insecureAuth = false, sslVerify = true } = request;
@@ -57,21 +62,25 @@ export class GitFolders {
     return remote;
   }
 
-  /** Waits for a fetch only when there is nothing to read; otherwise the next compilation sees what is new. */
+  /**
+   * The first time in a process a fetch is waited for, a while at most when there is something to read anyway.
+   * Later ones go on beside: the next compilation sees what is new.
+   */
   async #refresh(remote: Remote, request: GitFolderRequest): Promise<void> {
+    const isFirst = remote.triedAt === Number.NEGATIVE_INFINITY;
     remote.loaded ??= remote.repository.load().catch(() => false);
     const known = await remote.loaded;
-    const due = this.#now() - remote.triedAt >= request.updateSeconds * 1000;
-    if (!due && !remote.updating) return;
-    remote.updating ??= this.#fetch(remote, request).finally(() => {
-      remote.updating = undefined;
-    });
-    if (known) {
-      remote.updating.catch(() => undefined);
-      return;
+    if (this.#now() - remote.triedAt >= request.updateSeconds * 1000) {
+      remote.updating ??= this.#fetch(remote, request).finally(() => {
+        remote.updating = undefined;
+      });
     }
-    await remote.updating;
-    remote.loaded = Promise.resolve(true);
+    const { updating } = remote;
+    if (!updating) return;
+    // Nobody may be waiting any more when it fails.
+    updating.catch(() => undefined);
+    if (!known) await updating;
+    else if (isFirst) await Promise.race([updating, after(firstWaitMs)]);
   }
 
   async #fetch(remote: Remote, request: GitFolderRequest): Promise<void> {
@@ -79,12 +88,17 @@ export class GitFolders {
     try {
       const refs = await remote.repository.fetch();
       remote.repository.use(refs);
+      remote.loaded = Promise.resolve(true);
       await remote.repository.prune(new Set([...refs.branches.values(), ...refs.tags.values()]));
     } catch (error) {
       this.#log.error('a git_pillar remote cannot be fetched', { remote: request.url, error: messageOf(error) });
       if (!(await remote.repository.load().catch(() => false))) throw error;
     }
   }
+}
+
+function after(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }
 
 async function find(repository: GitRepository, ref: string): Promise<string | undefined> {
@@ -100,6 +114,9 @@ function checkUrl({ url, password, insecureAuth }: GitFolderRequest): void {
     throw new HaliteError('config.value', `${JSON.stringify(url)} is not the address of a repository`);
   }
   if (password && /^http:/i.test(url) && !insecureAuth) {
-    throw new HaliteError('config.value', `${url}: a password would be sent in the clear; use https, or set insecure_auth`);
+    throw new HaliteError(
+      'config.value',
+      `${url}: a password would be sent in the clear; use https, or set insecure_auth`,
+    );
   }
 }

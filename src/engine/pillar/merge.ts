@@ -15,7 +15,9 @@ export function mergerOf(opts: Readonly<Record<string, Value>>, warn: (text: str
   const strategy = asked === 'smart' ? (isYamlex ? 'aggregate' : 'recurse') : asked;
   if (strategy === 'aggregate') return checked((base, over) => aggregate(base, over, 1) as Dict);
   if ((mergeStrategies as readonly string[]).includes(strategy)) {
-    return checked((base, over) => mergeDicts(base, over, { strategy: strategy as MergeStrategy, renderer, mergeLists }));
+    return checked((base, over) =>
+      mergeDicts(base, over, { strategy: strategy as MergeStrategy, renderer, mergeLists }),
+    );
   }
   warn(`Unknown merging strategy '${strategy}', fallback to recurse`);
   return checked((base, over) => mergeRecurse(base, over));

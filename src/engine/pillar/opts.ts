@@ -14,9 +14,14 @@ export interface PillarOpts {
 
 const anyEnvironment = '__env__';
 
-export function pillarOpts(given: Readonly<Record<string, Value>>, request: PillarRequest, log: ExtensionLog): PillarOpts {
+export function pillarOpts(
+  given: Readonly<Record<string, Value>>,
+  request: PillarRequest,
+  log: ExtensionLog,
+): PillarOpts {
   const opts = newDict(Object.entries(given));
-  if (request.pillarenv === undefined && given['pillarenv_from_saltenv'] === true) opts['pillarenv'] = request.saltenv ?? null;
+  if (request.pillarenv === undefined && given['pillarenv_from_saltenv'] === true)
+    opts['pillarenv'] = request.saltenv ?? null;
   const saltenv = request.saltenv ?? textOf(given['saltenv']);
   const pillarenv = request.pillarenv ?? textOf(opts['pillarenv']);
   opts['file_client'] = 'local';
@@ -69,7 +74,9 @@ function onDemand(ext: Value | undefined, opts: Readonly<Record<string, Value>>,
   }
   const listed = opts['on_demand_ext_pillar'];
   const allowed = Array.isArray(listed) ? listed : [];
-  const refused = dictEntries(ext).map(([name]) => name).filter((name) => !allowed.includes(name));
+  const refused = dictEntries(ext)
+    .map(([name]) => name)
+    .filter((name) => !allowed.includes(name));
   if (refused.length === 0) return ext;
   log.error(
     `The following ext_pillar modules are not allowed for on-demand pillar data: ${refused.map(String).sort().join(', ')}`,

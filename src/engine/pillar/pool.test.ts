@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { eventually } from '../../../test/support/eventually.ts';
 import { pack } from '../../base/codec/msgpack/index.ts';
 import { newDict, type Value } from '../../base/codec/value.ts';
-import { eventually } from '../../../test/support/eventually.ts';
 import { PillarPool, type PillarPoolOptions } from './pool.ts';
 
 const logged: string[] = [];
@@ -78,16 +78,21 @@ describe('pillar pool', () => {
   });
 
   it('reports what a worker says and goes on', async () => {
-    const pool = open("if (m.n === 1) parentPort.postMessage({ t: 'failed', n: 1, message: 'no luck' }); else done(m.n)");
+    const pool = open(
+      "if (m.n === 1) parentPort.postMessage({ t: 'failed', n: 1, message: 'no luck' }); else done(m.n)",
+    );
     await expect(pool.compile(request)).rejects.toThrow('no luck');
     expect({ ...(await pool.compile(request)) }).toEqual({ ok: true });
   });
 
   it('gives up what takes too long and tells the worker', async () => {
-    const pool = open("log(m.t); if (m.t === 'abort') parentPort.postMessage({ t: 'failed', n: m.n, message: 'aborted' })", {
-      deadlineMs: 30,
-      workers: 1,
-    });
+    const pool = open(
+      "log(m.t); if (m.t === 'abort') parentPort.postMessage({ t: 'failed', n: m.n, message: 'aborted' })",
+      {
+        deadlineMs: 30,
+        workers: 1,
+      },
+    );
     await expect(pool.compile(request)).rejects.toThrow('took too long');
     await eventually('the worker to hear of it', () => logged.includes('abort'));
     expect(pool.threads).toBe(1);

@@ -82,7 +82,15 @@ export class PillarPool {
     this.#entry ??= this.#options.entry ?? findEntry();
     if (this.#entry === 'none') return this.#runHere(kind, request, extra ?? newDict());
     return new Promise((resolve, reject) => {
-      const job: Job = { n: ++this.#n, kind, body: packRequest(request, extra), resolve, reject, timer: undefined, lost: 0 };
+      const job: Job = {
+        n: ++this.#n,
+        kind,
+        body: packRequest(request, extra),
+        resolve,
+        reject,
+        timer: undefined,
+        lost: 0,
+      };
       this.#queue.push(job);
       this.#dispatch();
     });
@@ -204,7 +212,8 @@ export class PillarPool {
     for (const job of thread.jobs.values()) {
       clearTimeout(job.timer);
       job.lost++;
-      if (job.lost > 1) job.reject(new HaliteError('render.failed', 'The pillar worker ended while compiling this pillar'));
+      if (job.lost > 1)
+        job.reject(new HaliteError('render.failed', 'The pillar worker ended while compiling this pillar'));
       else this.#queue.unshift(job);
     }
     thread.jobs.clear();

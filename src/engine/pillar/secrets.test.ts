@@ -15,7 +15,12 @@ const gpg = (args: readonly string[], input: string | Buffer = ''): Buffer =>
   execFileSync('gpg', ['--homedir', keys(), '--batch', '--yes', '--quiet', ...args], { input, stdio: 'pipe' });
 const encrypt = (plain: string | Buffer): string =>
   gpg(['--armor', '--trust-model', 'always', '-r', 'pillar@example.com', '-e'], plain).toString();
-const indented = (text: string, by: string): string => text.trimEnd().split('\n').map((line) => by + line).join('\n');
+const indented = (text: string, by: string): string =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => by + line)
+    .join('\n');
 
 beforeAll(() => {
   tree = new PillarTree();

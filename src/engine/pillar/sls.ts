@@ -173,7 +173,13 @@ class SlsReader {
         if (this.#rendered.has(name)) data = this.#rendered.get(name) ?? null;
         else {
           const under = [...(asked.under ?? []), ...(wanted.key ? wanted.key.split(':') : [])];
-          const next: Asked = { sls: name, saltenv: asked.saltenv, defaults, includedBy: asked.sls, ...(under.length > 0 ? { under } : {}) };
+          const next: Asked = {
+            sls: name,
+            saltenv: asked.saltenv,
+            defaults,
+            includedBy: asked.sls,
+            ...(under.length > 0 ? { under } : {}),
+          };
           const outcome = await this.render(next, depth + 1);
           data = outcome.data;
           last = outcome.errors;
@@ -238,5 +244,4 @@ function isNothing(value: Value): boolean {
   return !value;
 }
 
-const noEnvironment = (saltenv: string): string =>
-  `No matching pillar environment for environment '${saltenv}' found`;
+const noEnvironment = (saltenv: string): string => `No matching pillar environment for environment '${saltenv}' found`;

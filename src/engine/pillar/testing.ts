@@ -71,6 +71,9 @@ export class PillarTree {
 export function expand(value: Value, root: string): Value {
   if (typeof value === 'string') return value.replaceAll('<ROOT>', root);
   if (Array.isArray(value)) return value.map((item) => expand(item, root));
-  if (value === null || typeof value !== 'object' || value instanceof Map || Object.getPrototypeOf(value) !== null) return value;
-  return newDict(Object.entries(value as PlainDict).map(([key, item]) => [expand(key, root) as string, expand(item, root)]));
+  if (value === null || typeof value !== 'object' || value instanceof Map || Object.getPrototypeOf(value) !== null)
+    return value;
+  return newDict(
+    Object.entries(value as PlainDict).map(([key, item]) => [expand(key, root) as string, expand(item, root)]),
+  );
 }

@@ -28,7 +28,11 @@ export async function getTop(compilation: Compilation): Promise<Top> {
     return { ...mergeTops(tops), files };
   } catch (error) {
     if (!(error instanceof WrongShape)) throw error;
-    compilation.errors.thrown('Error encountered while rendering pillar top file.', 'The pillar top file is malformed', error);
+    compilation.errors.thrown(
+      'Error encountered while rendering pillar top file.',
+      'The pillar top file is malformed',
+      error,
+    );
     return { data: new Map(), files, ignored: new Map() };
   }
 }
@@ -52,7 +56,10 @@ async function gather(compilation: Compilation): Promise<Map<string, TopFile[]>>
   }
   for (const [saltenv, list] of [...tops]) {
     const included = list.flatMap(({ data }) => includesOf(data));
-    tops.set(saltenv, list.map(({ data, path }) => ({ data: isDict(data) ? without(data, 'include') : data, path })));
+    tops.set(
+      saltenv,
+      list.map(({ data, path }) => ({ data: isDict(data) ? without(data, 'include') : data, path })),
+    );
     for (const sls of new Set(included)) {
       try {
         const found = await roots.state(sls, saltenv);
@@ -96,28 +103,23 @@ function mergeTops(tops: ReadonlyMap<string, readonly TopFile[]>): Pick<Top, 'da
       if (!isDict(targets)) throw new WrongShape(`${String(saltenv)} is not a map of targets`);
       for (const [target, body] of dictEntries(targets)) {
         const entry = readEntry(target, body);
-        at(data, saltenv).set(target, [...entry.matches, ...entry.states]);
-        at(orders, saltenv).set(target, entry.order);
-        if (entry.ignoreMissing) for (const name of entry.states) atSet(ignored, saltenv).add(name);
+        within(data, saltenv, () => new Map()).set(target, [...entry.matches, ...entry.states]);
+        within(orders, saltenv, () => new Map()).set(target, entry.order);
+        if (entry.ignoreMissing)
+          for (const name of entry.states) within(ignored, saltenv, () => new Set<string>()).add(name);
       }
     }
   }
   for (const [saltenv, targets] of data) {
-    const order = at(orders, saltenv);
+    const order = within(orders, saltenv, () => new Map<Value, number>());
     data.set(saltenv, new Map([...targets].sort(([a], [b]) => (order.get(a) ?? 0) - (order.get(b) ?? 0))));
   }
   return { data, ignored };
 }
 
-function at<T>(map: Map<Value, Map<Value, T>>, key: Value): Map<Value, T> {
-  let inner = map.get(key);
-  if (!inner) map.set(key, (inner = new Map()));
-  return inner;
-}
-
-function atSet(map: Map<Value, Set<string>>, key: Value): Set<string> {
-  let inner = map.get(key);
-  if (!inner) map.set(key, (inner = new Set()));
+function within<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const inner = map.get(key) ?? make();
+  map.set(key, inner);
   return inner;
 }
 

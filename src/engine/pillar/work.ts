@@ -25,7 +25,11 @@ export async function doWork(
 }
 
 /** The merged top file, or the list of errors when there are any. */
-async function showTop(host: PillarHost, opts: Readonly<Record<string, Value>>, request: PillarRequest): Promise<Value> {
+async function showTop(
+  host: PillarHost,
+  opts: Readonly<Record<string, Value>>,
+  request: PillarRequest,
+): Promise<Value> {
   const compilation = startCompilation(host, opts, request);
   const { data } = await getTop(compilation);
   if (compilation.errors.list.length > 0) return [...compilation.errors.list];

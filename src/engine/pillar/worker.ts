@@ -21,8 +21,10 @@ function plainFields(fields: Readonly<Record<string, unknown>>): Record<string, 
   );
 }
 
-const logAt = (level: LogLevel) => (text: string, fields: Readonly<Record<string, unknown>> = {}) =>
-  send({ t: 'log', level, text, fields: plainFields(fields) });
+const logAt =
+  (level: LogLevel) =>
+  (text: string, fields: Readonly<Record<string, unknown>> = {}) =>
+    send({ t: 'log', level, text, fields: plainFields(fields) });
 const log: ExtensionLog = { debug: logAt('debug'), info: logAt('info'), warn: logAt('warn'), error: logAt('error') };
 
 const opts = unpackValue((workerData as { opts: Uint8Array }).opts) as PlainDict;

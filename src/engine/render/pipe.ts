@@ -37,6 +37,8 @@ export function parsePipe(pipe: string): PipeStep[] {
   return spelled.split('|').map((part) => {
     const step = part.trim();
     const space = step.indexOf(' ');
-    return space < 0 ? { name: step, argline: '' } : { name: step.slice(0, space), argline: step.slice(space + 1).trim() };
+    return space < 0
+      ? { name: step, argline: '' }
+      : { name: step.slice(0, space), argline: step.slice(space + 1).trim() };
   });
 }

@@ -13,10 +13,14 @@ export function decodeSource(bytes: Buffer, path: string): string {
   const { at, reason } = firstBadByte(bytes);
   const byte = (bytes[at] ?? 0).toString(16).padStart(2, '0');
   const line = bytes.subarray(0, at).toString('latin1').split('\n').length;
-  throw new RenderError(`'utf-8' codec can't decode byte 0x${byte} in position ${at}: ${reason}`, { file: path, line }, {
-    pyType: 'UnicodeDecodeError',
-    hint: 'Save the file as UTF-8.',
-  });
+  throw new RenderError(
+    `'utf-8' codec can't decode byte 0x${byte} in position ${at}: ${reason}`,
+    { file: path, line },
+    {
+      pyType: 'UnicodeDecodeError',
+      hint: 'Save the file as UTF-8.',
+    },
+  );
 }
 
 function firstBadByte(bytes: Buffer): { at: number; reason: string } {

@@ -102,16 +102,18 @@ describe('pipes', () => {
 describe('jinja', () => {
   it('calls functions by subscript and attribute, with named arguments', async () => {
     const calls: [string, readonly Value[], PlainDict][] = [];
-    expect(await shown("x: {{ salt['test.echo']('a') }}{{ salt.test.echo('b', n=1) }}", {}, { calls })).toBe("{'x': 'ab'}");
+    expect(await shown("x: {{ salt['test.echo']('a') }}{{ salt.test.echo('b', n=1) }}", {}, { calls })).toBe(
+      "{'x': 'ab'}",
+    );
     expect(calls.map(([fun, args, kwargs]) => [fun, args, { ...kwargs }])).toEqual([
       ['test.echo', ['a'], {}],
       ['test.echo', ['b'], { n: 1 }],
     ]);
   });
   it('knows which functions exist', async () => {
-    expect(await shown("x: {{ 'test.echo' in salt }}\ny: {{ 'test.no' in salt }}\nz: {{ salt['no.no'] is defined }}")).toBe(
-      "{'x': True, 'y': False, 'z': False}",
-    );
+    expect(
+      await shown("x: {{ 'test.echo' in salt }}\ny: {{ 'test.no' in salt }}\nz: {{ salt['no.no'] is defined }}"),
+    ).toBe("{'x': True, 'y': False, 'z': False}");
     expect((await failure("{{ salt['test.no']() }}")).message).toMatch(
       /^Jinja variable 'salt.utils.templates.AliasedLoader object' has no attribute 'test.no'; line 1\n/,
     );
@@ -160,7 +162,11 @@ describe('yaml', () => {
   it.each([
     ['x: a: b', 'mapping values are not allowed in this context', 1],
     ['x:\n\ty: 1', 'found character that cannot start any token', 2],
-    ['x: 1\nx: 2', 'while constructing a mapping\n  in "<unicode string>", line 1, column 1\nfound conflicting ID \'x\'\n  in "<unicode string>", line 2, column 1', 2],
+    [
+      'x: 1\nx: 2',
+      'while constructing a mapping\n  in "<unicode string>", line 1, column 1\nfound conflicting ID \'x\'\n  in "<unicode string>", line 2, column 1',
+      2,
+    ],
   ])('says what is wrong with %j, and where', async (text, message, line) => {
     const error = await failure(text, { renderer: 'yaml', path: '/srv/x.sls' });
     expect(error.message).toBe(message);

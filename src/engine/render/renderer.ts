@@ -1,10 +1,9 @@
 // Runs a text through its pipe of renderers.
-import { stat } from 'node:fs/promises';
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import type { Loaded } from '../../extend/loader/index.ts';
 import { RenderError, type RendererContext, type RenderRequest } from '../../extend/sdk/index.ts';
 import type { RenderHost } from './host.ts';
-import { parsePipe, type PipeStep, shebangOf, shebangOfString } from './pipe.ts';
+import { type PipeStep, parsePipe, shebangOf, shebangOfString } from './pipe.ts';
 import { readSource } from './read-source.ts';
 import { refusalOf } from './refused.ts';
 
@@ -29,12 +28,11 @@ export async function renderFile(
   request: RenderRequest = {},
   watch?: StepWatcher,
 ): Promise<Value> {
-  const found = await stat(path).catch(() => undefined);
-  if (!found?.isFile()) {
+  const text = await readSource(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT' && error.code !== 'EISDIR' && error.code !== 'ENOTDIR') throw error;
     host.log.error(`Template does not exist: ${path}`);
-    return newDict();
-  }
-  const text = await readSource(path);
+    return '';
+  });
   if (text.trim() === '') return newDict();
   return runPipe(host, text, shebangOf(text), { ...request, path }, watch);
 }
@@ -61,10 +59,18 @@ async function runPipe(
   return value;
 }
 
-async function runStep(host: RenderHost, step: Step, input: Value, request: RenderRequest, first: boolean): Promise<Value> {
+async function runStep(
+  host: RenderHost,
+  step: Step,
+  input: Value,
+  request: RenderRequest,
+  first: boolean,
+): Promise<Value> {
   const { extension } = step.found;
   if (extension.input === 'text' && typeof input !== 'string') {
-    throw new RenderError(`The renderer ${step.name} takes text, but the one before it gave data`, { file: request.path });
+    throw new RenderError(`The renderer ${step.name} takes text, but the one before it gave data`, {
+      file: request.path,
+    });
   }
   const value = await extension.render(input, contextOf(host, step.argline, request, first));
   return value === null && extension.output === 'data' ? newDict() : value;

@@ -65,6 +65,12 @@ function placed(error: SaltRenderError, request: RenderRequest): RenderError {
   const { jinja } = error;
   const main = request.path ?? 'template';
   const stack = jinja.frames.map((frame) => `${frame.path ?? frame.template ?? main}(${frame.line})`);
-  const place = { file: jinja.path ?? request.path, line: jinja.line, column: jinja.column, excerpt: jinja.excerpt, stack };
+  const place = {
+    file: jinja.path ?? request.path,
+    line: jinja.line,
+    column: jinja.column,
+    excerpt: jinja.excerpt,
+    stack,
+  };
   return new RenderError(error.message, place, { cause: error });
 }

@@ -5,7 +5,7 @@ import { HaliteError } from '../../base/errors/index.ts';
 import type { MinionServices, StateRun, StateRunRequest } from '../../extend/sdk/index.ts';
 import { collectGrains, type JobState, type Runtime } from '../exec/index.ts';
 import { textOf } from './data.ts';
-import { clientFiles, pipelineRenderer, renderHost } from './minion-sources.ts';
+import { clientFiles, pipelineRenderer } from './minion-sources.ts';
 import { StateSession } from './run/session.ts';
 import { callOptions, environmentsOf, withMasterOptions } from './run-options.ts';
 import { gatherPillar, readOverride } from './run-pillar.ts';
@@ -100,5 +100,5 @@ async function decryptOverride(session: StateSession, value: Value, renderer: st
     );
   }
   const { decryptValue } = await import('../pillar/decrypt.ts');
-  return decryptValue(renderHost(session), value, name);
+  return decryptValue(session.renderHost(), value, name);
 }

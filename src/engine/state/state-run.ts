@@ -185,6 +185,15 @@ export class MinionStateRun implements StateRun {
     return compileForShow(this.#builder.high, errors, this.#disabled);
   }
 
+  async graph(mods: readonly string[] | undefined, format: 'dot' | 'svg'): Promise<Applied> {
+    const chunks = await this.lowFor(mods);
+    if (!areChunks(chunks)) return refused(chunks);
+    const { stateGraph } = await import('./graph/model.ts');
+    const graph = stateGraph(chunks);
+    if (format === 'dot') return shownAs((await import('./graph/dot.ts')).toDot(graph));
+    return shownAs((await import('./graph/svg.ts')).toSvg(graph));
+  }
+
   async stateUsage(): Promise<Applied> {
     const top = await this.#top.read();
     const errors = this.#top.verify(top);

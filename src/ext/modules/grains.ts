@@ -263,7 +263,7 @@ const reading = {
   }),
   filter_by: fn({
     doc: 'Picks an entry of a dictionary by the value of a grain; keys may be globs. `base` is merged below and `merge` above it.',
-    examples: [`salt '*' grains.filter_by '{Debian: Debheads rule, RedHat: I love my hat}'`],
+    examples: [`salt '*' grains.filter_by '{Debian: apache2, RedHat: httpd}'`],
     params: {
       lookup_dict: p.dict({ doc: 'grain value → anything' }),
       grain: p.string({ default: 'os_family', doc: 'the grain to look at' }),

@@ -135,7 +135,8 @@ const byId = (kind: Kind, doc: string, example: string) =>
     doc,
     examples: [example],
     params: { tgt: p.any(), minion_id: minionId },
-    inline: kind !== 'compound',
+    // Somebody's regular expression may take long: not in the daemon.
+    inline: kind === 'glob' || kind === 'list',
     run: ({ tgt, minion_id }, ctx) => matches(kind, tgt, minion_id, DEFAULT_DELIMITER, ctx),
   });
 const byData = (kind: Kind, doc: string, example: string) =>
@@ -143,7 +144,7 @@ const byData = (kind: Kind, doc: string, example: string) =>
     doc,
     examples: [example, `${example} delimiter='|'`],
     params: { tgt: p.string(), delimiter },
-    inline: true,
+    inline: kind === 'grain' || kind === 'pillar',
     run: (args, ctx) => matches(kind, args.tgt, null, args.delimiter, ctx),
   });
 
@@ -158,7 +159,7 @@ export default defineModule({
   name: 'match',
   doc: 'Whether this minion fits a target expression.',
   functions: {
-    compound: byId('compound', 'Whether a compound expression fits.', `salt '*' match.compound 'L@cheese,foo and *'`),
+    compound: byId('compound', 'Whether a compound expression fits.', `salt '*' match.compound 'L@web1,web2 and *'`),
     glob: byId('glob', 'Whether a glob fits the id.', "salt '*' match.glob '*'"),
     pcre: byId('pcre', 'Whether a regular expression fits the id.', "salt '*' match.pcre '.*'"),
     list: byId('list', 'Whether a list of ids contains this one.', "salt '*' match.list 'server1,server2'"),
@@ -168,11 +169,11 @@ export default defineModule({
       'Whether a regular expression fits a grain.',
       "salt '*' match.grain_pcre 'os:Fedo.*'",
     ),
-    pillar: byData('pillar', 'Whether a pillar key has a value (a glob).', "salt '*' match.pillar 'cheese:foo'"),
+    pillar: byData('pillar', 'Whether a pillar key has a value (a glob).', "salt '*' match.pillar 'role:web'"),
     pillar_pcre: byData(
       'pillar_pcre',
       'Whether a regular expression fits a pillar value.',
-      "salt '*' match.pillar_pcre 'cheese:(swiss|american)'",
+      "salt '*' match.pillar_pcre 'role:(web|db)'",
     ),
     ipcidr: fn({
       doc: 'Whether an address or network fits one of this minion’s addresses.',
@@ -188,7 +189,7 @@ export default defineModule({
     }),
     filter_by: fn({
       doc: 'The value of the first expression in a dictionary that fits, or that of the default key.',
-      examples: [`salt '*' match.filter_by '{foo*: Foo rules!, bar*: Bar rules!}' minion_id=bar03`],
+      examples: [`salt '*' match.filter_by '{web*: frontend, db*: backend}' minion_id=db03`],
       params: { lookup: p.dict(), ...choiceParams, default: p.any({ default: 'default' }) },
       run: (args, ctx) => choose(dictEntries(args.lookup), args, dictGet(args.lookup, args.default) ?? null, ctx),
     }),
@@ -208,7 +209,7 @@ export default defineModule({
     }),
     ifelse: fn({
       doc: 'Takes pairs of expression and value and a last value: the value of the first expression that fits, or the last.',
-      examples: [`salt '*' match.ifelse 'foo*' 'Foo rules!' 'bar*' 'Bar rules!' 'neither'`],
+      examples: [`salt '*' match.ifelse 'web*' frontend 'db*' backend other`],
       params: { args: p.rest(), ...choiceParams },
       run({ args, ...choice }, ctx) {
         if (args.length % 2 === 0)

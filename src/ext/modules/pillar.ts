@@ -203,7 +203,7 @@ export default defineModule({
     }),
     filter_by: fn({
       doc: 'Picks an entry of a dictionary by the value of a pillar key; keys may be globs. `base` is merged below and `merge` above it.',
-      examples: [`salt '*' pillar.filter_by '{web: Serve it up, db: I query, default: x}' role`],
+      examples: [`salt '*' pillar.filter_by '{web: nginx, db: postgresql, default: none}' role`],
       params: {
         lookup_dict: p.dict(),
         pillar: p.string({ doc: 'the key to look at' }),

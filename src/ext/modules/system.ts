@@ -193,7 +193,7 @@ export default defineModule({
     }),
     set_computer_desc: fn({
       doc: 'Sets the descriptive name of the machine.',
-      examples: [`salt '*' system.set_computer_desc "Michael's laptop"`],
+      examples: [`salt '*' system.set_computer_desc "Office printer server"`],
       params: { desc: p.string() },
       run: (args, ctx) => setDescription(args.desc, ctx),
     }),

@@ -209,7 +209,7 @@ const computing = {
 const failures = {
   exception: fn({
     doc: 'Fails with an exception.',
-    examples: ["salt '*' test.exception 'Oh noes!'"],
+    examples: ["salt '*' test.exception 'something broke'"],
     params: { message: p.string({ default: 'Test Exception' }) },
     run({ message }) {
       throw pythonError('Exception', message);

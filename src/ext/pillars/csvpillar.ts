@@ -1,6 +1,6 @@
 // External pillar `csv`: a row of a table, found by the minion's id.
 import { readFile } from 'node:fs/promises';
-import { definePillar, type Dict, dictOf, newDict, p, type Value } from 'halite/sdk';
+import { type Dict, definePillar, dictOf, newDict, p, type Value } from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
 import { parseCsv } from './_lib/csv.ts';
 

@@ -1,5 +1,5 @@
 // External pillar `extra_minion_data_in_pillar`: what minions send along (`pass_to_ext_pillars`).
-import { definePillar, type Dict, dictEntries, dictGet, dictOf, isDict, newDict, p, type Value } from 'halite/sdk';
+import { type Dict, definePillar, dictEntries, dictGet, dictOf, isDict, newDict, p, type Value } from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
 
 /** The part of the data at a path `a:b`, under the same keys. */

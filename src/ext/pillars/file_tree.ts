@@ -1,7 +1,17 @@
 // External pillar `file_tree`: folders become maps and files become values, by minion and nodegroup.
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { isAbsolute, join, normalize } from 'node:path';
-import { definePillar, type Dict, dictGet, isDict, newDict, p, type PillarContext, type PlainDict, type Value } from 'halite/sdk';
+import {
+  type Dict,
+  definePillar,
+  dictGet,
+  isDict,
+  newDict,
+  type PillarContext,
+  type PlainDict,
+  p,
+  type Value,
+} from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
 import { matchesGlob, mergeRecurse } from '../../base/util/index.ts';
 
@@ -19,7 +29,13 @@ const deepest = 64;
 /** Folders named by a minion's id must lie where they seem to lie. */
 const isName = (name: string): boolean => name !== '' && name !== '.' && name !== '..' && !/[/\0]/.test(name);
 
-async function readTree(folder: string, prefix: string, settings: Settings, ctx: PillarContext, depth = 0): Promise<Dict> {
+async function readTree(
+  folder: string,
+  prefix: string,
+  settings: Settings,
+  ctx: PillarContext,
+  depth = 0,
+): Promise<Dict> {
   const entries = (await readdir(folder, { withFileTypes: true })).sort((a, b) => (a.name < b.name ? -1 : 1));
   const folders: [string, Value][] = [];
   const files: [string, Value][] = [];
@@ -39,7 +55,12 @@ async function readTree(folder: string, prefix: string, settings: Settings, ctx:
   return newDict([...folders, ...files]);
 }
 
-async function readValue(path: string, name: string, settings: Settings, ctx: PillarContext): Promise<Value | undefined> {
+async function readValue(
+  path: string,
+  name: string,
+  settings: Settings,
+  ctx: PillarContext,
+): Promise<Value | undefined> {
   const bytes = await readFile(path).catch((error: Error) => {
     ctx.log.error(`file_tree: Error reading ${path}: ${error.message}`);
     return undefined;
@@ -110,7 +131,10 @@ export default definePillar({
   name: 'file_tree',
   doc: 'Files below root_dir/hosts/<minion id> and root_dir/nodegroups/<group> as values; folders are maps.',
   params: {
-    root_dir: p.path({ default: null, doc: 'the folder; a relative one is looked for in the pillar roots of pillarenv' }),
+    root_dir: p.path({
+      default: null,
+      doc: 'the folder; a relative one is looked for in the pillar roots of pillarenv',
+    }),
     follow_dir_links: p.bool({ default: false }),
     debug: p.bool({ default: false, doc: 'kept for compatibility' }),
     keep_newline: p.any({ default: false, doc: 'keep the last line break: true, false, or globs of files' }),

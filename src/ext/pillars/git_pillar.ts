@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readlink, rename, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { definePillar, type Dict, dictEntries, isDict, newDict, p, type PillarContext, type Value } from 'halite/sdk';
+import { type Dict, definePillar, dictEntries, isDict, newDict, type PillarContext, p, type Value } from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
 import { type MergeStrategy, mergeDicts } from '../../base/util/index.ts';
 
@@ -24,7 +24,9 @@ interface Tree {
 const anyEnvironment = '__env__';
 
 function readRemote(item: Value, ctx: PillarContext): Remote {
-  const [[id, settings = null] = ['', null]] = isDict(item) ? dictEntries(item) : [[pyStr(item), null] as [Value, Value]];
+  const [[id, settings = null] = ['', null]] = isDict(item)
+    ? dictEntries(item)
+    : [[pyStr(item), null] as [Value, Value]];
   const words = pyStr(id).trim().split(/\s+/);
   const own = new Map<string, Value>();
   for (const part of Array.isArray(settings) ? settings : settings === null ? [] : [settings]) {
@@ -84,11 +86,15 @@ async function checkout(remote: Remote, ctx: PillarContext): Promise<Tree | unde
     ...(Array.isArray(refspecs) ? { refspecs: refspecs.map(pyStr) } : {}),
   });
   if (folder === undefined) {
-    ctx.log.error(`Failed to checkout ${targetOf(remote, ctx)} from git_pillar remote '${remote.id}': remote ref does not exist`);
+    ctx.log.error(
+      `Failed to checkout ${targetOf(remote, ctx)} from git_pillar remote '${remote.id}': remote ref does not exist`,
+    );
     return undefined;
   }
   const env = environmentOf(remote, ctx);
-  const mountpoint = textSetting(remote, 'mountpoint', ctx).replace(/^[a-z]+:\/\//, '').replace(/^\/+|\/+$/g, '');
+  const mountpoint = textSetting(remote, 'mountpoint', ctx)
+    .replace(/^[a-z]+:\/\//, '')
+    .replace(/^\/+|\/+$/g, '');
   if (mountpoint === '') return { folder, env, mounted: false };
   return { folder: await mounted(folder, mountpoint, ctx), env, mounted: true };
 }
@@ -124,7 +130,10 @@ base, fallback, mountpoint, all_saltenvs, name, user, password, privkey). __env_
     let pillar: Dict = newDict();
     for (const tree of trees) {
       if (tree.mounted || (ctx.pillarenv && tree.env !== ctx.pillarenv)) continue;
-      const others = ctx.opts['git_pillar_includes'] === false ? [] : trees.filter((other) => other !== tree && other.env === tree.env);
+      const others =
+        ctx.opts['git_pillar_includes'] === false
+          ? []
+          : trees.filter((other) => other !== tree && other.env === tree.env);
       const roots = [tree, ...others].map(({ folder }) => folder);
       pillar = mergeDicts(pillar, await ctx.compileRoots({ [tree.env]: roots }, tree.env), { strategy, mergeLists });
     }

@@ -1,5 +1,5 @@
 // External pillar `gpg`: decrypts what the sources before it gave.
-import { definePillar, type Dict, p } from 'halite/sdk';
+import { type Dict, definePillar, p } from 'halite/sdk';
 
 export default definePillar({
   name: 'gpg',

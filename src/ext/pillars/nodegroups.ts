@@ -1,5 +1,5 @@
 // External pillar `nodegroups`: the nodegroups the minion is in.
-import { definePillar, type Dict, dictEntries, dictOf, isDict, p } from 'halite/sdk';
+import { type Dict, definePillar, dictEntries, dictOf, isDict, p } from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
 
 export default definePillar({

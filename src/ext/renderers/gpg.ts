@@ -1,7 +1,16 @@
 // Renderer `gpg`: decrypts PGP messages inside text or data with the system's gpg.
 import { isUtf8 } from 'node:buffer';
 import { dirname, join } from 'node:path';
-import { defineRenderer, type Dict, dictEntries, dictOf, isDict, RenderError, type RendererContext, type Value } from 'halite/sdk';
+import {
+  type Dict,
+  defineRenderer,
+  dictEntries,
+  dictOf,
+  isDict,
+  RenderError,
+  type RendererContext,
+  type Value,
+} from 'halite/sdk';
 import { pyRepr } from '../../base/codec/python/index.ts';
 import { markOrdered } from '../../base/codec/yaml/index.ts';
 import { gpgDecrypt, removeStaleLocks } from './_lib/gpg.ts';
@@ -71,9 +80,11 @@ class Decrypter {
     this.#folder ??= keyFolder(this.#ctx);
     const folder = await this.#folder;
     await removeStaleLocks(folder);
-    const { plain, said } = await gpgDecrypt(Buffer.from(cipher), folder, signal).catch((error: NodeJS.ErrnoException) => {
-      throw error.code === 'ENOENT' ? new RenderError('GPG unavailable', {}, { hint: 'Install gpg.' }) : error;
-    });
+    const { plain, said } = await gpgDecrypt(Buffer.from(cipher), folder, signal).catch(
+      (error: NodeJS.ErrnoException) => {
+        throw error.code === 'ENOENT' ? new RenderError('GPG unavailable', {}, { hint: 'Install gpg.' }) : error;
+      },
+    );
     if (plain.length === 0) {
       const text = `Could not decrypt cipher ${pyRepr(Buffer.from(cipher))}, received: ${pyRepr(said)}`;
       if (opts['gpg_decrypt_must_succeed'] !== false) throw new RenderError(text);

@@ -17,11 +17,15 @@ export function yamlRenderError(error: YamlError, file: string | undefined): Ren
   const hint = hintFor(error);
   const text = marked.has(kind) ? error.message : (renamed[error.problem] ?? error.problem);
   const own = kind === 'ScannerError' || kind === 'ParserError' || kind === 'ConstructorError';
-  return new RenderError(text, { file, line, column, excerpt }, {
-    pyType: own ? 'SaltRenderError' : kind,
-    cause: error,
-    ...(hint ? { hint } : {}),
-  });
+  return new RenderError(
+    text,
+    { file, line, column, excerpt },
+    {
+      pyType: own ? 'SaltRenderError' : kind,
+      cause: error,
+      ...(hint ? { hint } : {}),
+    },
+  );
 }
 
 function hintFor(error: YamlError): string | undefined {

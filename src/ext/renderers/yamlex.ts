@@ -1,11 +1,20 @@
 // Renderer `yamlex`: YAML whose values may be joined (`!aggregate`) or started anew (`!reset`) instead of replaced.
-import { defineRenderer, type Dict, dictHas, newDict, RenderError, type Value } from 'halite/sdk';
+import { type Dict, defineRenderer, dictHas, newDict, RenderError, type Value } from 'halite/sdk';
 import { composeSingle } from '../../base/codec/yaml/composer.ts';
 import { constructScalar } from '../../base/codec/yaml/construct-scalar.ts';
 import { DictBuilder } from '../../base/codec/yaml/dict-builder.ts';
 import { YamlError } from '../../base/codec/yaml/index.ts';
 import { flattenMerges } from '../../base/codec/yaml/merge.ts';
-import { CollectionNode, kindName, mappingKind, reprNodeValue, ScalarNode, scalarKind, sequenceKind, type YamlNode } from '../../base/codec/yaml/nodes.ts';
+import {
+  type CollectionNode,
+  kindName,
+  mappingKind,
+  reprNodeValue,
+  ScalarNode,
+  scalarKind,
+  sequenceKind,
+  type YamlNode,
+} from '../../base/codec/yaml/nodes.ts';
 import { EventParser } from '../../base/codec/yaml/parser.ts';
 import { resolveScalar, tags } from '../../base/codec/yaml/resolver.ts';
 import { Scanner } from '../../base/codec/yaml/scanner.ts';

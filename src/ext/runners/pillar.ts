@@ -1,5 +1,17 @@
 // Runner `pillar`: what minions would get, and where it comes from.
-import { defineRunner, type Dict, dictEntries, dictOf, masterFn, type MasterContext, newDict, p, type PillarAsk, type PlainDict, type Value } from 'halite/sdk';
+import {
+  type Dict,
+  defineRunner,
+  dictEntries,
+  dictOf,
+  type MasterContext,
+  masterFn,
+  newDict,
+  type PillarAsk,
+  type PlainDict,
+  p,
+  type Value,
+} from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
 import { globMatcher } from '../../base/util/fnmatch.ts';
 
@@ -18,7 +30,10 @@ async function asked(ctx: MasterContext, minion: string, extra: PlainDict): Prom
 }
 
 const matching = (ctx: MasterContext, minion: string): string[] =>
-  ctx.master.fleet.all().map(({ id }) => id).filter(globMatcher(minion));
+  ctx.master.fleet
+    .all()
+    .map(({ id }) => id)
+    .filter(globMatcher(minion));
 
 const extraArguments = p.kwargs({ doc: 'saltenv, pillarenv; anything else is a grain' });
 
@@ -29,7 +44,8 @@ async function kept(ctx: MasterContext, minion: string, extra: PlainDict, forget
     return false;
   }
   const found = newDict();
-  const pillarenv = extra['pillarenv'] === undefined || extra['pillarenv'] === null ? undefined : pyStr(extra['pillarenv']);
+  const pillarenv =
+    extra['pillarenv'] === undefined || extra['pillarenv'] === null ? undefined : pyStr(extra['pillarenv']);
   for (const id of matching(ctx, minion)) {
     if (forget) await pillars.forget(id);
     const pillar = await pillars.cached(id, pillarenv);
@@ -46,7 +62,8 @@ export default defineRunner({
       doc: 'The pillar a minion would get; without one, what everybody would get.',
       examples: ['salt-run pillar.show_pillar web1', 'salt-run pillar.show_pillar pillarenv=dev'],
       params: { minion: p.string({ default: '*', doc: 'the minion' }), kwargs: extraArguments },
-      run: async ({ minion, kwargs }, ctx): Promise<Dict> => ctx.master.pillars.compile(await asked(ctx, minion, kwargs)),
+      run: async ({ minion, kwargs }, ctx): Promise<Dict> =>
+        ctx.master.pillars.compile(await asked(ctx, minion, kwargs)),
     }),
     show_top: masterFn({
       doc: 'The merged pillar top file as it is rendered for a minion, or for the first one known.',

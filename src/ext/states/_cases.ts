@@ -2,7 +2,7 @@
 import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { dictEntries, isDict, type Module, newDict, type PlainDict, type StateModule, type StateResult, type Value } from 'halite/sdk';
+import { dictEntries, HaliteError, isDict, type Module, newDict, type PlainDict, type StateModule, type StateResult, type Value } from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
 import { loadYaml } from '../../base/codec/yaml/index.ts';
 import { apply, type StateTestOptions } from './_testing.ts';
@@ -10,9 +10,11 @@ import { testFiles } from './_testing-files.ts';
 import { runProgram } from '../modules/_testing.ts';
 
 export interface Expected {
-  readonly result: Value;
-  readonly comment: Value;
-  readonly changes: Value;
+  readonly result?: Value;
+  readonly comment?: Value;
+  readonly changes?: Value;
+  /** It throws. */
+  readonly raised?: string;
   readonly warnings?: Value;
 }
 
@@ -31,7 +33,7 @@ export interface StateCase {
   readonly opts?: PlainDict;
   readonly low?: PlainDict;
   readonly lowstate?: PlainDict[];
-  /** Execution functions replaced: function → answer, or a list of answers under `each`. */
+  /** Execution functions replaced: function → answer; see `answerOf` for answers that depend on the call. */
   readonly calls?: Record<string, Value>;
   readonly test?: Expected;
   readonly apply?: Expected;
@@ -125,21 +127,41 @@ function found(root: string, path: string, expected: Value): unknown {
   return about;
 }
 
+/** An answer that depends on the call: `each` one after another, `by` a keyword that is set, `compare` two versions. */
+function answerOf(answer: Value): (args: readonly Value[], kwargs: PlainDict) => Value {
+  const spec = isDict(answer) && !(answer instanceof Map) ? answer : newDict();
+  const each = Array.isArray(spec['each']) ? [...spec['each']] : undefined;
+  const by = isDict(spec['by'] ?? null) ? (spec['by'] as PlainDict) : newDict();
+  return (args, kwargs) => {
+    if (spec['compare'] === true) return Math.sign(Number.parseFloat(pyStr(args[0] ?? '')) - Number.parseFloat(pyStr(args[1] ?? '')));
+    const key = Object.keys(by).find((name) => kwargs[name]);
+    if (key !== undefined) return by[key] as Value;
+    return each ? (each.length > 1 ? (each.shift() as Value) : (each[0] as Value)) : answer;
+  };
+}
+
 function fakes(given: Record<string, Value>, log: unknown[]): NonNullable<StateTestOptions['calls']> {
   return Object.fromEntries(
     Object.entries(given).map(([fun, answer]) => {
-      const each = isDict(answer) && !(answer instanceof Map) && Array.isArray(answer['each']) ? [...answer['each']] : undefined;
+      const choose = answerOf(answer);
       return [
         fun,
         (args: readonly Value[], kwargs: PlainDict): Value => {
           log.push(comparable(Object.keys(kwargs).length > 0 ? [fun, args, kwargs] : [fun, args]));
-          const now = each ? (each.length > 1 ? (each.shift() as Value) : (each[0] as Value)) : answer;
-          if (isDict(now) && !(now instanceof Map) && typeof now['raise'] === 'string') throw new Error(now['raise']);
+          const now = choose(args, kwargs);
+          if (isDict(now) && !(now instanceof Map) && typeof now['raise'] === 'string') throw new HaliteError('call.failed', now['raise']);
           return now;
         },
       ];
     }),
   );
+}
+
+/** As Salt names what was thrown. */
+function raisedText(error: unknown): string {
+  if (!(error instanceof Error)) throw error;
+  if (!(error instanceof HaliteError)) return `${error.name}: ${error.message}`;
+  return `${error.code === 'call.arguments' ? 'SaltInvocationError' : 'CommandExecutionError'}: ${error.message}`;
 }
 
 export interface CaseOutcome {
@@ -172,13 +194,20 @@ export async function runCase(row: StateCase, states: readonly StateModule[], mo
       files: testFiles(join(tmp, 'roots'), join(tmp, 'cache/files')),
       calls: fakes(fill(row.calls ?? {}, tmp) as Record<string, Value>, log),
     });
+    const attempt = async (test: boolean): Promise<unknown> => {
+      try {
+        return outcome(await apply({ ...options(), test }, row.state, args));
+      } catch (error) {
+        return { raised: raisedText(error) };
+      }
+    };
     const args = fill(row.args as Value, tmp) as Record<string, Value>;
     const got: CaseOutcome = {};
-    if (row.test) got.test = outcome(await apply({ ...options(), test: true }, row.state, args));
+    if (row.test) got.test = await attempt(true);
     log.length = 0;
-    if (row.apply) got.apply = outcome(await apply(options(), row.state, args));
+    if (row.apply) got.apply = await attempt(false);
     if (row.called) got.called = [...log];
-    if (row.again) got.again = outcome(await apply(options(), row.state, args));
+    if (row.again) got.again = await attempt(false);
     if (row.left) {
       got.left = Object.fromEntries(Object.entries(row.left).map(([path, expected]) => [path, found(tmp, path, expected)]));
     }

@@ -1,5 +1,5 @@
 // A context for tests of state modules: real programs, real execution modules, and the result builders of the engine.
-import { newDict, type PlainDict, type RenderRequest, type StateContext, type StateFunction, type StateModule, type StateResult, type Value } from 'halite/sdk';
+import { type FunctionInfo, newDict, p, type PlainDict, type RenderRequest, type StateContext, type StateFunction, type StateModule, type StateResult, type Value } from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
 import { bind, type TestContext, type TestContextOptions, testContext } from '../modules/_testing.ts';
 
@@ -60,6 +60,9 @@ async function renderNames(text: string, request: RenderRequest = {}): Promise<V
   });
 }
 
+/** A replaced function takes whatever it is given. */
+const anyFunction = (name: string): FunctionInfo => ({ name, doc: '', params: { args: p.rest(), kwargs: p.kwargs() } });
+
 /** A context for one state; `run` binds arguments as the engine does. */
 export function stateContext(options: StateTestOptions, name: string): StateTestContext {
   const base = testContext(options);
@@ -69,7 +72,13 @@ export function stateContext(options: StateTestOptions, name: string): StateTest
     const fake = options.calls?.[fun];
     return fake ? fake(args, kwargs) : real(fun, args, kwargs);
   };
+  const { functionInfo } = base.registry;
+  const registry: StateContext['registry'] = {
+    ...base.registry,
+    functionInfo: async (kind, fun) => (kind === 'modules' && options.calls && fun in options.calls ? anyFunction(fun) : functionInfo(kind, fun)),
+  };
   const ctx = Object.assign(base, {
+    registry,
     test: options.test ?? false,
     render: renderNames,
     callWith,

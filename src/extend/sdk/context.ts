@@ -3,6 +3,7 @@ import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
 import type { FileClient, FileServerView, FileSlice } from './files.ts';
 import type { PillarView } from './pillars.ts';
 import type { RenderRequest } from './renderers.ts';
+import type { StateServices } from './state-services.ts';
 
 export interface ExtensionLog {
   debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
@@ -103,6 +104,8 @@ export interface ModuleContext {
   /** Files of the file server, of the web and of the minion's cache. */
   readonly files: FileClient;
   readonly registry: Registry;
+  /** Compiles and applies states; undefined where there is no state engine (pillar templates on a master). */
+  readonly states?: StateServices | undefined;
   /** Shared by the functions of one job process: cheap memoisation, gone with the process. */
   readonly cache: Map<string, unknown>;
   call(fun: string, ...args: Value[]): Promise<Value>;

@@ -82,7 +82,11 @@ export class RenderError extends HaliteError {
   readonly pyType: string;
   readonly place: RenderPlace;
 
-  constructor(message: string, place: RenderPlace = {}, extras: { pyType?: string; hint?: string; cause?: unknown } = {}) {
+  constructor(
+    message: string,
+    place: RenderPlace = {},
+    extras: { pyType?: string; hint?: string; cause?: unknown } = {},
+  ) {
     const { pyType = 'SaltRenderError', ...rest } = extras;
     super('render.failed', message, { ...rest, details: { ...place } });
     this.name = 'RenderError';
@@ -94,7 +98,11 @@ export class RenderError extends HaliteError {
   get located(): string {
     const { file, line, column, excerpt, stack } = this.place;
     const parts = [this.message];
-    const where = [file, line === undefined ? undefined : `line ${line}`, column === undefined ? undefined : `column ${column}`];
+    const where = [
+      file,
+      line === undefined ? undefined : `line ${line}`,
+      column === undefined ? undefined : `column ${column}`,
+    ];
     const known = where.filter((part) => part !== undefined);
     if (known.length > 0) parts.push(`in ${known.join(', ')}`);
     if (stack !== undefined && stack.length > 1) parts.push(`by way of ${stack.join(' > ')}`);

@@ -59,8 +59,10 @@ export interface StateRun {
   showLowstate(): Promise<Applied>;
   showSls(mods: readonly string[]): Promise<Applied>;
   showLowSls(mods: readonly string[]): Promise<Applied>;
-  /** Low chunks with every requisite resolved, for graphs: an error list when it does not compile. */
+  /** Low chunks as they would be run; an error list when it does not compile. */
   lowFor(mods: readonly string[] | undefined): Promise<PlainDict[] | string[]>;
+  /** States and requisites as a graph; the SLS files named, or everything of the top file. */
+  graph(mods: readonly string[] | undefined, format: 'dot' | 'svg'): Promise<Applied>;
   stateUsage(): Promise<Applied>;
 }
 

@@ -69,7 +69,7 @@ export async function runOneOf(low: Chunk, chunks: Chunk[], options: RunChunksOp
     chunks,
     memory,
   );
-  await runner.runChunk(low);
+  await runner.runTop(low);
   await events.settle();
   return runner.running;
 }

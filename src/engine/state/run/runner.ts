@@ -25,6 +25,12 @@ const sought = ['require', 'require_any', 'watch', 'watch_any', 'prereq', 'onfai
 /** Salt gives up on a state whose requisites never become met. */
 const depthLimit = 20;
 
+/** A chain of all chunks nests twice per chunk; what nests deeper goes round in circles. */
+const nestingPerChunk = 4;
+const nestingFree = 100;
+
+class EndlessRequisites extends Error {}
+
 type Results = Record<string, PlainDict>;
 
 /** One list of chunks being run. */
@@ -39,6 +45,7 @@ export class ChunkRunner {
   readonly #initialized: Set<string>;
   readonly #parallel = new Map<string, Promise<void>>();
   readonly #reported = new WeakSet<PlainDict>();
+  #nesting = 0;
   /** A failure with `failhard` somewhere below: nothing more is run. */
   #stopped = false;
 
@@ -69,7 +76,7 @@ export class ChunkRunner {
       if (this.#stopped) return this.running;
       if (this.#view.tags[at]! in this.running) continue;
       if ((await waitWhilePaused(this.#options.pausePath, low, this.#session.signal)) === 'kill') break;
-      await this.runChunk(low);
+      await this.runTop(low);
       if (this.#failsHard(low)) {
         await this.#settleAll();
         return this.running;
@@ -103,8 +110,28 @@ export class ChunkRunner {
     return found;
   }
 
-  /** Brings about a chunk and everything it needs. */
-  async runChunk(given: Chunk, depth = 0): Promise<void> {
+  /** Brings about a chunk and everything it needs. Requisites that lead nowhere fail it; Salt breaks off the run. */
+  async runTop(low: Chunk): Promise<void> {
+    try {
+      await this.#runChunk(low, 0);
+    } catch (error) {
+      if (!(error instanceof EndlessRequisites)) throw error;
+      const tag = tagOf(low);
+      low['__prereq__'] = false;
+      this.running[tag] ??= results.recursive(low, this.#options.caller.runNumber++);
+      this.#report(this.running[tag]!, low, tag);
+    } finally {
+      this.#nesting = 0;
+    }
+  }
+
+  async #runChunk(given: Chunk, depth: number): Promise<void> {
+    if (++this.#nesting > nestingPerChunk * this.#chunks.length + nestingFree) throw new EndlessRequisites();
+    await this.#runNested(given, depth);
+    this.#nesting--;
+  }
+
+  async #runNested(given: Chunk, depth: number): Promise<void> {
     const low = await aggregate(given, this.#chunks, this.running, this.#options.caller);
     await this.#initialize(low);
     const tag = tagOf(low);
@@ -146,7 +173,7 @@ export class ChunkRunner {
     // What was needed may have asked for a trial of this very state.
     if (isTruthy(low['__prereq__'] ?? false)) await this.#tryAgain(low, tag);
     else if (depth + 1 >= depthLimit) this.running[tag] = results.recursive(low, this.#options.caller.runNumber);
-    else await this.runChunk(low, depth + 1);
+    else await this.#runChunk(low, depth + 1);
     const last = this.#chunks[needed.at(-1) ?? this.#chunks.length - 1];
     if (last && this.#failsHard(last)) {
       this.#stopped = true;
@@ -191,7 +218,7 @@ export class ChunkRunner {
       }
       return false;
     }
-    await this.runChunk(chunk);
+    await this.#runChunk(chunk, 0);
     if (!this.#failsHard(chunk)) return true;
     this.#stopped = true;
     return false;

@@ -2,7 +2,9 @@
 import { type Dict, dictGet, isDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import type { FoundFunction, Loader } from '../../../extend/loader/index.ts';
 import type { ModuleContext } from '../../../extend/sdk/index.ts';
+import { renderHost } from '../../exec/render-host.ts';
 import { createContext, isTruthy, type JobState, matchesMinion, type Runtime } from '../../exec/index.ts';
+import type { RenderHost } from '../../render/index.ts';
 
 type Opts = Readonly<Record<string, Value>>;
 
@@ -136,6 +138,11 @@ export class StateSession {
         this.log.warn('The minion could not be told to reload its modules', { error: String(error) });
       });
     }
+  }
+
+  /** What renderers need, for callers that use one directly. */
+  renderHost(): RenderHost {
+    return renderHost({ ...this.#options.runtime, loader: this.#loader }, this.context());
   }
 
   #createContext(test: boolean): ModuleContext {

@@ -8,6 +8,7 @@ import { which } from '../../modules/support/which.ts';
 import { deviceTreeGrains, firmwareGrains, gpuGrains } from './hardware.ts';
 import { initSystem, selinuxGrain, systemdGrain } from './init-system.ts';
 import { localeGrains } from './locale.ts';
+import { oncePerProgram } from './memo.ts';
 import { networkGrains } from './network.ts';
 import { readDistribution, releaseGrains } from './os-release.ts';
 import { memoryGrains, processorGrains } from './processor.ts';
@@ -63,20 +64,23 @@ function pathGrains(): PlainDict {
   return grains;
 }
 
+/** What Debian calls the architecture this program was built for. */
 const debianArchitectures: Readonly<Record<string, string>> = {
-  x86_64: 'amd64',
-  aarch64: 'arm64',
-  i686: 'i386',
-  armv7l: 'armhf',
+  x64: 'amd64',
+  arm64: 'arm64',
+  ia32: 'i386',
+  s390x: 's390x',
+  riscv64: 'riscv64',
 };
 
-/** The architecture of packages; dpkg knows it best, the kernel may run another word size. */
+/** The architecture of packages: that of programs, as the kernel may run another word size. dpkg is asked when in doubt. */
 async function packageArchitecture(ctx: GrainContext, family: string): Promise<string> {
   const machine = os.machine();
   if (family === 'Debian') {
+    const known = debianArchitectures[process.arch];
     const dpkg = which('dpkg');
-    const answer = dpkg ? (await ctx.exec(dpkg, ['--print-architecture'])).stdout.trim() : '';
-    return answer || (debianArchitectures[machine] ?? machine);
+    if (known || !dpkg) return known ?? machine;
+    return (await oncePerProgram(dpkg, () => ctx.exec(dpkg, ['--print-architecture']))).stdout.trim() || machine;
   }
   if (family !== 'RedHat' && family !== 'Suse') return machine;
   const rpm = which('rpm');

@@ -112,7 +112,7 @@ const scripts = {
   exec_code: fn({
     doc: 'Runs source text with the program that understands it and gives back its output.',
     examples: [
-      `salt '*' cmd.exec_code ruby 'puts "cheese"'`,
+      `salt '*' cmd.exec_code ruby 'puts 1 + 1'`,
       `salt '*' cmd.exec_code python3 'import sys; print(sys.argv[1])' args='x'`,
     ],
     params: params.codeParams,
@@ -120,7 +120,7 @@ const scripts = {
   }),
   exec_code_all: fn({
     doc: 'Runs source text with the program that understands it and gives back what cmd.run_all does.',
-    examples: [`salt '*' cmd.exec_code_all ruby 'puts "cheese"'`],
+    examples: [`salt '*' cmd.exec_code_all ruby 'puts 1 + 1'`],
     params: params.codeParams,
     run: (args, ctx) => runCode(args, ctx),
   }),

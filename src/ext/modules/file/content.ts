@@ -76,7 +76,7 @@ export const contentFunctions = {
   }),
   write: fn({
     doc: 'Writes lines into a file, which is replaced.',
-    examples: [`salt '*' file.write /etc/motd args='["With all thine offerings thou shalt offer salt."]'`],
+    examples: [`salt '*' file.write /etc/motd args='["Welcome to this machine."]'`],
     params: lineParams,
     async run(args) {
       const target = expandUser(args.path);
@@ -87,7 +87,7 @@ export const contentFunctions = {
   }),
   append: fn({
     doc: 'Adds lines at the end of a file.',
-    examples: [`salt '*' file.append /etc/motd "With all thine offerings thou shalt offer salt."`],
+    examples: [`salt '*' file.append /etc/motd "Welcome to this machine."`],
     params: lineParams,
     run: (args) => append(expandUser(args.path), linesOf(args.args, args.kwargs)),
   }),
@@ -183,7 +183,7 @@ export const contentFunctions = {
   }),
   contains_glob: fn({
     doc: 'Whether a glob fits the content of a file.',
-    examples: ["salt '*' file.contains_glob /etc/foobar '*cheese*'"],
+    examples: ["salt '*' file.contains_glob /etc/foobar '*listen*'"],
     params: { path, glob_expr: p.string() },
     async run(args) {
       const text = await textOf(expandUser(args.path));

@@ -67,7 +67,8 @@ async function readText(reply: Response): Promise<string> {
 function headersOf({ header_dict, username, password, auth }: HttpArgs): Headers {
   const headers = new Headers();
   if (isDict(header_dict)) for (const [name, value] of dictEntries(header_dict)) headers.set(pyStr(name), pyStr(value));
-  const [user, secret] = Array.isArray(auth) && auth.length === 2 ? [pyStr(auth[0]), pyStr(auth[1])] : [username, password];
+  const [user, secret] =
+    Array.isArray(auth) && auth.length === 2 ? [pyStr(auth[0]), pyStr(auth[1])] : [username, password];
   if (user !== null && secret !== null && user !== undefined && secret !== undefined) {
     headers.set('authorization', `Basic ${Buffer.from(`${user}:${secret}`).toString('base64')}`);
   }

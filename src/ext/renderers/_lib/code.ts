@@ -15,9 +15,13 @@ export function withoutShebang(source: string): string {
 export function stripTypes(source: string): string {
   const strip = (nodeModule as { stripTypeScriptTypes?: Strip }).stripTypeScriptTypes;
   if (!strip) {
-    throw new RenderError(`Node ${process.versions.node} cannot read TypeScript`, {}, {
-      hint: 'Write the file as JavaScript ("#!js"), or use Node 22.13 or newer.',
-    });
+    throw new RenderError(
+      `Node ${process.versions.node} cannot read TypeScript`,
+      {},
+      {
+        hint: 'Write the file as JavaScript ("#!js"), or use Node 22.13 or newer.',
+      },
+    );
   }
   return strip(source, { mode: 'strip' });
 }

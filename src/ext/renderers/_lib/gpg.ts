@@ -17,7 +17,11 @@ const maxBytes = 64 * 1024 * 1024;
 export function gpgDecrypt(cipher: Buffer, keyFolder: string, signal: AbortSignal | undefined): Promise<GpgResult> {
   return new Promise((resolve, reject) => {
     const args = ['--homedir', keyFolder, '--status-fd', '2', '--no-tty', '-d'];
-    const child = spawn('gpg', args, { stdio: ['pipe', 'pipe', 'pipe'], timeout: deadlineMs, ...(signal ? { signal } : {}) });
+    const child = spawn('gpg', args, {
+      stdio: ['pipe', 'pipe', 'pipe'],
+      timeout: deadlineMs,
+      ...(signal ? { signal } : {}),
+    });
     const out: Buffer[] = [];
     const said: Buffer[] = [];
     let size = 0;

@@ -9,21 +9,19 @@ const tagOf = (chunk: Readonly<LowChunk>): string => `${chunk['state']}_|-${chun
 const list = (value: Value | undefined): Value[] => (Array.isArray(value) ? value : value === undefined || value === null ? [] : [value]);
 
 interface Joined {
-  kind: 'pkgs' | 'sources' | undefined;
+  readonly kind: 'pkgs' | 'sources';
   readonly items: Value[];
 }
 
 /** Takes the packages of one chunk; chunks that are taken are marked so that no other takes them too. */
 function take(chunk: LowChunk, joined: Joined): void {
   if ('sources' in chunk) {
-    joined.kind ??= 'sources';
     if (joined.kind !== 'sources') return;
     joined.items.push(...list(chunk['sources']));
     chunk['__agg__'] = true;
     return;
   }
   if ('hold' in chunk) return;
-  joined.kind ??= 'pkgs';
   if (joined.kind !== 'pkgs') return;
   if ('pkgs' in chunk) joined.items.push(...list(chunk['pkgs']));
   else if (chunk['name'] !== undefined) {
@@ -35,18 +33,17 @@ function take(chunk: LowChunk, joined: Joined): void {
 }
 
 export function aggregate(low: LowChunk, chunks: readonly Readonly<LowChunk>[], running: Readonly<Record<string, PlainDict>>): LowChunk {
-  if (!joinable.includes(String(low['fun']))) return low;
-  const joined: Joined = { kind: undefined, items: [] };
-  // Salt forgets the first state's own package when it is given by its name alone.
-  if (!('pkgs' in low) && !('sources' in low)) take(low, joined);
-  else joined.kind = 'sources' in low ? 'sources' : 'pkgs';
+  if (!joinable.includes(String(low['fun'])) || 'hold' in low) return low;
+  const joined: Joined = { kind: 'sources' in low ? 'sources' : 'pkgs', items: [] };
   for (const chunk of chunks as readonly LowChunk[]) {
     if (chunk === low || tagOf(chunk) in running || chunk['state'] !== 'pkg' || '__agg__' in chunk || chunk['fun'] !== low['fun']) continue;
     if (pyEquals(chunk['fromrepo'] ?? null, low['fromrepo'] ?? null)) take(chunk, joined);
   }
-  if (joined.kind === undefined || joined.items.length === 0 || (joined.items.length === 1 && !(joined.kind in low))) return low;
-  const merged = [...list(low[joined.kind]), ...joined.items];
-  // The chunk itself is among the chunks: what it asks for must not be asked for twice.
+  if (joined.items.length === 0) return low;
+  const { version, ...rest } = low;
+  // Salt forgets the first state's own package when it is given by its name alone.
+  const alone: Value[] = version === undefined || version === null ? [low['name'] ?? ''] : [newDict([[String(low['name']), version]])];
+  const merged = [...(joined.kind in low ? list(low[joined.kind]) : alone), ...joined.items];
   const items = merged.filter((item, at) => merged.findIndex((other) => pyEquals(other, item)) === at);
-  return newDict([...Object.entries(low), [joined.kind, items]]);
+  return newDict([...Object.entries(rest), [joined.kind, items]]);
 }

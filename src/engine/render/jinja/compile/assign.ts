@@ -1,7 +1,7 @@
 // Assignment: targets, exports to the template's context, `set` in both forms.
 import { PyError, runtimeError, typeError } from '../errors.ts';
 import type { Assign, AssignBlock, Target } from '../parser/nodes.ts';
-import { walk } from '../parser/nodes.ts';
+import { visitNodes } from '../parser/nodes.ts';
 import type { Frame } from '../runtime/context.ts';
 import { unpack } from '../runtime/iterate.ts';
 import { Markup } from '../runtime/markup.ts';
@@ -68,7 +68,9 @@ export function publish(names: readonly string[], frame: CompileFrame): ((f: Fra
 /** Objects behind `ns.attr` targets must be namespaces; checked before the value is evaluated. */
 function namespaceCheck(target: Target, frame: CompileFrame, line: number): ((f: Frame) => void) | undefined {
   const names = new Set<string>();
-  for (const node of walk([target])) if (node.kind === 'NSRef') names.add(node.name);
+  visitNodes([target], (node) => {
+    if (node.kind === 'NSRef') names.add(node.name);
+  });
   if (names.size === 0) return undefined;
   const readers = [...names].map((name) => readerOf(frame, frame.symbols.ref(name)));
   return (f) => {

@@ -1,7 +1,7 @@
 // for loops: plain, filtered, with the `loop` variable, recursive.
 import { assertionError } from '../errors.ts';
 import type { For } from '../parser/nodes.ts';
-import { walk } from '../parser/nodes.ts';
+import { visitNodes } from '../parser/nodes.ts';
 import { Frame } from '../runtime/context.ts';
 import { iterate, truth } from '../runtime/iterate.ts';
 import { LoopContext, type Recurse } from '../runtime/loop.ts';
@@ -65,7 +65,9 @@ function rounds(parts: LoopParts, f: Frame, next: Next, line: number): MaybeProm
     const item = next();
     if (item === undefined) return completed;
     if (item instanceof Promise) {
-      return item.then(async (first) => (first === undefined ? completed : afterwards(await oneRound(parts, f, first))));
+      return item.then(async (first) =>
+        first === undefined ? completed : afterwards(await oneRound(parts, f, first)),
+      );
     }
     const result = oneRound(parts, f, item);
     if (result === undefined) completed = true;
@@ -215,12 +217,16 @@ function fromIterator(source: Iterator<PyValue>): Next {
   };
 }
 
-function checkLoopName(node: For): void {
-  for (const inner of walk([node])) {
-    if (inner.kind === 'Name' && inner.ctx === 'store' && inner.name === 'loop') {
+/** Refuses assignments to `loop`; tells whether the loop holds a scoped block. */
+function surveyLoop(node: For): boolean {
+  let scopedBlock = false;
+  visitNodes([node], (inner) => {
+    if (inner.kind === 'Block' && inner.scoped) scopedBlock = true;
+    else if (inner.kind === 'Name' && inner.ctx === 'store' && inner.name === 'loop') {
       throw assertionError("Can't assign to special loop variable in for-loop target", inner.line);
     }
-  }
+  });
+  return scopedBlock;
 }
 
 function compileParts(
@@ -233,7 +239,6 @@ function compileParts(
   const loopSlot = extended ? inner.fn.locate(inner.symbols.declareParameter('loop')).index : undefined;
   analyzeLoop(inner.symbols, node, 'body');
   if (node.else.length > 0) analyzeLoop(otherwiseFrame.symbols, node, 'else');
-  checkLoopName(node);
   unit.line = node.line;
   const store = storeTo(node.target, inner);
   const enter = enterFrame(inner);
@@ -259,8 +264,8 @@ function compileParts(
 }
 
 export function compileFor(unit: Unit, node: For, frame: CompileFrame): Step {
-  const scopedBlock = [...walk([node])].some((inner) => inner.kind === 'Block' && inner.scoped);
-  const extended = node.recursive || findUndeclared(node.body, ['loop']).has('loop') || scopedBlock;
+  const scopedBlock = surveyLoop(node);
+  const extended = node.recursive || scopedBlock || findUndeclared(node.body, ['loop']).has('loop');
   const inner = node.recursive ? frame.innerFunction() : frame.inner();
   inner.loopFrame = true;
   inner.inLoop = true;

@@ -1,6 +1,6 @@
 // A whole template: its top-level code, its blocks, and the loaded form a render works with.
 import { assertionError } from '../errors.ts';
-import { type Block, type Stmt, walk } from '../parser/nodes.ts';
+import { type Block, type Stmt, visitNodes } from '../parser/nodes.ts';
 import { type BlockCode, Context, Frame, type TemplateInfo, type Vars, withLocals } from '../runtime/context.ts';
 import { blockAt, TemplateReference } from '../runtime/objects.ts';
 import type { EngineSettings, LoadedTemplate, Runtime } from '../runtime/runtime.ts';
@@ -27,14 +27,24 @@ export interface CompiledTemplate {
   readonly blocks: ReadonlyMap<string, CompiledBlock>;
 }
 
-function collectBlocks(nodes: readonly Stmt[]): Map<string, Block> {
-  const blocks = new Map<string, Block>();
-  for (const node of walk(nodes)) {
-    if (node.kind !== 'Block') continue;
-    if (blocks.has(node.name)) throw assertionError(`block ${reprText(node.name)} defined twice`, node.line);
-    blocks.set(node.name, node);
-  }
-  return blocks;
+interface Survey {
+  readonly blocks: Map<string, Block>;
+  extending: boolean;
+  escaping: boolean;
+}
+
+/** What has to be known about the whole template before any of it is compiled. */
+function survey(nodes: readonly Stmt[]): Survey {
+  const found: Survey = { blocks: new Map(), extending: false, escaping: false };
+  visitNodes(nodes, (node) => {
+    if (node.kind === 'Extends') found.extending = true;
+    else if (node.kind === 'AutoEscape') found.escaping = true;
+    else if (node.kind === 'Block') {
+      if (found.blocks.has(node.name)) throw assertionError(`block ${reprText(node.name)} defined twice`, node.line);
+      found.blocks.set(node.name, node);
+    }
+  });
+  return found;
 }
 
 function newFrame(): CompileFrame {
@@ -46,13 +56,13 @@ function declare(frame: CompileFrame, name: string, mentioned: ReadonlySet<strin
   return mentioned.has(name) ? frame.fn.locate(frame.symbols.declareParameter(name)).index : undefined;
 }
 
-function compileRoot(unit: Unit, nodes: readonly Stmt[]): CompiledBlock {
+function compileRoot(unit: Unit, nodes: readonly Stmt[], extending: boolean): CompiledBlock {
   const frame = newFrame();
   const selfSlot = declare(frame, 'self', findUndeclared(nodes, ['self']));
   analyze(frame.symbols, nodes);
   frame.toplevel = true;
   frame.rootlevel = true;
-  frame.requireOutputCheck = [...walk(nodes)].some((node) => node.kind === 'Extends');
+  frame.requireOutputCheck = extending;
   const enter = enterFrame(frame);
   const body = unit.body(nodes, frame);
   return { fn: frame.fn, line: 1, enter, body, selfSlot, superSlot: undefined };
@@ -73,17 +83,18 @@ function compileBlock(unit: Unit, block: Block): CompiledBlock {
 
 /** Turns a syntax tree into code. */
 export function compileTemplate(settings: EngineSettings, nodes: readonly Stmt[]): CompiledTemplate {
+  const { blocks: found, extending, escaping } = survey(nodes);
   const unit: Unit = {
     settings,
     expr: (node, frame) => compileExpr(unit, node, frame),
     body: (body, frame) => compileBody(unit, body, frame),
-    blocks: collectBlocks(nodes),
-    escapes: settings.autoescape || [...walk(nodes)].some((node) => node.kind === 'AutoEscape'),
+    blocks: found,
+    escapes: settings.autoescape || escaping,
     line: 1,
     extendsSoFar: 0,
     knownExtends: false,
   };
-  const root = compileRoot(unit, nodes);
+  const root = compileRoot(unit, nodes, extending);
   const blocks = new Map<string, CompiledBlock>();
   for (const [name, block] of unit.blocks) blocks.set(name, compileBlock(unit, block));
   return { root, blocks };

@@ -2,7 +2,7 @@
 import { syntaxError } from '../errors.ts';
 import { parseInteger } from '../runtime/number.ts';
 import { isSpace, pyIndex, reprText, trimEnd } from '../runtime/text.ts';
-import { buildRules, type LexerRules, tagRules } from './rules.ts';
+import { buildRules, type LexerRules, rulesAt } from './rules.ts';
 import { unescapeString } from './strings.ts';
 import { type LexerOptions, operators, type Token } from './tokens.ts';
 
@@ -170,13 +170,16 @@ export class Lexer {
         return true;
       }
     }
-    for (const [type, pattern] of tagRules) {
-      pattern.lastIndex = this.#position;
+    const start = this.#position;
+    for (const [type, pattern] of rulesAt(source.charCodeAt(start))) {
+      pattern.lastIndex = start;
       const match = pattern.exec(source);
       if (match === null) continue;
-      this.#token(type, match[0]);
-      this.#line += countNewlines(match[0]);
-      this.#moveTo(this.#position + match[0].length);
+      const text = match[0];
+      this.#token(type, text);
+      // Only blanks and strings can hold line breaks.
+      if (type === 'whitespace' || type === 'string') this.#line += countNewlines(text);
+      this.#moveTo(start + text.length);
       return true;
     }
     if (this.#position >= source.length) return false;
@@ -204,7 +207,8 @@ export class Lexer {
         const { newlineSequence } = this.#options;
         const body = text.slice(1, -1);
         const normal = newlineSequence === '\n' ? body : body.replaceAll('\n', newlineSequence);
-        this.#push('string', unescapeString(normal, this.#line, this.column(offset)), offset);
+        const fail = (message: string): Error => syntaxError(message, this.#line, this.column(offset));
+        this.#push('string', unescapeString(normal, fail), offset);
         return;
       }
       default:

@@ -79,12 +79,29 @@ export function buildRules(options: LexerOptions): LexerRules {
 
 const signs = Object.keys(operators).sort((a, b) => b.length - a.length);
 
-/** Tokens inside tags, tried in this order. */
-export const tagRules: readonly (readonly [string, RegExp])[] = [
-  ['whitespace', new RegExp(`${space}+`, 'y')],
-  ['float', /(?<!\.)(?:\d+_)*\d+(?:(?:\.(?:\d+_)*\d+)?e[+-]?(?:\d+_)*\d+|\.(?:\d+_)*\d+)/iy],
-  ['integer', /0b(?:_?[01])+|0o(?:_?[0-7])+|0x(?:_?[\da-f])+|[1-9](?:_?\d)*|0(?:_?0)*/iy],
-  ['name', /[\p{L}\p{N}\p{M}\p{Pc}·]+/uy],
-  ['string', /'[^'\\]*(?:\\[\s\S][^'\\]*)*'|"[^"\\]*(?:\\[\s\S][^"\\]*)*"/y],
-  ['operator', new RegExp(signs.map(escapeRe).join('|'), 'y')],
-];
+type TagRule = readonly [string, RegExp];
+
+const whitespace: TagRule = ['whitespace', new RegExp(`${space}+`, 'y')];
+const float: TagRule = ['float', /(?<!\.)(?:\d+_)*\d+(?:(?:\.(?:\d+_)*\d+)?e[+-]?(?:\d+_)*\d+|\.(?:\d+_)*\d+)/iy];
+const integer: TagRule = ['integer', /0b(?:_?[01])+|0o(?:_?[0-7])+|0x(?:_?[\da-f])+|[1-9](?:_?\d)*|0(?:_?0)*/iy];
+const asciiName: TagRule = ['name', /[A-Za-z0-9_]+(?![^\x00-\x7f])/y];
+const name: TagRule = ['name', /[\p{L}\p{N}\p{M}\p{Pc}·]+/uy];
+const text: TagRule = ['string', /'[^'\\]*(?:\\[\s\S][^'\\]*)*'|"[^"\\]*(?:\\[\s\S][^"\\]*)*"/y];
+const operator: TagRule = ['operator', new RegExp(signs.map(escapeRe).join('|'), 'y')];
+
+const blanks: readonly TagRule[] = [whitespace];
+const numbers: readonly TagRule[] = [float, integer, asciiName, name];
+const names: readonly TagRule[] = [asciiName, name];
+const texts: readonly TagRule[] = [text];
+const signsOnly: readonly TagRule[] = [operator];
+const foreign: readonly TagRule[] = [whitespace, name];
+
+/** The rules a token inside a tag can start with, by its first character. */
+export function rulesAt(code: number): readonly TagRule[] {
+  if (code === 32 || code === 10) return blanks;
+  if ((code >= 97 && code <= 122) || (code >= 65 && code <= 90) || code === 95) return names;
+  if (code === 39 || code === 34) return texts;
+  if (code >= 48 && code <= 57) return numbers;
+  if (code > 127) return foreign;
+  return code <= 32 ? blanks : signsOnly;
+}

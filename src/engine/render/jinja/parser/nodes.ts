@@ -257,10 +257,11 @@ export function childrenOf(node: Node): readonly Node[] {
   }
 }
 
-/** All nodes below the given ones, depth first in visiting order. */
-export function* walk(nodes: readonly Node[]): Generator<Node> {
+/** Calls `see` for all nodes at and below the given ones, in visiting order. */
+export function visitNodes(nodes: readonly Node[], see: (node: Node) => void): void {
   for (const node of nodes) {
-    yield node;
-    yield* walk(childrenOf(node));
+    see(node);
+    const children = childrenOf(node);
+    if (children.length > 0) visitNodes(children, see);
   }
 }

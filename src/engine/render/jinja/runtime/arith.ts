@@ -5,6 +5,7 @@ import { toArray } from './iterate.ts';
 import { escapeHtml, isText, Markup, textOf } from './markup.ts';
 import { asDouble, asInt, floatOf, makeFloat, makeInt, type PyInt } from './number.ts';
 import { percentFormat, percentMarkup } from './percent.ts';
+import { floatPower } from './power.ts';
 import { str } from './print.ts';
 import { PyTuple } from './sequence.ts';
 import { PySet } from './set.ts';
@@ -239,7 +240,7 @@ export function pow(a: PyValue, b: PyValue): PyValue {
   if (x === 0 && y < 0) throw zeroDivision('0.0 cannot be raised to a negative power');
   if (x < 0 && !Number.isInteger(y) && Number.isFinite(y))
     throw valueError('a power with a complex result is not supported');
-  const result = x === 1 || y === 0 ? 1 : x ** y;
+  const result = x === 1 || y === 0 ? 1 : floatPower(x, y);
   if (!Number.isFinite(result) && Number.isFinite(x) && Number.isFinite(y)) {
     throw overflowError("(34, 'Numerical result out of range')");
   }

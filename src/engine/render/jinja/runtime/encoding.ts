@@ -58,7 +58,9 @@ function unencodable(points: readonly string[], trouble: Trouble): string {
       let end = position;
       while (end + 1 < points.length && points[end + 1]!.codePointAt(0)! >= limit) end += 1;
       const which =
-        end === position ? `character '${escapeCode(code)}' in position ${position}` : `characters in position ${position}-${end}`;
+        end === position
+          ? `character '${escapeCode(code)}' in position ${position}`
+          : `characters in position ${position}-${end}`;
       throw new PyError('UnicodeEncodeError', `'${label}' codec can't encode ${which}: ordinal not in range(${limit})`);
     }
   }

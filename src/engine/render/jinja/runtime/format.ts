@@ -35,7 +35,7 @@ function parseSpec(text: string, value: PyValue, usual: string): Spec {
   return {
     fill: match[1] ?? (zero ? '0' : ' '),
     align,
-    sign: match[3] ?? '-',
+    sign: match[3] ?? '',
     noNegativeZero: match[4] !== undefined,
     alternate: match[5] !== undefined,
     width,
@@ -64,7 +64,7 @@ function unknownCode(type: string, kind: string): Error {
 function formatText(text: string, source: string): string {
   const spec = parseSpec(source, text, 's');
   if (spec.type !== '' && spec.type !== 's') throw unknownCode(spec.type, 'str');
-  if (spec.sign !== '-' || /^(?:.?[<>=^])?-/su.test(source)) {
+  if (spec.sign !== '') {
     throw valueError(
       spec.sign === ' '
         ? 'Space not allowed in string format specifier'
@@ -107,7 +107,7 @@ function checkGrouping(grouping: string | undefined, type: string): void {
 }
 
 function formatCharacter(value: PyInt, spec: Spec): string {
-  if (spec.sign !== '-') throw valueError("Sign not allowed with integer format specifier 'c'");
+  if (spec.sign !== '') throw valueError("Sign not allowed with integer format specifier 'c'");
   if (spec.alternate) throw valueError("Alternate form (#) not allowed with integer format specifier 'c'");
   if (value < 0 || value > 0x10ffff) throw valueError('%c arg not in range(0x110000)');
   return place(String.fromCodePoint(Number(value)), spec.align === '' ? '<' : spec.align, spec);

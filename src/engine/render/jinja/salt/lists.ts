@@ -52,7 +52,11 @@ function intersect(a: PyValue, b: PyValue): PyValue {
 function difference(a: PyValue, b: PyValue): PyValue {
   if (!bothHashable(a, b)) return unique(toArray(a).filter((item) => !contains(b, item)));
   const other = setOf(b);
-  return new PySet(setOf(a).toArray().filter((item) => !other.has(item)));
+  return new PySet(
+    setOf(a)
+      .toArray()
+      .filter((item) => !other.has(item)),
+  );
 }
 
 function symmetric(a: PyValue, b: PyValue): PyValue {

@@ -58,7 +58,7 @@ interface Found {
 
 /** An address, or an address with a prefix; ints are addresses too, as in Python. */
 function read(value: PyValue): Found | undefined {
-  if (value instanceof Undefined) value.fail();
+  if (value instanceof Undefined && value.strict) value.fail();
   const int = asInt(value);
   if (int !== undefined) {
     const big = BigInt(int);

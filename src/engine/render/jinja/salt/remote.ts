@@ -1,6 +1,4 @@
 // Filters that reach out to the network and therefore wait: http_query and dns_check.
-import { lookup } from 'node:dns/promises';
-import { connect } from 'node:net';
 import { loadJson } from '../../../../base/codec/json/index.ts';
 import { loadYaml } from '../../../../base/codec/yaml/index.ts';
 import { HaliteError, messageOf } from '../../../../base/errors/index.ts';
@@ -95,7 +93,8 @@ async function httpQuery(rt: Runtime, url: PyValue, options: ReadonlyMap<string,
   return result;
 }
 
-function reachable(host: string, port: number): Promise<boolean> {
+async function reachable(host: string, port: number): Promise<boolean> {
+  const { connect } = await import('node:net');
   return new Promise((resolve) => {
     const socket = connect({ host, port, timeout: 2000 });
     const end = (answer: boolean): void => {
@@ -111,6 +110,7 @@ function reachable(host: string, port: number): Promise<boolean> {
 /** The first address of a name that answers on the port, else the first address. */
 async function dnsCheck(address: PyValue, port: PyValue, ipv6: PyValue): Promise<PyValue> {
   const failure = new HaliteError('call.failed', `DNS lookup or connection check of '${str(address)}' failed.`);
+  const { lookup } = await import('node:dns/promises');
   const family = ipv6 === null ? 0 : truth(ipv6) ? 6 : 4;
   let found = await lookup(str(address), { all: true, family }).catch(() => []);
   if (found.length === 0 && family === 6) found = await lookup(str(address), { all: true, family: 4 }).catch(() => []);

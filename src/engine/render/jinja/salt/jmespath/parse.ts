@@ -81,15 +81,20 @@ class JmesParser {
   }
 
   #error(why: string): PyError {
-    const { at, text, type } = this.#now;
+    const { at, type } = this.#now;
     if (type === 'eof') {
       return new PyError(
         'IncompleteExpressionError',
         `Invalid jmespath expression: Incomplete expression:\n"${this.#source}"\n${' '.repeat(at + 1)}^`,
       );
     }
+    return this.#parseError(why);
+  }
+
+  #parseError(why: string): PyError {
+    const { at, text, type } = this.#now;
     return new PyError(
-      'ParserError',
+      'ParseError',
       `${why}: Parse error at column ${at}, token "${text}" (${type.toUpperCase()}), for expression:\n"${this.#source}"\n${' '.repeat(at + 1)}^`,
     );
   }
@@ -229,7 +234,9 @@ class JmesParser {
         this.#next();
         return this.#hash();
       default:
-        throw this.#error('Expecting: identifier, star, lbracket or lbrace');
+        throw this.#parseError(
+          `Expecting: ['quoted_identifier', 'unquoted_identifier', 'lbracket', 'lbrace'], got: ${this.#now.type}`,
+        );
     }
   }
 

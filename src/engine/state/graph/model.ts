@@ -1,0 +1,63 @@
+// States and what ties them together, as nodes and edges.
+import { type Chunk, textOf } from '../data.ts';
+import { readRequisite, RequisiteIndex, requisiteEntries } from '../run/requisite-index.ts';
+
+export interface GraphNode {
+  readonly key: number;
+  readonly id: string;
+  /** `file.managed` */
+  readonly fun: string;
+  /** Shown when it is not the id. */
+  readonly name: string;
+  readonly sls: string;
+}
+
+export interface GraphEdge {
+  /** What has to be done first. */
+  readonly from: number;
+  readonly to: number;
+  readonly requisite: string;
+}
+
+export interface StateGraph {
+  readonly nodes: readonly GraphNode[];
+  readonly edges: readonly GraphEdge[];
+}
+
+/** `listen` does not order, it only tells; `prereq` means: the named state comes later. */
+const drawn = [
+  ...['require', 'require_any', 'watch', 'watch_any', 'prereq', 'onfail', 'onfail_any', 'onfail_all', 'onchanges'],
+  ...['onchanges_any', 'listen'],
+];
+
+/** The graph of low chunks, nodes in the order they are tried. */
+export function stateGraph(chunks: readonly Chunk[]): StateGraph {
+  const index = new RequisiteIndex(chunks);
+  const edges = new Map<string, GraphEdge>();
+  for (const [at, chunk] of chunks.entries()) {
+    for (const requisite of drawn) {
+      for (const entry of requisiteEntries(chunk[requisite])) {
+        for (const other of index.find(readRequisite(entry))) {
+          const [from, to] = requisite === 'prereq' ? [at, other] : [other, at];
+          if (from !== to) edges.set(`${from} ${to} ${requisite}`, { from, to, requisite });
+        }
+      }
+    }
+  }
+  return { nodes: chunks.map(nodeOf), edges: [...edges.values()] };
+}
+
+function nodeOf(chunk: Chunk, key: number): GraphNode {
+  return {
+    key,
+    id: textOf(chunk['__id__']),
+    fun: `${textOf(chunk['state'])}.${textOf(chunk['fun'])}`,
+    name: textOf(chunk['name']),
+    sls: textOf(chunk['__sls__'] ?? ''),
+  };
+}
+
+/** Lines of a node's label. */
+export function labelOf({ id, fun, name }: GraphNode): string[] {
+  return name === id ? [id, fun] : [id, fun, name];
+}

@@ -1,0 +1,58 @@
+// One state run at a time: finds runs in progress, waits for them, or says why not.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ModuleContext, type PlainDict, type RunningJob, type Value } from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { exitCodes, jidToTime } from '../../../base/util/index.ts';
+import { isTruthy } from '../support/values.ts';
+
+const firstWaitMs = 100;
+const longestWaitMs = 1000;
+
+/** Runs of state functions by other jobs. */
+export async function runningStates(ctx: ModuleContext): Promise<RunningJob[]> {
+  const own = pyStr(ctx.job['jid'] ?? '');
+  const all = await ctx.minion.running();
+  return all.filter((job) => typeof job.fun === 'string' && job.fun.startsWith('state.') && job.jid !== own);
+}
+
+/** Salt's sentence for each of them. */
+export function runningTexts(jobs: readonly RunningJob[]): string[] {
+  return jobs.map(
+    ({ fun, pid, jid }) =>
+      `The function "${fun}" is running as PID ${pid} and was started at ${jidToTime(jid)} with jid ${jid}`,
+  );
+}
+
+/** Those that were there first: two runs that wait for each other would wait for ever. */
+async function earlierStates(ctx: ModuleContext): Promise<RunningJob[]> {
+  const own = pyStr(ctx.job['jid'] ?? '');
+  return (await runningStates(ctx)).filter(({ jid }) => own === '' || jid < own);
+}
+
+async function waitForEarlier(ctx: ModuleContext): Promise<void> {
+  for (let wait = firstWaitMs; (await earlierStates(ctx)).length > 0; wait = Math.min(wait * 2, longestWaitMs)) {
+    ctx.progress('waiting for another state run to end');
+    await sleep(wait, undefined, { signal: ctx.signal });
+  }
+}
+
+/**
+ * Undefined when the run may start. `queue` true waits for earlier runs, a number does so unless that many wait already;
+ * otherwise a run in progress is a conflict, unless `concurrent` says it does not matter.
+ */
+export async function refuseConflict(queue: Value, kwargs: PlainDict, ctx: ModuleContext): Promise<Value | undefined> {
+  const asked = queue ?? ctx.opts['state_queue'] ?? false;
+  if (asked === true) {
+    await waitForEarlier(ctx);
+    return undefined;
+  }
+  if (typeof asked === 'number' && (asked === 0 || (await earlierStates(ctx)).length < asked)) {
+    await waitForEarlier(ctx);
+    return undefined;
+  }
+  if (isTruthy(kwargs['concurrent'])) return undefined;
+  const conflict = runningTexts(await runningStates(ctx));
+  if (conflict.length === 0) return undefined;
+  ctx.setRetcode(exitCodes.stateCompilerError);
+  return conflict;
+}

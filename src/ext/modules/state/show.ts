@@ -1,0 +1,135 @@
+// Functions of `state` that show what would be applied.
+import { fn, isDict, type ModuleContext, type PlainDict, p, type StateRun, type Value } from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { exitCodes } from '../../../base/util/index.ts';
+import { invocationError } from '../support/errors.ts';
+import { finish } from './apply.ts';
+import { namesOf, openRun, requirePillar } from './open.ts';
+import { refuseConflict } from './queue.ts';
+
+const mods = p.any({ doc: 'SLS names, in a list or with commas between' });
+const test = p.any({ default: null, doc: 'as for state.apply' });
+const queue = p.any({ default: null, doc: 'True waits for a run in progress' });
+const kwargs = p.kwargs({ doc: '`pillar`, `saltenv`, `pillarenv`, `concurrent`, `localconfig` as for state.apply' });
+
+interface Asked {
+  readonly queue: Value;
+  readonly kwargs: PlainDict;
+  readonly test?: Value;
+}
+
+/** Opens a run for looking; a run in progress or a broken pillar ends it. */
+async function looking(
+  args: Asked,
+  ctx: ModuleContext,
+  needsEnvironment: boolean,
+  look: (run: StateRun) => Promise<Value>,
+): Promise<Value> {
+  const conflict = await refuseConflict(args.queue, args.kwargs, ctx);
+  if (conflict !== undefined) return conflict;
+  const run = await openRun(args.kwargs, ctx, { needsEnvironment, ...(args.test === undefined ? {} : { test: args.test }) });
+  requirePillar(run, args.kwargs);
+  return look(run);
+}
+
+const slsParams = { mods, test, queue, kwargs };
+const topParams = { queue, kwargs };
+
+const ofTop = {
+  show_top: fn({
+    doc: 'What the top file assigns to this minion: SLS names by environment.',
+    examples: ["salt '*' state.show_top"],
+    params: topParams,
+    run: (args, ctx) => looking(args, ctx, false, async (run) => finish(await run.showTop(), ctx)),
+  }),
+  show_highstate: fn({
+    doc: 'The high data of everything the top file assigns to this minion.',
+    examples: ["salt '*' state.show_highstate"],
+    params: topParams,
+    run: (args, ctx) => looking(args, ctx, false, async (run) => finish(await run.showHighstate(), ctx)),
+  }),
+  show_lowstate: fn({
+    doc: 'The low data of everything the top file assigns to this minion, in the order it is tried.',
+    examples: ["salt '*' state.show_lowstate"],
+    params: topParams,
+    run: (args, ctx) => looking(args, ctx, false, async (run) => (await run.showLowstate()).return),
+  }),
+  show_states: fn({
+    doc: 'The SLS files that a highstate would apply.',
+    examples: ["salt '*' state.show_states"],
+    params: topParams,
+    run: (args, ctx) =>
+      looking(args, ctx, false, async (run) => {
+        const low = (await run.showLowstate()).return as Value[];
+        if (low.some((chunk) => !isDict(chunk))) {
+          ctx.setRetcode(exitCodes.stateCompilerError);
+          return low;
+        }
+        return [...new Set(low.map((chunk) => (chunk as PlainDict)['__sls__'] ?? null))];
+      }),
+  }),
+  show_state_usage: fn({
+    doc: 'Which SLS files of the tree this minion uses, and which not.',
+    examples: ["salt '*' state.show_state_usage"],
+    params: topParams,
+    run: (args, ctx) => looking(args, ctx, false, async (run) => finish(await run.stateUsage(), ctx)),
+  }),
+};
+
+async function lowSls(args: Asked & { readonly mods: Value }, ctx: ModuleContext): Promise<Value> {
+  return looking(args, ctx, true, async (run) => finish(await run.showLowSls(namesOf(args.mods)), ctx));
+}
+
+const ofSls = {
+  show_sls: fn({
+    doc: 'The high data of SLS files.',
+    examples: ["salt '*' state.show_sls core,edit.vim saltenv=dev"],
+    params: slsParams,
+    run: (args, ctx) => looking(args, ctx, true, async (run) => finish(await run.showSls(namesOf(args.mods)), ctx)),
+  }),
+  show_low_sls: fn({
+    doc: 'The low data of SLS files.',
+    examples: ["salt '*' state.show_low_sls foo saltenv=dev"],
+    params: slsParams,
+    run: lowSls,
+  }),
+  sls_exists: fn({
+    doc: 'Whether SLS files are there and can be compiled.',
+    examples: ["salt '*' state.sls_exists core,edit.vim saltenv=dev"],
+    params: slsParams,
+    async run(args, ctx) {
+      const shown = await looking(args, ctx, true, async (run) => finish(await run.showSls(namesOf(args.mods)), ctx));
+      return isDict(shown);
+    },
+  }),
+  id_exists: fn({
+    doc: 'Whether SLS files declare all of these ids.',
+    examples: ["salt '*' state.id_exists create_myfile,update_template filestate saltenv=dev"],
+    params: { ids: p.any({ doc: 'ids, in a list or with commas between' }), ...slsParams },
+    async run(args, ctx) {
+      const low = await lowSls(args, ctx);
+      if (!Array.isArray(low) || low.some((chunk) => !isDict(chunk))) return false;
+      const known = new Set(low.map((chunk) => (chunk as PlainDict)['__id__'] ?? null));
+      return namesOf(args.ids).every((id) => known.has(id));
+    },
+  }),
+  graph: fn({
+    doc: 'The states and what ties them together, as a graph.',
+    examples: ["salt-call state.graph nginx > nginx.dot", "salt-call --out=newline_values_only state.graph format=svg > all.svg"],
+    params: {
+      mods: p.any({ default: null, doc: 'SLS names; all of the top file when not given' }),
+      format: p.string({ default: 'dot', doc: '`dot` for Graphviz, or `svg`' }),
+      queue,
+      kwargs,
+    },
+    outputter: 'txt',
+    async run(args, ctx) {
+      const { format } = args;
+      if (format !== 'dot' && format !== 'svg') throw invocationError(`format must be dot or svg, not ${pyStr(format)}`);
+      const names = args.mods === null ? undefined : namesOf(args.mods);
+      return looking(args, ctx, names !== undefined, async (run) => finish(await run.graph(names, format), ctx));
+    },
+  }),
+};
+
+export const showFunctions = { ...ofTop, ...ofSls };

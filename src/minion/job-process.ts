@@ -1,0 +1,5 @@
+// The program of job processes: what runs jobs, with the state engine at hand.
+import { startJobProcess } from '../engine/exec/job-process.ts';
+import { provideStates } from '../engine/state/provide.ts';
+
+startJobProcess({ states: provideStates });
