@@ -186,10 +186,12 @@ const modWatch = state({
         return changes !== undefined && isDict(changes) && (changes instanceof Map ? changes.size : Object.keys(changes).length) > 0;
       })
       .map((low) => `${pyStr(low['state'] ?? null)}: ${pyStr(low['__id__'] ?? null)}`);
-    return told(ctx, args.name, args.kwargs['comment'] ?? 'Watch statement fired.', {
-      result: args.kwargs['result'] ?? true,
-      changes: args.kwargs['changes'] ?? newDict([['Requisites with changes', changed]]),
-    });
+    return newDict([
+      ['name', args.name],
+      ['result', args.kwargs['result'] ?? true],
+      ['comment', args.kwargs['comment'] ?? 'Watch statement fired.'],
+      ['changes', args.kwargs['changes'] ?? newDict([['Requisites with changes', changed]])],
+    ]) as unknown as StateResult;
   },
 });
 

@@ -1,6 +1,6 @@
 // Checks one chunk right before it runs; what is wrong fails that state alone.
 import { isDict, type Value } from '../../../base/codec/value.ts';
-import { matchesGlob } from '../../../base/util/index.ts';
+import { hasGlob, matchesGlob } from '../../../base/util/index.ts';
 import { type Chunk, firstKey, firstValue, shown, textOf, typeName } from '../data.ts';
 import { stateSignature } from './bind.ts';
 import type { StateSession } from './session.ts';
@@ -65,9 +65,11 @@ function requiresItself(low: Chunk): string[] {
   const list = low['watch'] ?? low['require'];
   if (!Array.isArray(list)) return [];
   const { name, __id__: id } = low;
-  const isOwn = (value: Value | undefined): boolean =>
-    typeof value === 'string' &&
-    [name, id].some((own) => typeof own === 'string' && matchesGlob(own, value));
+  const isOwn = (value: Value | undefined): boolean => {
+    if (typeof value !== 'string') return false;
+    if (!hasGlob(value)) return value === name || value === id;
+    return [name, id].some((own) => typeof own === 'string' && matchesGlob(own, value));
+  };
   return list
     .filter((entry) => isDict(entry) && firstKey(entry) === low['state'] && isOwn(firstValue(entry)))
     .map(

@@ -1,0 +1,48 @@
+// Work grows with the number of states, not with its square.
+import { describe, expect, it } from 'vitest';
+import { isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { TestMinion } from './testing.ts';
+
+type Link = (at: number, count: number) => Value[];
+
+function chain(count: number, link: Link): PlainDict {
+  const high = newDict();
+  for (let at = 0; at < count; at++) {
+    const args: Value[] = ['nop', newDict([['order', 10_000 + at]]), ...link(at, count)];
+    high[`s${at}`] = newDict([['test', args], ['__sls__', 'chain'], ['__env__', 'base']]);
+  }
+  return high;
+}
+
+const requires = (id: number): Value => newDict([['require', [newDict([['test', `s${id}`]])]]]);
+const forward: Link = (at) => (at > 0 ? [requires(at - 1)] : []);
+const backward: Link = (at, count) => (at + 1 < count ? [requires(at + 1)] : []);
+const byIn: Link = (at, count) => (at + 1 < count ? [newDict([['require_in', [newDict([['test', `s${at + 1}`]])]]])] : []);
+
+async function seconds(count: number, link: Link): Promise<number> {
+  const minion = new TestMinion({ files: {} });
+  const run = await minion.open();
+  const high = chain(count, link);
+  const start = performance.now();
+  const applied = await run.high(high);
+  const took = (performance.now() - start) / 1000;
+  expect(applied.retcode).toBe(0);
+  expect(isDict(applied.return) && Object.keys(applied.return).length).toBe(count);
+  minion.remove();
+  return took;
+}
+
+describe.each([
+  ['forward', forward],
+  ['backward', backward],
+  ['with require_in', byIn],
+] as const)('a chain of requisites, %s', (_name, link) => {
+  it('takes a thousand states in well under the second Salt needs, and four thousand in proportion', async () => {
+    await seconds(200, link);
+    const thousand = await seconds(1000, link);
+    const fourThousand = await seconds(4000, link);
+    console.log(_name, thousand, fourThousand);
+    expect(thousand).toBeLessThan(0.4);
+    expect(fourThousand).toBeLessThan(Math.max(0.4, thousand * 12));
+  });
+});
