@@ -1,11 +1,12 @@
 // Runners and wheel functions: found by the loader, run in the master, announced on the bus, kept in history.
-import { newDict, type PlainDict, type Value } from '../base/codec/value.ts';
+import { dictGet, isDict, newDict, type PlainDict, type Value } from '../base/codec/value.ts';
 import { HaliteError, messageOf } from '../base/errors/index.ts';
 import { generateJid } from '../base/util/jid.ts';
 import { bindArguments } from '../engine/exec/bind.ts';
 import { execProgram } from '../engine/exec/exec.ts';
+import { checkResult } from '../engine/state/check-result.ts';
 import { createRegistry, type FoundFunction, type Loader } from '../extend/loader/index.ts';
-import type { MasterContext, MasterServices } from '../extend/sdk/index.ts';
+import type { MasterContext, MasterServices, Params } from '../extend/sdk/index.ts';
 import { runNewTag, runReturnTag, wheelNewTag, wheelReturnTag } from '../protocol/event/tags.ts';
 import type { Master } from './core.ts';
 
@@ -21,6 +22,14 @@ export interface FunctionResult {
 export interface FunctionRun {
   readonly jid: string;
   readonly result: Promise<FunctionResult>;
+}
+
+/** Where a function's words go while it runs, and what ends it. */
+export interface FunctionHooks {
+  readonly progress?: (text: string) => void;
+  readonly print?: (text: string) => void;
+  readonly signal?: AbortSignal;
+  readonly user?: string;
 }
 
 export class MasterFunctions {
@@ -45,13 +54,13 @@ export class MasterFunctions {
     args: readonly Value[],
     kwargs: PlainDict,
     user: string,
-    hooks: { progress?: (text: string) => void; signal?: AbortSignal } = {},
+    hooks: FunctionHooks = {},
   ): FunctionRun {
     const jid = generateJid();
     const name = `${kind === 'runners' ? 'runner' : 'wheel'}.${fun}`;
     const base: PlainDict = { fun: name, jid, user, fun_args: kwargsInArgs(args, kwargs) };
     this.#master.bus.fire(kind === 'runners' ? runNewTag(jid) : wheelNewTag(jid), { ...base });
-    const result = this.#run(kind, fun, args, kwargs, jid, hooks).then((outcome) => {
+    const result = this.#run(kind, fun, args, kwargs, jid, { ...hooks, user }).then((outcome) => {
       this.#master.bus.fire(kind === 'runners' ? runReturnTag(jid) : wheelReturnTag(jid), {
         ...base,
         return: outcome.ret,
@@ -69,6 +78,11 @@ export class MasterFunctions {
     return this.#invoke(kind, found, args, kwargs, '', {}, () => {});
   }
 
+  /** A function's parameters by name; undefined when there is no such function. */
+  async paramsOf(kind: MasterKind, fun: string): Promise<Params | undefined> {
+    return (await this.#loader.find(kind, fun))?.fn.params;
+  }
+
   async #find(kind: MasterKind, fun: string): Promise<FoundFunction<MasterKind>> {
     const found = await this.#loader.find(kind, fun);
     if (!found) throw new HaliteError('call.unknown', await this.#loader.missingText(kind, fun));
@@ -81,7 +95,7 @@ export class MasterFunctions {
     args: readonly Value[],
     kwargs: PlainDict,
     jid: string,
-    hooks: { progress?: (text: string) => void; signal?: AbortSignal },
+    hooks: FunctionHooks,
   ): Promise<FunctionResult> {
     let retcode = 0;
     try {
@@ -90,7 +104,7 @@ export class MasterFunctions {
         retcode = code;
       });
       const out = found.fn.outputter;
-      return { ret, success: retcode === 0, retcode, ...(out ? { out } : {}) };
+      return { ret, success: retcode === 0 && statesSucceeded(ret), retcode, ...(out ? { out } : {}) };
     } catch (error) {
       this.#master.log.debug('master function failed', { fun, error: messageOf(error) });
       return { ret: failureText(fun, error), success: false, retcode: 1 };
@@ -103,7 +117,7 @@ export class MasterFunctions {
     args: readonly Value[],
     kwargs: PlainDict,
     jid: string,
-    hooks: { progress?: (text: string) => void; signal?: AbortSignal },
+    hooks: FunctionHooks,
     setRetcode: (retcode: number) => void,
   ): Promise<Value> {
     const bound = bindArguments(found.name, found.fn.params, args, kwargs);
@@ -114,16 +128,14 @@ export class MasterFunctions {
       signal,
       master: this.#services,
       registry: createRegistry(this.#loader),
-      job: newDict([
-        ['jid', jid],
-        ['fun', found.fullName],
-      ]),
+      job: newDict([['jid', jid], ['fun', found.fullName], ...(hooks.user ? [['user', hooks.user] as const] : [])]),
       cache: new Map(),
       call: (fun, ...more) => this.call(kind, fun, more, newDict()),
       callWith: (fun, more, named) => this.call(kind, fun, more, named),
       exec: (file, argv, options = {}) => execProgram(file, argv, options, signal),
       setRetcode,
       progress: hooks.progress ?? (() => {}),
+      print: hooks.print ?? (() => {}),
     };
     return (await found.fn.run(bound as never, context)) ?? null;
   }
@@ -163,6 +175,12 @@ export class MasterFunctions {
         log.limited('store', 'error', 'a runner result could not be stored', { error: messageOf(error) }),
       );
   }
+}
+
+/** Functions that apply states answer with results under `data`: a failed state is a failed function. */
+function statesSucceeded(ret: Value): boolean {
+  const data = isDict(ret) ? dictGet(ret, 'data') : undefined;
+  return data === undefined || checkResult(data);
 }
 
 /** Keyword arguments are shown as one marked map at the end, as in every Salt job. */

@@ -130,6 +130,10 @@ async function* callFunction(
         lines.push({ type: 'progress', text: line });
         wake();
       },
+      print: (line) => {
+        lines.push({ type: 'print', text: line });
+        wake();
+      },
       // In the background the function outlives the command that started it.
       ...(background ? {} : { signal }),
     },

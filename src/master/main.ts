@@ -24,6 +24,7 @@ import { loadKeySignature } from './key-signature.ts';
 import { listenLocal } from './local-server.ts';
 import { Maintenance } from './maintenance.ts';
 import { Mine } from './mine.ts';
+import { OwnMinion } from './own-minion.ts';
 import { askFindJob, killJob } from './publish.ts';
 import { Publisher } from './publisher.ts';
 import { RequestPort } from './requests.ts';
@@ -56,7 +57,8 @@ export async function runMaster(opts: MasterOpts, log: Logger): Promise<RunningM
     userCode: 'import',
   });
   const functions = new MasterFunctions(master, loader);
-  functions.connect(masterServices(master, functions));
+  const own = new OwnMinion(master, functions);
+  functions.connect(masterServices(master, functions, own));
   const local = await listenLocal(master, functions);
   const ports = await openPorts(master, functions).catch(async (error: unknown) => {
     await local.close();
@@ -72,6 +74,7 @@ export async function runMaster(opts: MasterOpts, log: Logger): Promise<RunningM
     requestPort: ports.requests.port,
     stop: async () => {
       maintenance.stop();
+      await own.stop();
       await master.files.close();
       await master.pillars.close();
       await ports.requests.close();

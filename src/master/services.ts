@@ -1,15 +1,16 @@
 // What runners and wheel functions may ask of the master.
-import { type Dict, isDict, newDict, type PlainDict, type Value } from '../base/codec/value.ts';
+import { type Dict, isDict, newDict, type Value } from '../base/codec/value.ts';
 import { fileServerView } from '../engine/files/view.ts';
-import type { JobOutcome, JobRequest, KeyServices, MasterServices } from '../extend/sdk/index.ts';
+import type { KeyServices, MasterServices } from '../extend/sdk/index.ts';
 import { keyServices } from '../store/keys.ts';
 import type { Master } from './core.ts';
 import { explainMinion, jobTimeline } from './explain.ts';
 import type { MasterFunctions } from './functions.ts';
 import { rotateKey } from './maintenance.ts';
-import { prepareJob, runToEnd } from './publish.ts';
+import type { OwnMinion } from './own-minion.ts';
+import { runJob } from './run-job.ts';
 
-export function masterServices(master: Master, functions: MasterFunctions): MasterServices {
+export function masterServices(master: Master, functions: MasterFunctions, own: OwnMinion): MasterServices {
   const { store, fleet } = master;
   return {
     opts: master.opts as unknown as Record<string, Value>,
@@ -38,6 +39,7 @@ export function masterServices(master: Master, functions: MasterFunctions): Mast
     mine: async (tgt, tgtType, names) => newDict(master.mine.get(tgt, tgtType, names)),
     callRunner: (fun, args, kwargs) => functions.call('runners', fun, args, kwargs),
     callWheel: (fun, args, kwargs) => functions.call('wheel', fun, args, kwargs),
+    callModule: (fun, args, kwargs, options) => own.call(fun, args, kwargs, options),
     subscribe: (tag, signal) => subscribe(master, tag, signal),
   };
 }
@@ -52,32 +54,6 @@ export function keyChanged(master: Master, act: 'accept' | 'reject' | 'delete', 
   if (act === 'accept') return;
   if (act === 'delete') master.fleet.forget(id);
   if (master.opts.rotate_aes_key) rotateKey(master);
-}
-
-async function runJob(master: Master, request: JobRequest): Promise<JobOutcome> {
-  const kwargs = request.kwargs ?? newDict();
-  const arg = Object.keys(kwargs).length > 0 ? [...request.arg, { ...kwargs, __kwarg__: true }] : [...request.arg];
-  const job = prepareJob(master, {
-    tgt: request.tgt,
-    tgt_type: request.tgt_type,
-    fun: request.fun,
-    arg,
-    user: request.user ?? 'root',
-    ...(request.timeoutSeconds ? { timeoutSeconds: request.timeoutSeconds } : {}),
-  });
-  const returns: Record<string, JobOutcome['returns'][string]> = Object.create(null);
-  const take = (id: string, load: PlainDict): void => {
-    returns[id] = {
-      ret: load['return'] ?? null,
-      retcode: typeof load['retcode'] === 'number' ? load['retcode'] : 0,
-      success: load['success'] !== false,
-      ...(typeof load['out'] === 'string' ? { out: load['out'] } : {}),
-    };
-  };
-  await runToEnd(job, take);
-  const missing: Record<string, string> = Object.create(null);
-  for (const [id, verdict] of job.active.verdicts()) if (verdict.kind === 'missing') missing[id] = verdict.reason.text;
-  return { jid: job.jid, minions: [...job.minions, ...job.missing], returns, missing };
 }
 
 async function* subscribe(

@@ -135,6 +135,22 @@ describe('cp', () => {
     ]);
   });
 
+  it('renders templates of files and of names', async () => {
+    tree({ 'srv/salt/files/note.jinja': 'from {{ grains.id }} to {{ who }}\n' });
+    const target = fleet.path('note');
+    expect(await call('cp.get_template', 'salt://files/note.jinja', target, 'who=you')).toBe(target);
+    expect(readFileSync(target, 'utf8')).toBe('from m1 to you\n');
+    expect(await call('cp.get_template', 'salt://files/nope.jinja', target)).toBe('');
+    const named = await call(
+      'cp.get_file',
+      'salt://files/{{ "db" }}.conf',
+      fleet.path('{{ grains.id }}.conf'),
+      'template=jinja',
+    );
+    expect(named).toBe(fleet.path('m1.conf'));
+    expect(readFileSync(fleet.path('m1.conf'), 'utf8')).toBe('host = localhost\n');
+  });
+
   it('sends files to the master', async () => {
     writeFileSync(fleet.path('pushed'), big);
     expect(await call('cp.push', fleet.path('pushed'))).toBe(true);

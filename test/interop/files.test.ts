@@ -39,7 +39,7 @@ const servesGit = ({ bin }: Implementation): boolean =>
 describe.each(pairings)('$label', ({ master, minion }) => {
   let fleet: Deployment;
   let withGit = false;
-  const call = async (...args: string[]): Promise<unknown> => (await fleet.json('m1', ...args, '-t', '30'))['m1'];
+  const call = async (...args: string[]): Promise<unknown> => (await fleet.json('m1', ...args, '-t', '10'))['m1'];
   const text = (path: string): string => readFileSync(fleet.path(path), 'utf8');
 
   beforeAll(async () => {

@@ -23,7 +23,10 @@ const tree: Record<string, string> = {
   'broken.sls': 'x: {{ nothing }}\n',
 };
 
-const masterConfig = 'nodegroups: {webs: \'L@m1,m9\'}\next_pillar:\n  - cmd_json: \'printf {"ext":"%s"}\'\n';
+const masterConfig = `nodegroups: {webs: 'L@m1,m9'}
+ext_pillar:
+  - cmd_yaml: "echo 'ext: %s'"
+`;
 
 async function site(master: Implementation, minions: Record<string, Implementation>): Promise<Deployment> {
   const made = await Deployment.create({ master, masterConfig });

@@ -63,6 +63,7 @@ async function runRunner(settings: Settings<ClientOpts>, fun: string, words: rea
     const background = flagOption(settings, 'async');
     for await (const item of client.runner(fun, args, kwargs, { async: background })) {
       if (item.type === 'progress') io.err(`${item.text}\n`);
+      else if (item.type === 'print') io.out(`${item.text}\n`);
       else if (item.type === 'started' && background) announce(item.jid, io);
       else if (item.type === 'result') {
         const { data, out } = resultParts(item);

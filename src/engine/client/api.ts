@@ -63,6 +63,7 @@ export type JobItem =
 export type RunnerItem =
   | { readonly type: 'started'; readonly jid: string }
   | { readonly type: 'progress'; readonly text: string }
+  | { readonly type: 'print'; readonly text: string }
   | {
       readonly type: 'result';
       readonly ret: Value;

@@ -35,7 +35,7 @@ let busy = false;
 let offers: JobProcessOffers = {};
 
 /** What lies above this module and is offered to functions. */
-export type JobProcessOffers = Pick<Runtime, 'states'>;
+export type JobProcessOffers = Pick<Runtime, 'states' | 'master'>;
 
 const logAt =
   (level: LogLevel) =>

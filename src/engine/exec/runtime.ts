@@ -9,6 +9,7 @@ import type {
   FileClient,
   MinionServices,
   ModuleContext,
+  OrchestrationServices,
   Registry,
   StateServices,
 } from '../../extend/sdk/index.ts';
@@ -29,6 +30,8 @@ export interface Runtime {
   match(expression: string, kind: string): Promise<boolean>;
   /** The state engine for one job; it lies above this module, so whoever starts the process hands it in. */
   readonly states?: (runtime: Runtime, state: JobState) => StateServices;
+  /** The master for functions that run on it; undefined on minions. */
+  readonly master?: (runtime: Runtime) => OrchestrationServices | undefined;
 }
 
 /** What one job keeps while it runs. */
@@ -72,6 +75,9 @@ export function createContext(runtime: Runtime, state: JobState): ModuleContext 
     },
     get states() {
       return runtime.states?.(runtime, state);
+    },
+    get master() {
+      return runtime.master?.(runtime);
     },
     registry: remembered(registries, runtime.loader, () => createRegistry(runtime.loader)),
     cache: remembered(caches, runtime.loader, () => new Map<string, unknown>()),

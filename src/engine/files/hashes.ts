@@ -1,5 +1,5 @@
 // Digests of files, computed once for each version of a file.
-import { createHash, getHashes } from 'node:crypto';
+import { createHash, getHashes, type Hash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 
 const pieceBytes = 1 << 20;
@@ -14,10 +14,22 @@ interface Entry {
 
 let known: ReadonlySet<string> | undefined;
 
-/** Whether this machine can compute a kind of digest (`sha256`, `md5`, …). */
+/** Python's names of digests that have another one here. */
+const otherNames: Readonly<Record<string, string>> = { blake2b: 'blake2b512', blake2s: 'blake2s256' };
+
+/** A digest to be computed, by its name in Salt (`sha256`, `sha3_512`, …). */
+export function newHash(type: string): Hash {
+  return createHash(ownName(type));
+}
+
+/** Whether this machine can compute a kind of digest. */
 export function isHashType(type: string): boolean {
   known ??= new Set(getHashes());
-  return known.has(type);
+  return known.has(ownName(type));
+}
+
+function ownName(type: string): string {
+  return Object.hasOwn(otherNames, type) ? otherNames[type]! : type.toLowerCase().replaceAll('_', '-');
 }
 
 export class HashCache {
@@ -58,7 +70,7 @@ export class HashCache {
 
 /** The digest of a file in hexadecimal. */
 export async function hashFile(path: string, type: string): Promise<string> {
-  const hash = createHash(type);
+  const hash = newHash(type);
   const handle = await open(path, 'r');
   try {
     const buffer = Buffer.allocUnsafe(pieceBytes);

@@ -1,5 +1,5 @@
 // The roots backend and server against what Salt 3006.27 answered for the same tree (test/fixtures/files/record-roots.py).
-import { readFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -264,6 +264,49 @@ describe('the file server', () => {
     expect(fired.map(([tag]) => tag)).toEqual(['salt/fileserver/roots/update', 'salt/fileserver/roots/update']);
     expect(fired[1]![1]).toMatchObject({ changed: true, files: { added: [join(root, 'base/extra')], removed: [] } });
     await watching.close();
+  });
+});
+
+describe('open files', () => {
+  it('are the ones that were looked up, or are not read', async () => {
+    const folder = temporaryFolder();
+    writeTree(folder.path, { a: 'allowed', secret: 'secret' });
+    const { OpenFiles } = await import('./open-files.ts');
+    const { versionOf } = await import('./roots.ts');
+    const files = new OpenFiles();
+    const path = join(folder.path, 'a');
+    const found = { path, rel: 'a', stat: [], ...versionOf(statSync(path)) };
+    // Between the look and the opening somebody puts a link in its place.
+    rmSync(path);
+    writeTree(folder.path, { a: '-> secret' });
+    await expect(files.use('a', found).read(0, 10)).rejects.toThrow('was replaced');
+    expect(files.recent('a')).toBeUndefined();
+    files.close();
+    folder.remove();
+  });
+
+  it('are closed when there are many, and not while they are read', async () => {
+    const folder = temporaryFolder();
+    const { OpenFiles } = await import('./open-files.ts');
+    const files = new OpenFiles();
+    const reads = Array.from({ length: 150 }, (_, at) => {
+      writeTree(folder.path, { [`f${at}`]: `content ${at}` });
+      const file = { path: join(folder.path, `f${at}`), rel: 'f', stat: [], version: '1' };
+      return files.use(`f${at}`, file).read(0, 100);
+    });
+    expect((await Promise.all(reads)).map(String)).toEqual(reads.map((_, at) => `content ${at}`));
+    files.close();
+    folder.remove();
+  });
+});
+
+describe('digests', () => {
+  it('go by Salt’s names', async () => {
+    const { isHashType, newHash } = await import('./hashes.ts');
+    for (const type of ['md5', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512', 'sha3_256', 'blake2b']) {
+      expect([type, isHashType(type), newHash(type).digest('hex').length > 0]).toEqual([type, true, true]);
+    }
+    expect(isHashType('nonsense')).toBe(false);
   });
 });
 

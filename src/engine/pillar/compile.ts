@@ -52,14 +52,14 @@ async function compile(compilation: Compilation, external: boolean): Promise<Dic
   const topErrors = errors.list.splice(0);
   let pillar: Dict;
   if (external && opts['ext_pillar_first'] === true) {
-    const first = await externalPillar(compilation, override, rootsCompiler(compilation));
+    const first = await externalPillar(compilation, override, (watch) => rootsCompiler(compilation, watch));
     const after = withPillar(compilation, first);
     pillar = await renderPillar(after, topMatches(after, top.data, first), top.ignored);
     pillar = merge(first, pillar);
     // Salt merges once more for salt-ssh, which moves the keys of the first to the front again: the same result.
   } else {
     pillar = await renderPillar(compilation, topMatches(compilation, top.data, pillarSoFar(opts)), top.ignored);
-    if (external) pillar = await externalPillar(compilation, pillar, rootsCompiler(compilation));
+    if (external) pillar = await externalPillar(compilation, pillar, (watch) => rootsCompiler(compilation, watch));
   }
   errors.list.push(...topErrors);
   if (opts['pillar_opts'] === true) pillar = dictOf([...dictEntries(pillar), ['master', masterOpts(opts)]]);
@@ -89,16 +89,12 @@ function withErrors(pillar: Dict, { errors }: Compilation): Dict {
 }
 
 /** Compiles folders that an external source brings, by their own top files and without external sources. */
-function rootsCompiler({
-  process,
-  givenOpts,
-  minionId,
-  grains,
-  pillarenv,
-}: Compilation): PillarContext['compileRoots'] {
+function rootsCompiler(compilation: Compilation, watch: SourceWatcher | undefined): PillarContext['compileRoots'] {
+  const { process, givenOpts, minionId, grains, pillarenv } = compilation;
   return (roots, saltenv) => {
     const own = newDict(Object.entries(givenOpts));
     own['pillar_roots'] = newDict(Object.entries(roots).map(([env, folders]): [string, Value] => [env, [...folders]]));
-    return compilePillar(process, own, { minionId, grains, saltenv, pillarenv }, { external: false });
+    const request = { minionId, grains, saltenv, pillarenv };
+    return compilePillar(process, own, request, { external: false, ...(watch ? { watch } : {}) });
   };
 }

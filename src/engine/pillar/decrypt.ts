@@ -1,8 +1,7 @@
 // Decryption of single pillar keys (`decrypt_pillar`), after everything is merged.
-import { type Dict, dictEntries, dictGet, dictOf, isDict, newDict, type Value } from '../../base/codec/value.ts';
+import { type Dict, dictEntries, dictGet, dictOf, isDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
-import type { RendererContext } from '../../extend/sdk/index.ts';
-import type { RenderHost } from '../render/index.ts';
+import { applyRenderer, type RenderHost } from '../render/index.ts';
 import type { Compilation } from './compilation.ts';
 
 /** The pillar with the configured keys decrypted; what fails stays and is an error. */
@@ -40,21 +39,9 @@ export async function decryptPillar(compilation: Compilation, pillar: Dict): Pro
 
 /** A value with the encrypted texts in it decrypted by a renderer. */
 export async function decryptValue(host: RenderHost, value: Value, renderer: string): Promise<Value> {
-  const found = await host.loader.get('renderers', renderer);
-  if (found?.extension.input !== 'any') {
-    throw new HaliteError('call.arguments', `Decryption renderer '${renderer}' is not available`);
-  }
-  const none = newDict();
-  const context: RendererContext = {
-    ...{ opts: host.opts, grains: host.grains, pillar: host.pillar, log: host.log, signal: host.signal },
-    ...{ saltenv: 'base', sls: '', path: undefined, argline: '', variables: none, first: false },
-    call: (fun, ...args) => host.functions.call(fun, args, none),
-    callWith: (fun, args, kwargs) => host.functions.call(fun, args, kwargs),
-    exec: (file, args, options) => host.exec(file, args, options),
-    jinja: () => Promise.reject(new HaliteError('render.failed', 'a decryption renderer renders no templates')),
-    keepSecret: (text) => host.keepSecret?.(text),
-  };
-  return found.extension.render(value, context);
+  const done = await applyRenderer(host, renderer, value);
+  if (done !== undefined) return done;
+  throw new HaliteError('call.arguments', `Decryption renderer '${renderer}' is not available`);
 }
 
 /** `[a, {b: gpg}]` as pairs; nothing when an item has another form. */

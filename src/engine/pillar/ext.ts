@@ -6,8 +6,11 @@ import { p } from '../../extend/sdk/index.ts';
 import { matches, parseTarget } from '../../protocol/target/index.ts';
 import { bindArguments } from '../exec/bind.ts';
 import { renderText } from '../render/index.ts';
-import type { Compilation } from './compilation.ts';
+import type { Compilation, SourceWatcher } from './compilation.ts';
 import { decryptValue } from './decrypt.ts';
+
+/** Compiles folders that a source brings, and tells of the files in them. */
+export type RootsCompilerFor = (watch: SourceWatcher | undefined) => PillarContext['compileRoots'];
 
 const malformed = 'The "ext_pillar" option is malformed';
 
@@ -15,7 +18,7 @@ const malformed = 'The "ext_pillar" option is malformed';
 export async function externalPillar(
   compilation: Compilation,
   start: Dict,
-  compileRoots: PillarContext['compileRoots'],
+  rootsCompiler: RootsCompilerFor,
 ): Promise<Dict> {
   const { opts, errors, merge, override, host } = compilation;
   const listed = opts['ext_pillar'];
@@ -34,10 +37,17 @@ export async function externalPillar(
     }
     if (isExcluded(opts['exclude_ext_pillar'], sources[0]![0])) continue;
     for (const [name, settings] of sources) {
-      const found = await askSource(compilation, String(name), settings, pillar, compileRoots);
+      const { watch } = compilation;
+      let files = 0;
+      const counted: SourceWatcher = (source) => {
+        files++;
+        watch?.({ ...source, name: `${String(name)}: ${source.name}` });
+      };
+      const found = await askSource(compilation, String(name), settings, pillar, rootsCompiler(watch && counted));
       if (found === undefined) continue;
       pillar = merge(pillar, found);
-      compilation.watch?.({ name: `ext_pillar: ${String(name)}`, data: found });
+      // Files say more than the name of the source.
+      if (files === 0) watch?.({ name: `ext_pillar: ${String(name)}`, data: found });
     }
   }
   host.log.debug('external pillars are through', { minion: compilation.minionId });

@@ -47,6 +47,13 @@ describe('git', () => {
     external('git', [`master ${url()}`]);
     expect(pyRepr(await tree.compile())).toBe("{'own': 1, 'from': 'git', 'id': 'web1.example.com'}");
   });
+  it('is explained by its files', async () => {
+    external('git', [`master ${url()}`]);
+    const told = JSON.stringify(await tree.explain('from'));
+    expect(told).toMatch(
+      /"given_by":\{"source":"git: g","saltenv":"base","file":"[^"]+\/g.sls","line":1,"text":"from: git"/,
+    );
+  });
   it('maps branches to environments, by name or as told', async () => {
     git('checkout', '-qb', 'dev');
     commit({ 'top.sls': "dev:\n  '*':\n    - g\nprod:\n  '*':\n    - g\n", 'g.sls': 'from: dev branch\n' });

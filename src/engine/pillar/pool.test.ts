@@ -63,6 +63,15 @@ describe('pillar pool', () => {
     expect({ ...(await pool.compile(request)) }).toEqual({ ok: true });
   });
 
+  it('replaces threads that are old, and lets them finish', async () => {
+    const pool = open('log(String(threadId)); setTimeout(() => done(m.n), 60)', { workers: 1, ageMs: 1 });
+    const first = pool.compile(request);
+    await eventually('the first thread to work', () => logged.length === 1);
+    const second = pool.compile(request);
+    await Promise.all([first, second]);
+    expect(new Set(logged).size).toBe(2);
+  });
+
   it('gives up work that kills two threads', async () => {
     const dies = open('process.exit(1)', { workers: 1 });
     await expect(dies.compile(request)).rejects.toThrow('The pillar worker ended while compiling this pillar');

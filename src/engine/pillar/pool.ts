@@ -16,6 +16,8 @@ export interface PillarPoolOptions {
   readonly workers?: number;
   /** A thread without work ends after this time. */
   readonly idleMs?: number;
+  /** A thread gets no new work after this time. */
+  readonly ageMs?: number;
   /** A compilation that takes longer is given up. */
   readonly deadlineMs?: number;
   /** The program of the threads; the built one unless a test has its own. */
@@ -35,6 +37,7 @@ interface Job {
 
 interface Thread {
   readonly worker: Worker;
+  readonly since: number;
   readonly jobs: Map<number, Job>;
   idle: NodeJS.Timeout | undefined;
 }
@@ -46,11 +49,14 @@ const busyAt = 2;
 /** How long a thread may take to notice that a compilation was given up. */
 const graceMs = 5_000;
 const memoryMb = 2048;
+/** Then a thread makes way for a new one, which sees changed extensions and has no old memory. */
+const defaultAgeMs = 300_000;
 
 export class PillarPool {
   readonly #options: PillarPoolOptions;
   readonly #most: number;
   readonly #threads = new Set<Thread>();
+  readonly #retired = new Set<Thread>();
   readonly #queue: Job[] = [];
   #opts: Uint8Array | undefined;
   #entry: URL | 'none' | undefined;
@@ -104,8 +110,9 @@ export class PillarPool {
   async close(): Promise<void> {
     this.#closed = true;
     for (const job of this.#queue.splice(0)) job.reject(ended());
-    const threads = [...this.#threads];
+    const threads = [...this.#threads, ...this.#retired];
     this.#threads.clear();
+    this.#retired.clear();
     for (const thread of threads) {
       clearTimeout(thread.idle);
       for (const job of thread.jobs.values()) this.#settle(job, () => job.reject(ended()));
@@ -133,9 +140,24 @@ export class PillarPool {
   /** The thread with the least to do, or a new one. */
   #pick(): Thread | undefined {
     let best: Thread | undefined;
-    for (const thread of this.#threads) if (!best || thread.jobs.size < best.jobs.size) best = thread;
+    for (const thread of this.#threads) {
+      if (this.#isOld(thread)) this.#retire(thread);
+      else if (!best || thread.jobs.size < best.jobs.size) best = thread;
+    }
     if ((!best || best.jobs.size >= busyAt) && this.#threads.size < this.#most) return this.#start();
     return best && best.jobs.size < perThread ? best : undefined;
+  }
+
+  #isOld({ since }: Thread): boolean {
+    return performance.now() - since > (this.#options.ageMs ?? defaultAgeMs);
+  }
+
+  /** It is none of the pool any more; what it works on it finishes. */
+  #retire(thread: Thread): void {
+    this.#threads.delete(thread);
+    clearTimeout(thread.idle);
+    if (thread.jobs.size === 0) void thread.worker.terminate();
+    else this.#retired.add(thread);
   }
 
   #assign(thread: Thread, job: Job): void {
@@ -152,7 +174,7 @@ export class PillarPool {
       workerData: { opts: this.#opts },
       resourceLimits: { maxOldGenerationSizeMb: memoryMb },
     });
-    const thread: Thread = { worker, jobs: new Map(), idle: undefined };
+    const thread: Thread = { worker, since: performance.now(), jobs: new Map(), idle: undefined };
     worker.on('message', (message: FromWorker) => this.#receive(thread, message));
     worker.on('error', (error) => this.#options.log.error('a pillar worker failed', { error: error.message }));
     worker.on('exit', () => this.#exited(thread));
@@ -170,7 +192,9 @@ export class PillarPool {
     thread.jobs.delete(message.n);
     if (job) this.#settle(job, () => this.#answer(job, message));
     this.#dispatch();
-    if (thread.jobs.size === 0) this.#rest(thread);
+    if (thread.jobs.size > 0) return;
+    if (this.#retired.delete(thread)) void thread.worker.terminate();
+    else this.#rest(thread);
   }
 
   #answer(job: Job, message: Extract<FromWorker, { n: number }>): void {
@@ -208,6 +232,7 @@ export class PillarPool {
   /** What it was working on is tried once more; whatever kills two threads is given up. */
   #exited(thread: Thread): void {
     this.#threads.delete(thread);
+    this.#retired.delete(thread);
     clearTimeout(thread.idle);
     for (const job of thread.jobs.values()) {
       clearTimeout(job.timer);

@@ -1,7 +1,7 @@
 // The pillar folders as a file source: SLS by name, files by address, lists only when a pattern asks for one.
 import { statSync } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { compareText } from '../../base/codec/json/index.ts';
 import { globMatcher, hasGlob } from '../../base/util/index.ts';
 import type { FileSource, SourceFile } from '../render/index.ts';
@@ -45,10 +45,11 @@ export class PillarRoots implements FileSource {
     return ['base', ...Object.keys(this.#roots).filter((name) => name !== 'base')];
   }
 
+  /** Names may come from grains by way of a template, so none leads out of a folder. */
   async cacheFile(url: string, saltenv: string): Promise<SourceFile | undefined> {
     const rest = url.startsWith(scheme) ? url.slice(scheme.length) : url;
-    const relative = rest.replace(/^\|/, '');
-    if (relative.includes('\0')) return undefined;
+    const relative = posix.normalize(rest.replace(/^\|/, ''));
+    if (relative.includes('\0') || relative === '..' || relative.startsWith('../')) return undefined;
     for (const root of this.folders(saltenv) ?? []) {
       const path = join(root, relative);
       // Compilations have a thread of their own, where asking the disk at once is cheaper than coming back for the answer.

@@ -1,7 +1,7 @@
 // Renderers of Salt that Halite does not have, and what to do instead.
 
 const python =
-  'it runs Python code, which Halite does not. Write the file as Jinja and YAML, or as code with "#!js" (see the guide, "State trees as code")';
+  'it runs Python code, which Halite does not. Write the file as Jinja and YAML, or as code with "#!js" (docs/guide/rendering.md)';
 const format = 'the format is not built in. Use YAML or JSON, or add a renderer of that name to salt://_renderers';
 const decryption =
   'this kind of decryption is not built in. Use gpg, or add a renderer of that name to salt://_renderers';

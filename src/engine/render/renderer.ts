@@ -37,6 +37,13 @@ export async function renderFile(
   return runPipe(host, text, shebangOf(text), { ...request, path }, watch);
 }
 
+/** One renderer on a value, outside any pipe (decryption); undefined when there is none of that name that takes data. */
+export async function applyRenderer(host: RenderHost, name: string, value: Value): Promise<Value | undefined> {
+  const found = await host.loader.get('renderers', name);
+  if (found?.extension.input !== 'any') return undefined;
+  return found.extension.render(value, contextOf(host, '', {}, false));
+}
+
 async function runPipe(
   host: RenderHost,
   text: string,

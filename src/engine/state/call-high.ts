@@ -1,6 +1,7 @@
 // From high data to results: extensions, checks, `_in` requisites, exclusions, low chunks, run.
-import { textOf, type Chunk, type High } from './data.ts';
+
 import type { Value } from '../../base/codec/value.ts';
+import { type Chunk, type High, textOf } from './data.ts';
 import { applyExcludes } from './high/exclude.ts';
 import { applyExtensions } from './high/extend.ts';
 import { applyRequisitesIn } from './high/requisite-in.ts';
@@ -23,8 +24,17 @@ export function compileForRun(high: High, disabled: ReadonlySet<string>, orchest
 }
 
 /** Like compileForRun, but goes on as far as it can before it complains (`state.show_lowstate`). */
-export function compileForShow(high: High, before: readonly string[], disabled: ReadonlySet<string>): Chunk[] | string[] {
-  const errors = [...before, ...applyExtensions(high, false), ...verifyHigh(high), ...applyRequisitesIn(high, disabled)];
+export function compileForShow(
+  high: High,
+  before: readonly string[],
+  disabled: ReadonlySet<string>,
+): Chunk[] | string[] {
+  const errors = [
+    ...before,
+    ...applyExtensions(high, false),
+    ...verifyHigh(high),
+    ...applyRequisitesIn(high, disabled),
+  ];
   applyExcludes(high);
   return errors.length > 0 ? errors : compileHigh(high);
 }

@@ -1,6 +1,15 @@
 // High data, low chunks and the few Python habits of dicts and lists that Salt's compiler depends on.
 import { pyRepr, pyStr, reprKey } from '../../base/codec/python/index.ts';
-import { type Dict, dictEntries, dictOf, isDict, newDict, PyFloat, type PlainDict, type Value } from '../../base/codec/value.ts';
+import {
+  type Dict,
+  dictEntries,
+  dictOf,
+  isDict,
+  newDict,
+  type PlainDict,
+  PyFloat,
+  type Value,
+} from '../../base/codec/value.ts';
 
 /** One id: state → arguments, and the `__sls__`/`__env__` it came from. Maps, because the order of keys is meaning. */
 export type Body = Map<Value, Value>;
@@ -56,6 +65,25 @@ export function firstValue(dict: Dict): Value | undefined {
 export function setKey(dict: Dict, key: Value, value: Value): void {
   if (dict instanceof Map) dict.set(key, value);
   else dict[String(key)] = value;
+}
+
+/** The entry of a map, made when it is not there. */
+export function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = make();
+    map.set(key, value);
+  }
+  return value;
+}
+
+/** The list below a key, made when there is none. */
+export function listAt(map: Map<Value, Value>, key: Value): Value[] {
+  const value = map.get(key);
+  if (Array.isArray(value)) return value;
+  const list: Value[] = [];
+  map.set(key, list);
+  return list;
 }
 
 /** A copy that shares nothing; what was shared inside stays shared inside. */

@@ -31,7 +31,8 @@ const grains = newDict([
 
 function minionOf(given: Case): TestMinion {
   const envs = given.envs ?? ['base'];
-  const inEnv = (path: string): string => (path.includes('/') && envs.includes(path.split('/', 1)[0]!) ? path : `base/${path}`);
+  const inEnv = (path: string): string =>
+    path.includes('/') && envs.includes(path.split('/', 1)[0]!) ? path : `base/${path}`;
   return new TestMinion({
     files: Object.fromEntries(Object.entries(given.files).map(([path, text]) => [inEnv(path), text])),
     opts: { ...given.opts, file_roots: newDict(envs.map((env) => [env, []])) },
@@ -42,7 +43,8 @@ function minionOf(given: Case): TestMinion {
 
 /** Times and the order of sets are left out, as the recorder did. */
 function cleaned(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map((error) => (typeof error === 'string' ? error.split('Traceback')[0] : error));
+  if (Array.isArray(value))
+    return value.map((error) => (typeof error === 'string' ? error.split('Traceback')[0] : error));
   return Object.fromEntries(
     Object.entries(value as Record<string, Record<string, unknown>>).map(([tag, result]) => [
       tag,
@@ -63,7 +65,9 @@ function cleanField(key: string, value: unknown): unknown {
 async function apply(given: Case, test: boolean): Promise<unknown> {
   const minion = minionOf(given);
   try {
-    const run = await minion.open({ opts: { test, ...(given.mods ? { saltenv: given.opts?.['saltenv'] ?? 'base' } : {}) } });
+    const run = await minion.open({
+      opts: { test, ...(given.mods ? { saltenv: given.opts?.['saltenv'] ?? 'base' } : {}) },
+    });
     const { exclude, whitelist } = given.call ?? {};
     const applied = given.mods
       ? await run.sls(given.mods, { exclude: given.exclude ?? [] })
@@ -77,7 +81,8 @@ async function apply(given: Case, test: boolean): Promise<unknown> {
 }
 
 /** Where Salt itself breaks, a run must at least come to an end with a list or results. */
-const isException = (json: Json | undefined): boolean => json !== null && typeof json === 'object' && 'exception' in json;
+const isException = (json: Json | undefined): boolean =>
+  json !== null && typeof json === 'object' && 'exception' in json;
 
 function check(given: Case): void {
   const { low, run, test, top } = given.expected;

@@ -26,7 +26,9 @@ export async function callOptions(opts: Opts, request: StateRunRequest): Promise
 async function localConfig(path: string): Promise<Opts> {
   try {
     const data = loadYaml(await readFile(path, 'utf8'));
-    return data !== null && isDict(data) ? newDict(dictEntries(data).map(([key, value]) => [textOf(key), value] as const)) : {};
+    return data !== null && isDict(data)
+      ? newDict(dictEntries(data).map(([key, value]) => [textOf(key), value] as const))
+      : {};
   } catch (error) {
     throw new HaliteError('config.syntax', `The options in ${path} cannot be read: ${String(error)}`, { cause: error });
   }
@@ -46,7 +48,12 @@ const taken: readonly (readonly [string, Value])[] = [
 ];
 
 /** What a run counts on when the master does not answer with options. */
-const unanswered: Opts = { renderer: 'jinja|yaml', failhard: false, state_top: 'salt://top.sls', nodegroups: newDict() };
+const unanswered: Opts = {
+  renderer: 'jinja|yaml',
+  failhard: false,
+  state_top: 'salt://top.sls',
+  nodegroups: newDict(),
+};
 
 /** Lays the master's options over those of the run. */
 export async function withMasterOptions(opts: Opts, minion: MinionServices): Promise<Opts> {
@@ -73,7 +80,8 @@ export function environmentsOf(opts: Opts, served: readonly string[]): string[] 
   const wanted = Array.isArray(order) ? [...new Set(order.map(textOf))] : [];
   if (wanted.length > 0) return served.length > 0 ? wanted.filter((env) => served.includes(env)) : wanted;
   const roots = opts['file_roots'];
-  const configured = roots !== undefined && isDict(roots as Dict) ? dictEntries(roots as Dict).map(([env]) => textOf(env)) : [];
+  const configured =
+    roots !== undefined && isDict(roots as Dict) ? dictEntries(roots as Dict).map(([env]) => textOf(env)) : [];
   return [...new Set(['base', ...configured, ...served])];
 }
 

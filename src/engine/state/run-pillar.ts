@@ -47,7 +47,10 @@ export async function readOverride(
 ): Promise<Dict | undefined> {
   if (given === undefined || given === null) return undefined;
   if (!decrypt && !isDict(given)) {
-    throw new HaliteError('call.arguments', 'Pillar data must be formatted as a dictionary, unless pillar_enc is specified.');
+    throw new HaliteError(
+      'call.arguments',
+      'Pillar data must be formatted as a dictionary, unless pillar_enc is specified.',
+    );
   }
   let value: Value = given;
   if (decrypt) {

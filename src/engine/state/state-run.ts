@@ -248,7 +248,9 @@ export class MinionStateRun implements StateRun {
     const { session } = this.#parts;
     if (this.opts['autoload_dynamic_modules'] === false) return;
     try {
-      const synced = await session.context().callWith('saltutil.sync_all', [[...saltenvs]], newDict([['refresh', false]]));
+      const synced = await session
+        .context()
+        .callWith('saltutil.sync_all', [[...saltenvs]], newDict([['refresh', false]]));
       if (!isDict(synced)) return;
       const lists = synced instanceof Map ? [...synced.values()] : Object.values(synced);
       if (!lists.some((list) => Array.isArray(list) && list.length > 0)) return;
@@ -298,4 +300,3 @@ function exclude(high: High, items: readonly Value[] | undefined): void {
   if (Array.isArray(before)) before.push(...items);
   else high.set('__exclude__', [...items]);
 }
-

@@ -6,10 +6,17 @@ import { dirname, join } from 'node:path';
 import { type Dict, dictEntries, isDict, newDict, PyFloat, type Value } from '../../base/codec/value.ts';
 import { loadYaml } from '../../base/codec/yaml/index.ts';
 import { messageOf } from '../../base/errors/index.ts';
+import { builtin } from '../../extend/loader/builtin.gen.ts';
 import { Loader } from '../../extend/loader/index.ts';
-import { type ExtensionLog, RenderError, type StateRun, type StateRunRequest } from '../../extend/sdk/index.ts';
-import { execProgram, type JobState, matchesMinion, type Runtime } from '../exec/index.ts';
-import { openRun } from './open.ts';
+import {
+  type ExtensionLog,
+  RenderError,
+  type StateModule,
+  type StateRun,
+  type StateRunRequest,
+} from '../../extend/sdk/index.ts';
+import { callFunction, execProgram, type JobState, matchesMinion, type Outcome, type Runtime } from '../exec/index.ts';
+import { type OpenSources, openRun } from './open.ts';
 import type { SlsRenderer, StateFiles } from './sources.ts';
 
 export interface TestTree {
@@ -19,6 +26,9 @@ export interface TestTree {
   readonly grains?: Dict;
   readonly pillar?: Dict;
   readonly jid?: string;
+  /** State modules of the test's own, besides the built-in ones. */
+  readonly states?: Readonly<Record<string, StateModule>>;
+  readonly minion?: Partial<Runtime['minion']>;
 }
 
 const quiet: ExtensionLog = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
@@ -51,30 +61,60 @@ export class TestMinion {
       autoload_dynamic_modules: false,
       ...tree.opts,
     };
-    const grains = tree.grains ?? newDict([['id', 'm1'], ['shell', '/bin/sh'], ['os', 'Debian']]);
+    const grains =
+      tree.grains ??
+      newDict([
+        ['id', 'm1'],
+        ['shell', '/bin/sh'],
+        ['os', 'Debian'],
+      ]);
     const pillar = tree.pillar ?? newDict();
-    const loader = new Loader({ opts: () => opts, grains: () => grains, log: quiet, userCode: 'import' });
+    const own = Object.entries(tree.states ?? {}).map(
+      ([name, module]) => [name, { load: async () => ({ default: module }) }] as const,
+    );
+    const loader = new Loader({
+      opts: () => opts,
+      grains: () => grains,
+      log: quiet,
+      userCode: 'import',
+      builtin: { ...builtin, states: { ...builtin['states'], ...Object.fromEntries(own) } },
+    });
     this.runtime = {
       id: 'm1',
       loader,
       log: quiet,
-      minion: this.#services(pillar),
+      minion: { ...this.#services(pillar), ...tree.minion },
       opts: () => opts,
       grains: () => grains,
       pillar: () => pillar,
       exec: (file, args, options, signal) => execProgram(file, args, options, signal),
       match: (expression, kind) => matchesMinion({ id: 'm1', opts, grains, pillar }, expression, kind),
+      states: (runtime, state) => ({
+        open: (request) => openRun(runtime, state, request, this.#sources),
+      }),
     };
     this.state = {
-      job: newDict([['jid', tree.jid ?? '20260101000000000000'], ['fun', 'state.apply']]),
+      job: newDict([
+        ['jid', tree.jid ?? '20260101000000000000'],
+        ['fun', 'state.apply'],
+      ]),
       signal: new AbortController().signal,
       progress: (text) => void this.progress.push(text),
       retcode: 0,
     };
   }
 
+  /** Where the tree comes from, whatever the process. */
+  readonly #sources: OpenSources = { files: () => this.#tree(), renderer: () => yamlRenderer };
+
   open(request: StateRunRequest = {}): Promise<StateRun> {
-    return openRun(this.runtime, this.state, request, { files: () => this.#tree(), renderer: () => yamlRenderer });
+    return openRun(this.runtime, this.state, request, this.#sources);
+  }
+
+  /** Calls an execution function as a job would; the outcome with its return code. */
+  call(fun: string, args: readonly Value[] = [], kwargs: Readonly<Record<string, Value>> = {}): Promise<Outcome> {
+    const named = newDict([...Object.entries(kwargs), ['__kwarg__', true]]);
+    return callFunction(this.runtime, this.state, fun, [...args, named]);
   }
 
   remove(): void {

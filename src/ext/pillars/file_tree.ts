@@ -1,10 +1,11 @@
 // External pillar `file_tree`: folders become maps and files become values, by minion and nodegroup.
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { isAbsolute, join, normalize } from 'node:path';
 import {
   type Dict,
   definePillar,
   dictGet,
+  dictOf,
   isDict,
   newDict,
   type PillarContext,
@@ -24,36 +25,39 @@ interface Settings {
   readonly template: boolean;
 }
 
-const deepest = 64;
-
 /** Folders named by a minion's id must lie where they seem to lie. */
 const isName = (name: string): boolean => name !== '' && name !== '.' && name !== '..' && !/[/\0]/.test(name);
 
+/** `trail` are the real folders above: a link that leads back to one of them would be followed for ever. */
 async function readTree(
   folder: string,
   prefix: string,
   settings: Settings,
   ctx: PillarContext,
-  depth = 0,
+  trail: readonly string[] = [],
 ): Promise<Dict> {
-  const entries = (await readdir(folder, { withFileTypes: true })).sort((a, b) => (a.name < b.name ? -1 : 1));
-  const folders: [string, Value][] = [];
-  const files: [string, Value][] = [];
-  for (const entry of entries) {
+  const here = await realpath(folder);
+  const folders: [Value, Value][] = [];
+  const files: [Value, Value][] = [];
+  for (const entry of (await readdir(folder, { withFileTypes: true })).sort(byName)) {
     const path = join(folder, entry.name);
     const found = await stat(path).catch(() => undefined);
     if (found?.isDirectory()) {
-      // A link to a folder is an empty map unless links are followed; one that leads back would be followed for ever.
-      const enter = (!entry.isSymbolicLink() || settings.follow_dir_links) && depth < deepest;
-      const below = prefix === '.' ? entry.name : join(prefix, entry.name);
-      folders.push([entry.name, enter ? await readTree(path, below, settings, ctx, depth + 1) : newDict()]);
+      // A link to a folder is an empty map unless links are followed.
+      const follow =
+        !entry.isSymbolicLink() || (settings.follow_dir_links && ![...trail, here].includes(await realpath(path)));
+      const below = prefix === '.' ? entry.name : `${prefix}/${entry.name}`;
+      folders.push([entry.name, follow ? await readTree(path, below, settings, ctx, [...trail, here]) : newDict()]);
     } else if (found?.isFile()) {
-      const value = await readValue(path, join(prefix, entry.name), settings, ctx);
+      // Salt: a pattern for a file at the top begins with "./".
+      const value = await readValue(path, `${prefix}/${entry.name}`, settings, ctx);
       if (value !== undefined) files.push([entry.name, value]);
     } else ctx.log.error(`file_tree: ${path}: not a regular file`);
   }
-  return newDict([...folders, ...files]);
+  return dictOf([...folders, ...files]);
 }
+
+const byName = (a: { readonly name: string }, b: { readonly name: string }): number => (a.name < b.name ? -1 : 1);
 
 async function readValue(
   path: string,

@@ -1,5 +1,5 @@
 // External pillar `git`: pillar trees in git repositories, each branch with its own top file.
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readlink, rename, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Dict, definePillar, dictEntries, isDict, newDict, type PillarContext, p, type Value } from 'halite/sdk';
@@ -107,7 +107,7 @@ async function mounted(folder: string, mountpoint: string, ctx: PillarContext): 
   const link = join(place, mountpoint);
   if ((await readlink(link).catch(() => undefined)) === folder) return place;
   await mkdir(dirname(link), { recursive: true, mode: 0o700 });
-  const temporary = `${link}.${process.pid}.${Math.trunc(performance.now() * 1000)}`;
+  const temporary = `${link}.${randomUUID()}`;
   await symlink(folder, temporary);
   await rename(temporary, link);
   return place;

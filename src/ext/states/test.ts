@@ -19,7 +19,15 @@ const name = p.any({ doc: 'a text that tells this state from others' });
 const kwargs = p.kwargs({ doc: 'anything else is accepted; `comment` replaces the comment' });
 
 const pretended = (): PlainDict =>
-  newDict([['testing', newDict([['old', 'Unchanged'], ['new', 'Something pretended to change']])]]);
+  newDict([
+    [
+      'testing',
+      newDict([
+        ['old', 'Unchanged'],
+        ['new', 'Something pretended to change'],
+      ]),
+    ],
+  ]);
 
 function told(ctx: StateContext, given: Value, comment: Value, fields: StateExtra): StateResult {
   return ctx.result({ name: given, comment, ...fields });
@@ -40,7 +48,9 @@ const fixed = {
     doc: 'Fails without changes.',
     params: { name, kwargs },
     run: (args, ctx) => {
-      const comment = ctx.test ? "If we weren't testing, this would be a failure!" : (args.kwargs['comment'] ?? 'Failure!');
+      const comment = ctx.test
+        ? "If we weren't testing, this would be a failure!"
+        : (args.kwargs['comment'] ?? 'Failure!');
       return told(ctx, args.name, comment, { result: false });
     },
   }),
@@ -122,7 +132,11 @@ const configurable = {
 const kinds: readonly (readonly [string, string, (value: Value) => boolean])[] = [
   ['boolean', "<class 'bool'>", (value) => typeof value === 'boolean'],
   // Python: a boolean is an integer too.
-  ['integer', "<class 'int'>", (value) => typeof value === 'boolean' || (asNumber(value) !== undefined && !isFloat(value))],
+  [
+    'integer',
+    "<class 'int'>",
+    (value) => typeof value === 'boolean' || (asNumber(value) !== undefined && !isFloat(value)),
+  ],
   ['string', "(<class 'str'>,)", (value) => typeof value === 'string'],
   ['listing', "<class 'list'>", (value) => Array.isArray(value)],
   ['dictionary', "<class 'dict'>", (value) => isDict(value)],
@@ -151,10 +165,13 @@ const checkPillar = state({
   params: checkParams,
   async run(args, ctx) {
     const wanted = args as unknown as PlainDict;
-    const lists = [['present', 'None', () => true] as const, ...kinds].map(
-      ([key, shown, fits]) => ({ keys: keysOf(wanted[key] ?? null), shown, fits }),
-    );
-    if (lists.every((list) => list.keys.length === 0)) throw new HaliteError('call.arguments', 'Missing required argument text.');
+    const lists = [['present', 'None', () => true] as const, ...kinds].map(([key, shown, fits]) => ({
+      keys: keysOf(wanted[key] ?? null),
+      shown,
+      fits,
+    }));
+    if (lists.every((list) => list.keys.length === 0))
+      throw new HaliteError('call.arguments', 'Missing required argument text.');
     const failed = new Map<string, string>();
     const fine = new Map<string, string>();
     for (const { keys, shown, fits } of lists) {
@@ -183,7 +200,11 @@ const modWatch = state({
     const changed = (ctx.requisites['watch'] ?? [])
       .filter((low) => {
         const { changes } = ctx.running[tagOf(low)] ?? {};
-        return changes !== undefined && isDict(changes) && (changes instanceof Map ? changes.size : Object.keys(changes).length) > 0;
+        return (
+          changes !== undefined &&
+          isDict(changes) &&
+          (changes instanceof Map ? changes.size : Object.keys(changes).length) > 0
+        );
       })
       .map((low) => `${pyStr(low['state'] ?? null)}: ${pyStr(low['__id__'] ?? null)}`);
     return newDict([

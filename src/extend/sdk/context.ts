@@ -1,6 +1,7 @@
 // What extension code may touch: narrow interfaces, handed in, never global.
 import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
 import type { FileClient, FileServerView, FileSlice } from './files.ts';
+import type { OrchestrationServices, OwnCallOptions, OwnCallOutcome } from './orchestration.ts';
 import type { PillarView } from './pillars.ts';
 import type { RenderRequest } from './renderers.ts';
 import type { StateServices } from './state-services.ts';
@@ -106,6 +107,8 @@ export interface ModuleContext {
   readonly registry: Registry;
   /** Compiles and applies states; undefined where there is no state engine (pillar templates on a master). */
   readonly states?: StateServices | undefined;
+  /** The master, while it applies states to itself (orchestration); undefined on minions. */
+  readonly master?: OrchestrationServices | undefined;
   /** Shared by the functions of one job process: cheap memoisation, gone with the process. */
   readonly cache: Map<string, unknown>;
   call(fun: string, ...args: Value[]): Promise<Value>;
@@ -145,6 +148,8 @@ export interface MasterServices {
   mine(tgt: string, tgtType: string, functions: readonly string[]): Promise<PlainDict>;
   callRunner(fun: string, args: readonly Value[], kwargs: PlainDict): Promise<Value>;
   callWheel(fun: string, args: readonly Value[], kwargs: PlainDict): Promise<Value>;
+  /** Runs an execution function on the master itself, as a minion that has its own files and pillar. */
+  callModule(fun: string, args: readonly Value[], kwargs: PlainDict, options: OwnCallOptions): Promise<OwnCallOutcome>;
   subscribe(tag: string, signal: AbortSignal): AsyncIterable<{ tag: string; data: Dict }>;
 }
 
@@ -156,6 +161,16 @@ export interface JobRequest {
   readonly kwargs?: PlainDict;
   readonly timeoutSeconds?: number;
   readonly user?: string;
+  /** Returners, with commas between. */
+  readonly ret?: string;
+  /** Further fields of the job for minions: `ret_config`, `ret_kwargs`, … */
+  readonly extra?: PlainDict;
+  /** Never more at a time: a number of minions, or a percentage. */
+  readonly batch?: string;
+  /** With `batch`: no further minions after the first failure. */
+  readonly failhard?: boolean;
+  /** Only this many of the matched, chosen at random. */
+  readonly subset?: number;
 }
 
 export interface JobOutcome {
@@ -254,4 +269,6 @@ export interface MasterContext {
   setRetcode(retcode: number): void;
   /** A line the operator sees while the runner works (`salt-run` prints it to stderr). */
   progress(text: string): void;
+  /** A line of output that comes before the result (`salt-run` prints it to stdout). */
+  print(text: string): void;
 }

@@ -6,6 +6,7 @@ export { HaliteError } from '../../base/errors/index.ts';
 export * from './context.ts';
 export * from './files.ts';
 export * from './functions.ts';
+export * from './orchestration.ts';
 export * from './outputters.ts';
 export * from './params.ts';
 export * from './pillars.ts';

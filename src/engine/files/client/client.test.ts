@@ -13,11 +13,12 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
-import type { FileClient } from '../../../extend/sdk/index.ts';
+import type { FileClient, FileSlice } from '../../../extend/sdk/index.ts';
 import type { FileServer } from '../server.ts';
 import { openTestServer, temporaryFolder, writeTree } from '../testing.ts';
 import { fetchChunks } from './chunks.ts';
-import { patternTest } from './client.ts';
+import { patternTest } from './folders.ts';
+import { fetchInto } from './slices.ts';
 import { type TestMaster, testClient, testMaster } from './testing.ts';
 
 const chunk = 1000;
@@ -220,6 +221,64 @@ describe('a transfer', () => {
     expect(Math.min(...positions)).toBe(6 << 20);
     expect(readdirSync(at('cache/files/base'))).toEqual(['large']);
     await wide.close();
+  });
+
+  describe('by slices, when the connection is in another process', () => {
+    const huge = Buffer.from(Array.from({ length: 1 << 20 }, (_, i) => (i * 31) % 251));
+    const content = Buffer.concat([...Array.from({ length: 40 }, () => huge), Buffer.from('the end')]);
+    let wide: FileServer;
+    let link: TestMaster;
+    let slices: FileSlice[];
+    let sliced: FileClient;
+
+    beforeEach(() => {
+      writeFileSync(at('base/huge'), content);
+      wide = openTestServer(folder.path, { file_buffer_size: 1 << 20 });
+      link = testMaster(wide);
+      slices = [];
+      const fetchSlice = (slice: FileSlice): Promise<number> => {
+        slices.push(slice);
+        return fetchInto(
+          (load, options) => link.services.masterRequest(load, options?.raw ? { raw: true } : {}),
+          slice,
+        );
+      };
+      sliced = testClient({ ...link.services, fetchSlice }, at('cache'));
+    });
+    afterEach(() => wide.close());
+
+    it('comes whole', async () => {
+      const path = await sliced.cacheFile('salt://huge');
+      expect(readFileSync(path).equals(content)).toBe(true);
+      expect(slices.map(({ from, length }) => from + length)).toEqual([16 << 20, 32 << 20, content.length]);
+      expect(await sliced.getFile('salt://huge', '/dev/null')).toBe('/dev/null');
+      expect(slices).toHaveLength(3);
+    });
+
+    it('goes on with what was checked', async () => {
+      let down = true;
+      link.before = (load) => {
+        if (down && load['loc'] === 20 << 20) throw new HaliteError('call.failed', 'gone');
+      };
+      await expect(sliced.cacheFile('salt://huge')).rejects.toThrow('gone');
+      const [part] = readdirSync(at('cache/files/base'));
+      expect(statSync(at('cache/files/base', part!)).size).toBe(16 << 20);
+      down = false;
+      slices.length = 0;
+      expect(readFileSync(await sliced.cacheFile('salt://huge')).equals(content)).toBe(true);
+      expect(slices[0]?.from).toBe(16 << 20);
+    });
+
+    it('begins again when a part is not what it should be', async () => {
+      link.before = (load) => {
+        if (load['loc'] === 20 << 20) throw new HaliteError('call.failed', 'gone');
+      };
+      await expect(sliced.cacheFile('salt://huge')).rejects.toThrow('gone');
+      link.before = () => undefined;
+      const [part] = readdirSync(at('cache/files/base'));
+      writeFileSync(at('cache/files/base', part!), Buffer.alloc(1000, 'wrong'));
+      expect(readFileSync(await sliced.cacheFile('salt://huge')).equals(content)).toBe(true);
+    });
   });
 
   it('can be made twice at once', async () => {

@@ -3,23 +3,26 @@ import { copyFile, mkdir, readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { dictEntries, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
-import { matchesGlob } from '../../../base/util/fnmatch.ts';
-import { pyRegexSearch } from '../../../base/util/pyregex.ts';
 import type {
   CacheDirOptions,
   FetchOptions,
   FileClient,
   FileHash,
   MinionServices,
+  PushOptions,
+  SyncOptions,
+  SyncReport,
   UrlOptions,
 } from '../../../extend/sdk/index.ts';
 import { hashFile } from '../hashes.ts';
 import { isEnvironmentName } from '../paths.ts';
 import { pythonStat } from '../roots.ts';
-import { askFile, fetchTo, fetchToCache } from './fetch.ts';
+import type { Wanted } from './chunks.ts';
+import { askFile, fetchTo, fetchToCache, type ServerFile } from './fetch.ts';
+import { getFolder, inOrder, patternTest, stateNames } from './folders.ts';
 import { CachePlaces } from './places.ts';
 import { pushFile } from './push.ts';
-import { fileSource } from './source.ts';
+import { type FileSource, fileSource } from './source.ts';
 import { isSaltUrl, parseSaltUrl, saltUrl, serverPath } from './url.ts';
 import { UrlFetcher } from './url-fetcher.ts';
 
@@ -32,201 +35,173 @@ export interface FileClientParts {
   readonly retryMs?: readonly number[];
 }
 
-/** Files fetched at the same time when there are many. */
-const atOnce = 8;
-
 export function createFileClient(parts: FileClientParts): FileClient {
-  const { opts, signal, retryMs } = parts;
-  const source = fileSource(parts);
-  const request = source.send;
-  const places = new CachePlaces(String(opts['cachedir'] ?? ''));
-  const defaultEnv = (): string => (typeof opts['saltenv'] === 'string' && opts['saltenv']) || 'base';
-  const web = new UrlFetcher(opts, places, signal);
-
-  /** The path and environment an address means. */
-  const located = (url: string, saltenv: string | undefined): { path: string; saltenv: string } => {
-    const path = serverPath(url);
-    const environment = parseSaltUrl(url).saltenv ?? (saltenv || defaultEnv());
-    if (!isEnvironmentName(environment)) {
-      throw new HaliteError('path.refused', `${JSON.stringify(environment)} cannot be an environment`);
-    }
-    return { path, saltenv: environment };
-  };
-
-  const texts = async (cmd: string, saltenv: string | undefined, prefix: string): Promise<string[]> => {
-    const reply = await request(newDict(Object.entries({ cmd, saltenv: saltenv || defaultEnv(), prefix })));
-    return Array.isArray(reply) ? reply.filter((item) => typeof item === 'string') : [];
-  };
-
-  const cacheSalt = async (url: string, saltenv: string | undefined, gzip?: number): Promise<string> => {
-    const wanted = located(url, saltenv);
-    const dest = places.file(wanted.path, wanted.saltenv);
-    const top = places.files(wanted.saltenv);
-    return (await fetchToCache(source, { ...wanted, gzip, signal, retryMs }, dest, top)) === 'missing' ? '' : dest;
-  };
-
-  const cacheMany = (paths: readonly string[], saltenv: string): Promise<string[]> =>
-    inOrder(paths, (path) => cacheSalt(saltUrl(path), saltenv));
-
-  const client: FileClient = {
-    async envs() {
-      const reply = await request(newDict([['cmd', '_file_envs']]));
-      return Array.isArray(reply) ? reply.map(String) : [];
-    },
-    list: (kind, saltenv, prefix = '') => texts(listCommands[kind], saltenv, prefix),
-    async symlinks(saltenv, prefix = ''): Promise<PlainDict> {
-      const cmd = '_symlink_list';
-      const reply = await request(newDict(Object.entries({ cmd, saltenv: saltenv || defaultEnv(), prefix })));
-      return newDict(isDict(reply) ? dictEntries(reply).map(([link, target]) => [String(link), target] as const) : []);
-    },
-    states: async (saltenv) => stateNames(await client.list('files', saltenv)),
-    async hash(path, saltenv): Promise<FileHash | undefined> {
-      if (!isSaltUrl(path)) return localHash(path, String(opts['hash_type'] ?? 'sha256'));
-      const wanted = located(path, saltenv);
-      return (await askFile(request, wanted.path, wanted.saltenv))?.hash;
-    },
-    async stat(path, saltenv) {
-      if (!isSaltUrl(path)) return localStat(path);
-      const wanted = located(path, saltenv);
-      return (await askFile(request, wanted.path, wanted.saltenv))?.stat;
-    },
-
-    cacheFile: async (url, options = {}) => (await client.getUrl(url, '', options)) || '',
-    cacheDir: (url, options = {}) => cacheDir(client, places, cacheMany, url, options, defaultEnv()),
-    async cacheAll(saltenv) {
-      const environment = saltenv || defaultEnv();
-      return cacheMany(await client.list('files', environment), environment);
-    },
-    async cacheLocalFile(path) {
-      const dest = places.localFile(path);
-      await mkdir(dirname(dest), { recursive: true });
-      await copyFile(path, dest);
-      return dest;
-    },
-    cacheDest: (url, saltenv) => places.expected(url, saltenv || defaultEnv()),
-    isCached: async (path, saltenv) => places.present(path, saltenv || defaultEnv()),
-    cached: (saltenv) => places.all(saltenv || defaultEnv()),
-
-    async getFile(url, dest, options: FetchOptions = {}) {
-      if (dest === '') return cacheSalt(url, options.saltenv, options.gzip);
-      const wanted = { ...located(url, options.saltenv), gzip: options.gzip, signal, retryMs };
-      const result = await fetchTo(source, wanted, dest, options.makedirs ?? false);
-      if (result === 'missing') return '';
-      return result === 'no folder' ? false : result.path;
-    },
-    getDir: (url, dest, options = {}) => getDir(client, url, dest, options),
-    async getUrl(url, dest, options: UrlOptions = {}) {
-      if (isSaltUrl(url)) return client.getFile(url, dest, options);
-      return web.get(url, dest, { ...options, saltenv: options.saltenv || defaultEnv() });
-    },
-    async read(url, options: UrlOptions = {}) {
-      if (!isSaltUrl(url)) return web.read(url, options);
-      const cached = await cacheSalt(url, options.saltenv);
-      return cached === '' ? undefined : readFile(cached);
-    },
-
-    push: (path, options) => pushFile(request, path, Number(opts['file_buffer_size']) || 262_144, options),
-    async syncExtensions(kinds, options = {}) {
-      const { syncExtensions } = await import('../sync.ts');
-      const report = await syncExtensions({ client, opts, log: parts.log }, kinds, options);
-      if (report.touched) await parts.minion.reloadExtensions();
-      return report;
-    },
-  };
-  return client;
+  return new MinionFiles(parts);
 }
 
 const listCommands = { files: '_file_list', dirs: '_dir_list', emptyDirs: '_file_list_emptydirs' } as const;
+const defaultPieceBytes = 262_144;
 
-/** Runs a few at a time; results stay in order. */
-async function inOrder<T, R>(items: readonly T[], run: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = new Array(items.length);
-  let next = 0;
-  const worker = async (): Promise<void> => {
-    while (next < items.length) {
-      const at = next++;
-      results[at] = await run(items[at] as T);
+class MinionFiles implements FileClient {
+  readonly #parts: FileClientParts;
+  readonly #source: FileSource;
+  readonly #places: CachePlaces;
+  readonly #web: UrlFetcher;
+
+  constructor(parts: FileClientParts) {
+    this.#parts = parts;
+    this.#source = fileSource(parts);
+    this.#places = new CachePlaces(String(parts.opts['cachedir'] ?? ''));
+    this.#web = new UrlFetcher(parts.opts, this.#places, parts.signal);
+  }
+
+  async envs(): Promise<string[]> {
+    return texts(await this.#source.send(newDict([['cmd', '_file_envs']])));
+  }
+
+  async list(kind: 'files' | 'dirs' | 'emptyDirs', saltenv?: string, prefix = ''): Promise<string[]> {
+    return texts(await this.#ask(listCommands[kind], saltenv, prefix));
+  }
+
+  async symlinks(saltenv?: string, prefix = ''): Promise<PlainDict> {
+    const reply = await this.#ask('_symlink_list', saltenv, prefix);
+    return newDict(isDict(reply) ? dictEntries(reply).map(([link, target]) => [String(link), target] as const) : []);
+  }
+
+  async states(saltenv?: string): Promise<string[]> {
+    return stateNames(await this.list('files', saltenv));
+  }
+
+  async hash(path: string, saltenv?: string): Promise<FileHash | undefined> {
+    if (isSaltUrl(path)) return (await this.#file(path, saltenv))?.hash;
+    const type = String(this.#parts.opts['hash_type'] ?? 'sha256');
+    return (await isFile(path)) ? { hash_type: type, hsum: await hashFile(path, type) } : undefined;
+  }
+
+  async stat(path: string, saltenv?: string): Promise<number[] | undefined> {
+    if (isSaltUrl(path)) return (await this.#file(path, saltenv))?.stat;
+    return (await isFile(path)) ? pythonStat(await stat(path)) : undefined;
+  }
+
+  async cacheFile(url: string, options: UrlOptions = {}): Promise<string> {
+    return (await this.getUrl(url, '', options)) || '';
+  }
+
+  async cacheDir(url: string, options: CacheDirOptions = {}): Promise<string[]> {
+    const path = serverPath(url);
+    const saltenv = this.#environment(parseSaltUrl(url).saltenv ?? options.saltenv);
+    const folder = path.endsWith('/') ? path : `${path}/`;
+    const chosen = patternTest(options.includePattern, options.excludePattern);
+    const files = (await this.list('files', saltenv)).filter((file) => file.startsWith(folder) && chosen(file));
+    const cached = (await this.#cacheMany(files, saltenv)).filter((file) => file !== '');
+    if (!options.includeEmpty) return cached;
+    const empty = (await this.list('emptyDirs', saltenv)).filter((dir) => dir.startsWith(folder));
+    const made = empty.map((dir) => this.#places.file(dir, saltenv));
+    for (const dir of made) await mkdir(dir, { recursive: true });
+    return [...cached, ...made];
+  }
+
+  async cacheAll(saltenv?: string): Promise<string[]> {
+    const environment = this.#environment(saltenv);
+    return this.#cacheMany(await this.list('files', environment), environment);
+  }
+
+  async cacheLocalFile(path: string): Promise<string> {
+    const dest = this.#places.localFile(path);
+    await mkdir(dirname(dest), { recursive: true });
+    await copyFile(path, dest);
+    return dest;
+  }
+
+  cacheDest(url: string, saltenv?: string): string {
+    return this.#places.expected(url, this.#environment(saltenv));
+  }
+
+  async isCached(path: string, saltenv?: string): Promise<string> {
+    return this.#places.present(path, this.#environment(saltenv));
+  }
+
+  cached(saltenv?: string): Promise<string[]> {
+    return this.#places.all(this.#environment(saltenv));
+  }
+
+  async getFile(url: string, dest: string, options: FetchOptions = {}): Promise<string | false> {
+    if (dest === '') return this.#cacheSalt(url, options);
+    const result = await fetchTo(this.#source, this.#wanted(url, options), dest, options.makedirs ?? false);
+    if (result === 'missing') return '';
+    return result === 'no folder' ? false : result.path;
+  }
+
+  getDir(url: string, dest: string, options: FetchOptions = {}): Promise<(string | false)[]> {
+    return getFolder(this, url, dest, options);
+  }
+
+  async getUrl(url: string, dest: string, options: UrlOptions = {}): Promise<string | false> {
+    if (isSaltUrl(url)) return this.getFile(url, dest, options);
+    return this.#web.get(url, dest, { ...options, saltenv: this.#environment(options.saltenv) });
+  }
+
+  async read(url: string, options: UrlOptions = {}): Promise<Buffer | undefined> {
+    if (!isSaltUrl(url)) return this.#web.read(url, options);
+    const cached = await this.#cacheSalt(url, options);
+    return cached === '' ? undefined : readFile(cached);
+  }
+
+  push(path: string, options: PushOptions = {}): Promise<boolean> {
+    const pieceBytes = Number(this.#parts.opts['file_buffer_size']) || defaultPieceBytes;
+    return pushFile(this.#source.send, path, pieceBytes, options);
+  }
+
+  async syncExtensions(kinds: readonly string[], options: SyncOptions = {}): Promise<SyncReport> {
+    const { syncExtensions } = await import('../sync.ts');
+    const { opts, log, minion } = this.#parts;
+    const report = await syncExtensions({ client: this, opts, log }, kinds, options);
+    if (report.touched) await minion.reloadExtensions();
+    return report;
+  }
+
+  #environment(saltenv: string | undefined): string {
+    const own = this.#parts.opts['saltenv'];
+    return saltenv || (typeof own === 'string' && own) || 'base';
+  }
+
+  #ask(cmd: string, saltenv: string | undefined, prefix: string): Promise<Value> {
+    return this.#source.send(newDict(Object.entries({ cmd, saltenv: this.#environment(saltenv), prefix })));
+  }
+
+  /** The path and environment an address means, and how it is to be fetched. */
+  #wanted(url: string, options: FetchOptions): Wanted {
+    const { signal, retryMs } = this.#parts;
+    const path = serverPath(url);
+    const saltenv = this.#environment(parseSaltUrl(url).saltenv ?? options.saltenv);
+    if (!isEnvironmentName(saltenv)) {
+      throw new HaliteError('path.refused', `${JSON.stringify(saltenv)} cannot be an environment`);
     }
-  };
-  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
-  return results;
+    return { path, saltenv, gzip: options.gzip, signal, retryMs };
+  }
+
+  #file(url: string, saltenv: string | undefined): Promise<ServerFile | undefined> {
+    const wanted = this.#wanted(url, { saltenv });
+    return askFile(this.#source.send, wanted.path, wanted.saltenv);
+  }
+
+  async #cacheSalt(url: string, options: FetchOptions): Promise<string> {
+    const wanted = this.#wanted(url, options);
+    const dest = this.#places.file(wanted.path, wanted.saltenv);
+    const result = await fetchToCache(this.#source, wanted, dest, this.#places.files(wanted.saltenv));
+    return result === 'missing' ? '' : dest;
+  }
+
+  #cacheMany(paths: readonly string[], saltenv: string): Promise<string[]> {
+    return inOrder(paths, (path) => this.#cacheSalt(saltUrl(path), { saltenv }));
+  }
 }
 
-async function localHash(path: string, type: string): Promise<FileHash | undefined> {
+function texts(reply: Value): string[] {
+  return Array.isArray(reply) ? reply.filter((item) => typeof item === 'string') : [];
+}
+
+async function isFile(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined);
-  return found?.isFile() ? { hash_type: type, hsum: await hashFile(path, type) } : undefined;
-}
-
-async function localStat(path: string): Promise<number[] | undefined> {
-  const found = await stat(path).catch(() => undefined);
-  return found?.isFile() ? pythonStat(found) : undefined;
-}
-
-function stateNames(files: readonly string[]): string[] {
-  const names = files.flatMap((path) => {
-    if (!path.endsWith('.sls')) return [];
-    const name = path.replaceAll('/', '.');
-    return [path.endsWith('/init.sls') ? name.slice(0, -9) : name.slice(0, -4)];
-  });
-  return [...new Set(names)].sort();
-}
-
-async function cacheDir(
-  client: FileClient,
-  places: CachePlaces,
-  cacheMany: (paths: readonly string[], saltenv: string) => Promise<string[]>,
-  url: string,
-  options: CacheDirOptions,
-  defaultEnv: string,
-): Promise<string[]> {
-  const path = serverPath(url);
-  const saltenv = parseSaltUrl(url).saltenv ?? (options.saltenv || defaultEnv);
-  const folder = path.endsWith('/') ? path : `${path}/`;
-  const chosen = patternTest(options.includePattern, options.excludePattern);
-  const files = (await client.list('files', saltenv)).filter((file) => file.startsWith(folder) && chosen(file));
-  const cached = (await cacheMany(files, saltenv)).filter((file) => file !== '');
-  if (!options.includeEmpty) return cached;
-  const empty = (await client.list('emptyDirs', saltenv)).filter((dir) => dir.startsWith(folder));
-  const made = empty.map((dir) => places.file(dir, saltenv));
-  for (const dir of made) await mkdir(dir, { recursive: true });
-  return [...cached, ...made];
-}
-
-type Patterns = string | readonly string[] | undefined;
-
-/** A file is taken when it fits the first patterns, if there are any, and none of the others. `E@` begins an expression. */
-export function patternTest(include: Patterns, exclude: Patterns): (path: string) => boolean {
-  const one = (pattern: string): ((path: string) => boolean) => {
-    if (!pattern.startsWith('E@')) return (path) => matchesGlob(path, pattern);
-    const expression = pyRegexSearch(pattern.slice(2));
-    return (path) => expression.test(path);
-  };
-  const any = (patterns: Patterns): ((path: string) => boolean) | undefined => {
-    const tests = (typeof patterns === 'string' ? [patterns] : (patterns ?? [])).filter(Boolean).map(one);
-    return tests.length > 0 ? (path) => tests.some((test) => test(path)) : undefined;
-  };
-  const wanted = any(include);
-  const unwanted = any(exclude);
-  return (path) => (wanted?.(path) ?? true) && !unwanted?.(path);
-}
-
-async function getDir(
-  client: FileClient,
-  url: string,
-  dest: string,
-  options: FetchOptions,
-): Promise<(string | false)[]> {
-  const path = serverPath(url).replace(/\/+$/, '');
-  const saltenv = parseSaltUrl(url).saltenv ?? options.saltenv;
-  // The last folder of the path is copied with its name, those above it are not.
-  const above = path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : '';
-  const inside = (name: string): boolean => name[path.length] === '/' && name.startsWith(path);
-  const place = (name: string): string => `${dest}/${name.slice(above.length).replace(/^\/+/, '')}`;
-  const files = (await client.list('files', saltenv, path)).filter(inside);
-  const copied = await inOrder(files, (name) =>
-    client.getFile(saltUrl(name), place(name), { ...options, saltenv, makedirs: true }),
-  );
-  const empty = (await client.list('emptyDirs', saltenv, path)).filter(inside).map(place);
-  for (const folder of empty) await mkdir(folder, { recursive: true });
-  return [...copied, ...empty].sort();
+  return found?.isFile() ?? false;
 }

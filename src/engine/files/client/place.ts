@@ -1,10 +1,10 @@
 // Puts a file in its place: written beside it first, compared with its digest, then renamed over it at once.
-import { createHash, type Hash, randomBytes } from 'node:crypto';
+import { type Hash, randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readdir, realpath, rename, rm, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { FileHash } from '../../../extend/sdk/index.ts';
-import { hashFile, isHashType } from '../hashes.ts';
+import { hashFile, isHashType, newHash } from '../hashes.ts';
 
 export interface Placement {
   readonly dest: string;
@@ -75,7 +75,7 @@ async function finish(part: string, dest: string, { expected }: Placement): Prom
 
 async function fillAndCheck(path: string, handle: FileHandle, placement: Placement, fill: Fill): Promise<boolean> {
   const { expected } = placement;
-  const hash = expected && isHashType(expected.hash_type) ? createHash(expected.hash_type) : undefined;
+  const hash = expected && isHashType(expected.hash_type) ? newHash(expected.hash_type) : undefined;
   const from = placement.resumable ? await hashExisting(handle, hash) : 0;
   await fill({ path, handle, from, hash, seekable: true });
   return !hash || hash.digest('hex') === expected?.hsum;

@@ -1,4 +1,5 @@
 // Blobs of a repository as plain files named by their id: written once, shared by all commits, never changed.
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { access, mkdir, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
@@ -64,9 +65,14 @@ export class BlobStore {
       if (header[0] !== sha || header[1] !== 'blob') throw broken(`blob ${sha} is missing`);
       const path = this.path(sha);
       await mkdir(join(this.folder, sha.slice(0, 2)), { recursive: true, mode: 0o700 });
-      const temporary = `${path}.${process.pid}.tmp`;
-      await reader.copy(Number(header[2]), temporary);
-      await rename(temporary, path);
+      const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
+      try {
+        await reader.copy(Number(header[2]), temporary);
+        await rename(temporary, path);
+      } catch (error) {
+        await rm(temporary, { force: true });
+        throw error;
+      }
       this.#known.add(sha);
     }
   }

@@ -308,6 +308,31 @@ describe('checkouts', () => {
   });
 });
 
+describe('a repository in several hands', () => {
+  const folder = temporaryFolder();
+  afterAll(() => folder.remove());
+
+  it('is fetched, read and checked out by all of them at once', async () => {
+    const remote = join(folder.path, 'remote');
+    const files = Array.from({ length: 30 }, (_, at): Step => ['file', `d${at % 5}/f${at}`, `content ${at}`]);
+    buildRepository(remote, [...files, ['commit']]);
+    const [config] = readRemotes({ gitfs_remotes: [`file://${remote}`] });
+    const hands = Array.from({ length: 4 }, () => new GitRepository({ ...config!, folder: join(folder.path, 'copy') }));
+    const trees = await Promise.all(
+      hands.map(async (repository) => {
+        repository.use(await repository.fetch());
+        return repository.checkout(repository.refs.branches.get('master')!);
+      }),
+    );
+    expect(new Set(trees).size).toBe(1);
+    expect(readFileSync(join(trees[0]!, 'd4/f29'), 'utf8')).toBe('content 29');
+    const part = await hands[0]!.checkout(hands[0]!.refs.branches.get('master')!, 'd3');
+    expect(readdirSync(part)).toHaveLength(6);
+    const left = readdirSync(join(folder.path, 'copy'), { recursive: true }) as string[];
+    expect(left.filter((name) => name.endsWith('.tmp') || name.endsWith('.lock'))).toEqual([]);
+  });
+});
+
 describe('readRemotes', () => {
   const problem = (remotes: unknown, extra: Record<string, unknown> = {}): string => {
     try {

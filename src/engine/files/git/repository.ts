@@ -1,12 +1,14 @@
 // A local copy of one remote repository: fetched, read by reference, and taken out as files by commit.
+import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { link, mkdir, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import { link, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { HaliteError, messageOf } from '../../../base/errors/index.ts';
 import { BlobStore } from './blobs.ts';
 import { runGit } from './cli.ts';
 import type { RemoteAccess } from './config.ts';
 import { isHex, noRefs, type Refs } from './environments.ts';
+import { withFolderLock } from './folder-lock.ts';
 import { belowRoot, folderBehind, isLink, parseTree, resolveEntry, type TreeEntry, type TreeIndex } from './tree.ts';
 
 export interface RepositoryOptions {
@@ -18,6 +20,7 @@ export interface RepositoryOptions {
 }
 
 const fetchTimeoutMs = 600_000;
+const treeGraceMs = 600_000;
 const maxRemembered = 500;
 
 export class GitRepository {
@@ -45,22 +48,8 @@ export class GitRepository {
   }
 
   /** Asks the remote for what is new and gives its references; `use` makes requests see them. */
-  async fetch(): Promise<Refs> {
-    await this.#init();
-    const { access, url, refspecs } = this.#options;
-    const args = [
-      'fetch',
-      '--quiet',
-      '--prune',
-      '--force',
-      '--no-tags',
-      '--no-write-fetch-head',
-      '--',
-      url,
-      ...refspecs,
-    ];
-    await runGit(args, { gitDir: this.#gitDir, access, timeoutMs: fetchTimeoutMs });
-    return this.#readRefs();
+  fetch(): Promise<Refs> {
+    return withFolderLock(join(this.#options.folder, 'fetch.lock'), fetchTimeoutMs, () => this.#fetch());
   }
 
   /** Makes these the references that requests see. */
@@ -105,7 +94,8 @@ export class GitRepository {
   /** A commit as a folder of files, for those who need one (pillar). Complete or not there at all. */
   async checkout(commit: string, root = ''): Promise<string> {
     const index = await this.prepare(commit, root);
-    const folder = join(this.#options.folder, 'trees', commit);
+    const name = root === '' ? commit : `${commit}-${createHash('sha256').update(root).digest('hex').slice(0, 16)}`;
+    const folder = join(this.#options.folder, 'trees', name);
     if (!existsSync(folder)) await this.#writeTree(index, root, folder);
     const now = new Date();
     await utimes(folder, now, now);
@@ -123,7 +113,11 @@ export class GitRepository {
     await this.blobs.prune(shas);
     const trees = join(this.#options.folder, 'trees');
     for (const name of await readdir(trees).catch(() => [])) {
-      if (!live.has(name)) await rm(join(trees, name), { recursive: true, force: true });
+      if (live.has(name.split('-', 1)[0]!)) continue;
+      const found = await stat(join(trees, name)).catch(() => undefined);
+      // Somebody may be reading it: every checkout renews its time.
+      if (found && Date.now() - found.mtimeMs > treeGraceMs)
+        await rm(join(trees, name), { recursive: true, force: true });
     }
   }
 
@@ -132,6 +126,24 @@ export class GitRepository {
     for (const map of [this.#indexes, this.#prepared, this.#links]) map.clear();
     await this.blobs.clear();
     await rm(this.#options.folder, { recursive: true, force: true });
+  }
+
+  async #fetch(): Promise<Refs> {
+    await this.#init();
+    const { access, url, refspecs } = this.#options;
+    const args = [
+      'fetch',
+      '--quiet',
+      '--prune',
+      '--force',
+      '--no-tags',
+      '--no-write-fetch-head',
+      '--',
+      url,
+      ...refspecs,
+    ];
+    await runGit(args, { gitDir: this.#gitDir, access, timeoutMs: fetchTimeoutMs });
+    return this.#readRefs();
   }
 
   async #init(): Promise<void> {
@@ -178,8 +190,7 @@ export class GitRepository {
   }
 
   async #writeTree(index: TreeIndex, root: string, folder: string): Promise<void> {
-    const temporary = `${folder}.${process.pid}.tmp`;
-    await rm(temporary, { recursive: true, force: true });
+    const temporary = `${folder}.${randomBytes(6).toString('hex')}.tmp`;
     try {
       await mkdir(join(temporary, root), { recursive: true, mode: 0o700 });
       for (const [path, entry] of index.blobs) {

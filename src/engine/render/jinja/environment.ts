@@ -189,7 +189,7 @@ class Environment implements JinjaEnvironment {
     const globals: Vars = new Map<string, PyValue>([...jinjaGlobals, ...saltGlobals]);
     fill(globals, this.#options.globals, bridge);
     fill(globals, options.globals, bridge);
-    const rt = new Runtime(this.#settings, globals, {
+    const rt = new Runtime(this.#settings, globals, bridge, {
       load: (own, name, from) => this.#load(own, name, from, options),
       signal: options.signal,
       now: options.now ?? Date.now,

@@ -1,7 +1,8 @@
 // A state graph in the language of Graphviz.
 import { labelOf, type StateGraph } from './model.ts';
 
-const quote = (text: string): string => `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"`;
+const quote = (text: string): string =>
+  `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"`;
 
 const looks: Readonly<Record<string, string>> = {
   watch: 'color="#1f77b4"',

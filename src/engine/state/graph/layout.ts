@@ -66,7 +66,9 @@ function sortedByNeighbours({ nodes, edges }: StateGraph, columns: readonly numb
       const others = before[key]!;
       return others.length === 0 ? key : others.reduce((sum, other) => sum + position[other]!, 0) / others.length;
     };
-    const sorted = list.map((key) => ({ key, middle: middle(key) })).sort((a, b) => a.middle - b.middle || a.key - b.key);
+    const sorted = list
+      .map((key) => ({ key, middle: middle(key) }))
+      .sort((a, b) => a.middle - b.middle || a.key - b.key);
     sorted.forEach(({ key }, row) => {
       position[key] = row;
       order.push(key);

@@ -1,6 +1,6 @@
 // States and what ties them together, as nodes and edges.
 import { type Chunk, textOf } from '../data.ts';
-import { readRequisite, RequisiteIndex, requisiteEntries } from '../run/requisite-index.ts';
+import { RequisiteIndex, readRequisite, requisiteEntries } from '../run/requisite-index.ts';
 
 export interface GraphNode {
   readonly key: number;

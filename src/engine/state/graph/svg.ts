@@ -18,8 +18,8 @@ const colors: Readonly<Record<string, string>> = {
   listen: '#888888',
 };
 
-const escape = (text: string): string =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: XML forbids them
+const escaped = (text: string): string =>
+  // XML forbids control characters.
   text.replace(/[\x00-\x08\x0b\x0c\x0e-\x1f]/g, '').replace(/[&<>"]/g, (char) => `&#${char.charCodeAt(0)};`);
 const short = (text: string): string => (text.length > longestLabel ? `${text.slice(0, longestLabel - 1)}…` : text);
 
@@ -48,7 +48,7 @@ function arrow({ from, to, requisite }: StateGraph['edges'][number], places: rea
   const color = colors[requisite.replace(/_(?:any|all)$/, '')] ?? colors['require'];
   const dash = requisite === 'listen' ? ' stroke-dasharray="4 3"' : '';
   const path = `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`;
-  return `<path d="${path}" fill="none" stroke="${color}"${dash} marker-end="url(#arrow)"><title>${escape(requisite)}</title></path>`;
+  return `<path d="${path}" fill="none" stroke="${color}"${dash} marker-end="url(#arrow)"><title>${escaped(requisite)}</title></path>`;
 }
 
 function box(node: StateGraph['nodes'][number], place: Placed): string {
@@ -57,9 +57,9 @@ function box(node: StateGraph['nodes'][number], place: Placed): string {
   const step = boxHeight / (labels.length + 1);
   const texts = labels.map((label, at) => {
     const weight = at === 0 ? ' font-weight="bold"' : '';
-    return `<text x="${x + boxWidth / 2}" y="${y + step * (at + 1) + 4}" text-anchor="middle"${weight}>${escape(short(label))}</text>`;
+    return `<text x="${x + boxWidth / 2}" y="${y + step * (at + 1) + 4}" text-anchor="middle"${weight}>${escaped(short(label))}</text>`;
   });
-  const title = `<title>${escape(`${node.sls}: ${labels.join(' · ')}`)}</title>`;
+  const title = `<title>${escaped(`${node.sls}: ${labels.join(' · ')}`)}</title>`;
   const rect = `<rect x="${x}" y="${y}" width="${boxWidth}" height="${boxHeight}" rx="6" fill="#f5f7fa" stroke="#4a5568"/>`;
   return `<g>${title}${rect}${texts.join('')}</g>`;
 }

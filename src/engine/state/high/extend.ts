@@ -30,7 +30,8 @@ interface Work {
 
 function extendOne(work: Work, name: Value, body: Dict): void {
   const state = dictEntries(body).find(([key]) => !isHidden(key))?.[0];
-  if (state === undefined) throw new HaliteError('render.failed', `The extension of ID '${textOf(name)}' holds no state`);
+  if (state === undefined)
+    throw new HaliteError('render.failed', `The extension of ID '${textOf(name)}' holds no state`);
   const id = targetOf(work, name, state);
   if (id === undefined) {
     work.errors.push(notFound(name, body));

@@ -1,6 +1,6 @@
 // Finds ids in high data by id, by the value of an argument, or by the SLS they came from.
 import { isDict, type Value } from '../../../base/codec/value.ts';
-import { type Body, firstKey, firstValue, type High, isBody, isHidden } from '../data.ts';
+import { type Body, entryOf, firstKey, firstValue, type High, isBody, isHidden } from '../data.ts';
 
 /** An id and the state under it that was meant. */
 export type Found = readonly [id: Value, state: Value];
@@ -85,8 +85,7 @@ export class NameFinder {
     const args = (this.#high.get(id) as Body).get(state);
     if (!Array.isArray(args) || !this.#byState) return;
     const keys: string[] = [];
-    let values = this.#byState.get(state);
-    if (!values) this.#byState.set(state, (values = new Map()));
+    const values = entryOf(this.#byState, state, () => new Map<string, Value[]>());
     for (const arg of args) {
       const key = isDict(arg) && sizeOne(arg) ? keyOf(firstValue(arg)) : undefined;
       if (key === undefined) continue;
@@ -95,9 +94,7 @@ export class NameFinder {
       if (ids) ids.push(id);
       else values.set(key, [id]);
     }
-    let noted = this.#noted.get(id);
-    if (!noted) this.#noted.set(id, (noted = new Map()));
-    noted.set(state, keys);
+    entryOf(this.#noted, id, () => new Map()).set(state, keys);
   }
 
   #forget(id: Value, state: Value): void {

@@ -1,6 +1,6 @@
 // Turns `require_in`, `watch_in`, `use`, `prereq` and their like into extensions of the states they name.
 import { type Dict, dictEntries, dictGet, isDict, newDict, type Value } from '../../../base/codec/value.ts';
-import { type Body, firstKey, firstValue, type High, isBody, isHidden, textOf } from '../data.ts';
+import { type Body, entryOf, firstKey, firstValue, type High, isBody, isHidden, listAt, textOf } from '../data.ts';
 import { applyExtensions } from './extend.ts';
 import { argumentNames, type Found, NameFinder } from './find.ts';
 
@@ -134,11 +134,10 @@ const requisiteList = (requisite: string, state: Value, id: Value): Dict =>
   newDict([[requisite, [newDict([[textOf(state), id]])]]]);
 
 function argumentsOf({ added }: Work, id: Value, state: Value): Value[] {
-  let body = added.get(id);
-  if (!body) added.set(id, (body = new Map()));
-  let args = body.get(state);
-  if (!Array.isArray(args)) body.set(state, (args = []));
-  return args;
+  return listAt(
+    entryOf(added, id, (): Body => new Map()),
+    state,
+  );
 }
 
 function addRequisite(work: Work, origin: Origin, requisite: string, name: Value, state: Value): void {

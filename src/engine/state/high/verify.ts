@@ -22,7 +22,8 @@ export function verifyHigh(high: High): string[] {
       continue;
     }
     const sls = textOf(body.get('__sls__'));
-    for (const [state, args] of body) if (!isHidden(state)) verifyState({ id, sls, links, errors }, textOf(state), args);
+    for (const [state, args] of body)
+      if (!isHidden(state)) verifyState({ id, sls, links, errors }, textOf(state), args);
   }
   return errors;
 }

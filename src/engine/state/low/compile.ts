@@ -10,13 +10,20 @@ export function compileHigh(high: High, orchestrationJid?: Value): Chunk[] {
   for (const [id, body] of high) {
     if (isHidden(id) || !isBody(body)) continue;
     for (const [state, args] of body) {
-      if (!isHidden(state) && Array.isArray(args)) chunks.push(...chunksOf(id, textOf(state), args, body, orchestrationJid));
+      if (!isHidden(state) && Array.isArray(args))
+        chunks.push(...chunksOf(id, textOf(state), args, body, orchestrationJid));
     }
   }
   return orderChunks(chunks);
 }
 
-function chunksOf(id: Value, state: string, args: readonly Value[], body: Body, orchestrationJid: Value | undefined): Chunk[] {
+function chunksOf(
+  id: Value,
+  state: string,
+  args: readonly Value[],
+  body: Body,
+  orchestrationJid: Value | undefined,
+): Chunk[] {
   const chunk = newDict([
     ['state', state],
     ['name', id],

@@ -15,7 +15,8 @@ export async function aggregate(
   const { session } = caller;
   const asked = 'aggregate' in low ? low['aggregate']! : (session.option('state_aggregate') ?? false);
   const state = textOf(low['state']);
-  if (!(asked === true || (Array.isArray(asked) && asked.includes(state))) || isTruthy(low['__agg__'] ?? false)) return low;
+  if (!(asked === true || (Array.isArray(asked) && asked.includes(state))) || isTruthy(low['__agg__'] ?? false))
+    return low;
   const found = await session.find(`${state}.${textOf(low['fun'])}`);
   const modAggregate = found?.module.extension.modAggregate;
   if (!modAggregate) return low;
@@ -35,7 +36,8 @@ export async function aggregate(
 function takeRequisites(low: Chunk, chunks: readonly Chunk[]): void {
   const taken = newDict();
   for (const chunk of chunks) {
-    if (chunk['state'] !== low['state'] || !isTruthy(chunk['__agg__'] ?? false) || chunk['name'] === low['name']) continue;
+    if (chunk['state'] !== low['state'] || !isTruthy(chunk['__agg__'] ?? false) || chunk['name'] === low['name'])
+      continue;
     for (const name of [...requisites, ...requisitesIn]) {
       const list = chunk[name];
       if (!Array.isArray(list)) continue;

@@ -8,12 +8,12 @@ import { type Chunk, pyFloat, textOf } from '../data.ts';
 import { stateArguments } from './bind.ts';
 import { type CheckHost, runCheckCommands, runChecks } from './checks.ts';
 import { clockText, durationOf, now } from './clock.ts';
+import { reloadAfter } from './reload.ts';
 import { nextInterval, readRetry, retryAnnouncement, waitFor } from './retry.ts';
 import type { StateSession } from './session.ts';
 import { fillSlots } from './slots.ts';
 import { createStateContext } from './state-context.ts';
 import { unifyResult } from './unify.ts';
-import { reloadAfter } from './reload.ts';
 import { verifyChunk } from './verify-chunk.ts';
 
 export interface CallerOptions {
@@ -130,7 +130,14 @@ export class StateCaller {
   }
 
   /** A state that calls another state function directly: no requisites, no conditions. */
-  async #callOther(fun: string, kwargs: PlainDict, low: Chunk, scene: CallScene, test: boolean, saltenv: string): Promise<StateResult> {
+  async #callOther(
+    fun: string,
+    kwargs: PlainDict,
+    low: Chunk,
+    scene: CallScene,
+    test: boolean,
+    saltenv: string,
+  ): Promise<StateResult> {
     const found = await this.session.find(fun);
     if (!found) throw new HaliteError('call.unknown', `State '${fun}' was not found`);
     const inner = Object.assign(newDict(Object.entries(low)), { name: kwargs['name'] ?? low['name'] ?? null });
@@ -153,7 +160,8 @@ export class StateCaller {
         ['name', low['name'] ?? null],
         ['changes', newDict()],
       ]);
-      if (['unless', 'onlyif', 'creates'].some((key) => key in low)) Object.assign(result, await runChecks(this.#checks(prepared), low));
+      if (['unless', 'onlyif', 'creates'].some((key) => key in low))
+        Object.assign(result, await runChecks(this.#checks(prepared), low));
       if (result['result'] === false) result = await this.#execute(low, prepared, trial);
       if ('check_cmd' in low && !('check_cmd' in prepared.found.fn.params)) {
         Object.assign(result, await runCheckCommands(this.#checks(prepared), low));
@@ -236,7 +244,8 @@ export class StateCaller {
   /** The same for a state that runs beside the others; it retries by itself. */
   async #parallel(low: Chunk, prepared: Prepared): Promise<PlainDict> {
     const start = now();
-    const once = (): Promise<PlainDict> => this.#invoke(low, prepared).catch((thrown: unknown) => exceptionResult(low, thrown));
+    const once = (): Promise<PlainDict> =>
+      this.#invoke(low, prepared).catch((thrown: unknown) => exceptionResult(low, thrown));
     let result = await once();
     result['start_time'] = clockText(start);
     result['duration'] = durationOf(start);
@@ -299,7 +308,8 @@ function exceptionResult(low: Chunk, thrown: unknown): PlainDict {
 
 /** Scripts around Salt look for the names of its exceptions. */
 function withPythonName(thrown: unknown): unknown {
-  if (!(thrown instanceof HaliteError) || (thrown.name !== 'HaliteError' && thrown.name !== 'ArgumentError')) return thrown;
+  if (!(thrown instanceof HaliteError) || (thrown.name !== 'HaliteError' && thrown.name !== 'ArgumentError'))
+    return thrown;
   const name = thrown.code === 'call.arguments' ? 'SaltInvocationError' : 'CommandExecutionError';
   return Object.assign(new Error(thrown.message), { name: `salt.exceptions.${name}`, stack: thrown.stack });
 }
@@ -309,4 +319,3 @@ function addWarnings(result: PlainDict, warnings: readonly string[]): void {
   const before = result['warnings'];
   result['warnings'] = [...(Array.isArray(before) ? before : []), ...warnings];
 }
-

@@ -1,6 +1,14 @@
 // `onlyif`, `unless`, `creates` and `check_cmd`: conditions that decide whether a state runs, or how it ended.
 import { stat } from 'node:fs/promises';
-import { type Dict, dictEntries, dictGet, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+import {
+  type Dict,
+  dictEntries,
+  dictGet,
+  isDict,
+  newDict,
+  type PlainDict,
+  type Value,
+} from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
 import { traverse } from '../../../base/util/index.ts';
 import type { ModuleContext } from '../../../extend/sdk/index.ts';
@@ -114,10 +122,13 @@ async function functionHolds(host: CheckHost, entry: Dict): Promise<boolean> {
 async function checkOnlyIf(host: CheckHost, condition: Value, options: PlainDict): Promise<Verdict> {
   let verdict = runs('');
   for (const entry of asList(condition)) {
-    if (isDict(entry) && dictGet(entry, 'fun') === undefined) return runs(`no \`fun\` argument in onlyif: ${shown(entry)}`);
+    if (isDict(entry) && dictGet(entry, 'fun') === undefined)
+      return runs(`no \`fun\` argument in onlyif: ${shown(entry)}`);
     if (typeof entry !== 'string' && !isDict(entry)) return runs('onlyif execution failed, bad type passed');
     const holds =
-      typeof entry === 'string' ? (await tryRetcode(host, entry, options, 100)) === 0 : await functionHolds(host, entry);
+      typeof entry === 'string'
+        ? (await tryRetcode(host, entry, options, 100)) === 0
+        : await functionHolds(host, entry);
     if (!holds) return skips('onlyif condition is false');
     verdict = runs('onlyif condition is true');
   }

@@ -24,7 +24,9 @@ export class RunEvents {
     this.#done++;
     const context = this.#session.context();
     const verdict = result['result'] === false ? ' failed' : '';
-    context.progress(`${this.#done}/${total} ${textOf(low['state'])}.${textOf(low['fun'])} ${textOf(low['__id__'])}${verdict}`);
+    context.progress(
+      `${this.#done}/${total} ${textOf(low['state'])}.${textOf(low['fun'])} ${textOf(low['__id__'])}${verdict}`,
+    );
     if (this.#sends) this.#fire(result, low, total);
   }
 
@@ -42,7 +44,9 @@ export class RunEvents {
     const { minion, log } = this.#session.context();
     this.#last = this.#last
       .then(() => minion.fire(tag, data))
-      .catch((error: unknown) => log.warn('An event of the state run could not be sent', { tag, error: String(error) }));
+      .catch((error: unknown) =>
+        log.warn('An event of the state run could not be sent', { tag, error: String(error) }),
+      );
   }
 
   async settle(): Promise<void> {

@@ -1,6 +1,6 @@
 // `listen`, `listen_in` and `beacon`: calls that come after all states have run.
 import { dictEntries, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
-import { type Chunk, textOf } from '../data.ts';
+import { type Chunk, entryOf, textOf } from '../data.ts';
 import { requisites } from '../keywords.ts';
 import { tagOf } from '../tags.ts';
 import { isChanged } from './requisites.ts';
@@ -67,8 +67,7 @@ class ReferenceIndex {
   constructor(chunks: readonly Chunk[]) {
     for (const chunk of chunks) {
       const { state = null, __id__: id = null, name = null } = chunk;
-      let places = this.#places.get(state);
-      if (!places) this.#places.set(state, (places = new Map()));
+      const places = entryOf(this.#places, state, () => new Map<Value, Chunk[]>());
       for (const key of new Set([state, id, name])) {
         const list = places.get(key);
         if (list) list.push(chunk);

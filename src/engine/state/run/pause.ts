@@ -16,7 +16,11 @@ export function pausePath(cacheDir: string, jid: string | undefined): string | u
 }
 
 /** Waits as long as the state is paused. `kill` ends the run before it. */
-export async function waitWhilePaused(path: string | undefined, low: Chunk, signal: AbortSignal): Promise<'run' | 'kill'> {
+export async function waitWhilePaused(
+  path: string | undefined,
+  low: Chunk,
+  signal: AbortSignal,
+): Promise<'run' | 'kill'> {
   if (path === undefined || !existsSync(path)) return 'run';
   const start = Date.now();
   for (;;) {

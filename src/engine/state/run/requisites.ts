@@ -3,7 +3,7 @@ import type { PlainDict, Value } from '../../../base/codec/value.ts';
 import { matchesGlob } from '../../../base/util/index.ts';
 import { isTruthy } from '../../exec/index.ts';
 import type { Chunk } from '../data.ts';
-import { readRequisite, type Requisite, type RequisiteIndex, requisiteEntries } from './requisite-index.ts';
+import { type Requisite, type RequisiteIndex, readRequisite, requisiteEntries } from './requisite-index.ts';
 
 /** `unmet`: something it needs has not run yet. The others say what to do with the state. */
 export type RequisiteStatus = 'met' | 'unmet' | 'fail' | 'pre' | 'onfail' | 'onchanges' | 'change';
@@ -111,7 +111,8 @@ function marksOfResult(name: string, result: PlainDict): Mark[] {
   } else if (result['result'] === false) return ['fail'];
   if (name.startsWith('onchanges')) return [changed ? 'onchangesmet' : 'onchanges'];
   if (name.startsWith('watch') && changed) return ['change'];
-  if (name === 'prereq') return [result['result'] === null ? 'premet' : 'pre', ...metIf(result, result['result'] === null)];
+  if (name === 'prereq')
+    return [result['result'] === null ? 'premet' : 'pre', ...metIf(result, result['result'] === null)];
   // Salt: what a state prerequires counts as met only while its result is open.
   if (name === 'prerequired') return metIf(result, result['result'] === null);
   return metIf(result, true);

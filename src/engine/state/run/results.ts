@@ -8,7 +8,13 @@ function withOrigin(result: PlainDict, low: Chunk): PlainDict {
   return result;
 }
 
-function untouched(low: Chunk, runNumber: number, result: boolean, comment: string, extra: readonly [string, Value][] = []): PlainDict {
+function untouched(
+  low: Chunk,
+  runNumber: number,
+  result: boolean,
+  comment: string,
+  extra: readonly [string, Value][] = [],
+): PlainDict {
   return withOrigin(
     newDict([
       ['changes', newDict()],
@@ -57,11 +63,15 @@ export function noChangesDetected(low: Chunk, runNumber: number, ran = true): Pl
 }
 
 export function onfailNotMet(low: Chunk, runNumber: number): PlainDict {
-  return untouched(low, runNumber, true, 'State was not run because onfail req did not change', [['__state_ran__', false]]);
+  return untouched(low, runNumber, true, 'State was not run because onfail req did not change', [
+    ['__state_ran__', false],
+  ]);
 }
 
 export function onchangesNotMet(low: Chunk, runNumber: number): PlainDict {
-  return untouched(low, runNumber, true, 'State was not run because none of the onchanges reqs changed', [['__state_ran__', false]]);
+  return untouched(low, runNumber, true, 'State was not run because none of the onchanges reqs changed', [
+    ['__state_ran__', false],
+  ]);
 }
 
 export function disabledByGrain(low: Chunk, runNumber: number, pattern: string): PlainDict {
@@ -69,7 +79,10 @@ export function disabledByGrain(low: Chunk, runNumber: number, pattern: string):
   return newDict([
     ['changes', newDict()],
     ['result', false],
-    ['comment', `The state function "${full}" is currently disabled by "${pattern}", to re-enable, run state.enable ${pattern}.`],
+    [
+      'comment',
+      `The state function "${full}" is currently disabled by "${pattern}", to re-enable, run state.enable ${pattern}.`,
+    ],
     ['__run_num__', runNumber],
     ['__sls__', low['__sls__'] ?? null],
   ]);

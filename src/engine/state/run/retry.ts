@@ -17,14 +17,18 @@ export function readRetry(value: Value, log: ExtensionLog): Retry {
   if (value === false) return { ...defaults, attempts: 0 };
   if (isDict(value)) return fromDict(value, log);
   if (value !== true) {
-    log.warn('State is set to retry, but retry: True or a valid dict for retry configuration was not found. Using retry defaults');
+    log.warn(
+      'State is set to retry, but retry: True or a valid dict for retry configuration was not found. Using retry defaults',
+    );
   }
   return defaults;
 }
 
 function fromDict(dict: Dict, log: ExtensionLog): Retry {
   const wrong = (key: string): void =>
-    log.warn(`An invalid value was passed for the retry ${key}, using default value '${String(defaults[key as keyof Retry])}'`);
+    log.warn(
+      `An invalid value was passed for the retry ${key}, using default value '${String(defaults[key as keyof Retry])}'`,
+    );
   const whole = (key: 'attempts' | 'splay' | 'interval'): number => {
     const given = dictGet(dict, key);
     if (given === undefined) return defaults[key];

@@ -7,8 +7,15 @@ import { tagOf } from '../tags.ts';
 import { aggregate } from './aggregate.ts';
 import type { CallScene, StateCaller } from './caller.ts';
 import { waitWhilePaused } from './pause.ts';
-import { readRequisite, RequisiteIndex, requisiteEntries } from './requisite-index.ts';
-import { isChanged, isProcessed, judgeRequisites, type RequisiteStatus, type RequisiteView, type ResolvedRequisites } from './requisites.ts';
+import { RequisiteIndex, readRequisite, requisiteEntries } from './requisite-index.ts';
+import {
+  isChanged,
+  isProcessed,
+  judgeRequisites,
+  type RequisiteStatus,
+  type RequisiteView,
+  type ResolvedRequisites,
+} from './requisites.ts';
 import * as results from './results.ts';
 import { watchAsRequire } from './verify-chunk.ts';
 
@@ -21,7 +28,17 @@ export interface RunnerOptions {
 }
 
 /** Requisites whose targets are brought about before the state; `onfail_all` is not among them in Salt. */
-const sought = ['require', 'require_any', 'watch', 'watch_any', 'prereq', 'onfail', 'onfail_any', 'onchanges', 'onchanges_any'];
+const sought = [
+  'require',
+  'require_any',
+  'watch',
+  'watch_any',
+  'prereq',
+  'onfail',
+  'onfail_any',
+  'onchanges',
+  'onchanges_any',
+];
 /** Salt gives up on a state whose requisites never become met. */
 const depthLimit = 20;
 
@@ -105,7 +122,10 @@ export class ChunkRunner {
       const full = `${textOf(low['state'])}.${textOf(low['fun'])}`;
       const pattern = patterns.find((item) => typeof item === 'string' && matchesGlob(full, item));
       if (pattern === undefined) continue;
-      found.set(at, [this.#view.tags[at]!, results.disabledByGrain(low, this.#options.caller.runNumber++, textOf(pattern))]);
+      found.set(at, [
+        this.#view.tags[at]!,
+        results.disabledByGrain(low, this.#options.caller.runNumber++, textOf(pattern)),
+      ]);
     }
     return found;
   }
@@ -247,7 +267,13 @@ export class ChunkRunner {
   }
 
   /** The requisites are decided: runs the state, or says why not. */
-  async #conclude(low: Chunk, tag: string, trial: boolean, status: RequisiteStatus, resolved: ResolvedRequisites): Promise<void> {
+  async #conclude(
+    low: Chunk,
+    tag: string,
+    trial: boolean,
+    status: RequisiteStatus,
+    resolved: ResolvedRequisites,
+  ): Promise<void> {
     const { caller } = this.#options;
     switch (status) {
       case 'fail':
@@ -281,7 +307,11 @@ export class ChunkRunner {
     const result = await caller.call(low, this.#scene).finally(() => {
       caller.onParallel = undefined;
     });
-    if (work) this.#parallel.set(tag, work.then((ended) => void Object.assign(result, ended)));
+    if (work)
+      this.#parallel.set(
+        tag,
+        work.then((ended) => void Object.assign(result, ended)),
+      );
     return result;
   }
 
@@ -293,7 +323,9 @@ export class ChunkRunner {
     const watching = newDict(Object.entries(low));
     watching['sfun'] = low['fun']!;
     watching['fun'] = 'mod_watch';
-    const requisites = Object.fromEntries([...resolved].map(([name, list]) => [name, list.map((at) => this.#chunks[at]!)]));
+    const requisites = Object.fromEntries(
+      [...resolved].map(([name, list]) => [name, list.map((at) => this.#chunks[at]!)]),
+    );
     return caller.call(watching, { ...this.#scene, requisites });
   }
 

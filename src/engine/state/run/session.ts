@@ -2,8 +2,8 @@
 import { type Dict, dictGet, isDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import type { FoundFunction, Loader } from '../../../extend/loader/index.ts';
 import type { ModuleContext } from '../../../extend/sdk/index.ts';
-import { renderHost } from '../../exec/render-host.ts';
 import { createContext, isTruthy, type JobState, matchesMinion, type Runtime } from '../../exec/index.ts';
+import { renderHost } from '../../exec/render-host.ts';
 import type { RenderHost } from '../../render/index.ts';
 
 type Opts = Readonly<Record<string, Value>>;
@@ -122,7 +122,11 @@ export class StateSession {
   }
 
   /** `reload_grains`, `reload_pillar`, `reload_modules`. */
-  async reload(what: { readonly grains?: boolean; readonly pillar?: boolean; readonly modules?: boolean }): Promise<void> {
+  async reload(what: {
+    readonly grains?: boolean;
+    readonly pillar?: boolean;
+    readonly modules?: boolean;
+  }): Promise<void> {
     if (what.grains) this.#grains = await this.#options.gatherGrains();
     if (what.pillar) this.#pillar = await this.#options.gatherPillar();
     if (what.modules) await this.#reloadModules();

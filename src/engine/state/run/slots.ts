@@ -22,7 +22,8 @@ function hasSlots(value: Value, depth = 0): boolean {
 
 /** Arguments with their slots filled: texts, values of dicts, and both inside lists; no deeper, as in Salt. */
 export async function fillSlots(call: CallArguments, context: ModuleContext): Promise<CallArguments> {
-  if (!call.args.some((item) => hasSlots(item)) && !Object.values(call.kwargs).some((item) => hasSlots(item))) return call;
+  if (!call.args.some((item) => hasSlots(item)) && !Object.values(call.kwargs).some((item) => hasSlots(item)))
+    return call;
   const args: Value[] = [];
   for (const arg of call.args) args.push(await fill(arg, context));
   const kwargs = newDict();
@@ -86,7 +87,10 @@ export function parseCall(text: string): ParsedCall | undefined {
   const tokens = tokenize(text);
   const open = tokens.findIndex((token) => token.text === '(' && !token.quoted);
   if (open <= 0) return undefined;
-  const fun = tokens.slice(0, open).map((token) => token.text).join('');
+  const fun = tokens
+    .slice(0, open)
+    .map((token) => token.text)
+    .join('');
   const args: string[] = [];
   const kwargs = newDict();
   const brackets: string[] = [];

@@ -1,7 +1,7 @@
 // The SLS names of each environment, read when somebody asks for the first time.
 import { compareText } from '../../../base/codec/json/compare-text.ts';
 import { globMatcher, hasGlob } from '../../../base/util/index.ts';
-import { slsNamesOf, type StateFiles } from '../sources.ts';
+import { type StateFiles, slsNamesOf } from '../sources.ts';
 
 export class AvailableStates {
   readonly #files: StateFiles;
@@ -37,6 +37,8 @@ export class AvailableStates {
   /** Every environment with its names. */
   async all(): Promise<[string, ReadonlySet<string>][]> {
     const envs = new Set(['base', ...(await this.#envs())]);
-    return Promise.all([...envs].map(async (saltenv) => [saltenv, await this.names(saltenv)] as [string, ReadonlySet<string>]));
+    return Promise.all(
+      [...envs].map(async (saltenv) => [saltenv, await this.names(saltenv)] as [string, ReadonlySet<string>]),
+    );
   }
 }

@@ -1,6 +1,6 @@
 // Brings one rendered SLS into the form of high data: `file.managed:` becomes `file: […, managed]`, and so on.
 import { type Dict, dictEntries, isDict, type Value } from '../../../base/codec/value.ts';
-import { type Body, firstKey, type High, isBody, shown, textOf } from '../data.ts';
+import { type Body, firstKey, type High, isBody, listAt, shown, textOf } from '../data.ts';
 
 /** Where the declarations stand. */
 export interface SlsPlace {
@@ -48,12 +48,6 @@ export function takeExclude(state: High, { sls, errors }: SlsPlace): void {
   else errors.push(`Exclude Declaration in SLS ${sls} is not formed as a list`);
 }
 
-function listAt(state: High, key: string): Value[] {
-  let list = state.get(key);
-  if (!Array.isArray(list)) state.set(key, (list = []));
-  return list;
-}
-
 /** Short declarations (`id: pkg.installed`) become bodies, functions move into the argument list. */
 export function padDeclarations(state: High, place: SlsPlace): void {
   for (const [id, body] of state) {
@@ -64,7 +58,14 @@ export function padDeclarations(state: High, place: SlsPlace): void {
     if (id === '__extend__' || id === '__exclude__') continue;
     if (typeof body === 'string' && body.includes('.')) {
       const [module = '', fun = ''] = body.split('.');
-      state.set(id, new Map<Value, Value>([['__sls__', place.sls], ['__env__', place.saltenv], [module, [fun]]]));
+      state.set(
+        id,
+        new Map<Value, Value>([
+          ['__sls__', place.sls],
+          ['__env__', place.saltenv],
+          [module, [fun]],
+        ]),
+      );
     } else place.errors.push(`ID ${shown(id)} in SLS ${place.sls} is not a dictionary`);
   }
 }

@@ -24,7 +24,11 @@ export interface IncludeTarget {
 const anyEnvironment = '_xenv';
 
 /** The targets of one entry, or what is wrong with it. */
-export async function resolveInclude(entry: Value, from: Including, available: AvailableStates): Promise<IncludeTarget[] | string> {
+export async function resolveInclude(
+  entry: Value,
+  from: Including,
+  available: AvailableStates,
+): Promise<IncludeTarget[] | string> {
   const [env, written] = entryParts(entry, from.saltenv);
   if (!(await available.has(env)) && !(await available.has('__env__'))) {
     return `Nonexistent saltenv '${env}' found in include of '${written}' within SLS '${from.saltenv}:${from.sls}'`;
@@ -61,7 +65,12 @@ function absolute(written: string, { sls, source }: Including): string | undefin
   return [...parts.slice(0, -dots.length), rest].join('.');
 }
 
-async function environmentsOf(env: string, sls: string, from: Including, available: AvailableStates): Promise<string[]> {
+async function environmentsOf(
+  env: string,
+  sls: string,
+  from: Including,
+  available: AvailableStates,
+): Promise<string[]> {
   if (env !== anyEnvironment) {
     const known = from.matches?.has(env) || (await available.matching(env, sls)).length > 0;
     return known ? [env] : [];

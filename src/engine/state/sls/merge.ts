@@ -46,5 +46,8 @@ export function cleanExtensions(high: High): void {
       kept.push([name, body]);
     }
   }
-  high.set('__extend__', kept.map(([name, body]) => new Map([[name, body]])));
+  high.set(
+    '__extend__',
+    kept.map(([name, body]) => new Map([[name, body]])),
+  );
 }

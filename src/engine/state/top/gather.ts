@@ -33,7 +33,11 @@ export async function gatherTops(options: TopOptions, context?: PlainDict): Prom
   return tops;
 }
 
-async function readTop({ files, renderer, opts }: TopOptions, saltenv: string, context?: PlainDict): Promise<Map<Value, Value>> {
+async function readTop(
+  { files, renderer, opts }: TopOptions,
+  saltenv: string,
+  context?: PlainDict,
+): Promise<Map<Value, Value>> {
   const path = await files.cacheFile(topUrl(opts['state_top']), saltenv);
   if (!path) return new Map();
   return asTop(await renderer.render({ path, saltenv, sls: '', ...(context ? { context } : {}) }));
@@ -64,7 +68,9 @@ async function addIncluded({ files, renderer, available }: TopOptions, tops: Top
           done.add(sls);
           const file = await findState(files, sls, saltenv);
           if (!file) continue;
-          list.push(asTop(await renderer.render({ path: file.dest, saltenv, sls: '', ...(context ? { context } : {}) })));
+          list.push(
+            asTop(await renderer.render({ path: file.dest, saltenv, sls: '', ...(context ? { context } : {}) })),
+          );
         }
       }
     }

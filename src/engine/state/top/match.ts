@@ -62,7 +62,6 @@ async function takeItem(
   item: Dict,
   options: TopMatchOptions,
 ): Promise<void> {
-
   const rest = dictEntries(item).filter(([key]) => key !== 'subfilter');
   const filter = dictGet(item, 'subfilter');
   if (filter !== undefined && isDict(filter)) {

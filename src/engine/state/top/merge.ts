@@ -1,6 +1,7 @@
 // Merges top files of several environments into one, by `top_file_merging_strategy`.
 import { dictEntries, isDict, type Value } from '../../../base/codec/value.ts';
 import { type ExtensionLog, RenderError } from '../../../extend/sdk/index.ts';
+import { entryOf } from '../data.ts';
 import type { Tops } from './gather.ts';
 
 /** Environment → target → SLS names and match options. */
@@ -19,7 +20,8 @@ export function mergeTops(tops: Tops, { strategy, defaultTop, log }: MergeTopOpt
     case 'merge_all':
       return mergeAll(tops);
     default:
-      if (strategy !== 'merge') log.warn(`Invalid top_file_merging_strategy '${String(strategy)}', falling back to 'merge'`);
+      if (strategy !== 'merge')
+        log.warn(`Invalid top_file_merging_strategy '${String(strategy)}', falling back to 'merge'`);
       return mergeMerge(tops);
   }
 }
@@ -39,15 +41,15 @@ function targetsOf(targets: Value): [Value, Value][] {
 function addTargets(top: Top, saltenv: Value, targets: Value): void {
   const entries = targetsOf(targets);
   if (entries.length === 0) return;
-  let section = top.get(saltenv);
-  if (!section) top.set(saltenv, (section = new Map()));
+  const section = entryOf(top, saltenv, () => new Map());
   for (const [target, states] of entries) section.set(target, states);
 }
 
 /** The base top file says what it likes; those of other environments speak only for theirs, if base was silent on it. */
 function mergeMerge(tops: Tops): Top {
   const top: Top = new Map();
-  for (const file of tops.get('base') ?? []) for (const [saltenv, targets] of sections(file)) addTargets(top, saltenv, targets);
+  for (const file of tops.get('base') ?? [])
+    for (const [saltenv, targets] of sections(file)) addTargets(top, saltenv, targets);
   for (const [own, files] of tops) {
     if (own === 'base') continue;
     for (const file of files) {
@@ -66,7 +68,9 @@ function mergeSame(tops: Tops, defaultTop: Value | undefined, log: ExtensionLog)
     const empty = files.every((file) => file.size === 0);
     const used = empty ? (tops.get(String(defaultTop)) ?? []) : files;
     if (empty && used.every((file) => file.size === 0)) {
-      log.error(`The '${own}' saltenv has no top file, and the fallback saltenv specified by default_top (${String(defaultTop)}) also has no top file`);
+      log.error(
+        `The '${own}' saltenv has no top file, and the fallback saltenv specified by default_top (${String(defaultTop)}) also has no top file`,
+      );
       continue;
     }
     for (const file of used) {
@@ -87,8 +91,7 @@ function mergeAll(tops: Tops): Top {
 
 function joinTargets(top: Top, saltenv: Value, targets: Value): void {
   for (const [target, states] of targetsOf(targets)) {
-    let section = top.get(saltenv);
-    if (!section) top.set(saltenv, (section = new Map()));
+    const section = entryOf(top, saltenv, () => new Map());
     const before = section.get(target);
     section.set(target, before === undefined ? states : joinStates(before, states));
   }

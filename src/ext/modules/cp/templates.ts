@@ -1,9 +1,8 @@
 // Names and files that are templates.
-import { HaliteError, type ModuleContext, type PlainDict, type RenderRequest, type Value } from 'halite/sdk';
+import { HaliteError, isDict, type ModuleContext, newDict, type PlainDict } from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
 import { commandError } from '../support/errors.ts';
-import { cleanKwargs } from '../support/values.ts';
-
-type Render = (source: string, request?: RenderRequest) => Promise<Value>;
+import { cleanKwargs, textEntries } from '../support/values.ts';
 
 const engines = new Set(['jinja', 'mako', 'cheetah', 'genshi', 'wempy', 'py']);
 
@@ -21,19 +20,14 @@ export async function renderText(
   ctx: ModuleContext,
   path?: string,
 ): Promise<string> {
-  const render = (ctx as ModuleContext & { readonly render?: Render }).render;
-  if (!render) throw new HaliteError('render.failed', 'Templates cannot be rendered here');
   if (engine !== 'jinja') {
     throw new HaliteError('render.failed', `The template engine ${engine} is not available`, { hint: 'Use jinja.' });
   }
-  const { context, defaults, ...others } = cleanKwargs(kwargs);
-  const names = { ...asDict(defaults), ...others, ...asDict(context) };
-  const rendered = await render(source, { pipe: engine, saltenv, context: names, ...(path ? { path } : {}) });
-  return typeof rendered === 'string' ? rendered : String(rendered);
+  const { context, ...others } = cleanKwargs(kwargs);
+  const names = newDict([...Object.entries(others), ...(isDict(context) ? textEntries(context) : [])]);
+  const rendered = await ctx.render(source, { pipe: engine, saltenv, context: names, ...(path ? { path } : {}) });
+  return typeof rendered === 'string' ? rendered : pyStr(rendered);
 }
-
-const asDict = (value: Value | undefined): PlainDict =>
-  value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as PlainDict) : {};
 
 /** Renders the source and destination of a copy when `template` is given. */
 export async function renderNames(

@@ -26,7 +26,7 @@ const queue = p.any({ default: null, doc: 'True waits for a run in progress; a n
 const stateEvents = p.any({ default: null, doc: 'send an event for every state that is done' });
 const kwargs = p.kwargs({
   doc:
-    '`pillar`: pillar over the minion\'s own; `pillar_enc`: its encryption; `saltenv`, `pillarenv`: environments; ' +
+    "`pillar`: pillar over the minion's own; `pillar_enc`: its encryption; `saltenv`, `pillarenv`: environments; " +
     '`concurrent`: do not mind other runs; `mock`: check everything, call nothing; `localconfig`: a file of options; ' +
     '`cache`: apply the last compiled states again; `force`: go on in spite of pillar errors; `terse`: only what is not clean',
 });
@@ -105,7 +105,11 @@ export async function sls(args: SlsArgs, ctx: ModuleContext): Promise<Value> {
     return disabled;
   }
   await syncBefore(args, ctx);
-  const run = await openRun(args.kwargs, ctx, { test: args.test, stateEvents: args.state_events, needsEnvironment: true });
+  const run = await openRun(args.kwargs, ctx, {
+    test: args.test,
+    stateEvents: args.state_events,
+    needsEnvironment: true,
+  });
   const problem = pillarProblem(run, args.kwargs);
   if (problem) return pillarFailed(problem, ctx);
   const applied = await run.sls(namesOf(args.mods), applyOptions(args.kwargs, args.exclude));
@@ -145,14 +149,22 @@ const outputter = 'highstate';
 const whole = {
   apply: fn({
     doc: 'Applies SLS files, or everything the top file assigns to this minion when none is named.',
-    examples: ["salt '*' state.apply", "salt '*' state.apply stuff,pkgs test=True", `salt '*' state.apply stuff pillar='{"foo": "bar"}'`],
+    examples: [
+      "salt '*' state.apply",
+      "salt '*' state.apply stuff,pkgs test=True",
+      `salt '*' state.apply stuff pillar='{"foo": "bar"}'`,
+    ],
     params: { mods: p.any({ default: null, doc: 'SLS names; all of the top file when not given' }), kwargs },
     outputter,
     run: (args, ctx) => apply(args.mods, args.kwargs, ctx),
   }),
   highstate: fn({
     doc: 'Applies everything the top file assigns to this minion.',
-    examples: ["salt '*' state.highstate", "salt '*' state.highstate whitelist=sls1_to_run,sls2_to_run", "salt '*' state.highstate exclude=sls_to_exclude"],
+    examples: [
+      "salt '*' state.highstate",
+      "salt '*' state.highstate whitelist=sls1_to_run,sls2_to_run",
+      "salt '*' state.highstate exclude=sls_to_exclude",
+    ],
     params: { test, queue, state_events: stateEvents, kwargs },
     outputter,
     run: highstate,
@@ -177,7 +189,12 @@ const whole = {
     examples: ["salt '*' state.test", "salt '*' state.test stuff"],
     params: { args: p.rest(), kwargs },
     outputter,
-    run: (args, ctx) => apply(args.args[0] ?? args.kwargs['mods'] ?? null, Object.assign(newDict(Object.entries(args.kwargs)), { test: true }), ctx),
+    run: (args, ctx) =>
+      apply(
+        args.args[0] ?? args.kwargs['mods'] ?? null,
+        Object.assign(newDict(Object.entries(args.kwargs)), { test: true }),
+        ctx,
+      ),
   }),
   top: fn({
     doc: 'Applies what another top file assigns to this minion.',
@@ -187,7 +204,10 @@ const whole = {
     async run(args, ctx) {
       const conflict = await refuseConflict(args.queue, args.kwargs, ctx);
       if (conflict !== undefined) return conflict;
-      const opts: Record<string, Value> = { state_top_given: `salt://${args.topfn}`, state_top: `salt://${args.topfn}` };
+      const opts: Record<string, Value> = {
+        state_top_given: `salt://${args.topfn}`,
+        state_top: `salt://${args.topfn}`,
+      };
       const { saltenv } = args.kwargs;
       if (saltenv) Object.assign(opts, { state_top_saltenv_given: saltenv, state_top_saltenv: saltenv });
       const run = await openRun(args.kwargs, ctx, { test: args.test, opts });
@@ -199,7 +219,17 @@ const whole = {
 };
 
 /** Arguments of the run itself, which are no arguments of the single state. */
-const runWords = new Set(['pillar', 'pillar_enc', 'pillarenv', 'localconfig', 'mock', 'concurrent', 'force', 'orchestration_jid', 'terse']);
+const runWords = new Set([
+  'pillar',
+  'pillar_enc',
+  'pillarenv',
+  'localconfig',
+  'mock',
+  'concurrent',
+  'force',
+  'orchestration_jid',
+  'terse',
+]);
 
 const parts = {
   sls_id: fn({
@@ -210,13 +240,19 @@ const parts = {
     async run(args, ctx) {
       const conflict = await refuseConflict(args.queue, args.kwargs, ctx);
       if (conflict !== undefined) return conflict;
-      const run = await openRun(args.kwargs, ctx, { test: args.test, stateEvents: args.state_events, needsEnvironment: true });
+      const run = await openRun(args.kwargs, ctx, {
+        test: args.test,
+        stateEvents: args.state_events,
+        needsEnvironment: true,
+      });
       const problem = pillarProblem(run, args.kwargs);
       if (problem) return pillarFailed(problem, ctx);
       const applied = await run.slsId(args.id_, namesOf(args.mods));
       if (!isTruthy(applied.return)) {
         const env = pyStr(run.opts['saltenv'] ?? null);
-        throw invocationError(`No matches for ID '${args.id_}' found in SLS '${pyStr(args.mods)}' within saltenv '${env}'`);
+        throw invocationError(
+          `No matches for ID '${args.id_}' found in SLS '${pyStr(args.mods)}' within saltenv '${env}'`,
+        );
       }
       return finish(applied, ctx);
     },

@@ -20,7 +20,9 @@ export function disabledTexts(names: readonly string[], ctx: ModuleContext): str
         return [`The state file "${name}" is currently disabled, to re-enable, run state.enable ${name}.`];
       }
       if (!name.startsWith(`${pattern.split('.', 1)[0]}.`)) return [];
-      return [`The state file "${name}" is currently disabled by "${pattern}", to re-enable, run state.enable ${pattern}.`];
+      return [
+        `The state file "${name}" is currently disabled by "${pattern}", to re-enable, run state.enable ${pattern}.`,
+      ];
     }),
   );
 }

@@ -1,5 +1,13 @@
 // Opens a state run with the arguments every function of `state` understands.
-import { HaliteError, isDict, type ModuleContext, type PlainDict, type StateRun, type StateRunRequest, type Value } from 'halite/sdk';
+import {
+  HaliteError,
+  isDict,
+  type ModuleContext,
+  type PlainDict,
+  type StateRun,
+  type StateRunRequest,
+  type Value,
+} from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { commandError } from '../support/errors.ts';
 import { isTrue } from '../support/values.ts';

@@ -43,7 +43,12 @@ async function set(jid: string, id: string | null, fields: PlainDict, ctx: Modul
 
 async function pauses(jid: Value, ctx: ModuleContext): Promise<PlainDict> {
   const running = new Set((await runningStates(ctx)).map((job) => job.jid));
-  const wanted = jid === null ? await readdir(folderOf(ctx)).catch((): string[] => []) : Array.isArray(jid) ? jid.map(pyStr) : [pyStr(jid)];
+  const wanted =
+    jid === null
+      ? await readdir(folderOf(ctx)).catch((): string[] => [])
+      : Array.isArray(jid)
+        ? jid.map(pyStr)
+        : [pyStr(jid)];
   const found = newDict();
   for (const name of wanted.filter(isJid)) {
     const path = join(folderOf(ctx), name);

@@ -1,7 +1,17 @@
 // State runs that wait for somebody on the minion to start them (`state.request`), and caches of runs.
 import { mkdir, readdir, readFile, rename, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { dictEntries, dictGet, fn, isDict, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
+import {
+  dictEntries,
+  dictGet,
+  fn,
+  isDict,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  type Value,
+} from 'halite/sdk';
 import { pack, unpack } from '../../../base/codec/msgpack/index.ts';
 import { pyRepr, pyStr } from '../../../base/codec/python/index.ts';
 import { pythonError } from '../support/errors.ts';

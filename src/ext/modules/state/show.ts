@@ -27,7 +27,10 @@ async function looking(
 ): Promise<Value> {
   const conflict = await refuseConflict(args.queue, args.kwargs, ctx);
   if (conflict !== undefined) return conflict;
-  const run = await openRun(args.kwargs, ctx, { needsEnvironment, ...(args.test === undefined ? {} : { test: args.test }) });
+  const run = await openRun(args.kwargs, ctx, {
+    needsEnvironment,
+    ...(args.test === undefined ? {} : { test: args.test }),
+  });
   requirePillar(run, args.kwargs);
   return look(run);
 }
@@ -115,7 +118,10 @@ const ofSls = {
   }),
   graph: fn({
     doc: 'The states and what ties them together, as a graph.',
-    examples: ["salt-call state.graph nginx > nginx.dot", "salt-call --out=newline_values_only state.graph format=svg > all.svg"],
+    examples: [
+      'salt-call state.graph nginx > nginx.dot',
+      'salt-call --out=newline_values_only state.graph format=svg > all.svg',
+    ],
     params: {
       mods: p.any({ default: null, doc: 'SLS names; all of the top file when not given' }),
       format: p.string({ default: 'dot', doc: '`dot` for Graphviz, or `svg`' }),
@@ -125,7 +131,8 @@ const ofSls = {
     outputter: 'txt',
     async run(args, ctx) {
       const { format } = args;
-      if (format !== 'dot' && format !== 'svg') throw invocationError(`format must be dot or svg, not ${pyStr(format)}`);
+      if (format !== 'dot' && format !== 'svg')
+        throw invocationError(`format must be dot or svg, not ${pyStr(format)}`);
       const names = args.mods === null ? undefined : namesOf(args.mods);
       return looking(args, ctx, names !== undefined, async (run) => finish(await run.graph(names, format), ctx));
     },

@@ -53,11 +53,13 @@ interface Stateful {
 function statefulOf(value: Value): Stateful {
   if (!Array.isArray(value)) return { on: value === true, testName: undefined };
   const first = value[0];
-  const entry = first !== undefined && isDict(first) ? dictEntries(first).find(([key]) => key === 'test_name') : undefined;
+  const entry =
+    first !== undefined && isDict(first) ? dictEntries(first).find(([key]) => key === 'test_name') : undefined;
   return { on: value.length > 0, testName: entry ? pyStr(entry[1]) : undefined };
 }
 
-const isFolder = async (path: string): Promise<boolean> => (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
+const isFolder = async (path: string): Promise<boolean> =>
+  (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
 
 const shellOf = (args: Args, ctx: StateContext): Value => {
   const grain = ctx.grains instanceof Map ? ctx.grains.get('shell') : ctx.grains['shell'];
@@ -81,7 +83,14 @@ const isEmpty = (value: Value | undefined): boolean =>
   value === undefined || value === null || (isDict(value) && dictEntries(value).length === 0);
 
 /** The result of a command that ran. */
-function judge(ctx: StateContext, name: string, all: PlainDict, comment: string, stateful: Stateful, args: Args): StateResult {
+function judge(
+  ctx: StateContext,
+  name: string,
+  all: PlainDict,
+  comment: string,
+  stateful: Stateful,
+  args: Args,
+): StateResult {
   let result = ctx.result({ name, changes: all, result: !all['retcode'], comment });
   if (args['ignore_timeout'] && all['retcode'] === 1 && pyStr(all['stdout'] ?? '').includes('Timed out after')) {
     all['retcode'] = 0;
@@ -107,7 +116,11 @@ async function run(given: string, args: Args, ctx: StateContext): Promise<StateR
     return ctx.fail(`Desired working directory "${pyStr(cwd)}" is not available`);
   }
   const names = ['cwd', 'root', 'runas', 'password', 'use_vt', 'env', 'prepend_path', 'output_loglevel', 'hide_output'];
-  const options = optionsOf(args, [...names, 'success_retcodes', 'success_stdout', 'success_stderr', 'timeout'], newDict());
+  const options = optionsOf(
+    args,
+    [...names, 'success_retcodes', 'success_stdout', 'success_stderr', 'timeout'],
+    newDict(),
+  );
   Object.assign(options, { shell: shellOf(args, ctx), python_shell: true, cmd: name });
   if (!root) delete options['root'];
   let all: Value;
@@ -170,13 +183,27 @@ function scriptOptions(name: string, args: Args, ctx: StateContext): PlainDict {
 }
 
 const scriptOnly = {
-  source: p.any({ default: null, doc: 'the script: a path, or an address such as salt://scripts/x.sh; the name when not given' }),
+  source: p.any({
+    default: null,
+    doc: 'the script: a path, or an address such as salt://scripts/x.sh; the name when not given',
+  }),
   template: p.any({ default: null, doc: 'engine that renders the script first' }),
 };
 const scriptParams = {
   name: p.string({ doc: 'the script, or a line whose words behind the first are its arguments' }),
   ...scriptOnly,
-  ...pick('cwd', 'runas', 'password', 'shell', 'env', 'stateful', 'timeout', 'use_vt', 'output_loglevel', 'hide_output'),
+  ...pick(
+    'cwd',
+    'runas',
+    'password',
+    'shell',
+    'env',
+    'stateful',
+    'timeout',
+    'use_vt',
+    'output_loglevel',
+    'hide_output',
+  ),
   defaults: p.any({ default: null, doc: 'values for the template' }),
   context: p.any({ default: null, doc: 'values for the template that win over `defaults`' }),
   ...pick('success_retcodes', 'success_stdout', 'success_stderr', 'kwargs'),
@@ -188,7 +215,18 @@ const waitDoc = 'is done only when something the state watches has changed; pref
 const wait = state({
   doc: `A command that ${waitDoc}`,
   params: pick(
-    ...(['name', 'cwd', 'root', 'runas', 'shell', 'env', 'stateful', 'output_loglevel', 'hide_output', 'use_vt'] as const),
+    ...([
+      'name',
+      'cwd',
+      'root',
+      'runas',
+      'shell',
+      'env',
+      'stateful',
+      'output_loglevel',
+      'hide_output',
+      'use_vt',
+    ] as const),
     ...(['success_retcodes', 'success_stdout', 'success_stderr', 'kwargs'] as const),
   ),
   run: nothing,
@@ -234,7 +272,8 @@ function argumentsFor(fun: 'run' | 'script', kwargs: PlainDict): Args {
   const { params } = functions[fun];
   const args = newDict();
   const rest = newDict();
-  for (const [key, param] of Object.entries(params)) if (param.kind !== 'kwargs' && !param.required) args[key] = param.default;
+  for (const [key, param] of Object.entries(params))
+    if (param.kind !== 'kwargs' && !param.required) args[key] = param.default;
   for (const [key, value] of Object.entries(kwargs)) {
     if (Object.hasOwn(params, key) && key !== 'kwargs') args[key] = value;
     else rest[key] = value;
@@ -256,8 +295,11 @@ const modWatch = state({
       const result = await (isScript ? script : run)(name, args, ctx);
       return stateful ? reinterpret(result) : result;
     }
-    if (wanted === 'call' || wanted === 'wait_call') return ctx.fail(`cmd.${wanted} needs a named parameter func`, { name });
-    return ctx.fail(`cmd.${wanted} does not work with the watch requisite, please use cmd.wait or cmd.wait_script`, { name });
+    if (wanted === 'call' || wanted === 'wait_call')
+      return ctx.fail(`cmd.${wanted} needs a named parameter func`, { name });
+    return ctx.fail(`cmd.${wanted} does not work with the watch requisite, please use cmd.wait or cmd.wait_script`, {
+      name,
+    });
   },
 });
 

@@ -21,7 +21,8 @@ export function reinterpret(result: StateResult): StateResult {
   const json = asJson(out);
   if (json !== undefined && !isDict(json)) return failed(result, notAnObject);
   const lineStart = out.trimEnd().lastIndexOf('\n');
-  const data = json === undefined ? wordsOf(lineStart < 0 ? out : out.slice(lineStart + 1)) : new Map(dictEntries(json));
+  const data =
+    json === undefined ? wordsOf(lineStart < 0 ? out : out.slice(lineStart + 1)) : new Map(dictEntries(json));
   if (!data) {
     result.changes = outcome;
     return failed(result, notParsed);
@@ -58,7 +59,12 @@ function wordsOf(line: string): Map<Value, Value> | undefined {
 }
 
 /** `lineStart` is where the last line of plain output begins; undefined for JSON, which is not shown again. */
-function applyData(result: StateResult, outcome: Dict, data: Map<Value, Value>, lineStart: number | undefined): StateResult {
+function applyData(
+  result: StateResult,
+  outcome: Dict,
+  data: Map<Value, Value>,
+  lineStart: number | undefined,
+): StateResult {
   const changed = truthOf(data.get('changed') ?? 'no');
   if (data.has('comment')) {
     result.comment = pyStr(data.get('comment'));

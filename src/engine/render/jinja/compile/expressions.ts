@@ -13,7 +13,7 @@ import { str } from '../runtime/print.ts';
 import { PyTuple } from '../runtime/sequence.ts';
 import { slice } from '../runtime/slice.ts';
 import { Undefined } from '../runtime/undefined.ts';
-import type { PyValue } from '../runtime/value.ts';
+import { chain, type MaybePromise, type PyValue } from '../runtime/value.ts';
 import { compileCall, compileFilter, compileTest } from './calls.ts';
 import { anyCode, type Code, constant, map1, map2, mapAll, syncCode } from './code.ts';
 import { type CompileFrame, compileAll, readerOf, type Unit } from './scope.ts';
@@ -204,15 +204,13 @@ function compareChain(first: Code, rest: readonly { op: Operator; code: Code }[]
       return result;
     });
   }
-  return anyCode(async (f) => {
-    let left = await first.run(f);
-    let result: PyValue = true;
-    for (const { op, code } of rest) {
-      const right = await code.run(f);
-      result = op(left, right);
-      if (!truth(result)) return result;
-      left = right;
-    }
-    return result;
-  });
+  const from = (f: Frame, left: PyValue, at: number): MaybePromise<PyValue> => {
+    const { op, code } = rest[at]!;
+    const next = (right: PyValue): MaybePromise<PyValue> => {
+      const result = op(left, right);
+      return at === rest.length - 1 || !truth(result) ? result : from(f, right, at + 1);
+    };
+    return chain(code.run(f), next);
+  };
+  return anyCode((f) => chain(first.run(f), (left) => from(f, left, 0)));
 }

@@ -13,6 +13,13 @@ import { Undefined } from './undefined.ts';
 import { type PyValue, typeName } from './value.ts';
 
 const maxRepeat = 1 << 28;
+/** Ints beyond four million bits only serve to keep the machine busy. */
+const hugeInt = 1n << 4_000_000n;
+
+function refuseHuge(value: bigint): bigint {
+  if (value > hugeInt || value < -hugeInt) throw memoryError();
+  return value;
+}
 
 function unsupported(op: string, a: PyValue, b: PyValue): PyError {
   return typeError(`unsupported operand type(s) for ${op}: '${typeName(a)}' and '${typeName(b)}'`);
@@ -32,7 +39,7 @@ function numbers(a: PyValue, b: PyValue, ints: IntOp, floats: FloatOp): PyValue 
       const quick = floats(left, right);
       if (Number.isSafeInteger(quick)) return quick + 0;
     }
-    return makeInt(ints(BigInt(left), BigInt(right)));
+    return makeInt(refuseHuge(ints(BigInt(left), BigInt(right))));
   }
   const x = asDouble(a);
   const y = asDouble(b);
@@ -125,7 +132,7 @@ function repeat(value: PyValue, times: PyValue): PyValue {
     return new Uint8Array(Buffer.concat(Array.from({ length: number }, () => value)));
   }
   const items = toArray(value);
-  if (items.length * number > maxRepeat >> 2) throw memoryError();
+  if (items.length * number > maxRepeat >> 3) throw memoryError();
   const out: PyValue[] = [];
   if (items.length > 0) for (let round = 0; round < number; round += 1) for (const item of items) out.push(item);
   return value instanceof PyTuple ? new PyTuple(out) : out;
@@ -251,9 +258,8 @@ function powInt(base: PyInt, power: PyInt): PyValue {
   const quick = Number(base) ** Number(power);
   if (Number.isSafeInteger(quick)) return quick + 0;
   const big = BigInt(base);
-  // A result of more than about ten million bits would only serve to hang the process.
   const bits = (big < 0n ? -big : big).toString(2).length;
-  if (bits * Number(power) > 10_000_000) throw memoryError();
+  if (bits * Number(power) > 4_000_000) throw memoryError();
   return makeInt(big ** BigInt(power));
 }
 

@@ -2,20 +2,24 @@
 import { PyError } from '../errors.ts';
 import { escapeCode } from './text.ts';
 
-const known: Record<string, 'utf8' | 'latin1' | 'ascii' | 'utf16le'> = {
-  utf8: 'utf8',
-  u8: 'utf8',
-  utf: 'utf8',
-  ascii: 'ascii',
-  usascii: 'ascii',
-  latin1: 'latin1',
-  iso88591: 'latin1',
-  l1: 'latin1',
-  utf16le: 'utf16le',
-};
+type Codec = 'utf8' | 'latin1' | 'ascii' | 'utf16le';
 
-function codec(name: string): 'utf8' | 'latin1' | 'ascii' | 'utf16le' {
-  const found = known[name.toLowerCase().replace(/[-_ ]/g, '')];
+const known = new Map<string, Codec>(
+  Object.entries({
+    utf8: 'utf8',
+    u8: 'utf8',
+    utf: 'utf8',
+    ascii: 'ascii',
+    usascii: 'ascii',
+    latin1: 'latin1',
+    iso88591: 'latin1',
+    l1: 'latin1',
+    utf16le: 'utf16le',
+  }),
+);
+
+function codec(name: string): Codec {
+  const found = known.get(name.toLowerCase().replace(/[-_ ]/g, ''));
   if (found === undefined) throw new PyError('LookupError', `unknown encoding: ${name}`);
   return found;
 }

@@ -45,7 +45,7 @@ export class Bridge {
       case 'bigint':
         return makeInt(value);
       case 'function':
-        return this.#once(value, () => new HostCallable(value as HostFunction, this));
+        return this.#once(value, () => new HostCallable(value as HostFunction));
       default:
     }
     if (value === null || value === undefined) return null;
@@ -96,11 +96,9 @@ export class Bridge {
 /** A host function as a value of the template. */
 export class HostCallable extends PyObject {
   readonly #fn: HostFunction;
-  readonly #bridge: Bridge;
-  constructor(fn: HostFunction, bridge: Bridge) {
+  constructor(fn: HostFunction) {
     super();
     this.#fn = fn;
-    this.#bridge = bridge;
   }
   typeName(): string {
     return 'function';
@@ -108,7 +106,7 @@ export class HostCallable extends PyObject {
   override repr(): string {
     return `<function ${this.#fn.name || '<lambda>'} at ${addressOf(this)}>`;
   }
-  override invoke(_rt: Runtime, args: PyValue[], kwargs: Kwargs | undefined): MaybePromise<PyValue> {
+  override invoke(rt: Runtime, args: PyValue[], kwargs: Kwargs | undefined): MaybePromise<PyValue> {
     const stand = new StandIns();
     const named = newDict();
     for (const [key, value] of kwargs ?? []) named[key] = stand.out(value);
@@ -116,8 +114,8 @@ export class HostCallable extends PyObject {
       args.map((arg) => stand.out(arg)),
       named,
     );
-    if (result instanceof Promise) return result.then((later) => stand.back(later) ?? this.#bridge.in(later));
-    return stand.back(result) ?? this.#bridge.in(result);
+    if (result instanceof Promise) return result.then((later) => stand.back(later) ?? rt.bridge.in(later));
+    return stand.back(result) ?? rt.bridge.in(result);
   }
 }
 

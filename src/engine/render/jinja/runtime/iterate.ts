@@ -1,5 +1,5 @@
 // truth, len(), iter() and what is built on them.
-import { PyError, typeError } from '../errors.ts';
+import { memoryError, PyError, typeError } from '../errors.ts';
 import { Markup } from './markup.ts';
 import { notIterable, PyIterator, PyTuple } from './sequence.ts';
 import { codePoints, isSimple, pyLength } from './text.ts';
@@ -62,6 +62,9 @@ export function iterate(value: PyValue): Iterator<PyValue> {
   return source;
 }
 
+/** Longest list an iterator may unfold into: products of ranges would otherwise fill the memory. */
+const maxItems = 1_000_000;
+
 /** `list(x)`: always a fresh array. */
 export function toArray(value: PyValue): PyValue[] {
   if (Array.isArray(value)) return value.slice();
@@ -69,7 +72,10 @@ export function toArray(value: PyValue): PyValue[] {
   if (typeof value === 'string') return codePoints(value);
   const source = iterate(value);
   const out: PyValue[] = [];
-  for (let step = source.next(); !step.done; step = source.next()) out.push(step.value);
+  for (let step = source.next(); !step.done; step = source.next()) {
+    if (out.length >= maxItems) throw memoryError();
+    out.push(step.value);
+  }
   return out;
 }
 

@@ -69,11 +69,12 @@ export function floatRepr(value: number): string {
 }
 
 const maxDigits = 4300;
+const tooLong = 10n ** BigInt(maxDigits);
 
 export function intRepr(value: PyInt): string {
   if (typeof value === 'number') return String(value);
   // Python refuses longer conversions; the check also keeps a hostile template from printing megabytes of digits.
-  if (value > 10n ** 4300n || value < -(10n ** 4300n)) {
+  if (value >= tooLong || value <= -tooLong) {
     throw valueError(
       `Exceeds the limit (${maxDigits} digits) for integer string conversion; use sys.set_int_max_str_digits() to increase the limit`,
     );

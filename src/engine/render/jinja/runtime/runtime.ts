@@ -41,14 +41,17 @@ export interface RuntimeHooks {
 export class Runtime {
   readonly settings: EngineSettings;
   readonly globals: Vars;
+  /** Brings host data in; one per render, so that a host object met twice is one value in the template. */
+  readonly bridge: { in(value: unknown): PyValue };
   readonly stack: Frame[] = [];
   readonly templates = new Map<string, LoadedTemplate>();
   readonly hooks: RuntimeHooks;
   #steps = 0;
 
-  constructor(settings: EngineSettings, globals: Vars, hooks: RuntimeHooks) {
+  constructor(settings: EngineSettings, globals: Vars, bridge: Runtime['bridge'], hooks: RuntimeHooks) {
     this.settings = settings;
     this.globals = globals;
+    this.bridge = bridge;
     this.hooks = hooks;
   }
 

@@ -1,5 +1,5 @@
 // The `salt` variable: execution functions by `salt['module.function']` and `salt.module.function`.
-import { Bridge, HostCallable, type HostFunction } from '../runtime/host.ts';
+import { HostCallable, type HostFunction } from '../runtime/host.ts';
 import { textOf } from '../runtime/markup.ts';
 import { PyObject, type PyValue } from '../runtime/value.ts';
 
@@ -37,7 +37,6 @@ class SaltModule extends PyObject {
 
 export class SaltFunctions extends PyObject {
   readonly #source: SaltFunctionSource;
-  readonly #bridge = new Bridge();
   readonly #known = new Map<string, PyValue>();
 
   constructor(source: SaltFunctionSource) {
@@ -56,7 +55,7 @@ export class SaltFunctions extends PyObject {
     if (known !== undefined) return known;
     const fn = this.#source.find(name);
     if (fn === undefined) return undefined;
-    const made = new HostCallable(fn, this.#bridge);
+    const made = new HostCallable(fn);
     this.#known.set(name, made);
     return made;
   }

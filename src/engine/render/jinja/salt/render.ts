@@ -77,7 +77,7 @@ function environmentOptions(options: SaltTemplateOptions): EnvironmentOptions {
   const chosen: Record<string, unknown> = {};
   const source = options.jinjaEnv ?? valueIn(opts, sls === undefined || sls === '' ? 'jinja_env' : 'jinja_sls_env');
   for (const [name, value] of entriesOf(source)) {
-    const known = optionNames[name.toLowerCase()];
+    const known = Object.hasOwn(optionNames, name.toLowerCase()) ? optionNames[name.toLowerCase()] : undefined;
     if (known !== undefined && value !== null) chosen[known] = value;
     else if (known === undefined) options.log?.('warning', `Jinja2 environment ${name} is not recognized`);
   }

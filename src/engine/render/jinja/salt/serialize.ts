@@ -3,7 +3,7 @@ import { loadJson } from '../../../../base/codec/json/index.ts';
 import type { Value } from '../../../../base/codec/value.ts';
 import { dictOf } from '../../../../base/codec/value.ts';
 import { dumpYaml, loadYaml, markOrdered, setOf, tupleOf, YamlError } from '../../../../base/codec/yaml/index.ts';
-import { errorMarker, PyError, runtimeError, sourceExcerpt, typeError } from '../errors.ts';
+import { PyError, runtimeError, typeError } from '../errors.ts';
 import { type FunctionTable, tableOf } from '../runtime/define.ts';
 import { PyDict } from '../runtime/dict.ts';
 import { decodeBytes } from '../runtime/encoding.ts';
@@ -76,8 +76,7 @@ function loadYamlFilter(value: PyValue): PyValue {
     }
     if (error.kind === 'AttributeError') throw runtimeError(`Unable to load yaml from ${text}`);
     if (error.kind === 'ReaderError') throw runtimeError(`Encountered error loading yaml: ${error.message}`);
-    const excerpt = sourceExcerpt(text, error.line, errorMarker);
-    throw runtimeError(`Encountered error loading yaml: ${error.problem}\n${excerpt}`);
+    throw runtimeError(`Encountered error loading yaml: ${error.problem}\n${error.excerpt}`);
   }
 }
 

@@ -1,5 +1,5 @@
 // The method tables of list and tuple.
-import { indexError, PyError, typeError, valueError } from '../../errors.ts';
+import { indexError, memoryError, PyError, typeError, valueError } from '../../errors.ts';
 import {
   call,
   type Method,
@@ -44,8 +44,13 @@ function insert(self: PyValue[], args: PyValue[]): null {
   return null;
 }
 
+/** A list doubled in a loop must end in an error, not in a dead process. */
+const maxLength = 1 << 22;
+
 function extend(self: PyValue[], args: PyValue[]): null {
-  for (const item of toArray(args[0]!)) self.push(item);
+  const items = toArray(args[0]!);
+  if (self.length + items.length > maxLength) throw memoryError();
+  for (const item of items) self.push(item);
   return null;
 }
 

@@ -1,0 +1,86 @@
+// `salt.function`: runs an execution function on minions and shows what each gave.
+
+import { newDict, type PlainDict, p, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
+import { messageOf } from '../../../base/errors/index.ts';
+import { isTruthy } from '../../modules/support/values.ts';
+import { type Answer, type Answers, failMinions, namedArguments, publish, publishParams } from './publish.ts';
+
+interface Judged {
+  readonly changes: PlainDict;
+  readonly failed: string[];
+}
+
+async function judge(
+  byMinion: ReadonlyMap<string, Answer>,
+  mayFail: readonly string[],
+  failFunction: string | null,
+  ctx: StateContext,
+): Promise<Judged> {
+  const judged: Judged = { changes: newDict(), failed: [] };
+  for (const [id, { ret, retcode }] of byMinion) {
+    judged.changes[id] = ret ?? false;
+    if (retcode !== 0) {
+      // Salt: a return code counts even for minions that may fail.
+      judged.failed.push(id);
+      continue;
+    }
+    const well =
+      ret !== undefined && ret !== false && (failFunction === null || isTruthy(await ctx.call(failFunction, ret)));
+    if (!well && !mayFail.includes(id)) judged.failed.push(id);
+  }
+  return judged;
+}
+
+function listOf(arg: Value): { readonly arg: Value[]; readonly warnings: string[] } {
+  if (typeof arg !== 'string') return { arg: Array.isArray(arg) ? arg : arg === null ? [] : [arg], warnings: [] };
+  const words = arg.split(/\s+/).filter((word) => word !== '');
+  return { arg: words, warnings: ["Please specify 'arg' as a list of arguments."] };
+}
+
+export const functionFunction = state({
+  doc: 'Runs an execution function on minions.',
+  params: {
+    name: p.string({ doc: 'the function' }),
+    ...publishParams,
+    expect_minions: p.bool({ default: false, doc: 'minions that do not answer have failed' }),
+    fail_function: p.string({
+      default: null,
+      doc: 'an execution function that gets a result and says whether it is good',
+    }),
+    arg: p.any({ default: null, doc: 'list of arguments' }),
+    kwarg: p.any({ default: null, doc: 'dictionary of keyword arguments' }),
+    kwargs: p.kwargs({ doc: '`roster`: where SSH targets come from' }),
+  },
+  async run(args, ctx): Promise<StateResult> {
+    const { name } = args;
+    const given = listOf(args.arg);
+    const mayFail = failMinions(args.fail_minions);
+    const warned = (warnings: string[]) => (warnings.length > 0 ? { warnings } : {});
+    if (ctx.test) {
+      const comment = `Function ${name} would be executed on target ${String(args.tgt)}`;
+      return ctx.result({ result: null, comment, ...warned(given.warnings) });
+    }
+    let answers: Answers;
+    try {
+      const call = { type: 'function' as const, name, fun: name, arg: given.arg, kwargs: namedArguments(args.kwarg) };
+      answers = await publish(args, { ...call, expectMinions: args.expect_minions }, ctx);
+    } catch (error) {
+      return ctx.fail(messageOf(error), warned(given.warnings));
+    }
+    const { jid, byMinion } = answers;
+    const extra = { ...(jid ? { __jid__: jid } : {}), ...warned([...given.warnings, ...mayFail.warnings]) };
+    if (byMinion.size === 0) return ctx.fail('No minions responded', extra);
+    const { changes, failed } = await judge(byMinion, mayFail.ids, args.fail_function, ctx);
+    const ran = ` Function ${name} ran on ${Object.keys(changes).join(', ')}.`;
+    const said =
+      failed.length > 0
+        ? `Running function ${name} failed on minions: ${failed.sort().join(', ')}`
+        : 'Function ran successfully.';
+    return ctx.result({
+      ...extra,
+      result: failed.length === 0,
+      comment: `${said}${ran}`,
+      changes: newDict([['ret', changes]]),
+    });
+  },
+});

@@ -1,0 +1,121 @@
+// Publishes the job of a `salt.state` or `salt.function` and gives what each minion answered.
+import {
+  dictEntries,
+  HaliteError,
+  isDict,
+  type JobRequest,
+  newDict,
+  type PlainDict,
+  p,
+  type StateContext,
+  type Value,
+} from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { announce, masterOf, some } from './reach.ts';
+
+/** What one minion gave; without `ret` it gave nothing. */
+export interface Answer {
+  readonly ret?: Value;
+  readonly retcode: number;
+}
+
+export interface Answers {
+  /** Undefined for batches, which are several jobs. */
+  readonly jid: string | undefined;
+  readonly byMinion: ReadonlyMap<string, Answer>;
+}
+
+/** Arguments that say whom a job is for and how it is published. */
+export const publishParams = {
+  tgt: p.any({ doc: 'which minions' }),
+  ssh: p.bool({ default: false, doc: 'reach the targets by SSH' }),
+  tgt_type: p.string({ default: 'glob', doc: 'how to read the target' }),
+  ret: p.any({ default: '', doc: 'returners the minions use, in a list or with commas between' }),
+  ret_config: p.any({ default: null, doc: 'another configuration of the returner' }),
+  ret_kwargs: p.any({ default: null, doc: 'single settings of the returner' }),
+  fail_minions: p.any({ default: null, doc: 'minions that may fail' }),
+  timeout: p.any({ default: null, doc: 'seconds to wait before minions are asked whether they still work on it' }),
+  batch: p.any({ default: null, doc: 'never more at a time: a number or a percentage' }),
+  subset: p.any({ default: null, doc: 'only this many of the targeted, chosen at random' }),
+  failhard: p.any({ default: null, doc: 'with `batch`: no further minions after a failure' }),
+};
+
+export interface PublishArgs {
+  readonly tgt: Value;
+  readonly ssh: boolean;
+  readonly tgt_type: string;
+  readonly ret: Value;
+  readonly ret_config: Value;
+  readonly ret_kwargs: Value;
+  readonly timeout: Value;
+  readonly batch: Value;
+  readonly subset: Value;
+  readonly failhard: Value;
+}
+
+export interface PublishedCall {
+  readonly type: 'state' | 'function';
+  readonly name: string;
+  readonly fun: string;
+  readonly arg: readonly Value[];
+  readonly kwargs: PlainDict;
+  /** Minions that gave nothing are among the answers. */
+  readonly expectMinions: boolean;
+}
+
+function requestOf(args: PublishArgs, call: PublishedCall, ctx: StateContext): JobRequest {
+  const seconds = Number(args.timeout ?? 0);
+  const subset = Number(args.subset ?? 0);
+  const failhard = args.failhard === true || ctx.opts['failhard'] === true;
+  const extra = some({ ret_config: args.ret_config || null, ret_kwargs: args.ret_kwargs || null });
+  return {
+    tgt: Array.isArray(args.tgt) ? args.tgt.map(pyStr) : pyStr(args.tgt),
+    tgt_type: args.tgt_type,
+    fun: call.fun,
+    arg: call.arg,
+    kwargs: call.kwargs,
+    ret: Array.isArray(args.ret) ? args.ret.map(pyStr).join(',') : pyStr(args.ret ?? ''),
+    ...(Object.keys(extra).length > 0 ? { extra } : {}),
+    ...(seconds > 0 ? { timeoutSeconds: seconds } : {}),
+    ...(subset > 0 ? { subset } : {}),
+    ...(args.batch !== null ? { batch: pyStr(args.batch) } : {}),
+    ...(failhard ? { failhard } : {}),
+  };
+}
+
+/** Nobody matching is an answer too: an empty one. */
+export async function publish(args: PublishArgs, call: PublishedCall, ctx: StateContext): Promise<Answers> {
+  const master = masterOf(ctx);
+  if (args.ssh) throw new HaliteError('call.failed', 'salt-ssh is not available');
+  const request = requestOf(args, call, ctx);
+  const described = newDict([
+    ['type', call.type],
+    ['tgt', args.tgt],
+    ['name', call.name],
+    ['args', newDict(Object.entries(request) as [string, Value][])],
+  ]);
+  await announce(ctx, described);
+  const byMinion = new Map<string, Answer>();
+  try {
+    const outcome = await master.runJob(request);
+    for (const [id, { ret, retcode }] of Object.entries(outcome.returns)) byMinion.set(id, { ret, retcode });
+    if (call.expectMinions) for (const id of Object.keys(outcome.missing)) byMinion.set(id, { retcode: 0 });
+    return { jid: outcome.jid || undefined, byMinion };
+  } catch (error) {
+    if (error instanceof HaliteError && error.code === 'target.empty') return { jid: undefined, byMinion };
+    throw error;
+  }
+}
+
+/** `fail_minions` as a list; a sentence when it is something else. */
+export function failMinions(given: Value): { readonly ids: readonly string[]; readonly warnings: string[] } {
+  if (given === null) return { ids: [], warnings: [] };
+  if (typeof given === 'string') return { ids: given.split(',').map((id) => id.trim()), warnings: [] };
+  if (Array.isArray(given)) return { ids: given.map(pyStr), warnings: [] };
+  return { ids: [], warnings: ["'fail_minions' needs to be a list or a comma separated string. Ignored."] };
+}
+
+export function namedArguments(value: Value): PlainDict {
+  if (!isDict(value)) return newDict();
+  return newDict(dictEntries(value).map(([key, item]) => [pyStr(key), item] as const));
+}

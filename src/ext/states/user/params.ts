@@ -1,0 +1,45 @@
+// Parameters of `user.present`.
+import { type ArgsOf, p } from 'halite/sdk';
+
+const windows = 'Windows only; accepted and not used here';
+
+export const params = {
+  name: p.string({ doc: 'the user' }),
+  uid: p.any({ default: null, doc: 'id; the next free one when left out' }),
+  gid: p.any({ default: null, doc: 'main group: name or id' }),
+  usergroup: p.any({ default: null, doc: 'make a group of the same name, or not' }),
+  groups: p.any({ default: null, doc: 'groups the user must be in; they must exist' }),
+  optional_groups: p.any({ default: null, doc: 'groups the user shall be in if they exist' }),
+  remove_groups: p.bool({ default: true, doc: 'take the user out of all other groups' }),
+  home: p.any({ default: null, doc: 'home folder' }),
+  createhome: p.bool({ default: true, doc: 'make the home folder' }),
+  persist_home: p.bool({ default: false, doc: 'move the files when the home changes' }),
+  password: p.any({ default: null, doc: 'hash of the password' }),
+  hash_password: p.bool({ default: false, doc: '`password` is clear text' }),
+  enforce_password: p.bool({ default: true, doc: 'false: only set a password when there is none' }),
+  empty_password: p.bool({ default: false, doc: 'no password at all' }),
+  shell: p.any({ default: null, doc: 'login shell' }),
+  unique: p.bool({ default: true, doc: 'the id must be unused' }),
+  system: p.bool({ default: false, doc: 'take an id of the system range' }),
+  fullname: p.any({ default: null, doc: 'full name' }),
+  roomnumber: p.any({ default: null, doc: 'room number' }),
+  workphone: p.any({ default: null, doc: 'phone number at work' }),
+  homephone: p.any({ default: null, doc: 'phone number at home' }),
+  other: p.any({ default: null, doc: 'last field of the description' }),
+  loginclass: p.any({ default: null, doc: 'BSD only' }),
+  date: p.any({ default: null, doc: 'day of the last change of the password, in days since 1970' }),
+  mindays: p.any({ default: null, doc: 'least days between changes of the password' }),
+  maxdays: p.any({ default: null, doc: 'most days between changes of the password' }),
+  inactdays: p.any({ default: null, doc: 'days after which an expired password locks the account' }),
+  warndays: p.any({ default: null, doc: 'days of warning before the password expires' }),
+  expire: p.any({ default: null, doc: 'day the account ends, in days since 1970' }),
+  win_homedrive: p.any({ default: null, doc: windows }),
+  win_profile: p.any({ default: null, doc: windows }),
+  win_logonscript: p.any({ default: null, doc: windows }),
+  win_description: p.any({ default: null, doc: windows }),
+  nologinit: p.bool({ default: false, doc: 'do not enter the user into lastlog and faillog' }),
+  allow_uid_change: p.bool({ default: false, doc: 'allow another id for a user that exists' }),
+  allow_gid_change: p.bool({ default: false, doc: 'allow another main group for a user that exists' }),
+  password_lock: p.any({ default: null, doc: 'lock or unlock the password' }),
+};
+export type UserArgs = ArgsOf<typeof params>;
