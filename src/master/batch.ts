@@ -1,18 +1,18 @@
 // Rolling runs on the master: never more than the batch size at a time, every minion counted exactly once.
-import type { PlainDict } from '../base/codec/value.ts';
-import { HaliteError } from '../base/errors/index.ts';
-import { generateJid } from '../base/util/jid.ts';
+import { newDict, type PlainDict } from '../base/codec/value.ts';
+import { HaliteError, messageOf } from '../base/errors/index.ts';
 import type { JobItem } from '../engine/client/api.ts';
-import { balanceOf, type Verdict } from '../protocol/job/verdict.ts';
+import { isFinal } from '../protocol/job/verdict.ts';
+import { type JobUpdate, worstCode } from './active-job.ts';
 import type { Master } from './core.ts';
-import { followJob } from './job-stream.ts';
-import { noMatchText, type PublishRequest, prepareJob } from './publish.ts';
+import { itemOf } from './job-stream.ts';
+import { type PreparedBatch, type PublishRequest, prepareBatch } from './publish.ts';
 import { reason } from './reasons.ts';
-import { matchFleet } from './targets.ts';
 
 export interface BatchOptions {
   /** A number, or a percentage of the matched. */
   readonly size: string;
+  /** A slot stays empty this long after its minion is done. */
   readonly waitSeconds: number;
   readonly failhard: boolean;
 }
@@ -31,91 +31,119 @@ export function batchSize(text: string, total: number): number {
   return share < 1 ? 1 : Math.floor(share);
 }
 
-interface Slot {
-  readonly id: string;
-  readonly items: JobItem[];
-}
-
-/** Runs the job wave by wave; a slot that becomes free is filled at once (after `waitSeconds`). */
+/** Starts the batch, which goes on whoever listens, and gives its items until its end or until `signal`. */
 export async function* runBatch(
   master: Master,
   request: PublishRequest,
   options: BatchOptions,
   signal: AbortSignal,
 ): AsyncIterable<JobItem> {
-  const { matched, unknown } = matchFleet(master, request.tgt, request.tgt_type, { delimiter: request.delimiter });
-  const ids = [...matched, ...unknown];
-  if (ids.length === 0) throw new HaliteError('target.empty', noMatchText);
-  const size = batchSize(options.size, ids.length);
-  const verdicts = new Map<string, Verdict>(ids.map((id) => [id, { kind: 'waiting' }]));
-  const waiting = [...ids];
-  const running = new Map<string, Promise<Slot>>();
-  const jids = new Map<string, string>();
-  yield { type: 'job', jid: '', minions: ids, missing: [] };
-  let stopped = false;
-  while ((waiting.length > 0 && !stopped) || running.size > 0) {
-    if (signal.aborted) break;
-    const free = stopped ? 0 : Math.min(size - running.size, waiting.length);
-    if (free > 0) {
-      const wave = waiting.splice(0, free);
-      yield { type: 'batch', minions: wave };
-      for (const [id, slot] of await startWave(master, request, wave, jids, signal)) running.set(id, slot);
-    }
-    const done = await Promise.race(running.values());
-    running.delete(done.id);
-    for (const item of done.items) {
-      note(verdicts, item);
-      if (item.type === 'return' && options.failhard && (item.retcode !== 0 || !item.success)) stopped = true;
-      yield item;
-    }
-    if (options.waitSeconds > 0 && waiting.length > 0) await pause(options.waitSeconds * 1000, signal);
-  }
-  for (const id of waiting) {
-    const why = reason('failhard', {});
-    verdicts.set(id, { kind: 'missing', reason: why });
-    if (stopped) yield { type: 'missing', id, reason: why, connected: true };
-  }
-  yield { type: 'end', balance: balanceOf(verdicts.values()) as unknown as PlainDict };
-}
-
-async function startWave(
-  master: Master,
-  request: PublishRequest,
-  wave: readonly string[],
-  jids: Map<string, string>,
-  signal: AbortSignal,
-): Promise<Map<string, Promise<Slot>>> {
-  const job = prepareJob(master, { ...request, jid: generateJid(), tgt: wave, tgt_type: 'list' });
-  const slots = new Map<string, Promise<Slot>>();
-  const settle = new Map<string, (slot: Slot) => void>();
-  for (const id of wave) {
-    jids.set(id, job.jid);
-    slots.set(id, new Promise((resolve) => settle.set(id, resolve)));
-  }
-  void (async () => {
-    for await (const item of followJob(master, job, signal)) {
-      if (item.type === 'return' || item.type === 'missing') settle.get(item.id)?.({ id: item.id, items: [item] });
-    }
-    for (const id of wave) settle.get(id)?.({ id, items: [] });
-  })();
-  return slots;
-}
-
-function note(verdicts: Map<string, Verdict>, item: JobItem): void {
-  if (item.type === 'return') {
-    const failed = item.retcode !== 0 || !item.success;
-    verdicts.set(item.id, { kind: failed ? 'failed' : 'returned', retcode: item.retcode });
-  } else if (item.type === 'missing') {
-    verdicts.set(item.id, { kind: 'missing', reason: reason('silent', (item.reason.evidence ?? {}) as PlainDict) });
-  }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
+  batchSize(options.size, 1);
+  const items: JobItem[] = [];
+  let wake = (): void => {};
+  const run = new BatchRun(master, prepareBatch(master, request), options, (item) => {
+    items.push(item);
+    wake();
   });
+  const aborted = (): void => wake();
+  signal.addEventListener('abort', aborted, { once: true });
+  await run.begin();
+  while (!signal.aborted) {
+    const item = items.shift();
+    if (item) {
+      yield item;
+      if (item.type === 'end') break;
+      continue;
+    }
+    await new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+  }
+  signal.removeEventListener('abort', aborted);
+  run.mute();
+}
+
+class BatchRun {
+  readonly #master: Master;
+  readonly #job: PreparedBatch;
+  readonly #options: BatchOptions;
+  #emit: (item: JobItem) => void;
+  #waiting: string[] = [];
+  readonly #busy = new Set<string>();
+  #size = 1;
+  #free = 0;
+  #stopped = false;
+
+  constructor(master: Master, job: PreparedBatch, options: BatchOptions, emit: (item: JobItem) => void) {
+    this.#master = master;
+    this.#job = job;
+    this.#options = options;
+    this.#emit = emit;
+  }
+
+  /** Nobody listens any more: the batch goes on, the record has the results. */
+  mute(): void {
+    this.#emit = () => {};
+  }
+
+  async begin(): Promise<void> {
+    const { jid, minions, missing, active } = this.#job;
+    this.#emit({ type: 'job', jid, minions: [...minions], missing: [...missing] });
+    active.listen((update) => this.#take(update));
+    this.#waiting = await this.#job.begin();
+    this.#size = batchSize(this.#options.size, this.#waiting.length || 1);
+    this.#free = this.#size;
+    this.#master.log.info('batch started', { jid, minions: minions.length, size: this.#size });
+    this.#fill();
+  }
+
+  /** Sends the job to as many as there are free slots. */
+  #fill(): void {
+    // Some may have been cancelled while they waited.
+    const held = new Set(this.#job.active.held());
+    this.#waiting = this.#waiting.filter((id) => held.has(id));
+    const wave = this.#waiting.splice(0, this.#free);
+    if (wave.length === 0) return;
+    this.#free -= wave.length;
+    for (const id of wave) this.#busy.add(id);
+    this.#emit({ type: 'batch', minions: wave });
+    this.#job.sendTo(wave).catch((error: unknown) => {
+      this.#master.log.error('a batch could not be sent', { jid: this.#job.jid, error: messageOf(error) });
+    });
+  }
+
+  #take(update: JobUpdate): void {
+    if (update.type === 'end') {
+      this.#emit({ type: 'end', balance: newDict(Object.entries(update.balance)) });
+      return;
+    }
+    this.#emit(itemOf(this.#master, update));
+    if (update.type === 'progress') return;
+    const failed = update.type === 'return' && isFailure(update.load);
+    if (failed && this.#options.failhard) this.#stop();
+    if (this.#busy.delete(update.id)) this.#freeSlot();
+  }
+
+  #freeSlot(): void {
+    const free = (): void => {
+      this.#free++;
+      if (!this.#stopped) this.#fill();
+    };
+    if (this.#options.waitSeconds <= 0) free();
+    else setTimeout(free, this.#options.waitSeconds * 1000);
+  }
+
+  /** --failhard: those that wait are not sent the job; those that run are awaited. */
+  #stop(): void {
+    this.#stopped = true;
+    const { active } = this.#job;
+    for (const id of this.#waiting.splice(0)) {
+      const verdict = active.verdict(id);
+      if (verdict && !isFinal(verdict)) active.missing(id, reason('failhard', newDict()));
+    }
+  }
+}
+
+function isFailure(load: PlainDict): boolean {
+  return load['success'] === false || worstCode(load['retcode']) !== 0;
 }

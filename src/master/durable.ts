@@ -1,52 +1,81 @@
 // Jobs for minions that are away: kept in the store, delivered once when the minion is back, or expired in plain sight.
 import { isDict, newDict, type PlainDict } from '../base/codec/value.ts';
 import { messageOf } from '../base/errors/index.ts';
+import type { ReasonCode } from '../protocol/job/verdict.ts';
 import type { PendingDelivery } from '../store/jobs.ts';
 import type { Master } from './core.ts';
-import { evidenceOf, reason } from './reasons.ts';
+import { clock, evidenceOf, reason } from './reasons.ts';
 
 /** A minion that has just connected may connect again in a moment: its jobs are sent once things have settled. */
 const settleMs = 300;
+/** A Salt minion that speaks may be about to subscribe: its start event, or this long, says that it has. */
+const heardMs = 3_000;
+/** Longest delay a timer takes; later expiries are looked at again then. */
+const longestTimerMs = 2_000_000_000;
+
+interface Pending extends PendingDelivery {
+  /** When this master sent it last; 0 when not yet. */
+  deliveredAt: number;
+}
 
 export class DurableJobs {
-  readonly #byMinion = new Map<string, Map<string, PendingDelivery>>();
-  readonly #scheduled = new Set<string>();
+  readonly #byMinion = new Map<string, Map<string, Pending>>();
+  readonly #scheduled = new Map<string, NodeJS.Timeout>();
   #master!: Master;
+  #timer: NodeJS.Timeout | undefined;
 
   /** Reads what an earlier run of this master left. */
   async restore(master: Master): Promise<void> {
     this.#master = master;
     for (const delivery of await master.store.pending()) this.#remember(delivery);
+    this.#wind();
   }
 
   list(): PendingDelivery[] {
     return [...this.#byMinion.values()].flatMap((jobs) => [...jobs.values()]).sort((a, b) => (a.jid < b.jid ? -1 : 1));
   }
 
+  /** When a kept job was handed to its minion; 0 when it waits, undefined when it is not kept. */
+  deliveredAt(jid: string, id: string): number | undefined {
+    return this.#byMinion.get(id)?.get(jid)?.deliveredAt;
+  }
+
   /** Keeps a job for these minions. Resolves when it is safe on disk. */
   async keep(jid: string, ids: readonly string[], until: number): Promise<void> {
     const deliveries = ids.map((id) => ({ jid, id, until }));
     for (const delivery of deliveries) this.#remember(delivery);
+    this.#wind();
     await this.#master.store.savePending(deliveries);
   }
 
   /** Takes back what was not delivered yet; the ids that will not get the job. */
   async cancel(jid: string, ids?: readonly string[]): Promise<string[]> {
-    const cancelled = this.list().filter((delivery) => delivery.jid === jid && (!ids || ids.includes(delivery.id)));
-    for (const { id } of cancelled) await this.#forget(jid, id);
-    return cancelled.map((delivery) => delivery.id);
+    const all = [...this.#byMinion.values()].flatMap((jobs) => jobs.get(jid) ?? []);
+    const cancelled = all.filter(({ id, deliveredAt }) => deliveredAt === 0 && (!ids || ids.includes(id)));
+    await Promise.all(cancelled.map((delivery) => this.#end(delivery, 'cancelled')));
+    return cancelled.map((delivery) => delivery.id).sort();
   }
 
-  /** The minion is there: everything that waits for it is sent, in order of age. */
-  arrived(id: string): void {
-    if (!this.#byMinion.has(id) || this.#scheduled.has(id)) return;
-    this.#scheduled.add(id);
-    setTimeout(() => {
-      this.#scheduled.delete(id);
-      this.#deliverAll(id).catch((error: unknown) =>
-        this.#master.log.error('durable job could not be delivered', { minion: id, error: messageOf(error) }),
-      );
-    }, settleMs).unref();
+  /**
+   * The minion is there: everything that waits for it is sent, in order of age. Halite minions are seen to connect
+   * (`joined`); for the others, any message (`heard`) shows that they are back.
+   */
+  arrived(id: string, how: 'joined' | 'heard'): void {
+    if (!this.#byMinion.has(id)) return;
+    const soon = this.#scheduled.get(id);
+    if (how === 'heard' && (soon || this.#master.fleet.isHalite(id))) return;
+    clearTimeout(soon);
+    const timer = setTimeout(
+      () => {
+        this.#scheduled.delete(id);
+        this.#deliverAll(id).catch((error: unknown) =>
+          this.#master.log.error('durable job could not be delivered', { minion: id, error: messageOf(error) }),
+        );
+      },
+      how === 'joined' ? settleMs : heardMs,
+    );
+    timer.unref();
+    this.#scheduled.set(id, timer);
   }
 
   /** Its result came in: nothing to deliver any more. */
@@ -54,45 +83,60 @@ export class DurableJobs {
     if (this.#byMinion.get(id)?.has(jid)) void this.#forget(jid, id);
   }
 
-  /** Called by the clock: what waited too long ends visibly. */
+  /** What waited too long ends visibly. What a Halite minion got is awaited on: it will tell what became of it. */
   expire(now = Date.now()): void {
-    for (const { jid, id, until } of this.list()) {
-      if (until > now) continue;
-      void this.#forget(jid, id);
-      const why = reason('expired', evidenceOf(this.#master, id));
-      this.#master.tracker.job(jid)?.expired(id, why);
-      const record = { jid, id, verdict: 'missing', reason: why.code, text: why.text, evidence: why.evidence, at: now };
-      this.#master.store.saveVerdicts([record]).catch(() => {});
-      this.#master.bus.fire(`halite/job/${jid}/expired/${id}`, { jid, id });
+    for (const jobs of this.#byMinion.values()) {
+      for (const delivery of jobs.values()) {
+        if (delivery.until > now) continue;
+        if (delivery.deliveredAt === 0) void this.#end(delivery, 'expired');
+        else if (!this.#master.fleet.isHalite(delivery.id)) void this.#end(delivery, 'no-record');
+      }
     }
+  }
+
+  /** Takes a job out of the store and says why its minion will give no result. */
+  async #end(delivery: Pending, code: Extract<ReasonCode, 'expired' | 'cancelled' | 'no-record'>): Promise<void> {
+    const { jid, id, until, deliveredAt } = delivery;
+    const at = Date.now();
+    const detail = code === 'no-record' ? `delivered at ${clock(deliveredAt)}` : `at ${clock(Math.min(at, until))}`;
+    const why = reason(code, evidenceOf(this.#master, id), detail);
+    this.#master.tracker.job(jid)?.expired(id, why);
+    this.#master.bus.fire(`halite/job/${jid}/${code}/${id}`, { jid, id });
+    const row = { jid, id, verdict: 'expired', reason: code, text: why.text, evidence: why.evidence, at };
+    await Promise.all([this.#forget(jid, id), this.#master.store.saveVerdicts([row])]).catch((error: unknown) => {
+      this.#master.log.limited('store', 'error', 'verdicts could not be stored', { error: messageOf(error) });
+    });
   }
 
   async #deliverAll(id: string): Promise<void> {
     const jobs = [...(this.#byMinion.get(id)?.values() ?? [])].sort((a, b) => (a.jid < b.jid ? -1 : 1));
-    for (const { jid } of jobs) {
-      if ((await this.#master.store.returns(jid)).has(id)) await this.#forget(jid, id);
-      else await this.#deliver(jid, id);
+    for (const delivery of jobs) {
+      if ((await this.#master.store.returns(delivery.jid)).has(id)) await this.#forget(delivery.jid, id);
+      else if (delivery.deliveredAt === 0 && delivery.until > Date.now()) await this.#deliver(delivery);
+      // A Halite minion writes down which durable jobs it began: it runs once however often it is delivered.
+      else if (delivery.deliveredAt > 0 && this.#master.fleet.isHalite(id)) await this.#deliver(delivery);
     }
   }
 
-  /**
-   * Sends the job again under its own jid, to this minion only. It stays pending until the result is in: a minion
-   * that already runs it drops the repetition by its jid, so it runs once however often it is delivered.
-   */
-  async #deliver(jid: string, id: string): Promise<void> {
+  /** Sends the job again under its own jid, to this minion only. */
+  async #deliver(delivery: Pending): Promise<void> {
+    const { jid, id } = delivery;
     const load = await this.#master.store.load(jid);
     if (!isDict(load) || load instanceof Map) return this.#forget(jid, id);
     const job: PlainDict = newDict(Object.entries(load));
     job['tgt'] = [id];
     job['tgt_type'] = 'list';
-    this.#master.tracker.job(jid)?.running(id, 'delivered');
+    delivery.deliveredAt = Date.now();
+    // A Salt minion remembers jids only while it lives: it gets the job at most once, also after our own restart.
+    if (!this.#master.fleet.isHalite(id)) await this.#master.store.dropPending(jid, id);
     this.#master.log.info('durable job delivered', { jid, minion: id });
+    this.#master.bus.fire(`halite/job/${jid}/delivered/${id}`, { jid, id });
     await this.#master.publisher.send(job, [id]);
   }
 
   #remember(delivery: PendingDelivery): void {
-    const jobs = this.#byMinion.get(delivery.id) ?? new Map<string, PendingDelivery>();
-    jobs.set(delivery.jid, delivery);
+    const jobs = this.#byMinion.get(delivery.id) ?? new Map<string, Pending>();
+    jobs.set(delivery.jid, { ...delivery, deliveredAt: 0 });
     this.#byMinion.set(delivery.id, jobs);
   }
 
@@ -103,5 +147,18 @@ export class DurableJobs {
     await this.#master.store.dropPending(jid, id).catch((error: unknown) => {
       this.#master.log.limited('store', 'error', 'a pending job could not be removed', { error: messageOf(error) });
     });
+  }
+
+  /** A timer for the next expiry, so that it is seen when it happens. */
+  #wind(): void {
+    clearTimeout(this.#timer);
+    const next = Math.min(...this.list().map((delivery) => delivery.until));
+    if (!Number.isFinite(next)) return;
+    const delay = Math.min(longestTimerMs, Math.max(0, next - Date.now()) + 1);
+    this.#timer = setTimeout(() => {
+      this.expire();
+      this.#wind();
+    }, delay);
+    this.#timer.unref();
   }
 }

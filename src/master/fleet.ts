@@ -1,11 +1,11 @@
 // Who is out there: last contact, live connections, grains and pillar of every minion, in memory.
-import { type Dict, newDict } from '../base/codec/value.ts';
+import { type Dict, dictGet, newDict } from '../base/codec/value.ts';
 import type { MinionStatus } from '../extend/sdk/context.ts';
-import { readPresenceTopic, verifyPresence } from '../protocol/wire/presence-topic.ts';
+import { type BootDetails, readBoot, readPresenceTopic, verifyPresence } from '../protocol/wire/presence-topic.ts';
 import type { SubscriberEvent } from '../protocol/wire/transport.ts';
 import type { JobStore, MinionData } from '../store/jobs.ts';
 
-export interface Connection {
+export interface Connection extends BootDetails {
   readonly boot: string;
   readonly since: number;
   readonly peer: string;
@@ -28,23 +28,31 @@ export interface MinionRecord {
   /** Asked with find_job and silent at that time. */
   silentSince: number;
   lastAuth: { result: string; at: number; detail: string } | undefined;
+  /** Its clock minus ours in seconds, from the last request that carried a time. */
+  skewSeconds: number | undefined;
+  /** The last proven request that was turned away. */
+  refused: { readonly at: number; readonly why: string } | undefined;
+  /** The process that connected last. */
+  lastBoot: string;
 }
 
 /** A minion that renews its proof leaves and joins within moments. */
 const reconnectingMs = 250;
+/** After a start of the master every minion that is alive has dialled again by then. */
+const startGraceMs = 20_000;
+
+/** `restarted`: it is another process than the one that was connected before. */
+export type FleetChange = (id: string, kind: 'joined' | 'left', restarted: boolean) => void;
 
 export class Fleet {
   readonly #records = new Map<string, MinionRecord>();
   readonly #data = new Map<string, MinionData>();
   readonly #sessionKey: (id: string) => string | undefined;
   readonly #store: JobStore;
-  readonly #changed: (id: string, kind: 'joined' | 'left') => void;
+  readonly #changed: FleetChange;
+  readonly since = Date.now();
 
-  constructor(
-    store: JobStore,
-    sessionKey: (id: string) => string | undefined,
-    changed: (id: string, kind: 'joined' | 'left') => void,
-  ) {
+  constructor(store: JobStore, sessionKey: (id: string) => string | undefined, changed: FleetChange) {
     this.#store = store;
     this.#sessionKey = sessionKey;
     this.#changed = changed;
@@ -70,6 +78,9 @@ export class Fleet {
         generation: 3,
         silentSince: 0,
         lastAuth: undefined,
+        skewSeconds: undefined,
+        refused: undefined,
+        lastBoot: '',
       };
       this.#records.set(id, record);
     }
@@ -111,20 +122,32 @@ export class Fleet {
       record.tracked = true;
       record.lastContact = Date.now();
       record.silentSince = 0;
-      record.connections.set(boot, { boot, since: Date.now(), peer: event.peer });
-      this.#changed(id, 'joined');
+      const details = halite ? readBoot(boot) : { pid: 0, address: event.peer };
+      record.connections.set(boot, { boot, since: Date.now(), peer: event.peer, ...details });
+      const restarted = record.lastBoot !== '' && record.lastBoot !== boot;
+      record.lastBoot = boot;
+      this.#changed(id, 'joined', restarted);
     } else if (record.connections.delete(boot)) {
       if (record.connections.size === 0) record.lostAt = Date.now();
-      this.#changed(id, 'left');
+      this.#changed(id, 'left', false);
     }
   }
 
   /** 'no' only when it is certain: the last of its connections ended, and not just now to come back under a new key. */
   connected(id: string): 'yes' | 'no' | 'unknown' {
     const record = this.#records.get(id);
-    if (!record) return 'unknown';
-    if (record.connections.size > 0) return 'yes';
-    return record.tracked && Date.now() - record.lostAt > reconnectingMs ? 'no' : 'unknown';
+    if (record && record.connections.size > 0) return 'yes';
+    if (record?.tracked) return Date.now() - record.lostAt > reconnectingMs ? 'no' : 'unknown';
+    // Not seen since the master started: a Halite minion would have connected by now.
+    const silent = !record || record.lastContact === 0;
+    return silent && this.isHalite(id) && Date.now() - this.since > startGraceMs ? 'no' : 'unknown';
+  }
+
+  /** A minion whose connections can be seen, by its proof or by what it said about itself before. */
+  isHalite(id: string): boolean {
+    if (this.#records.get(id)?.halite) return true;
+    const grains = this.#data.get(id)?.grains;
+    return grains !== undefined && dictGet(grains, 'haliteversion') !== undefined;
   }
 
   /** Silent for good after its key went: connections stay listed until they close. */

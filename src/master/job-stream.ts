@@ -1,7 +1,8 @@
 // A published job as the stream of items a command prints: job, returns, missing ones, end.
-import { isDict, type PlainDict, type Value } from '../base/codec/value.ts';
+import type { PlainDict } from '../base/codec/value.ts';
 import type { JobItem } from '../engine/client/api.ts';
-import type { JobUpdate } from './active-job.ts';
+import { endedField } from '../protocol/job/verdict.ts';
+import { type JobUpdate, worstCode } from './active-job.ts';
 import type { Master } from './core.ts';
 import type { PreparedJob } from './publish.ts';
 
@@ -37,7 +38,7 @@ export async function* followJob(master: Master, job: PreparedJob, signal: Abort
   }
 }
 
-function itemOf(master: Master, update: Exclude<JobUpdate, { type: 'end' }>): JobItem {
+export function itemOf(master: Master, update: Exclude<JobUpdate, { type: 'end' }>): JobItem {
   switch (update.type) {
     case 'return':
       return returnItem(update.id, update.load);
@@ -63,22 +64,16 @@ export function returnItem(id: string, load: PlainDict): JobItem {
   const out = load['out'];
   const fun = load['fun'];
   const jid = load['jid'];
+  const ended = load[endedField];
   return {
     type: 'return',
     id,
     ret: load['return'] ?? null,
-    retcode: retcodeOf(load['retcode']),
+    retcode: worstCode(load['retcode']),
     success: load['success'] !== false,
     ...(typeof out === 'string' ? { out } : {}),
     ...(typeof fun === 'string' ? { fun } : {}),
     ...(typeof jid === 'string' ? { jid } : {}),
+    ...(typeof ended === 'string' ? { ended } : {}),
   };
-}
-
-/** Multi-function jobs return a map of codes: the worst one speaks for the minion. */
-function retcodeOf(value: Value | undefined): number {
-  if (typeof value === 'number') return value;
-  if (isDict(value) && !(value instanceof Map))
-    return Math.max(0, ...Object.values(value).map((code) => Number(code) || 0));
-  return 0;
 }

@@ -11,6 +11,7 @@ import { authenticateCaller, authorizeMaster, authorizePublish, type Caller } fr
 import type { MasterFunctions } from './functions.ts';
 import { followJob } from './job-stream.ts';
 import { rotateKey } from './maintenance.ts';
+import { preflight, preflightText, refuseBelow } from './preflight.ts';
 import { type PublishRequest, prepareJob } from './publish.ts';
 import { matchFleet } from './targets.ts';
 
@@ -69,6 +70,7 @@ function requestOf(args: PlainDict, caller: Caller): PublishRequest {
     extra: newDict(Object.entries(extra).filter(([, value]) => value !== null && value !== undefined)),
     ...(jid ? { jid } : {}),
     ...(typeof delimiter === 'string' ? { delimiter } : {}),
+    ...(isDict(args['nodegroups']) ? { nodegroups: args['nodegroups'] } : {}),
     ...(timeoutSeconds ? { timeoutSeconds } : {}),
     ...(gatherSeconds ? { gatherSeconds } : {}),
     ...(subset ? { subset } : {}),
@@ -82,11 +84,14 @@ async function* publish(master: Master, args: PlainDict, caller: Caller, signal:
   const request = requestOf(args, caller);
   const functions = typeof request.fun === 'string' ? [request.fun] : request.fun;
   authorizePublish(master, caller, request.tgt, request.tgt_type, functions);
+  const require = text(args['require']);
+  if (require) refuseBelow(master, preflight(master, request.tgt, request.tgt_type, request), require);
   const batch = dict(args['batch']);
   const size = text(batch['size']) ?? safeSize(master, request, batch);
   if (size !== undefined) {
     const options = { size, waitSeconds: seconds(batch['wait']) ?? 0, failhard: batch['failhard'] === true };
-    yield* runBatch(master, request, options, signal) as AsyncIterable<JobItem> as Items;
+    // Somebody waits for every batch: for its next slot.
+    yield* runBatch(master, { ...request, unwatched: false }, options, signal) as AsyncIterable<JobItem> as Items;
     return;
   }
   const job = prepareJob(master, request);
@@ -102,7 +107,7 @@ async function* publish(master: Master, args: PlainDict, caller: Caller, signal:
 function safeSize(master: Master, request: PublishRequest, batch: PlainDict): string | undefined {
   const limit = seconds(batch['safe_limit']);
   if (!limit) return undefined;
-  const { matched, unknown } = matchFleet(master, request.tgt, request.tgt_type, { delimiter: request.delimiter });
+  const { matched, unknown } = matchFleet(master, request.tgt, request.tgt_type, request);
   return matched.length + unknown.length >= limit ? String(batch['safe_size'] ?? 8) : undefined;
 }
 
@@ -159,15 +164,18 @@ async function* callFunction(
 }
 
 async function* preview(master: Master, args: PlainDict): Items {
-  const delimiter = text(args['delimiter']);
-  const match = matchFleet(
-    master,
-    args['tgt'] as string,
-    text(args['tgt_type']) ?? 'glob',
-    delimiter ? { delimiter } : {},
-  );
-  const connected = newDict([...match.matched, ...match.unknown].map((id) => [id, master.fleet.connected(id)]));
-  yield { minions: match.matched, unknown: match.unknown, connected };
+  const { nodegroups } = args;
+  const found = preflight(master, args['tgt'] as string, text(args['tgt_type']) ?? 'glob', {
+    delimiter: text(args['delimiter']),
+    ...(isDict(nodegroups) ? { nodegroups } : {}),
+  });
+  yield {
+    minions: found.matched,
+    unknown: found.unknown,
+    connected: newDict([...found.matched, ...found.unknown].map((id) => [id, master.fleet.connected(id)])),
+    classes: newDict(Object.entries(found.classes)),
+    summary: preflightText(found.classes),
+  };
 }
 
 async function* events(master: Master, args: PlainDict, caller: Caller, signal: AbortSignal): Items {

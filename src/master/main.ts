@@ -27,6 +27,7 @@ import { Mine } from './mine.ts';
 import { OwnMinion } from './own-minion.ts';
 import { askFindJob, killJob } from './publish.ts';
 import { Publisher } from './publisher.ts';
+import { duplicateText } from './reasons.ts';
 import { RequestPort } from './requests.ts';
 import { loadMasterKeys, Secrets } from './secrets.ts';
 import { masterServices } from './services.ts';
@@ -112,10 +113,13 @@ async function build(opts: MasterOpts, log: Logger, keys: KeyStore, store: JobSt
   const fleet = new Fleet(
     store,
     (id) => (keys.accepted(id) ? secrets.session(id).keyString : undefined),
-    (id, kind) => {
+    (id, kind, restarted) => {
       log.debug(kind === 'joined' ? 'minion connected' : 'minion disconnected', { minion: id });
-      if (kind === 'left') tracker.disconnected(id);
-      else durable.arrived(id);
+      if (kind === 'left') return tracker.disconnected(id);
+      durable.arrived(id, 'joined');
+      if (restarted) tracker.restarted(id);
+      const twins = duplicateText(fleet.known(id));
+      if (twins) log.limited(`twins:${id}`, 'warn', 'several minions use one id', { minion: id, who: twins });
     },
   );
   await fleet.restore();

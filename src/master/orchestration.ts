@@ -22,7 +22,7 @@ export function orchestrationServices(
   run: { readonly user: string; readonly signal: AbortSignal },
 ): OrchestrationServices {
   return {
-    runJob: (job) => runJob(master, { user: run.user, ...job }, run.signal),
+    runJob: (job) => runJob(master, { ...job, user: run.user }, run.signal),
     callFunction: (call) => callFunction(functions, call, run),
     fireEvent: async (tag, data) => master.bus.fire(tag, data),
     waitForEvents: (wait) => waitForEvents(master, wait, run.signal),

@@ -1,12 +1,14 @@
 // Job path 3/9 · from engine/client/local.ts · to master/publisher.ts: from a request to a published, recorded job.
-import { newDict, type PlainDict, type Value } from '../base/codec/value.ts';
+import { type Dict, newDict, type PlainDict, type Value } from '../base/codec/value.ts';
 import { HaliteError, messageOf } from '../base/errors/index.ts';
 import { generateJid, isJid } from '../base/util/jid.ts';
 import { jobNewTag } from '../protocol/event/tags.ts';
-import { publishForm } from '../protocol/target/index.ts';
+import { deadlineField, durableField } from '../protocol/job/verdict.ts';
+import { publishForm, type Target } from '../protocol/target/index.ts';
 import type { ActiveJob, Waiting } from './active-job.ts';
 import type { Master } from './core.ts';
 import { matchFleet } from './targets.ts';
+import type { BeginOptions } from './track.ts';
 
 export interface PublishRequest {
   readonly tgt: string | readonly string[];
@@ -17,6 +19,8 @@ export interface PublishRequest {
   readonly jid?: string;
   readonly user: string;
   readonly delimiter?: string;
+  /** Instead of those of the master's configuration. */
+  readonly nodegroups?: Dict;
   /** Passed through to minions: metadata, ret_config, ret_kwargs, module_executors, executor_opts, id … */
   readonly extra?: PlainDict;
   readonly timeoutSeconds?: number;
@@ -47,6 +51,8 @@ interface Draft {
   readonly matched: readonly string[];
   readonly unknown: readonly string[];
   readonly missing: readonly string[];
+  /** Milliseconds, with `durableSeconds`. */
+  readonly durableUntil?: number;
   readonly form: { readonly tgt: string | string[]; readonly tgt_type: string; readonly delimiter?: string };
 }
 
@@ -65,14 +71,59 @@ export interface PreparedJob extends PublishedJob {
   send(): Promise<void>;
 }
 
+/** A job that is sent to some of its minions at a time, under one jid. */
+export interface PreparedBatch extends PublishedJob {
+  /** Opens the record and settles minions that are known to be away; the ids that are left. */
+  begin(): Promise<string[]>;
+  sendTo(ids: readonly string[]): Promise<void>;
+}
+
 /** Resolves the target and opens the record. Throws target.syntax or target.empty; nothing is sent yet. */
 export function prepareJob(master: Master, request: PublishRequest): PreparedJob {
-  let draft: Draft = { request, jid: '', matched: [], unknown: [], missing: [], form: { tgt: '', tgt_type: 'glob' } };
-  for (const step of Object.values(publishSteps)) draft = step(master, draft);
-  const { jid, matched, unknown, missing } = draft;
-  const minions = [...matched, ...unknown];
+  const draft = draftOf(master, request);
+  const { jid, missing } = draft;
+  const minions = [...draft.matched, ...draft.unknown];
   const active = follow(master, draft);
   return { jid, minions, missing, active, send: () => send(master, draft, minions, active) };
+}
+
+export function prepareBatch(master: Master, request: PublishRequest): PreparedBatch {
+  const draft = draftOf(master, request);
+  const { jid, missing } = draft;
+  const minions = [...draft.matched, ...draft.unknown];
+  const active = follow(master, draft);
+  return {
+    ...{ jid, minions, missing, active },
+    async begin() {
+      const saved = saveLoad(master, draft);
+      announce(master, draft, minions);
+      await saved;
+      const away = new Set(minions.filter((id) => master.fleet.connected(id) === 'no'));
+      master.tracker.begin(active, { ...beginOptions(draft), poll: false }, [...away, ...missing]);
+      const there = minions.filter((id) => active.isOpen(id) && !away.has(id));
+      active.hold(there);
+      return there;
+    },
+    async sendTo(ids) {
+      active.release(ids);
+      await master.publisher.send({ ...jobLoad(draft), tgt: [...ids], tgt_type: 'list' }, ids);
+      master.tracker.begin(active, beginOptions(draft), ids);
+    },
+  };
+}
+
+function draftOf(master: Master, request: PublishRequest): Draft {
+  let draft: Draft = { request, jid: '', matched: [], unknown: [], missing: [], form: { tgt: '', tgt_type: 'glob' } };
+  for (const step of Object.values(publishSteps)) draft = step(master, draft);
+  return draft;
+}
+
+function beginOptions({ request, durableUntil }: Draft): BeginOptions {
+  return {
+    poll: !request.unwatched,
+    ...(request.deadlineSeconds ? { deadlineMs: request.deadlineSeconds * 1000 } : {}),
+    ...(durableUntil ? { durableUntil } : {}),
+  };
 }
 
 /** Publishes a job that nobody needs to follow from its first moment. */
@@ -97,32 +148,24 @@ export async function runToEnd(job: PreparedJob, onReturn: (id: string, load: Pl
 }
 
 async function send(master: Master, draft: Draft, minions: readonly string[], active: ActiveJob): Promise<void> {
-  const { request } = draft;
   const saved = saveLoad(master, draft);
   announce(master, draft, minions);
   await master.publisher.send(jobLoad(draft), minions);
   await saved;
-  master.tracker.begin(active, {
-    poll: !request.unwatched,
-    ...(request.deadlineSeconds ? { deadlineMs: request.deadlineSeconds * 1000 } : {}),
-    ...(request.durableSeconds ? { durableUntil: Date.now() + request.durableSeconds * 1000 } : {}),
-  });
+  master.tracker.begin(active, beginOptions(draft), [...minions, ...draft.missing]);
 }
 
 function expandTarget(master: Master, draft: Draft): Draft {
   const { request } = draft;
-  const { target, matched, unknown } = matchFleet(master, request.tgt, request.tgt_type, {
-    delimiter: request.delimiter,
-  });
-  const missing = request.tgt_type === 'list' ? unlisted(request.tgt, new Set(matched)) : [];
+  const { target, matched, unknown } = matchFleet(master, request.tgt, request.tgt_type, request);
+  const missing = unlisted(target, new Set(matched));
   if (matched.length + unknown.length + missing.length === 0) throw new HaliteError('target.empty', noMatchText);
   return { ...draft, matched, unknown, missing, form: publishForm(target) };
 }
 
-function unlisted(tgt: string | readonly string[], matched: ReadonlySet<string>): string[] {
-  const named = typeof tgt === 'string' ? tgt.split(',') : tgt;
-  const ids = named.map((id) => id.trim()).filter((id) => id !== '' && !matched.has(id));
-  return [...new Set(ids)];
+/** Names in a list without an accepted key: they were asked for, so they are answered for. */
+function unlisted(target: Target, matched: ReadonlySet<string>): string[] {
+  return target.type === 'list' ? target.ids.filter((id) => !matched.has(id)) : [];
 }
 
 function chooseSubset(master: Master, draft: Draft): Draft {
@@ -145,7 +188,12 @@ function allotJid(master: Master, draft: Draft): Draft {
       hint: 'A job id has 20 digits, like 20260131235959000001.',
     });
   }
-  return { ...draft, jid: given || generateJid({ unique: Boolean(master.opts.unique_jid) }) };
+  const { durableSeconds } = draft.request;
+  return {
+    ...draft,
+    jid: given || generateJid({ unique: Boolean(master.opts.unique_jid) }),
+    ...(durableSeconds ? { durableUntil: Date.now() + durableSeconds * 1000 } : {}),
+  };
 }
 
 function follow(master: Master, draft: Draft): ActiveJob {
@@ -156,8 +204,11 @@ function follow(master: Master, draft: Draft): ActiveJob {
   };
   const expected = [...draft.matched, ...draft.missing];
   const existing = master.tracker.job(draft.jid);
-  // A batch publishes one job in several waves: the record is one.
-  if (existing) return existing;
+  // A batch of Salt's own command publishes one job in several waves: the record is one.
+  if (existing) {
+    existing.expect(expected, draft.unknown);
+    return existing;
+  }
   return master.tracker.open(draft.jid, funName(draft.request.fun), expected, draft.unknown, waiting);
 }
 
@@ -176,8 +227,9 @@ function jobLoad(draft: Draft): PlainDict {
     ['user', request.user],
   ]);
   if (form.delimiter && form.delimiter !== ':') load['delimiter'] = form.delimiter;
-  // Only Halite minions know this one; it ends the job's process tree there.
-  if (request.deadlineSeconds) load['halite_deadline'] = request.deadlineSeconds;
+  // Only Halite minions know these: the first ends the job's process tree there, the second makes it run once.
+  if (request.deadlineSeconds) load[deadlineField] = request.deadlineSeconds;
+  if (draft.durableUntil) load[durableField] = Math.ceil(draft.durableUntil / 1000);
   for (const [key, value] of Object.entries(request.extra ?? {})) load[key] = value;
   return load;
 }
@@ -194,7 +246,7 @@ function saveLoad(master: Master, draft: Draft): Promise<void> {
     tgt_type: request.tgt_type,
     user: request.user,
     load,
-    expected: [...draft.matched, ...draft.unknown, ...draft.missing],
+    expected: [...(master.tracker.job(jid)?.verdicts().keys() ?? [])],
     started: Date.now(),
     internal: request.internal ?? false,
   };
@@ -219,13 +271,8 @@ function announce(master: Master, draft: Draft, minions: readonly string[]): voi
 }
 
 /** Asks minions whether they still run a job; published like any job, kept apart in history. */
-export async function askFindJob(
-  master: Master,
-  jid: string,
-  ids: readonly string[],
-  waiting: Waiting,
-): Promise<ActiveJob> {
-  const { active } = await publishJob(master, {
+export function askFindJob(master: Master, jid: string, ids: readonly string[], waiting: Waiting): PreparedJob {
+  return prepareJob(master, {
     tgt: ids,
     tgt_type: 'list',
     fun: 'saltutil.find_job',
@@ -235,7 +282,6 @@ export async function askFindJob(
     unwatched: true,
     internal: true,
   });
-  return active;
 }
 
 /** Ends a job on minions that did not end it themselves. */

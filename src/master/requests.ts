@@ -103,26 +103,40 @@ export class RequestPort {
     }
     const load = readOpenedLoad(opened);
     if (isProblem(load)) return this.#refuse(request, load.problem, outerId, load.reply);
-    const breach = this.#check(load, envelope);
+    const breach = this.#check(load, envelope) ?? this.#tooLate(load, envelope);
     if (breach) return this.#refuse(request, breach, load.id);
     const sender: Sender = { id: load.id, version, peer: request.peer, transport: this.#transport };
     fleet.contact(load.id, { peer: request.peer, transport: this.#transport, generation: version });
+    this.#master.durable.arrived(load.id, 'heard');
     return this.#dispatch(load, sender, crypticle, envelope);
   }
 
   /** Everything that must hold before a handler sees the load; the text says what does not. */
   #check(load: OpenedLoad, { version, id: outerId }: SealedEnvelope): string | undefined {
-    const { opts, keys } = this.#master;
+    const { keys } = this.#master;
     if (version >= 3 && load.id !== outerId) return 'inner and outer id differ';
     const key = keys.accepted(load.id)?.key;
     if (!key) return 'no accepted key of this id';
     if (load.tok === undefined) {
       if (version >= 3 || tokenRequired.has(load.cmd)) return 'token missing';
     } else if (!verifyToken(key, load.tok)) return 'token does not verify';
-    const ttl = opts.request_server_ttl;
-    if (version >= 3 && ttl > 0 && !(Date.now() / 1000 - (load.ts ?? 0) <= ttl))
-      return 'request is older than request_server_ttl';
     return undefined;
+  }
+
+  /** The sender is proven by now: what its clock says is kept, also when it is the reason to refuse. */
+  #tooLate(load: OpenedLoad, { version }: SealedEnvelope): string | undefined {
+    if (version < 3) return undefined;
+    const record = this.#master.fleet.record(load.id);
+    const age = Date.now() / 1000 - (load.ts ?? 0);
+    if (load.ts !== undefined) record.skewSeconds = -age;
+    const ttl = this.#master.opts.request_server_ttl;
+    if (ttl <= 0 || age <= ttl) {
+      record.refused = undefined;
+      return undefined;
+    }
+    const why = 'request is older than request_server_ttl';
+    record.refused = { at: Date.now(), why };
+    return why;
   }
 
   async #dispatch(opened: OpenedLoad, sender: Sender, crypticle: Crypticle, envelope: SealedEnvelope): Promise<Value> {

@@ -24,7 +24,7 @@ export function masterServices(master: Master, functions: MasterFunctions, own: 
       list: (filter) => store.list(filter),
       timeline: (jid) => jobTimeline(master, jid),
       pending: async () => master.durable.list().map(({ jid, id, until }) => ({ jid, id, until: new Date(until) })),
-      cancel: (jid, ids) => master.durable.cancel(jid, ids),
+      cancel: async (jid, ids) => [...master.tracker.cancel(jid, ids), ...(await master.durable.cancel(jid, ids))],
       query: (sql) => store.query(sql),
     },
     fleet: {
@@ -32,7 +32,7 @@ export function masterServices(master: Master, functions: MasterFunctions, own: 
       all: () => master.keys.ids('accepted').map((id) => fleet.status(id) ?? { id, connected: 'unknown' as const }),
       grains: async (id) => fleet.data(id)?.grains,
       pillar: async (id) => fleet.data(id)?.pillar,
-      explain: async (id) => explainMinion(master, id),
+      explain: (id) => explainMinion(master, id),
     },
     files: fileServerView(master.files),
     pillars: master.pillars,

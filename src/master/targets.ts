@@ -1,10 +1,12 @@
 // Whom a target expression means, among the accepted keys and what is known of their grains and pillar.
-import type { PlainDict } from '../base/codec/value.ts';
+import type { Dict, PlainDict } from '../base/codec/value.ts';
 import { parseTarget, resolve, type Subject, type Target } from '../protocol/target/index.ts';
 import type { Master } from './core.ts';
 
 export interface MatchOptions {
-  readonly delimiter?: string;
+  readonly delimiter?: string | undefined;
+  /** Instead of those of the master's configuration. */
+  readonly nodegroups?: Dict | undefined;
   /** Only these ids instead of all accepted ones. */
   readonly ids?: readonly string[];
 }
@@ -21,10 +23,10 @@ export function matchFleet(
   kind: string,
   options: MatchOptions = {},
 ): FleetMatch {
-  const nodegroups = (master.opts as unknown as { nodegroups?: PlainDict }).nodegroups ?? {};
+  const configured = (master.opts as unknown as { nodegroups?: PlainDict }).nodegroups;
   const target = parseTarget(expression as string | string[], kind, {
     delimiter: options.delimiter ?? ':',
-    nodegroups,
+    nodegroups: options.nodegroups ?? configured ?? {},
   });
   const ids = options.ids ?? master.keys.ids('accepted');
   return { target, ...resolve(target, subjects(master, ids)) };

@@ -1,24 +1,22 @@
 // Job path 9/9 · from master/handlers/returns.ts · to engine/client: follows every expected minion to its verdict.
-import { dictSize, isDict, newDict, type PlainDict, type Value } from '../base/codec/value.ts';
+import { newDict, type PlainDict } from '../base/codec/value.ts';
 import { messageOf } from '../base/errors/index.ts';
 import type { Reason } from '../protocol/job/verdict.ts';
 import type { VerdictRecord } from '../store/jobs.ts';
-import { ActiveJob, type Waiting } from './active-job.ts';
+import { ActiveJob, type Phase, type Said, type Waiting } from './active-job.ts';
 import type { Master } from './core.ts';
-import { evidenceOf, knownAbsent, reason, silence } from './reasons.ts';
-
-/** How a find_job question is published; given in by publish.ts so that the two need not know each other. */
-export type AskFindJob = (jid: string, ids: readonly string[], waiting: Waiting) => Promise<ActiveJob>;
+import { evidenceOf, jobEvidence, knownAbsent, reason } from './reasons.ts';
+import { type AskFindJob, Watch } from './watch.ts';
 
 export type KillJob = (jid: string, ids: readonly string[]) => Promise<void>;
 
 /** After its connection broke, a minion has this long to come back before its running jobs are called missing. */
-const reconnectGraceMs = 5_000;
-/** A result may still be on its way when the minion already says that it no longer runs the job. */
-const inFlightGraceMs = 1_500;
-/** A minion that kills a job at its deadline needs a moment to say so. */
-const deadlineGraceMs = 1_000;
+const reconnectGraceMs = 1_500;
+/** A Halite minion kills the job itself at its deadline, and needs a moment to say so. */
+const deadlineGraceMs = 2_000;
 const keptJobs = 500;
+const forgottenAfterMs = 3_600_000;
+const phases = new Set<string>(['accepted', 'started', 'progress'] satisfies Phase[]);
 
 export interface BeginOptions {
   /** Ask minions that do not report by themselves; off for --async. */
@@ -49,8 +47,7 @@ export class Tracker {
   }
 
   alreadyReturned(jid: string, id: string): boolean {
-    const verdict = this.#jobs.get(jid)?.verdict(id);
-    return verdict?.kind === 'returned' || verdict?.kind === 'failed';
+    return this.#jobs.get(jid)?.hasReturned(id) ?? false;
   }
 
   /** Begins to follow a job. Minions known to be away are answered in `begin`, before anybody waits. */
@@ -70,46 +67,83 @@ export class Tracker {
     return job;
   }
 
-  /** The job is out: settle what is known already and watch over the rest. `poll` false only listens (--async). */
-  begin(job: ActiveJob, options: BeginOptions): void {
-    const { deadlineMs, durableUntil } = options;
+  /** The job is out to `ids`: settle what is known already and watch over the rest. `poll` false only listens. */
+  begin(job: ActiveJob, options: BeginOptions, ids: readonly string[] = job.open()): void {
+    const { deadlineMs, durableUntil, poll } = options;
     if (durableUntil) this.#durable.set(job.jid, durableUntil);
-    for (const id of job.open()) {
-      const absent = knownAbsent(this.#master, id);
-      if (absent) this.#absent(job, id, absent);
+    for (const id of ids) {
+      const absent = job.isOpen(id) ? knownAbsent(this.#master, id) : undefined;
+      if (absent) this.absent(job, id, absent);
     }
     job.start();
     if (job.ended) return;
-    if (options.poll) this.#later(job.waiting.timeoutMs, () => this.#poll(job));
-    if (deadlineMs) this.#later(deadlineMs + deadlineGraceMs, () => this.#deadline(job, deadlineMs));
+    if (poll) new Watch(this.#master, this, this.#ask, job).over(ids);
+    if (deadlineMs) this.#deadlineFor(job, ids, deadlineMs);
   }
 
   /** No result to be had now: kept for later when the job is durable, missing otherwise. */
-  #absent(job: ActiveJob, id: string, why: Reason): void {
+  absent(job: ActiveJob, id: string, why: Reason): void {
+    if (job.isUnevaluated(id)) {
+      job.missing(id, reason('not-evaluated', { ...why.evidence, otherwise: why.text }));
+      return;
+    }
     const until = this.#durable.get(job.jid);
-    if (until && this.#master.keys.has('accepted', id)) {
-      job.queued(id, until, why);
-      this.#master.durable.keep(job.jid, [id], until).catch((error: unknown) => {
+    // A Salt minion that was seen at work would run the job a second time.
+    const begun = job.hops(id)?.confirmed !== undefined && !this.#master.fleet.isHalite(id);
+    if (!until || begun || !this.#master.keys.has('accepted', id)) {
+      job.missing(id, { ...why, evidence: { ...why.evidence, ...jobEvidence(job, id) } });
+      return;
+    }
+    this.#master.durable.keep(job.jid, [id], until).then(
+      () => job.queued(id, until, why),
+      (error: unknown) => {
         this.#master.log.error('a durable job could not be stored', {
-          jid: job.jid,
-          minion: id,
-          error: messageOf(error),
+          ...{ jid: job.jid, minion: id, error: messageOf(error) },
         });
-      });
-    } else job.missing(id, why);
+        job.missing(id, why);
+      },
+    );
   }
 
-  /** Halite minions have killed the job themselves by now; the others are told to. */
-  #deadline(job: ActiveJob, deadlineMs: number): void {
-    const late = job.open();
+  isDurable(jid: string): boolean {
+    return this.#durable.has(jid);
+  }
+
+  /** Takes a batch back from minions whose turn has not come. */
+  cancel(jid: string, ids?: readonly string[]): string[] {
+    const job = this.#jobs.get(jid);
+    const cancelled = (job?.held() ?? []).filter((id) => !ids || ids.includes(id));
+    for (const id of cancelled) job?.missing(id, reason('cancelled', evidenceOf(this.#master, id)));
+    return cancelled;
+  }
+
+  forget(jid: string): void {
+    this.#jobs.delete(jid);
+  }
+
+  /** Halite minions kill the job themselves and are given a moment to say so; the others are told to. */
+  #deadlineFor(job: ActiveJob, ids: readonly string[], deadlineMs: number): void {
+    const { fleet } = this.#master;
+    const [own, others]: [string[], string[]] = [[], []];
+    for (const id of ids) (fleet.isHalite(id) && fleet.connected(id) === 'yes' ? own : others).push(id);
+    if (others.length > 0) later(deadlineMs, () => this.#deadline(job, others, deadlineMs));
+    if (own.length > 0) later(deadlineMs + deadlineGraceMs, () => this.#deadline(job, own, deadlineMs));
+  }
+
+  #deadline(job: ActiveJob, ids: readonly string[], deadlineMs: number): void {
+    const late = ids.filter((id) => job.isOpen(id));
     if (late.length === 0) return;
-    for (const id of late) {
-      const evidence = newDict([['deadline_seconds', deadlineMs / 1000]]);
-      job.missing(id, reason('deadline', evidence, `${deadlineMs / 1000} s`));
-    }
     this.#kill(job.jid, late).catch((error: unknown) =>
       this.#master.log.error('kill_job could not be published', { jid: job.jid, error: messageOf(error) }),
     );
+    for (const id of late) {
+      const evidence = newDict([
+        ['deadline_seconds', deadlineMs / 1000],
+        ['kill_job', 'sent'],
+        ...Object.entries({ ...evidenceOf(this.#master, id), ...jobEvidence(job, id) }),
+      ]);
+      job.missing(id, reason('deadline', evidence, `${deadlineMs / 1000} s`));
+    }
   }
 
   returned(jid: string, id: string, load: PlainDict): void {
@@ -117,86 +151,30 @@ export class Tracker {
   }
 
   /** Life-cycle message of a Halite minion: as long as they come, nobody needs to ask it. */
-  phase(jid: string, id: string, phase: string, text: string): void {
-    const job = this.#jobs.get(jid);
-    if (!job || phase === 'done') return;
-    job.running(id, text);
+  phase(jid: string, id: string, phase: string, said: Said): void {
+    if (phases.has(phase)) this.#jobs.get(jid)?.running(id, phase as Phase, said);
   }
 
   /** A connection went: jobs the minion was busy with get their reason unless it is back in a moment. */
   disconnected(id: string): void {
-    this.#later(reconnectGraceMs, () => {
-      if (this.#master.fleet.connected(id) !== 'no') return;
+    later(reconnectGraceMs, () => {
       const absent = knownAbsent(this.#master, id);
       if (!absent) return;
-      for (const job of this.#jobs.values()) if (!job.ended && job.verdict(id)) this.#absent(job, id, absent);
+      for (const job of this.#jobs.values()) if (!job.ended && job.isOpen(id)) this.absent(job, id, absent);
     });
   }
 
-  #later(ms: number, action: () => void): void {
-    setTimeout(action, ms).unref();
-  }
-
-  /** Salt's way for minions that do not report by themselves: ask who still runs the job, then wait again. */
-  async #poll(job: ActiveJob): Promise<void> {
-    if (job.ended) return;
-    const silent = job.open().filter((id) => !this.#reportsItself(job, id));
-    for (const id of silent.filter((other) => job.isUnevaluated(other))) {
-      job.missing(id, reason('not-evaluated', evidenceOf(this.#master, id)));
-    }
-    const asked = silent.filter((id) => !job.isUnevaluated(id));
-    if (asked.length > 0) await this.#question(job, asked);
-    if (!job.ended) this.#later(job.waiting.timeoutMs, () => this.#poll(job));
-  }
-
-  #reportsItself(job: ActiveJob, id: string): boolean {
-    return job.verdict(id)?.kind === 'running' && this.#master.fleet.connected(id) === 'yes';
-  }
-
-  async #question(job: ActiveJob, ids: readonly string[]): Promise<void> {
-    let inquiry: ActiveJob;
-    try {
-      inquiry = await this.#ask(job.jid, ids, job.waiting);
-    } catch (error) {
-      this.#master.log.error('find_job could not be published', { jid: job.jid, error: messageOf(error) });
-      return;
-    }
-    const answers = new Map<string, Value>();
-    await new Promise<void>((resolve) => {
-      const stop = inquiry.listen((update) => {
-        if (update.type === 'return') answers.set(update.id, update.load['return'] ?? null);
-        if (update.type === 'return' && isRunning(update.load['return'])) job.running(update.id, '');
-        if (update.type === 'end') done();
-      });
-      const done = (): void => {
-        stop();
-        resolve();
-      };
-      this.#later(job.waiting.gatherMs, done);
-      if (inquiry.ended) done();
-    });
-    let idle = false;
-    for (const id of ids) {
-      if (!answers.has(id)) this.#absent(job, id, silence(this.#master, id));
-      else if (!isRunning(answers.get(id))) idle = true;
-    }
-    if (idle) this.#later(inFlightGraceMs, () => this.#settleIdle(job, answers));
-  }
-
-  #settleIdle(job: ActiveJob, answers: ReadonlyMap<string, Value>): void {
-    for (const [id, answer] of answers) {
-      if (!isRunning(answer)) job.missing(id, reason('no-record', evidenceOf(this.#master, id)));
+  /** Another process answers under this id now: what the old one said about its jobs may not hold any more. */
+  restarted(id: string): void {
+    for (const job of this.#jobs.values()) {
+      if (job.ended || !job.isOpen(id)) continue;
+      job.doubt(id);
+      new Watch(this.#master, this, this.#ask, job).over([id]);
     }
   }
 
   #close(job: ActiveJob): void {
-    const at = Date.now();
-    const records: VerdictRecord[] = [];
-    for (const [id, verdict] of job.verdicts()) {
-      if (verdict.kind !== 'missing') continue;
-      const { code, text, evidence } = verdict.reason;
-      records.push({ jid: job.jid, id, verdict: 'missing', reason: code, text, evidence: evidence ?? newDict(), at });
-    }
+    const records = [...job.verdicts().keys()].flatMap((id) => recordOf(job, id) ?? []);
     if (records.length === 0) return;
     this.#master.store.saveVerdicts(records).catch((error: unknown) => {
       this.#master.log.limited('store', 'error', 'verdicts could not be stored', { error: messageOf(error) });
@@ -208,7 +186,7 @@ export class Tracker {
     if (this.#jobs.size <= keptJobs) return;
     for (const [jid, job] of this.#jobs) {
       if (this.#jobs.size <= keptJobs) return;
-      if (job.ended || (!job.watched && Date.now() - job.started > 3_600_000)) {
+      if (job.ended || (!job.watched && Date.now() - job.started > forgottenAfterMs)) {
         this.#jobs.delete(jid);
         this.#durable.delete(jid);
       }
@@ -216,7 +194,28 @@ export class Tracker {
   }
 }
 
-/** find_job answers with the job's data while it runs, and with an empty map afterwards. */
-function isRunning(answer: Value | undefined): boolean {
-  return isDict(answer) && dictSize(answer) > 0;
+function later(ms: number, action: () => void): void {
+  setTimeout(action, ms).unref();
+}
+
+/** What is stored beside the results: reasons, and for jobs that took a while what their minions said on the way. */
+function recordOf(job: ActiveJob, id: string): VerdictRecord | undefined {
+  const verdict = job.verdict(id);
+  const base = { jid: job.jid, id, at: Date.now() };
+  if (verdict && 'reason' in verdict && verdict.kind !== 'queued') {
+    const { code, text, evidence } = verdict.reason;
+    return { ...base, verdict: verdict.kind, reason: code, text, evidence: { ...evidence, ...hopTimes(job, id) } };
+  }
+  const hops = hopTimes(job, id);
+  if (!verdict || Object.keys(hops).length === 0) return undefined;
+  return { ...base, verdict: verdict.kind, reason: '', text: '', evidence: hops };
+}
+
+/** The hops as milliseconds, for the time line. */
+export function hopTimes(job: ActiveJob, id: string): PlainDict {
+  const { sent, accepted, started, confirmed, output } = job.hops(id) ?? {};
+  const times: Record<string, number | undefined> = { sent, accepted, started, confirmed, output: output?.at };
+  const given = Object.entries(times).filter((entry): entry is [string, number] => entry[1] !== undefined);
+  if (given.length === 0) return newDict();
+  return newDict([['hops', newDict(given)], ...(output ? [['last_output', output.text] as const] : [])]);
 }

@@ -17,10 +17,12 @@ import {
 } from '../engine/exec/index.ts';
 import { Loader, sdkUrl } from '../extend/loader/index.ts';
 import type { Transport } from '../protocol/wire/transport.ts';
+import { DurableMemory } from './durable-memory.ts';
 import { GrainStore } from './grains.ts';
 import type { Identity } from './identity.ts';
 import { Jobs } from './jobs.ts';
 import { MasterLink } from './master-link.ts';
+import { adoptOrphans } from './orphans.ts';
 import { ProcFiles } from './proc-files.ts';
 import { RecentJobs } from './receive.ts';
 import { Returns } from './return.ts';
@@ -49,6 +51,7 @@ export class MinionDaemon {
   private readonly control = new AbortController();
   private readonly procFiles: ProcFiles;
   private readonly spool: Spool;
+  private readonly memory: DurableMemory;
   private readonly returns: Returns;
   private readonly jobs: Jobs;
   private readonly recent: RecentJobs;
@@ -67,11 +70,13 @@ export class MinionDaemon {
     this.grains = new GrainStore(opts, log, () => this.collectGrains());
     this.procFiles = new ProcFiles(opts.cachedir);
     this.spool = new Spool(opts.cachedir, log);
+    this.memory = new DurableMemory(opts.cachedir);
     this.returns = new Returns(opts, this.spool, log, this.control.signal);
     this.recent = new RecentJobs(opts.minion_jid_queue_hwm);
     this.loader = this.newLoader();
     this.jobs = new Jobs({
       ...{ opts, log, pool: this.pool, procFiles: this.procFiles, returns: this.returns, spool: this.spool },
+      memory: this.memory,
       signal: this.control.signal,
       loader: () => this.loader,
       services: (link) => createServices(this.serviceParts(), link),
@@ -85,6 +90,8 @@ export class MinionDaemon {
     const { opts, log } = this.parts;
     await this.procFiles.prepare();
     await this.spool.prepare();
+    await this.memory.prepare();
+    await this.adoptOrphans();
     if (opts.master_type === 'disable') {
       log.info('no master: master_type is disable');
       return;
@@ -124,6 +131,21 @@ export class MinionDaemon {
       this.links.push(link);
       void this.runLink(link, fatal);
     }
+  }
+
+  /** Jobs that outlived an earlier daemon, as after an upgrade. */
+  private adoptOrphans(): Promise<void> {
+    const { procFiles, parts, control } = this;
+    return adoptOrphans({
+      ...{ log: parts.log, procFiles, signal: control.signal },
+      replay: () => {
+        for (const link of this.links) if (link.ready) void this.returns.replay(link);
+      },
+      ended: async (job, outcome) => {
+        const [link] = this.links;
+        if (link) await this.jobs.finish(link, job, { outcome, deadline: true });
+      },
+    });
   }
 
   async stop(): Promise<void> {
@@ -178,6 +200,7 @@ export class MinionDaemon {
       opts: this.parts.opts,
       pool: this.pool,
       procFiles: this.procFiles,
+      delivering: () => this.jobs.delivering(),
       refreshGrains: () => this.refreshGrains(),
       reloadExtensions: () => this.reloadExtensions(),
     };

@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pack } from '../base/codec/msgpack/index.ts';
-import { type Dict, dictGet, isDict, type PlainDict } from '../base/codec/value.ts';
+import { type Dict, dictEntries, dictGet, isDict, newDict, type PlainDict, type Value } from '../base/codec/value.ts';
 import type { MinionOpts } from '../base/config/index.ts';
 import { messageOf } from '../base/errors/index.ts';
 import type { Logger } from '../base/log/index.ts';
@@ -17,12 +17,16 @@ import {
   type WorkerData,
 } from '../engine/exec/index.ts';
 import type { Loader } from '../extend/loader/index.ts';
-import type { MinionServices } from '../extend/sdk/index.ts';
-import { followJob, type LifeCycle } from './lifecycle.ts';
+import type { MinionServices, RunningJob } from '../extend/sdk/index.ts';
+import { durableField, endedField } from '../protocol/job/verdict.ts';
+import { armDeadline, deadlineOf, deadlineOutcome } from './deadline.ts';
+import type { Claim, DurableMemory } from './durable-memory.ts';
+import { followJob, type LifeCycle, lastLine } from './lifecycle.ts';
 import type { MasterLink } from './master-link.ts';
+import { deadlineAtField } from './orphans.ts';
 import type { ProcFiles } from './proc-files.ts';
 import type { Returns } from './return.ts';
-import { userOf } from './services.ts';
+import { runningJobs, userOf } from './services.ts';
 import type { Spool } from './spool.ts';
 
 export interface JobParts {
@@ -32,6 +36,7 @@ export interface JobParts {
   readonly procFiles: ProcFiles;
   readonly returns: Returns;
   readonly spool: Spool;
+  readonly memory: DurableMemory;
   readonly signal: AbortSignal;
   readonly loader: () => Loader;
   readonly services: (link: MasterLink) => MinionServices;
@@ -41,9 +46,28 @@ export interface JobParts {
   readonly data: (link: MasterLink) => WorkerData;
 }
 
+/** An ordinary delivery takes milliseconds and is nobody's business. */
+const slowDeliveryMs = 1000;
+
+interface Ended {
+  readonly outcome: Outcome;
+  /** Killed because its time was up. */
+  readonly deadline?: boolean;
+}
+
+/** Until when a durable job waits for minions, in milliseconds; undefined for ordinary ones. */
+function durableUntil(job: Dict): number | undefined {
+  const seconds = dictGet(job, durableField);
+  return typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : undefined;
+}
+
+const withDeadline = (job: Dict, at: number): Dict =>
+  newDict([...(dictEntries(job) as [string, Value][]), [deadlineAtField, at]]);
+
 export class Jobs {
   private readonly parts: JobParts;
   private readonly active = new Map<string, Promise<void>>();
+  private readonly leaving = new Map<string, { readonly job: Dict; readonly since: number }>();
 
   constructor(parts: JobParts) {
     this.parts = parts;
@@ -51,6 +75,8 @@ export class Jobs {
 
   /** Takes a job that is for this minion. */
   handle(link: MasterLink, job: Dict): void {
+    // Delivered again while it is being worked on.
+    if (this.active.has(String(dictGet(job, 'jid')))) return;
     const work = this.work(link, job).catch((error: unknown) => {
       this.parts.log.error('a job failed outside its function', {
         jid: String(dictGet(job, 'jid')),
@@ -64,6 +90,12 @@ export class Jobs {
     });
   }
 
+  /** A master that asks for a job whose result is under way for a while is told to wait for it. */
+  delivering(): RunningJob[] {
+    const late = [...this.leaving.values()].filter(({ since }) => Date.now() - since > slowDeliveryMs);
+    return late.map(({ job }) => ({ ...(job as unknown as RunningJob), pid: process.pid }));
+  }
+
   /** Waits for results that are being delivered; jobs in processes are not waited for. */
   async settle(): Promise<void> {
     const inProcesses = new Set(this.parts.pool.running().map((item) => item.job.jid));
@@ -71,23 +103,51 @@ export class Jobs {
   }
 
   private async work(link: MasterLink, job: Dict): Promise<void> {
-    const { log, opts } = this.parts;
+    const { log } = this.parts;
     const jid = String(dictGet(job, 'jid'));
     const fun = dictGet(job, 'fun') ?? '';
     log.info('job received', { jid, fun: String(fun), user: userOf(job) });
-    const outcome = (await this.runsInline(fun))
-      ? await this.runInline(link, job)
+    const until = durableUntil(job);
+    if (until !== undefined) {
+      const claim = await this.parts.memory.claim(jid, until);
+      if (claim !== 'new') return this.deliveredAgain(link, job, claim);
+    }
+    const ended = (await this.runsInline(fun))
+      ? { outcome: await this.runInline(link, job) }
       : await this.runInProcess(link, job, jid);
+    const { outcome } = ended;
     if (isDict(outcome.return) && dictGet(outcome.return, '__no_return__')) return;
-    const load = returnLoad(opts.id, job, outcome);
     log.info('job finished', {
       jid,
       fun: String(fun),
       retcode: typeof outcome.retcode === 'number' ? outcome.retcode : undefined,
     });
-    await this.parts.returns.deliver(link, load);
+    await this.finish(link, job, ended);
+  }
+
+  /** Sends the result; for a durable job the minion notes that it is out of its hands. */
+  async finish(link: MasterLink, job: Dict, { outcome, deadline }: Ended): Promise<void> {
+    const jid = String(dictGet(job, 'jid'));
+    const load = returnLoad(this.parts.opts.id, job, outcome);
+    if (deadline) load[endedField] = 'deadline';
+    this.leaving.set(jid, { job, since: Date.now() });
+    await this.parts.returns.deliver(link, load).finally(() => this.leaving.delete(jid));
+    const until = durableUntil(job);
+    if (until !== undefined) await this.parts.memory.done(jid, until);
     await this.keepCopy(jid, load);
     this.noReturners(job);
+  }
+
+  /** A durable job that was begun before. It never runs twice; when its result is lost for good, that is the result. */
+  private async deliveredAgain(link: MasterLink, job: Dict, claim: Claim): Promise<void> {
+    const { log, spool, procFiles, pool } = this.parts;
+    const jid = String(dictGet(job, 'jid'));
+    log.info('a durable job was delivered again and is not run twice', { jid, state: claim });
+    if (claim === 'done') return;
+    const runs = (await runningJobs(pool, procFiles)).some((running) => running.jid === jid);
+    if (runs || (await spool.has(jid))) return;
+    const text = 'ERROR: This durable job was begun here and interrupted without a result; it is not run a second time';
+    await this.finish(link, job, { outcome: failed(text) });
   }
 
   /** Built-in functions that declare to be quick; a user's file of the same name is never run in the daemon. */
@@ -107,9 +167,13 @@ export class Jobs {
     return runJob(this.parts.runtime(link), state).catch((error: unknown) => failed(`ERROR: ${messageOf(error)}`));
   }
 
-  private async runInProcess(link: MasterLink, job: Dict, jid: string): Promise<Outcome> {
+  private async runInProcess(link: MasterLink, job: Dict, jid: string): Promise<Ended> {
     const { pool, procFiles, spool, opts } = this.parts;
     const life = this.lifeCycle(link, jid);
+    const deadlineMs = deadlineOf(job);
+    const deadline = deadlineMs === undefined ? undefined : armDeadline(pool, jid, deadlineMs);
+    const noted = deadlineMs === undefined ? job : withDeadline(job, Date.now() + deadlineMs);
+    let lastOutput = '';
     let written: Promise<void> | undefined;
     const outcome = await pool.run({
       jid,
@@ -118,12 +182,15 @@ export class Jobs {
         services: this.parts.services(link),
         data: this.parts.data(link),
         spool: spool.pathFor(link.name, jid),
-        onProgress: (text) => life.progress(text),
+        onProgress: (text) => {
+          lastOutput = lastLine(text);
+          life.progress(text);
+        },
       },
       onQueued: () => life.queued(),
       onStarted: (pid) => {
         life.started();
-        written = procFiles.write(job, pid).catch((error: unknown) => {
+        written = procFiles.write(noted, pid).catch((error: unknown) => {
           this.parts.log.error('the proc file could not be written', {
             jid,
             error: messageOf(error),
@@ -132,10 +199,12 @@ export class Jobs {
         });
       },
     });
+    const killed = await deadline?.settle();
     life.done();
     await written;
     await procFiles.remove(jid);
-    return outcome;
+    if (!killed || deadlineMs === undefined) return { outcome };
+    return { outcome: deadlineOutcome(deadlineMs, killed, lastOutput), deadline: true };
   }
 
   private lifeCycle(link: MasterLink, jid: string): LifeCycle {

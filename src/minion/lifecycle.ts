@@ -25,8 +25,19 @@ export function followJob(
   fire: ((tag: string, data: PlainDict) => void) | undefined,
 ): LifeCycle {
   if (!fire || !isJid(jid)) return silent;
+  const accepted = performance.now();
+  let started: number | undefined;
+  /** How long ago it was taken and begun: the clocks of the two machines need not agree. */
+  const ages = (): [string, number][] => {
+    const now = performance.now();
+    const age = (since: number): number => Math.round(now - since);
+    return [
+      ['accepted', age(accepted)],
+      ...(started === undefined ? [] : [['started', age(started)] as [string, number]]),
+    ];
+  };
   const say = (phase: Phase, text = '') =>
-    fire(`halite/job/${jid}/${phase}/${id}`, newDict([['text', text.slice(-longestText)]]));
+    fire(`halite/job/${jid}/${phase}/${id}`, newDict([['text', text.slice(-longestText)], ...ages()]));
   let phase: Phase = 'accepted';
   let spoken = false;
   let waiting: string | undefined;
@@ -52,6 +63,7 @@ export function followJob(
     },
     started() {
       phase = 'started';
+      started = performance.now();
       if (spoken) say(phase);
     },
     progress(text) {
@@ -67,6 +79,6 @@ export function followJob(
   };
 }
 
-function lastLine(text: string): string {
+export function lastLine(text: string): string {
   return text.trimEnd().split('\n').at(-1) ?? '';
 }

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Dict, newDict, type PlainDict, type Value } from '../base/codec/value.ts';
 import { Crypticle, signPkcs1 } from '../base/crypto/index.ts';
 import { memoryLogger } from '../base/log/index.ts';
-import { readPresenceTopic, verifyPresence } from '../protocol/wire/presence-topic.ts';
+import { readBoot, readPresenceTopic, verifyPresence } from '../protocol/wire/presence-topic.ts';
 import { eventually, FakeMaster, recorded, testFolder, testKeys, testOpts } from './fake-master.test-helper.ts';
 import { loadIdentity } from './identity.ts';
 import { MasterLink } from './master-link.ts';
@@ -74,7 +74,8 @@ describe('a link', () => {
     expect(master.requests[2]?.['data']).toMatch(/^Minion m1 started at \w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}$/);
     expect(master.requests[2]?.['grains']).toEqual(newDict([['role', 'web']]));
     const claim = readPresenceTopic(master.presence[0]!)!;
-    expect(claim).toMatchObject({ id: 'm1', boot: 'b00t' });
+    expect(claim).toMatchObject({ id: 'm1', boot: expect.stringMatching(/^b00t~\d+~/) });
+    expect(readBoot(claim.boot).pid).toBe(process.pid);
     expect(verifyPresence(claim, master.session.keyString)).toBe(true);
     expect(master.subscriber).toMatchObject({ host: 'salt.example', port: 14505, id: 'm1' });
     await eventually(() => ready.length === 1);

@@ -5,13 +5,13 @@ import type { MasterAddress, MinionOpts } from '../base/config/index.ts';
 import { HaliteError, messageOf } from '../base/errors/index.ts';
 import type { Logger } from '../base/log/index.ts';
 import { backoff } from '../base/util/index.ts';
-import { presenceTopic } from '../protocol/wire/presence-topic.ts';
+import { bootText, presenceTopic } from '../protocol/wire/presence-topic.ts';
 import type { RequestClient, Subscription, Transport } from '../protocol/wire/transport.ts';
 import type { Credentials } from './auth-reply.ts';
 import { Channel, type RequestOptions } from './channel.ts';
 import { Heartbeat } from './heartbeat.ts';
 import type { Identity } from './identity.ts';
-import { networkOptions } from './network.ts';
+import { addressTowards, networkOptions } from './network.ts';
 import { fetchPillar, type PillarRequest, reportPillarErrors } from './pillar.ts';
 import { Receiver, type RecentJobs } from './receive.ts';
 import { type SignInState, signIn } from './sign-in.ts';
@@ -54,10 +54,12 @@ export class MasterLink {
   private subscribedPort = 0;
   private currentState: LinkState = 'trying';
   private connections = 0;
+  private boot: string;
 
   constructor(options: LinkOptions) {
     this.options = options;
     this.address = options.address;
+    this.boot = options.boot;
     this.name = `${options.address.host}:${options.address.port}`;
     const { opts } = options;
     this.client = options.transport.dial({ ...options.address, ...networkOptions(opts) });
@@ -88,6 +90,8 @@ export class MasterLink {
     if (opts.autosign_grains && opts.autosign_grains.length > 0) await this.options.grains();
     await this.authenticate();
     const hasPillar = await this.loadPillar();
+    const address = opts.source_address || (await addressTowards(this.address.host));
+    this.boot = bootText(this.options.boot, { pid: process.pid, address });
     await this.subscribe();
     if (!hasPillar) void this.retryPillar();
     await fireStartEvents(this, opts, await this.options.grains(), log);
@@ -211,7 +215,7 @@ export class MasterLink {
   }
 
   private presence(keys: Credentials): string {
-    return presenceTopic({ id: this.options.identity.id, boot: this.options.boot }, keys.session.keyString);
+    return presenceTopic({ id: this.options.identity.id, boot: this.boot }, keys.session.keyString);
   }
 
   private async subscribe(): Promise<void> {

@@ -11,6 +11,8 @@ export interface ServiceParts {
   readonly opts: MinionOpts;
   readonly pool: JobPool;
   readonly procFiles: ProcFiles;
+  /** Jobs that are done, but whose result the master has not taken yet. */
+  delivering(): RunningJob[];
   refreshGrains(): Promise<void>;
   reloadExtensions(): void;
 }
@@ -20,7 +22,7 @@ export function createServices(parts: ServiceParts, link: MasterLink): MinionSer
   const { opts, pool, procFiles } = parts;
   return {
     hasMaster: true,
-    running: () => runningJobs(pool, procFiles),
+    running: async () => [...(await runningJobs(pool, procFiles)), ...parts.delivering()],
     signalJob: (jid, signal) => signalJob(pool, procFiles, jid, signal),
     masterRequest: (load, options = {}) =>
       link.request(load, {

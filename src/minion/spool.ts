@@ -44,6 +44,12 @@ export class Spool {
     this.count++;
   }
 
+  /** Whether a return of this job waits here, for whichever master. */
+  async has(jid: string): Promise<boolean> {
+    const names = await readdir(this.folder).catch((): string[] => []);
+    return isJid(jid) && names.some((name) => name.includes(`-${jid}-`));
+  }
+
   /** Hands every waiting return of a master to `deliver`, oldest first; stops at the first that fails. */
   async drain(master: string, deliver: (load: PlainDict) => Promise<void>): Promise<number> {
     const ending = `-${keyOf(master)}.p`;

@@ -105,10 +105,13 @@ describe('states between Halite and Salt 3006', () => {
     await Promise.all([real?.destroy(), ours?.destroy()]);
   });
 
-  it.each([['state.apply'], ['state.apply', 'test=True'], ['state.apply', 'linux,common', 'pillar={"who": "you"}']])(
-    'come out the same: %s %s %s',
-    async (...words) => {
-      const call = words.filter((word) => word !== undefined) as string[];
+  it.each([
+    { label: 'a highstate', call: ['state.apply'] },
+    { label: 'a highstate under test=True', call: ['state.apply', 'test=True'] },
+    { label: 'SLS files with other pillar', call: ['state.apply', 'linux,common', 'pillar={"who": "you"}'] },
+  ])(
+    'come out the same: $label',
+    async ({ call }) => {
       const answers: Results[] = [];
       for (const fleet of [real, ours]) {
         for (const id of ['m1', 'm2']) answers.push(cleaned((await fleet.json(id, ...call))[id] as Results));

@@ -31,6 +31,7 @@ const undeclared: Partial<Record<SaltVersion, readonly string[]>> = {
     'backports.tarfile',
     'certifi',
     'setproctitle',
+    'GitPython',
   ],
 };
 

@@ -12,7 +12,7 @@ import { saltSpec } from '../options/salt.ts';
 import { Display } from '../output.ts';
 import { outputOptions } from '../output-options.ts';
 import { refuseExternalAuth } from '../refusals.ts';
-import { flagOption, loadSettings, type Settings, textOption } from '../settings.ts';
+import { flagOption, loadSettings, type Settings } from '../settings.ts';
 import { NO_MATCH } from './no-match.ts';
 import { publishCall, readRequest, type SaltRequest } from './request.ts';
 import { runJob } from './run-job.ts';
@@ -46,17 +46,13 @@ function answerFor(error: unknown, io: Terminal): number {
   return exitCodes.noReturn;
 }
 
-/**
- * Salt: a node group that is not in the configuration is answered with this sentence, and counts as a failure only
- * where several answers are put together.
- */
+/** Salt's sentence for a node group that is not in the configuration; unlike Salt, always a failure. */
 function unknownNodegroup(settings: Settings<ClientOpts>, request: SaltRequest): number | undefined {
   if (request.tgtType !== 'nodegroup' || typeof request.tgt !== 'string') return undefined;
   const groups = settings.opts.get('nodegroups');
   if (isDict(groups) && dictHas(groups, request.tgt)) return undefined;
   settings.io.out(`Node group ${request.tgt} unavailable in ${settings.opts.conf_file}\n`);
-  const together = flagOption(settings, 'static') || textOption(settings, 'batch') !== '';
-  return together ? exitCodes.generic : exitCodes.ok;
+  return exitCodes.noReturn;
 }
 
 async function withMaster(settings: Settings<ClientOpts>, request: SaltRequest): Promise<number> {

@@ -1,5 +1,6 @@
 // --group: equal answers are printed once, largest group first.
 import { dumpJson } from '../../base/codec/json/dump.ts';
+import { pyRepr } from '../../base/codec/python/repr.ts';
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import type { MissingItem, ReturnItem } from './tally.ts';
 import { type JobView, untilText, type ViewOptions } from './views.ts';
@@ -32,6 +33,21 @@ function groupData(group: Group): PlainDict {
     ['retcode', group.retcode],
     ['ret', group.ret],
   ]);
+}
+
+/** Long answers are cut in the last line; they stand in full above it. */
+const SHOWN = 40;
+
+/** `1,987 minions: True · 11 minions: … · 2 missing: its connection to the master was lost`. */
+function balanceLine(groups: readonly Group[], missing: readonly { ids: string[]; text: string }[]): string {
+  const cut = (text: string): string => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);
+  const shown = (ret: Value): string => cut((typeof ret === 'string' ? ret : pyRepr(ret)).split('\n', 1)[0] ?? '');
+  return [
+    ...groups.map((group) => `${counted(group.ids.length, 'minion')}: ${shown(group.ret)}`),
+    ...missing.map(
+      (group) => `${group.ids.length.toLocaleString('en-US')} missing: ${group.text.replace(/^\[[^\]]*\] /, '')}`,
+    ),
+  ].join(' · ');
 }
 
 export function groupView(options: ViewOptions): JobView {
@@ -75,6 +91,7 @@ export function groupView(options: ViewOptions): JobView {
         const head = `${counted(group.ids.length, 'minion')} did not return (${names(group.ids)})`;
         await options.display.show(newDict([[head, group.text]]), 'no_return', 1);
       }
+      options.io.out(`${balanceLine(bySize(groups.values()), bySize(missing.values()))}\n`);
     },
   };
 }

@@ -3,10 +3,10 @@
 import { pyStr } from '../../base/codec/python/repr.ts';
 import { type Dict, dictEntries, dictOf, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import type { MissingReason } from '../../engine/client/api.ts';
-import type { MissingItem } from './tally.ts';
+import type { MissingItem, Tally } from './tally.ts';
 
 /** Reasons after which a result may still come in. */
-const LATER = new Set(['silent', 'no-record', 'duplicate-id']);
+const LATER = new Set(['silent', 'accepted-silent', 'no-record', 'duplicate-id']);
 
 const lookUp = (jid: string): string =>
   'The minions may not have all finished running and any remaining minions will return upon completion. ' +
@@ -46,8 +46,20 @@ export function withReasons(
   return dictOf([...answers, [EXPLAIN_KEY, dictOf([...reasons])]]);
 }
 
-/** The text Salt prints on Ctrl-C. */
-export function interruptText(jid: string): string {
+/** Minions named on Ctrl-C before the list is cut short. */
+const NAMED = 10;
+
+/** The text Salt prints on Ctrl-C, and who has not answered yet. */
+export function interruptText(tally: Pick<Tally, 'jid' | 'batch' | 'open'>): string {
+  const { jid } = tally;
   if (jid === '') return '\nExiting gracefully on Ctrl-c\n';
-  return `\nExiting gracefully on Ctrl-c\nThis job's jid is: ${jid}\n${lookUp(jid)}\n`;
+  const lines = [`\nExiting gracefully on Ctrl-c\nThis job's jid is: ${jid}\n${lookUp(jid)}`];
+  const open = tally.open();
+  if (open.length > 0) {
+    const names = open.slice(0, NAMED).map(([id, text]) => (text ? `${id} (${text})` : id));
+    const more = open.length > NAMED ? ` and ${open.length - NAMED} more` : '';
+    lines.push(`No result yet from ${names.join(', ')}${more}.`);
+  }
+  if (tally.batch) lines.push(`The batch goes on without this command. To stop it: salt-run jobs.cancel ${jid}`);
+  return `${lines.join('\n')}\n`;
 }

@@ -1,5 +1,5 @@
 // From the settings of `salt` to the call the master is asked for.
-import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { type Dict, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { parseCliYaml } from '../../base/codec/yaml/cli-value.ts';
 import type { ClientOpts } from '../../base/config/opts.ts';
 import { parseDuration } from '../../base/util/durations.ts';
@@ -99,6 +99,8 @@ export async function publishCall(settings: Settings<ClientOpts>, request: SaltR
   const batch = batchOf(settings);
   const timeout = numberOption(settings, 'timeout');
   const subset = numberOption(settings, 'subset');
+  const require = textOption(settings, 'require');
+  const nodegroups = nodegroupsFor(settings, request);
   return {
     tgt: request.tgt,
     tgt_type: request.tgtType,
@@ -113,5 +115,14 @@ export async function publishCall(settings: Settings<ClientOpts>, request: SaltR
     ...(subset > 0 ? { subset } : {}),
     ...(deadline === undefined ? {} : { deadline }),
     ...(durable === undefined ? {} : { durable }),
+    ...(require === '' ? {} : { require }),
+    ...(nodegroups ? { nodegroups } : {}),
   };
+}
+
+/** Groups are read when the command runs, so that a new one works without a restart of the master. */
+export function nodegroupsFor(settings: Settings<ClientOpts>, { tgt, tgtType }: SaltRequest): Dict | undefined {
+  const uses = tgtType === 'nodegroup' || (tgtType === 'compound' && String(tgt).includes('N@'));
+  const groups = uses ? settings.opts.get('nodegroups') : undefined;
+  return isDict(groups) ? groups : undefined;
 }

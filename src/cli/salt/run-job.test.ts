@@ -155,7 +155,8 @@ describe('together', () => {
     const got = await run([job(), ...many, answer('db1', 'other'), absent('dead1'), end], '--group');
     expect(got.stdout).toBe(
       '7 minions (web0, web1, web2, web3, web4 and 2 more):\n    True\n1 minion (db1):\n    other\n' +
-        '1 minion did not return (dead1):\n    [Not connected] its connection to the master was lost (at noon)\n',
+        '1 minion did not return (dead1):\n    [Not connected] its connection to the master was lost (at noon)\n' +
+        '7 minions: True · 1 minion: other · 1 missing: its connection to the master was lost (at noon)\n',
     );
     const json = await run([job(), ...many, end], '--group', '--out=json', '--out-indent=-1');
     expect(JSON.parse(json.stdout)[0]).toMatchObject({

@@ -39,7 +39,7 @@ async function viewFor(mode: Mode, options: ViewOptions, settings: Settings<Clie
 function onInterrupt(settings: Settings<ClientOpts>, tally: Tally, progress: LiveProgress): () => void {
   const interrupt = (): void => {
     progress.clear();
-    settings.io.err(interruptText(tally.jid));
+    settings.io.err(interruptText(tally));
     process.exit(130);
   };
   const terminate = (): void => process.exit(143);

@@ -15,6 +15,7 @@ export function summaryText(tally: Tally, verbose: boolean): string {
     `# of minions that did not return: ${tally.missing}`,
     `# of minions with errors: ${tally.failed.length}`,
   ];
+  if (tally.late.length > 0) lines.push(`# of minions ended at the deadline: ${tally.late.length}`);
   if (tally.queued.length > 0) lines.push(`# of minions the job waits for: ${tally.queued.length}`);
   const named = (title: string, ids: readonly string[]): void => {
     if (ids.length > 0) lines.push(`${title}: ${ids.join(' ')}`);
@@ -23,6 +24,7 @@ export function summaryText(tally: Tally, verbose: boolean): string {
     named('Minions not connected', tally.notConnected);
     named('Minions not responding', tally.silent);
     named('Minions with failures', tally.failed);
+    named('Minions ended at the deadline', tally.late);
     named('Minions the job waits for', tally.queued);
   }
   return `${[...lines, RULER].join('\n')}\n`;

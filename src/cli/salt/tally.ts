@@ -14,29 +14,51 @@ export class Tally {
   readonly notConnected: string[] = [];
   readonly silent: string[] = [];
   readonly queued: string[] = [];
+  /** Ended by --deadline, whether the minion said so or not. */
+  readonly late: string[] = [];
   worst = 0;
+  batch = false;
+  /** Without an answer so far, with the last words of those that work. */
+  readonly #open = new Map<string, string>();
 
   add(item: JobItem): void {
     switch (item.type) {
       case 'job':
         this.targeted = item.minions.length;
         if (item.jid) this.jid = item.jid;
+        for (const id of item.minions) this.#open.set(id, '');
+        break;
+      case 'progress':
+        if (this.#open.has(item.id)) this.#open.set(item.id, item.text);
+        break;
+      case 'batch':
+        this.batch = true;
         break;
       case 'return':
         this.returned.push(item.id);
         if (item.jid) this.jid = item.jid;
         if (item.retcode !== 0) this.failed.push(item.id);
+        if (item.ended === 'deadline') this.late.push(item.id);
         this.worst = Math.max(this.worst, item.retcode);
+        this.#open.delete(item.id);
         break;
       case 'missing':
         (item.connected ? this.silent : this.notConnected).push(item.id);
+        if (item.reason.code === 'deadline') this.late.push(item.id);
+        this.#open.delete(item.id);
         break;
       case 'queued':
         this.queued.push(item.id);
+        this.#open.delete(item.id);
         break;
       default:
         break;
     }
+  }
+
+  /** Minions whose answer is not there yet, and their last words. */
+  open(): [string, string][] {
+    return [...this.#open];
   }
 
   get missing(): number {

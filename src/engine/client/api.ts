@@ -29,6 +29,10 @@ export interface PublishCall {
   readonly deadline?: number;
   /** Seconds for which the job is kept for minions that are away. */
   readonly durable?: number;
+  /** `98%` or a number: nothing is sent when fewer of the targeted minions can be reached. */
+  readonly require?: string;
+  /** The groups of the caller's configuration, for `nodegroup` targets and `N@`: they count as of now, as in Salt. */
+  readonly nodegroups?: Dict;
   readonly user?: string;
   /** External authentication, when asked for. */
   readonly eauth?: string;
@@ -52,6 +56,8 @@ export type JobItem =
       readonly out?: string;
       readonly fun?: string;
       readonly jid?: string;
+      /** `deadline`: the minion killed the job at its deadline. */
+      readonly ended?: string;
     }
   | { readonly type: 'missing'; readonly id: string; readonly reason: MissingReason; readonly connected: boolean }
   /** Kept for a minion that is away (`--durable`), until the given time in milliseconds. */
@@ -77,6 +83,10 @@ export interface TargetPreview {
   /** Connection state by id: yes, no, unknown. */
   readonly connected: PlainDict;
   readonly unknown: string[];
+  /** Ids by what is known of them (`connected`, `away`, `too_old`, …), each in one class, with the reason. */
+  readonly classes: Readonly<Record<string, PlainDict>>;
+  /** The same as one line. */
+  readonly summary: string;
 }
 
 export interface MasterEvent {
@@ -96,7 +106,7 @@ export interface LocalClient {
   previewTarget(
     tgt: string | readonly string[],
     tgtType: string,
-    options?: { delimiter?: string },
+    options?: { delimiter?: string; nodegroups?: Dict },
   ): Promise<TargetPreview>;
   events(tag: string): AsyncIterable<MasterEvent>;
   /** Tells the master that key files were changed from outside, so that it fires events and rotates at once. */

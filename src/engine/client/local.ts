@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { type Dict, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { connectIpc, type IpcClient } from '../../protocol/wire/ipc.ts';
 import type { JobItem, LocalClient, MasterEvent, PublishCall, RunnerItem, TargetPreview } from './api.ts';
 import { socketName } from './socket.ts';
@@ -90,12 +90,13 @@ class SocketClient implements LocalClient {
   async previewTarget(
     tgt: string | readonly string[],
     tgtType: string,
-    options: { delimiter?: string } = {},
+    options: { delimiter?: string; nodegroups?: Dict } = {},
   ): Promise<TargetPreview> {
     const args = {
       tgt: typeof tgt === 'string' ? tgt : [...tgt],
       tgt_type: tgtType,
       delimiter: options.delimiter ?? null,
+      nodegroups: options.nodegroups ?? null,
     };
     return (await this.#one('preview', args)) as unknown as TargetPreview;
   }

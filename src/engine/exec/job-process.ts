@@ -83,9 +83,12 @@ function runtime(hasMaster: boolean): Runtime {
   };
 }
 
+/** Whose work this process does, for those who look at the list of processes. */
+const program = (): string => (shared.opts['__role'] === 'master' ? 'salt-master' : 'salt-minion');
+
 async function run(job: Dict, hasMaster: boolean, spool: string | undefined): Promise<void> {
   busy = true;
-  process.title = `salt-minion job ${String((job as Record<string, Value>)['jid'])}`;
+  process.title = `${program()} job ${String((job as Record<string, Value>)['jid'])}`;
   const control = new AbortController();
   const progress = (text: string) => send({ t: 'progress', text });
   const state = { job, signal: control.signal, progress, retcode: 0 };
@@ -93,7 +96,7 @@ async function run(job: Dict, hasMaster: boolean, spool: string | undefined): Pr
     failed(`The minion function caused an exception: ${pythonTraceback(thrown)}`),
   );
   busy = false;
-  process.title = 'salt-minion job process';
+  process.title = `${program()} job process`;
   if (process.connected) send({ t: 'done', body: packOutcome(outcome) });
   else await leaveResult(job, outcome, spool);
 }

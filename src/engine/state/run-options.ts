@@ -86,13 +86,19 @@ export function environmentsOf(opts: Opts, served: readonly string[]): string[] 
 }
 
 /** What `master_tops` assign to this minion; nothing without a master. */
-export async function masterTops(opts: Opts, id: string, minion: MinionServices): Promise<Map<string, string[]>> {
+export async function masterTops(
+  opts: Opts,
+  id: string,
+  grains: Dict,
+  minion: MinionServices,
+): Promise<Map<string, string[]>> {
   const found = new Map<string, string[]>();
   if (isLocal(opts) || !minion.hasMaster) return found;
   const load = newDict([
     ['cmd', '_master_tops'],
     ['id', id],
-    ['opts', newDict(Object.entries(opts))],
+    // Masters look for the grains among the options.
+    ['opts', newDict([...Object.entries(opts), ['grains', grains]])],
   ]);
   const answer = await minion.masterRequest(load);
   if (!isDict(answer)) return found;

@@ -5,13 +5,13 @@ import { TestMinion } from './testing.ts';
 
 type Link = (at: number, count: number) => Value[];
 
-function chain(count: number, link: Link): PlainDict {
+function chain(count: number, link: Link, slsOf: (at: number) => string): PlainDict {
   const high = newDict();
   for (let at = 0; at < count; at++) {
     const args: Value[] = ['nop', newDict([['order', 10_000 + at]]), ...link(at, count)];
     high[`s${at}`] = newDict([
       ['test', args],
-      ['__sls__', 'chain'],
+      ['__sls__', slsOf(at)],
       ['__env__', 'base'],
     ]);
   }
@@ -25,10 +25,10 @@ const byIn: Link = (at, count) =>
   at + 1 < count ? [newDict([['require_in', [newDict([['test', `s${at + 1}`]])]]])] : [];
 
 /** Processor time, not time on the clock: the machine may be busy with other things. */
-async function seconds(count: number, link: Link): Promise<number> {
+async function seconds(count: number, link: Link, slsOf: (at: number) => string = () => 'chain'): Promise<number> {
   const minion = new TestMinion({ files: {} });
   const run = await minion.open();
-  const high = chain(count, link);
+  const high = chain(count, link, slsOf);
   const start = process.cpuUsage();
   const applied = await run.high(high);
   const used = process.cpuUsage(start);
@@ -51,4 +51,10 @@ describe.each([
     expect(thousand).toBeLessThan(1);
     expect(fourThousand).toBeLessThan(Math.max(1, thousand * 10));
   });
+});
+
+it('takes seven hundred states that each require an SLS of as many', async () => {
+  const half = 700;
+  const link: Link = (at) => (at >= half ? [newDict([['require', [newDict([['sls', 'one']])]]])] : []);
+  expect(await seconds(half * 2, link, (at) => (at < half ? 'one' : 'two'))).toBeLessThan(2);
 });

@@ -98,7 +98,42 @@ async function describe(ctx: MasterContext, jid: string): Promise<PlainDict> {
     ]);
   }
   if (Object.keys(result).length > 0 || load) shown['Result'] = result;
+  const missing = await reasons(ctx, jid, result);
+  if (Object.keys(missing).length > 0) shown['Missing'] = missing;
   return shown;
+}
+
+/** Why expected minions have no result, as the job record has it. */
+async function reasons(ctx: MasterContext, jid: string, result: PlainDict): Promise<PlainDict> {
+  const missing = newDict();
+  if (!isJid(jid)) return missing;
+  // A jid holds digits and harmless characters only, so it can stand in the text of the query.
+  const sql = `SELECT id, reason, text, evidence FROM verdict WHERE jid = '${jid}' AND reason <> ''`;
+  for (const row of await ctx.master.jobs.query(sql)) {
+    const id = String(dictGet(row, 'id'));
+    if (id in result) continue;
+    missing[id] = newDict([
+      ['code', dictGet(row, 'reason') ?? ''],
+      ['text', dictGet(row, 'text') ?? ''],
+      ['evidence', evidenceIn(dictGet(row, 'evidence'))],
+    ]);
+  }
+  return missing;
+}
+
+/** The evidence without the raw times, which `jobs.explain` shows in order. */
+function evidenceIn(text: Value | undefined): PlainDict {
+  try {
+    const { hops: _hops, ...evidence } = JSON.parse(String(text)) as Record<string, Value>;
+    return newDict(Object.entries(evidence));
+  } catch {
+    return newDict();
+  }
+}
+
+async function pendingJob(ctx: MasterContext, jid: string): Promise<PlainDict> {
+  const load = await ctx.master.jobs.load(jid);
+  return load ? { ...formatJob(load), StartTime: startTime(jid) } : newDict();
 }
 
 const jidParam = p.text({ doc: 'the job id, 20 digits' });
@@ -213,15 +248,17 @@ export default defineRunner({
       },
     }),
     explain: masterFn({
-      doc: 'What happened to a job, in order: published, results, and the reason for every minion without one.',
+      doc: 'What happened to a job, in order: published, accepted, started, last output, results, and the reason for every minion without one.',
       examples: ['salt-run jobs.explain 20260131235959000001'],
       params: { jid: jidParam },
       async run({ jid }, ctx) {
         const entries = await ctx.master.jobs.timeline(jid);
         if (entries.length === 0) throw new HaliteError('call.arguments', `no job ${jid} is known here`);
-        return entries.map(
-          ({ at, id, what, text }) => `${at.toISOString()}  ${id ? `${id}: ` : ''}${what}${text ? `, ${text}` : ''}`,
-        );
+        const start = entries[0]?.at.getTime() ?? 0;
+        return entries.map(({ at, id, what, text }) => {
+          const after = `+${((at.getTime() - start) / 1000).toFixed(3)}s`.padStart(11);
+          return `${at.toISOString()} ${after}  ${id ? `${id}: ` : ''}${what}${text ? `, ${text}` : ''}`;
+        });
       },
     }),
     pending: masterFn({
@@ -230,15 +267,15 @@ export default defineRunner({
       async run(_args, ctx) {
         const shown = newDict();
         for (const { jid, id, until } of await ctx.master.jobs.pending()) {
-          const known = (shown[jid] as PlainDict | undefined) ?? newDict();
-          known[id] = `expires ${until.toISOString()}`;
-          shown[jid] = known;
+          shown[jid] ??= { ...(await pendingJob(ctx, jid)), Minions: newDict() };
+          const minions = (shown[jid] as PlainDict)['Minions'] as PlainDict;
+          minions[id] = `expires ${until.toISOString()}`;
         }
         return shown;
       },
     }),
     cancel: masterFn({
-      doc: 'Take back a durable job from minions that have not got it yet.',
+      doc: 'Take back a durable job, or a batch, from minions that have not got it yet; the ids that will not get it.',
       examples: [
         'salt-run jobs.cancel 20260131235959000001',
         'salt-run jobs.cancel 20260131235959000001 minions=web1,web2',

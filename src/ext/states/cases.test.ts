@@ -8,7 +8,7 @@ import { loadModules, readCases, runCase } from './_cases.ts';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const modulesFolder = join(here, '../modules');
-const real = ['file', 'cmd', 'hashutil', 'config', 'pillar', 'grains', 'environ'];
+const real = ['file', 'cmd', 'hashutil', 'config', 'pillar', 'grains', 'environ', 'test', 'ini_manage'];
 
 async function stateModule(name: string): Promise<StateModule> {
   const file = existsSync(join(here, name, 'index.ts')) ? `${name}/index.ts` : `${name}.ts`;

@@ -27,7 +27,7 @@ function takeEvent(master: Master, load: PlainDict, sender: Sender): Value {
 
 function fire(master: Master, sender: Sender, tag: string, data: Dict): void {
   // A real Salt minion has no presence subscription: its start event says that it is back.
-  if (tag === `salt/minion/${sender.id}/start`) master.durable.arrived(sender.id);
+  if (tag === `salt/minion/${sender.id}/start`) master.durable.arrived(sender.id, 'joined');
   if (!minionMayFire(tag, sender.id)) {
     master.log.limited(`event:${sender.id}`, 'warn', 'event with a reserved tag refused', {
       minion: sender.id,
@@ -42,10 +42,15 @@ function fire(master: Master, sender: Sender, tag: string, data: Dict): void {
 function lifeCycle(master: Master, sender: Sender, tag: string, data: Value | undefined): void {
   const [, , jid, phase, id] = tag.split('/');
   if (!jid || !phase || id !== sender.id) return;
-  const text =
-    isDict(data) && !(data instanceof Map) && typeof data['text'] === 'string' ? data['text'].slice(0, 500) : '';
-  master.tracker.phase(jid, sender.id, phase, text);
+  const said = isDict(data) && !(data instanceof Map) ? data : newDict();
+  const text = typeof said['text'] === 'string' ? said['text'].slice(0, 500) : '';
+  master.tracker.phase(jid, sender.id, phase, { text, accepted: ago(said['accepted']), started: ago(said['started']) });
   master.bus.fire(tag, { id: sender.id, jid, phase, text });
+}
+
+/** The moment that lies so many milliseconds back; undefined for what is no sensible age. */
+function ago(age: Value | undefined): number | undefined {
+  return typeof age === 'number' && age >= 0 && age < 31_536_000_000 ? Date.now() - age : undefined;
 }
 
 /** Grains named in `start_event_grains`: merged over what is known until the pillar request brings them all. */

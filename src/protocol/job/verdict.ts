@@ -1,21 +1,26 @@
 // The fate of every targeted minion: a closed union, so that targeted = sum of the verdicts holds by construction.
 import type { PlainDict } from '../../base/codec/value.ts';
 
-/** Why a minion gave no result. The manual has one paragraph for each code. */
+/** Why a minion gave no result. The guide `jobs.md` has one row for each code. */
 export const reasonTexts = {
   'never-connected': 'has not connected to this master since it started',
   'connection-lost': 'its connection to the master was lost',
+  'not-subscribed': 'it reaches the request port of the master but not the publish port, where jobs come from',
   'key-pending': 'its key waits for acceptance',
   'key-rejected': 'its key is rejected',
   'key-denied': 'it presented another key than the accepted one',
   'no-key': 'no key of this id is known',
   'too-old': 'it speaks an older protocol than minimum_auth_version allows',
-  silent: 'the key is accepted but nothing was heard',
+  silent: 'its key is accepted, but it does not answer',
+  'accepted-silent': 'it took the job and has been silent since',
+  'still-running': 'it still runs the job',
   'no-record': 'it answered that it does not run the job, and no result arrived',
-  'duplicate-id': 'several machines use this id',
+  'duplicate-id': 'several minions use this id',
+  'clock-skew': 'its clock is wrong, so that its messages are refused',
   'not-evaluated': 'its grains or pillar are not known here, so the target could not be evaluated',
   deadline: 'the deadline of the job passed',
   expired: 'the job waited for it until it expired',
+  cancelled: 'the job waited for it and was taken back',
   failhard: 'the batch was stopped after a failure',
 } as const;
 export type ReasonCode = keyof typeof reasonTexts;
@@ -29,10 +34,14 @@ export interface Reason {
 export type Verdict =
   | { readonly kind: 'waiting' }
   | { readonly kind: 'running'; readonly since: number; readonly text: string }
-  | { readonly kind: 'queued'; readonly until: number }
+  | { readonly kind: 'queued'; readonly until: number; readonly reason: Reason }
   | { readonly kind: 'returned'; readonly retcode: number }
   | { readonly kind: 'failed'; readonly retcode: number }
-  | { readonly kind: 'missing'; readonly reason: Reason };
+  | { readonly kind: 'missing'; readonly reason: Reason }
+  /** Ended by `--deadline`: killed by the minion, which said so, or given up by the master. */
+  | { readonly kind: 'deadline'; readonly reason: Reason }
+  /** Kept by `--durable` until its time was up, or taken back. */
+  | { readonly kind: 'expired'; readonly reason: Reason };
 export type VerdictKind = Verdict['kind'];
 
 /** How many minions ended in each verdict; its sum is the number targeted. */
@@ -46,6 +55,8 @@ export function balanceOf(verdicts: Iterable<Verdict>): Balance {
     returned: 0,
     failed: 0,
     missing: 0,
+    deadline: 0,
+    expired: 0,
   };
   for (const verdict of verdicts) balance[verdict.kind]++;
   return balance;
@@ -55,3 +66,9 @@ export function balanceOf(verdicts: Iterable<Verdict>): Balance {
 export function isFinal(verdict: Verdict): boolean {
   return verdict.kind !== 'waiting' && verdict.kind !== 'running';
 }
+
+/** Field of a return that says the minion ended the job itself, with this word. */
+export const endedField = 'halite_end';
+/** Fields of a published job that only Halite minions know. */
+export const deadlineField = 'halite_deadline';
+export const durableField = 'halite_durable';

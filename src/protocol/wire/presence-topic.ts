@@ -9,6 +9,22 @@ export interface PresenceClaim {
   readonly boot: string;
 }
 
+/** What a minion says about its process in the boot text, so that two users of one id can be told apart. */
+export interface BootDetails {
+  readonly pid: number;
+  /** The address it dials from; empty when it did not say. */
+  readonly address: string;
+}
+
+export function bootText(random: string, { pid, address }: BootDetails): string {
+  return `${random}~${pid}~${/^[\w.:%-]{0,64}$/.test(address) ? address : ''}`;
+}
+
+export function readBoot(boot: string): BootDetails {
+  const [, pid = '', address = ''] = boot.split('~');
+  return { pid: /^\d{1,9}$/.test(pid) ? Number(pid) : 0, address };
+}
+
 function mac(claim: PresenceClaim, sessionKey: string): string {
   return createHmac('sha256', sessionKey).update(`presence\0${claim.id}\0${claim.boot}`).digest('hex').slice(0, 32);
 }

@@ -64,6 +64,8 @@ describe('values from outside', () => {
     expect(render('{{ base | twice }} {{ base | twice(by=3) }} {{ base is big }} {{ 11 is big }}', {}, options)).toBe(
       '14 21 False True',
     );
+    const plain = { filters: { cut: ([text, size]: unknown[]) => String(text).slice(0, Number(size)) } };
+    expect(render("{{ 'abcdef' | cut(2) }}", {}, plain)).toBe('ab');
   });
 });
 
@@ -106,6 +108,12 @@ describe('errors', () => {
     };
     const error = failure('\n{{ fn() }}', { fn });
     expect([error.message, error.line, error.pyType]).toEqual(['host trouble', 2, 'Exception']);
+  });
+
+  it('keep the outer place when a function renders a template itself', () => {
+    const inner = (): string => createEnvironment().renderSync('\n\n\n{{ lost }}');
+    const error = failure('\n{{ inner() }}', { inner });
+    expect([error.message, error.line, error.pyType]).toEqual(["'lost' is undefined", 2, 'UndefinedError']);
   });
 
   it('check a template without rendering it', () => {

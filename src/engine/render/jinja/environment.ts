@@ -9,10 +9,10 @@ import { defaultLexerOptions, type LexerOptions } from './lexer/tokens.ts';
 import { Parser, type TagRegistry } from './parser/parser.ts';
 import { jinjaTags } from './parser/statements.ts';
 import { locateError } from './report.ts';
-import type { PyFunction } from './runtime/callable.ts';
+import { PyFunction } from './runtime/callable.ts';
 import type { TemplateInfo, Vars } from './runtime/context.ts';
-import type { FunctionTable } from './runtime/define.ts';
-import { Bridge } from './runtime/host.ts';
+import { defineBound, type FunctionTable } from './runtime/define.ts';
+import { Bridge, HostCallable, type HostFunction } from './runtime/host.ts';
 import { installMethods } from './runtime/methods/index.ts';
 import { type EngineSettings, type LoadedTemplate, Runtime } from './runtime/runtime.ts';
 import type { MaybePromise, PyValue } from './runtime/value.ts';
@@ -36,6 +36,8 @@ export interface LoadedSource {
 
 export type Loader = (name: string, fromName?: string) => MaybePromise<LoadedSource | undefined>;
 
+export type OwnFunctions = Readonly<Record<string, PyFunction | HostFunction>>;
+
 export interface EnvironmentOptions {
   readonly loader?: Loader;
   /** `strict` (default, as Salt): nearly every use of an undefined value fails; `lenient`: it is empty text. */
@@ -55,8 +57,9 @@ export interface EnvironmentOptions {
   readonly autoescape?: boolean;
   /** Further globals; plain data or functions `(args, kwargs) => value`. */
   readonly globals?: Readonly<Record<string, unknown>>;
-  readonly filters?: Readonly<Record<string, PyFunction>>;
-  readonly tests?: Readonly<Record<string, PyFunction>>;
+  /** Further filters and tests: made by `define`, or plain functions `(args, kwargs) => value`. */
+  readonly filters?: OwnFunctions;
+  readonly tests?: OwnFunctions;
   /** Salt release to follow where releases differ (default 3008). */
   readonly saltRelease?: number;
   /** Depth of nested macro calls, includes and imports (default 198, about what Python's stack allows). */
@@ -95,24 +98,29 @@ export interface JinjaEnvironment {
 
 const tags: TagRegistry = new Map([...jinjaTags, ...saltTags]);
 
-function merged(
-  base: FunctionTable,
-  salt: FunctionTable,
-  own: Readonly<Record<string, PyFunction>> | undefined,
-): FunctionTable {
-  return new Map([...base, ...salt, ...Object.entries(own ?? {})]);
+const builtinFilters: FunctionTable = new Map([...jinjaFilters, ...saltFilters]);
+const builtinTests: FunctionTable = new Map([...jinjaTests, ...saltTests]);
+
+function withOwn(table: FunctionTable, own: OwnFunctions | undefined): FunctionTable {
+  if (own === undefined) return table;
+  const all = new Map(table);
+  for (const [name, fn] of Object.entries(own)) all.set(name, fn instanceof PyFunction ? fn : hostFilter(name, fn));
+  return all;
 }
 
-const builtinFilters = merged(jinjaFilters, saltFilters, undefined);
-const builtinTests = merged(jinjaTests, saltTests, undefined);
+/** A host function as a filter or test; it may answer later. */
+function hostFilter(name: string, fn: HostFunction): PyFunction {
+  const host = new HostCallable(fn);
+  return defineBound(name, '*args, **kwargs', (rt, { rest, named }) => host.invoke(rt, rest, named), { waits: true });
+}
 
 function settingsOf(options: EnvironmentOptions): EngineSettings {
   return {
     strict: options.undefined !== 'lenient',
     autoescape: options.autoescape === true,
     newlineSequence: options.newlineSequence ?? '\n',
-    filters: options.filters === undefined ? builtinFilters : merged(builtinFilters, new Map(), options.filters),
-    tests: options.tests === undefined ? builtinTests : merged(builtinTests, new Map(), options.tests),
+    filters: withOwn(builtinFilters, options.filters),
+    tests: withOwn(builtinTests, options.tests),
     finalize,
     saltRelease: options.saltRelease ?? 3008,
     maxDepth: options.maxDepth ?? 198,
@@ -132,7 +140,9 @@ function lexerOptionsOf(options: EnvironmentOptions): LexerOptions {
 function fill(vars: Vars, source: Context | undefined, bridge: Bridge): void {
   if (source === undefined) return;
   const entries = source instanceof Map ? source : Object.entries(source);
-  for (const [name, value] of entries as Iterable<[string, unknown]>) vars.set(name, bridge.in(value));
+  for (const [name, value] of entries as Iterable<[string, unknown]>) {
+    if (value !== undefined) vars.set(name, bridge.in(value));
+  }
 }
 
 class Environment implements JinjaEnvironment {

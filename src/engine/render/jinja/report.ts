@@ -10,7 +10,8 @@ const saltTypes: Readonly<Record<string, string>> = {
 
 /** The Python exception class an error corresponds to. */
 function pyTypeOf(error: unknown): string {
-  if (error instanceof PyError) return error.pyType;
+  // A JinjaError comes from a function that renders a template of its own.
+  if (error instanceof PyError || error instanceof JinjaError) return error.pyType;
   if (error instanceof HaliteError) return saltTypes[error.code] ?? 'SaltException';
   if (error instanceof RangeError) return /call stack/i.test(error.message) ? 'RecursionError' : 'MemoryError';
   return 'Exception';
@@ -31,9 +32,8 @@ function placeOf(error: unknown, frames: readonly TemplateFrame[]): TemplateFram
   return frames.at(-1);
 }
 
-/** Adds the place and the template stack; errors that have them already pass unchanged. */
+/** Adds the place and the template stack. */
 export function locateError(error: unknown, rt: Runtime): JinjaError {
-  if (error instanceof JinjaError) return error;
   const frames = rt.trace();
   const place = placeOf(error, frames);
   const syntax = error instanceof PyError && isSyntaxFamily(error.pyType);

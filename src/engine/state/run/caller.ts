@@ -45,7 +45,7 @@ export class StateCaller {
   readonly #options: CallerOptions;
   /** Number of the next result. */
   runNumber = 0;
-  /** Parallel states that have not ended: tag-less, each call registers its own. */
+  /** Told of a state that was started to run beside the others; without it such states run like any other. */
   onParallel: ((low: Chunk, work: Promise<PlainDict>) => void) | undefined;
 
   constructor(options: CallerOptions) {

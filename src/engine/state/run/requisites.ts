@@ -31,8 +31,8 @@ export interface RequisiteView {
   /** SLS files that were rendered, those without states too. */
   readonly processed: ReadonlySet<string>;
   readonly disabled: ReadonlySet<string>;
-  /** Waits until a parallel state has ended. */
-  settle(tag: string): Promise<void>;
+  /** The end of a parallel state that is still at work. */
+  atWork(tag: string): Promise<void> | undefined;
 }
 
 /** Requisite → positions of the chunks it means. */
@@ -62,7 +62,10 @@ export async function judgeRequisites(view: RequisiteView, low: Chunk, pre: bool
   }
   const marks = new Set<Mark>();
   for (const [name, positions] of resolved) {
-    for (const at of positions) await view.settle(view.tags[at]!);
+    for (const at of positions) {
+      const work = view.atWork(view.tags[at]!);
+      if (work) await work;
+    }
     for (const mark of marksOf(view, name, positions)) marks.add(mark);
   }
   return { status: statusOf(marks), resolved };

@@ -80,7 +80,7 @@ export class ChunkRunner {
       pre: this.#pre,
       processed: options.processed,
       disabled: new Set((Array.isArray(disabled) ? disabled : [disabled]).map(textOf)),
-      settle: (tag) => this.#parallel.get(tag) ?? done,
+      atWork: (tag) => this.#parallel.get(tag),
     };
     this.#scene = { chunks, running: this.running };
   }
@@ -380,5 +380,3 @@ export interface RunMemory {
   readonly pre: Results;
   readonly initialized: Set<string>;
 }
-
-const done = Promise.resolve();

@@ -48,7 +48,7 @@ export class TopReader {
       saltenv: isTruthy(opts['saltenv'] ?? null) ? textOf(opts['saltenv']) : undefined,
       matches: (expression, kind) => this.#matches(expression, kind),
       hasEnvironment: (saltenv) => available.has(saltenv),
-      masterTops: await masterTops(opts, id, minion),
+      masterTops: await masterTops(opts, id, session.grains, minion),
       masterTopsFirst: isTruthy(opts['master_tops_first'] ?? false),
     });
   }

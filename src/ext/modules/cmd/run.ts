@@ -155,15 +155,28 @@ function isSuccess(args: RunArgs, outcome: Outcome): boolean {
   return inText(args.success_stdout, outcome.stdout) || inText(args.success_stderr, outcome.stderr);
 }
 
-/** Lets the operator of a long job see its last line, at most once a second. */
-function progressOf(args: RunArgs, ctx: ModuleContext): ((text: string) => void) | undefined {
-  if (args.hide_output || args.output_loglevel === 'quiet') return undefined;
-  let last = Date.now();
-  return (text) => {
-    if (Date.now() - last < 1000) return;
-    last = Date.now();
-    const line = text.trimEnd().split('\n').at(-1);
-    if (line) ctx.progress(line);
+/** At most so often: what comes in between is summed up by its last line. */
+const progressEveryMs = 200;
+
+/** Lets the operator of a long job see its last line, also when the job then says nothing more. */
+function progressOf(args: RunArgs, ctx: ModuleContext): { onOutput?: (text: string) => void; end(): void } {
+  if (args.hide_output || args.output_loglevel === 'quiet') return { end: () => undefined };
+  let timer: NodeJS.Timeout | undefined;
+  let line = '';
+  let next = 0;
+  const tell = (): void => {
+    timer = undefined;
+    next = Date.now() + progressEveryMs;
+    ctx.progress(line);
+  };
+  return {
+    onOutput(text) {
+      const last = text.trimEnd().split('\n').at(-1);
+      if (!last) return;
+      line = last;
+      timer ??= setTimeout(tell, Math.max(0, next - Date.now()));
+    },
+    end: () => clearTimeout(timer),
   };
 }
 
@@ -210,19 +223,22 @@ export async function run(args: RunArgs, ctx: ModuleContext): Promise<Outcome> {
     return startInBackground(prepared);
   }
   const { identity } = prepared;
-  const result = await ctx.exec(prepared.file, prepared.argv, {
-    cwd: prepared.cwd,
-    env: prepared.env,
-    cleanEnv: true,
-    input: inputOf(args),
-    timeoutMs: prepared.timeout === undefined ? undefined : prepared.timeout * 1000,
-    uid: identity.uid,
-    gid: identity.gid,
-    groups: identity.groups,
-    umask: prepared.umask,
-    mergeStderr: args.redirect_stderr ?? false,
-    onOutput: progressOf(args, ctx),
-  });
+  const progress = progressOf(args, ctx);
+  const result = await ctx
+    .exec(prepared.file, prepared.argv, {
+      cwd: prepared.cwd,
+      env: prepared.env,
+      cleanEnv: true,
+      input: inputOf(args),
+      timeoutMs: prepared.timeout === undefined ? undefined : prepared.timeout * 1000,
+      uid: identity.uid,
+      gid: identity.gid,
+      groups: identity.groups,
+      umask: prepared.umask,
+      mergeStderr: args.redirect_stderr ?? false,
+      ...(progress.onOutput ? { onOutput: progress.onOutput } : {}),
+    })
+    .finally(() => progress.end());
   if (result.timedOut) {
     const shown = Array.isArray(prepared.shown) ? pyRepr(prepared.shown) : prepared.shown;
     // Salt: only the answer says that time was up; the job's own return code stays as it is.

@@ -1,7 +1,19 @@
 // Functions of `saltutil` that act on the master: only where minion and master share a machine, or by asking the master.
 import { readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { dictEntries, fn, isDict, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
+import {
+  dictEntries,
+  fn,
+  HaliteError,
+  isDict,
+  type MasterFunctionReport,
+  type ModuleContext,
+  newDict,
+  type OrchestrationServices,
+  type PlainDict,
+  p,
+  type Value,
+} from 'halite/sdk';
 import { dumpJson, loadJson } from '../../../base/codec/json/index.ts';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { messageOf } from '../../../base/errors/index.ts';
@@ -77,6 +89,30 @@ interface RemoteCall {
   readonly ssh: boolean;
 }
 
+/** In an orchestration the master itself is at hand; nobody matching is an empty answer. */
+async function published(call: RemoteCall, args: Value[], kwargs: PlainDict, master: OrchestrationServices) {
+  const { tgt_type, fun, ret, timeout } = call;
+  const tgt = Array.isArray(call.tgt) ? call.tgt.map(pyStr) : pyStr(call.tgt);
+  const found = newDict();
+  try {
+    const limit = timeout ? { timeoutSeconds: timeout } : {};
+    const { jid, returns } = await master.runJob({ tgt, tgt_type, fun, arg: args, kwargs, ret, ...limit });
+    for (const [id, { ret: value, retcode }] of Object.entries(returns)) {
+      found[id] = newDict([['jid', jid] as const, ['ret', value] as const, ['retcode', retcode] as const]);
+    }
+  } catch (error) {
+    if (!(error instanceof HaliteError) || error.code !== 'target.empty') throw error;
+  }
+  return found;
+}
+
+/** A master function's report in the form of its return event. */
+function asEvent(fun: string, args: readonly Value[], kwargs: PlainDict, report: MasterFunctionReport): PlainDict {
+  const { jid, return: value, success } = report;
+  const funArgs = Object.keys(kwargs).length > 0 ? [...args, kwargs] : [...args];
+  return Object.assign(newDict(), { fun, fun_args: funArgs, jid, return: value, success });
+}
+
 async function remote(call: RemoteCall, ctx: ModuleContext): Promise<PlainDict> {
   if (call.ssh) throw commandError('salt-ssh is not available');
   const option = Object.hasOwn(targetOptions, call.tgt_type) ? [targetOptions[call.tgt_type] as string] : [];
@@ -85,6 +121,7 @@ async function remote(call: RemoteCall, ctx: ModuleContext): Promise<PlainDict> 
   const kwargs = isDict(call.kwarg)
     ? newDict(dictEntries(call.kwarg).map(([key, value]) => [pyStr(key), value]))
     : newDict();
+  if (ctx.master) return published(call, args, kwargs, ctx.master);
   const limits = [
     ...(call.timeout ? [`--timeout=${call.timeout}`] : []),
     ...(call.ret ? [`--return=${call.ret}`] : []),
@@ -127,10 +164,15 @@ export const masterFunctions = {
       jid: p.string({ default: null }),
       kwargs: p.kwargs(),
     },
-    async run({ name, arg, kwarg, kwargs }, ctx) {
+    async run({ name, arg, kwarg, kwargs, full_return, saltenv }, ctx) {
       const named = isDict(kwarg) ? newDict(dictEntries(kwarg).map(([key, value]) => [pyStr(key), value])) : newDict();
       Object.assign(named, cleanKwargs(kwargs));
-      return ask('salt-run', ['--', name, ...words(Array.isArray(arg) ? arg : arg === null ? [] : [arg], named)], ctx);
+      const args = Array.isArray(arg) ? arg : arg === null ? [] : [arg];
+      if (ctx.master) {
+        const report = await ctx.master.callFunction({ kind: 'runners', fun: name, args, kwargs: named, saltenv });
+        return full_return ? asEvent(`runner.${name}`, args, named, report) : report.return;
+      }
+      return ask('salt-run', ['--', name, ...words(args, named)], ctx);
     },
   }),
   wheel: fn({
@@ -138,6 +180,11 @@ export const masterFunctions = {
     examples: ['salt master_minion saltutil.wheel key.accept match=jerry'],
     params: { name: p.string(), args: p.rest(), kwargs: p.kwargs() },
     async run({ name, args, kwargs }, ctx) {
+      if (ctx.master) {
+        const named = cleanKwargs(kwargs);
+        const report = await ctx.master.callFunction({ kind: 'wheel', fun: name, args, kwargs: named });
+        return asEvent(`wheel.${name}`, args, named, report);
+      }
       return unwrap(await ask('salt-run', ['--', 'salt.wheel', name, ...words(args, cleanKwargs(kwargs))], ctx));
     },
   }),

@@ -62,6 +62,12 @@ function argumentsOf(given: PlainDict, split: boolean): { args: Value[]; kwargs:
   return { args: Array.isArray(arg) ? arg : arg === null ? [] : [arg], kwargs };
 }
 
+/** A function that is not there is a failed step; its text tells the reader more than a traceback. */
+function unknownFunction(error: unknown): MasterFunctionReport {
+  if (!(error instanceof HaliteError) || error.code !== 'call.unknown') throw error;
+  return { jid: '', return: error.message, success: false, retcode: 1 };
+}
+
 const single = (kind: Kind, word: 'Runner' | 'Wheel', doc: string) =>
   state({
     doc,
@@ -69,14 +75,14 @@ const single = (kind: Kind, word: 'Runner' | 'Wheel', doc: string) =>
     async run({ name, kwargs: given }, ctx): Promise<StateResult> {
       if (ctx.test) return ctx.result({ result: null, comment: `${word} function '${name}' would be executed.` });
       const { args, kwargs } = argumentsOf(given, kind === 'runners');
-      const report = await callMaster(kind, name, args, kwargs, ctx);
+      const report = await callMaster(kind, name, args, kwargs, ctx).catch(unknownFunction);
       const refused = isDict(report.return) && dictGet(report.return, 'Error') !== undefined;
       const success = report.success && !refused;
       return ctx.result({
         result: success,
         comment: `${word} function '${name}' ${success ? 'executed' : 'failed'}.`,
         changes: newDict([['return', report.return]]),
-        __jid__: report.jid,
+        ...(report.jid ? { __jid__: report.jid } : {}),
       });
     },
   });

@@ -83,6 +83,21 @@ function requestOf(args: PublishArgs, call: PublishedCall, ctx: StateContext): J
   };
 }
 
+/** The job in the words of Salt's events. */
+function shownRequest(args: PublishArgs, call: PublishedCall): PlainDict {
+  const { ret, timeout, tgt_type, ssh, batch, subset } = args;
+  const always = {
+    arg: [...call.arg],
+    kwarg: call.kwargs,
+    ret,
+    timeout,
+    tgt_type,
+    ssh,
+    expect_minions: call.expectMinions,
+  };
+  return Object.assign(newDict(), always, some({ batch, subset }));
+}
+
 /** Nobody matching is an answer too: an empty one. */
 export async function publish(args: PublishArgs, call: PublishedCall, ctx: StateContext): Promise<Answers> {
   const master = masterOf(ctx);
@@ -92,7 +107,7 @@ export async function publish(args: PublishArgs, call: PublishedCall, ctx: State
     ['type', call.type],
     ['tgt', args.tgt],
     ['name', call.name],
-    ['args', newDict(Object.entries(request) as [string, Value][])],
+    ['args', shownRequest(args, call)],
   ]);
   await announce(ctx, described);
   const byMinion = new Map<string, Answer>();

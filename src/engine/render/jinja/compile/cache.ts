@@ -1,7 +1,7 @@
 // Compiled templates by source, least recently used dropped first.
 
 const maxEntries = 1000;
-const maxCharacters = 8_000_000;
+const maxCharacters = 4_000_000;
 
 /** Keyed by the source itself: V8 hashes the text once, and equal hashes of different texts cannot be confused. */
 export class SourceCache<T> {
