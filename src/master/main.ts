@@ -135,10 +135,7 @@ async function build(opts: MasterOpts, log: Logger, keys: KeyStore, store: JobSt
     tracker,
     durable,
     mine: new Mine(),
-    publisher: new Publisher(secrets, {
-      sign: opts.sign_pub_messages,
-      algorithm: isSigAlgo(algorithm) ? algorithm : 'PKCS1v15-SHA1',
-    }),
+    publisher: new Publisher(secrets, isSigAlgo(algorithm) ? algorithm : 'PKCS1v15-SHA1'),
     userKeys: new UserKeys(opts),
     pillars: new PillarService({ opts: opts.raw, log }),
     files: openFileServer(opts as unknown as FileServerOpts, { log, fire: (tag, data) => bus.fire(tag, data) }),

@@ -6,20 +6,15 @@ import type { PublishServer } from '../protocol/wire/transport.ts';
 import { signAsync } from './rsa.ts';
 import type { Secrets } from './secrets.ts';
 
-export interface PublisherOptions {
-  readonly sign: boolean;
-  readonly algorithm: SigAlgo;
-}
-
 export class Publisher {
   readonly #secrets: Secrets;
-  readonly #options: PublisherOptions;
+  readonly #algorithm: SigAlgo;
   readonly #servers: PublishServer[] = [];
   #tail: Promise<void> = Promise.resolve();
 
-  constructor(secrets: Secrets, options: PublisherOptions) {
+  constructor(secrets: Secrets, algorithm: SigAlgo) {
     this.#secrets = secrets;
-    this.#options = options;
+    this.#algorithm = algorithm;
   }
 
   attach(server: PublishServer): void {
@@ -32,14 +27,15 @@ export class Publisher {
    */
   send(job: PlainDict, ids?: readonly string[]): Promise<void> {
     const load = this.#secrets.aes.seal({ ...job, serial: this.#secrets.nextSerial() });
-    const { sign, algorithm } = this.#options;
-    const signature = sign ? signAsync(this.#secrets.pair.privateKey, load, algorithm) : Promise.resolve(undefined);
-    this.#tail = this.#tail.then(async () => {
-      const sig = await signature;
-      const envelope: PlainDict = sig ? { enc: 'aes', load, sig_algo: algorithm, sig } : { enc: 'aes', load };
+    // Always signed, whatever `sign_pub_messages` says: every accepted minion has the AES key and could forge jobs.
+    const signature = signAsync(this.#secrets.pair.privateKey, load, this.#algorithm);
+    const sent = this.#tail.then(async () => {
+      const envelope: PlainDict = { enc: 'aes', load, sig_algo: this.#algorithm, sig: await signature };
       const payload = pack(envelope);
       for (const server of this.#servers) server.publish(payload, ids);
     });
-    return this.#tail;
+    // One that fails is its sender's trouble; the next goes out all the same.
+    this.#tail = sent.catch(() => {});
+    return sent;
   }
 }

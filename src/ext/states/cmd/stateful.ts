@@ -2,6 +2,7 @@
 import { type Dict, dictEntries, dictGet, isDict, newDict, type StateResult, type Value } from 'halite/sdk';
 import { loadJson } from '../../../base/codec/json/index.ts';
 import { pyStr } from '../../../base/codec/python/index.ts';
+import { pythonError } from '../../modules/support/errors.ts';
 import { shellSplit } from '../../modules/support/shlex.ts';
 
 const notAnObject = 'script JSON output must be a JSON object (e.g., {})!';
@@ -83,5 +84,5 @@ function truthOf(value: Value): boolean {
   const word = pyStr(value).toLowerCase();
   if (['true', 'yes', '1'].includes(word)) return true;
   if (['false', 'no', '0'].includes(word)) return false;
-  throw new Error(`Failed parsing boolean value: ${pyStr(value)}`);
+  throw pythonError('ValueError', `Failed parsing boolean value: ${pyStr(value)}`);
 }

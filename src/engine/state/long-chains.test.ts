@@ -1,4 +1,4 @@
-// Work grows with the number of states, not with its square.
+// Long chains of requisites: deep ones must neither overflow the stack nor take for ever.
 import { describe, expect, it } from 'vitest';
 import { isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { TestMinion } from './testing.ts';
@@ -24,37 +24,35 @@ const backward: Link = (at, count) => (at + 1 < count ? [requires(at + 1)] : [])
 const byIn: Link = (at, count) =>
   at + 1 < count ? [newDict([['require_in', [newDict([['test', `s${at + 1}`]])]]])] : [];
 
-/** Processor time, not time on the clock: the machine may be busy with other things. */
-async function seconds(count: number, link: Link, slsOf: (at: number) => string = () => 'chain'): Promise<number> {
+async function apply(
+  count: number,
+  link: Link,
+  slsOf: (at: number) => string = () => 'chain',
+): Promise<{ retcode: Value; states: number }> {
   const minion = new TestMinion({ files: {} });
-  const run = await minion.open();
-  const high = chain(count, link, slsOf);
-  const start = process.cpuUsage();
-  const applied = await run.high(high);
-  const used = process.cpuUsage(start);
-  const took = (used.user + used.system) / 1e6;
-  expect(applied.retcode).toBe(0);
-  expect(isDict(applied.return) && Object.keys(applied.return).length).toBe(count);
-  minion.remove();
-  return took;
+  try {
+    const run = await minion.open();
+    const { retcode, return: results } = await run.high(chain(count, link, slsOf));
+    return { retcode, states: isDict(results) ? Object.keys(results).length : 0 };
+  } finally {
+    minion.remove();
+  }
 }
 
+// Time is for benchmarks; but work that grew with the square of the length would not end within the test's time.
 describe.each([
   ['forward', forward],
   ['backward', backward],
   ['with require_in', byIn],
 ] as const)('a chain of requisites, %s', (_name, link) => {
-  it('takes four thousand states in proportion to one thousand', async () => {
-    await seconds(200, link);
-    const thousand = await seconds(1000, link);
-    const fourThousand = await seconds(4000, link);
-    expect(thousand).toBeLessThan(1);
-    expect(fourThousand).toBeLessThan(Math.max(1, thousand * 10));
+  it('runs six thousand states', async () => {
+    expect(await apply(6000, link)).toEqual({ retcode: 0, states: 6000 });
   });
 });
 
-it('takes seven hundred states that each require an SLS of as many', async () => {
+it('runs seven hundred states that each require an SLS of as many', async () => {
   const half = 700;
   const link: Link = (at) => (at >= half ? [newDict([['require', [newDict([['sls', 'one']])]]])] : []);
-  expect(await seconds(half * 2, link, (at) => (at < half ? 'one' : 'two'))).toBeLessThan(2);
+  const applied = await apply(half * 2, link, (at) => (at < half ? 'one' : 'two'));
+  expect(applied).toEqual({ retcode: 0, states: half * 2 });
 });
