@@ -181,12 +181,25 @@ async function grant(master: Master, request: AuthLoad): Promise<PlainDict> {
   if (pubSig !== undefined) inner['pub_sig'] = pubSig;
   const token = request.token && (await decryptToken(secrets.pair.privateKey, request.token, request.enc_algo));
   if (token) inner['token'] = oaepEncrypt(key, token, request.enc_algo);
+  else if (request.token) foreignMaster(master, request.id);
   inner['aes'] = oaepEncrypt(key, secrets.aesText, request.enc_algo);
   inner['session'] = oaepEncrypt(key, secrets.session(request.id).keyString, request.enc_algo);
   inner['sig'] = secrets.aesProof;
   // Tells a Halite minion that this master understands its life-cycle messages; real minions ignore it.
   inner['halite'] = 1;
   return inner;
+}
+
+/** Its challenge was sealed for another master's key: the minion trusts somebody else and will refuse us. */
+function foreignMaster(master: Master, id: string): void {
+  const why = 'trusts another master key than ours (its minion_master.pub)';
+  master.fleet.record(id).lastAuth = { result: 'foreign-master', at: Date.now(), detail: why };
+  master.log.limited(`foreign:${id}`, 'warn', 'minion trusts another master key', {
+    minion: id,
+    ours: fingerprint(master.secrets.pair.pem),
+    hint: 'If this master is the right one, remove minion_master.pub from the pki folder of the minion.',
+  });
+  master.bus.fire('halite/auth/foreign-master', { id, fingerprint: fingerprint(master.secrets.pair.pem) });
 }
 
 function announce(master: Master, request: AuthLoad, decision: Decision): void {

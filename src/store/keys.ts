@@ -4,6 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, wri
 import { rename, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fingerprint, loadPublicKey } from '../base/crypto/index.ts';
+import { HaliteError } from '../base/errors/index.ts';
 import { isValidMinionId } from '../base/util/valid-id.ts';
 import type { KeyServices, KeyState } from '../extend/sdk/context.ts';
 
@@ -202,6 +203,11 @@ export function keyServices(
         done.push(id);
       }
       return done;
+    },
+    write: async (state, id, pem) => {
+      if (!isValidMinionId(id)) throw new HaliteError('path.refused', `'${id}' is not a minion id`);
+      await store.write(state, id, pem);
+      if (state === 'accepted') changed('accept', id);
     },
     local: async () => localKeys(pkiDir),
     fingerprint: (pem) => fingerprint(pem),

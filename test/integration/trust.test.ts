@@ -91,6 +91,9 @@ describe('a master with another key', () => {
     expect(said).toContain('minion_master.pub');
     expect(said).not.toMatch(/^\s+at .*\.js:\d+/m);
     expect(fleet.minion('m1').running).toBe(true);
+    await eventually('the master to record it too', () =>
+      fleet.master.output().includes('minion trusts another master key'),
+    );
     await fleet.master.stop();
     rmSync(pki, { recursive: true });
     cpSync(fleet.path('backup'), pki, { recursive: true });

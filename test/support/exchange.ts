@@ -6,8 +6,8 @@ import { type SaltVersion, saltRelease } from './salt-release.ts';
 
 /** Salt cuts results above max_event_size on its own bus, on both sides. */
 const largeResults = 'max_event_size: 20000000';
-/** Salt 3008.2 cannot sign anybody in over TCP while its worker pools are on, not even its own minion. */
-const masterConfig = `${largeResults}\nworker_pools_enabled: False`;
+/** Salt 3008.2 signs nobody in over TCP while its worker pools are on, not even its own minion; ZeroMQ needs them. */
+const masterConfig = { zeromq: largeResults, tcp: `${largeResults}\nworker_pools_enabled: False` };
 
 interface Pairing {
   readonly label: string;
@@ -41,7 +41,7 @@ function exchange({ master, minion, transport }: Pairing): void {
   let fleet: Deployment;
 
   beforeAll(async () => {
-    fleet = await Deployment.create({ master: master(), transport, masterConfig });
+    fleet = await Deployment.create({ master: master(), transport, masterConfig: masterConfig[transport] });
     await fleet.startMaster();
     fleet.startMinion('m1', minion(), largeResults);
     await fleet.answering('m1');

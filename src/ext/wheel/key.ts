@@ -1,5 +1,7 @@
 // Wheel `key`: key management for programs; the commands people type are in salt-key.
-import { defineWheel, masterFn, newDict, type PlainDict, p, type Value } from 'halite/sdk';
+import { generateKeyPair } from 'node:crypto';
+import { promisify } from 'node:util';
+import { type Dict, defineWheel, HaliteError, masterFn, newDict, type PlainDict, p, type Value } from 'halite/sdk';
 import { globMatcher } from '../../base/util/fnmatch.ts';
 import type { KeyState, MasterContext } from '../../extend/sdk/context.ts';
 
@@ -47,6 +49,25 @@ function sources(args: {
   if (args.include_denied) wanted.push('denied');
   if (args.include_accepted) wanted.push('accepted');
   return wanted;
+}
+
+/** Ids out of a map as `list_all` gives it. */
+function idsIn(listed: Dict): string[] {
+  const groups = listed instanceof Map ? [...listed.values()] : Object.values(listed);
+  return groups.flatMap((ids) => (Array.isArray(ids) ? ids.map(String) : []));
+}
+
+/** A new pair in the forms minions use: PKCS#1 and SPKI. */
+async function makePair(bits: number): Promise<PlainDict> {
+  if (bits < 2048) throw new HaliteError('call.arguments', `a key of ${bits} bits is too weak: at least 2048`);
+  const { privateKey, publicKey } = await promisify(generateKeyPair)('rsa', {
+    modulusLength: bits,
+    publicExponent: 65537,
+  });
+  return newDict([
+    ['priv', privateKey.export({ format: 'pem', type: 'pkcs1' }) as string],
+    ['pub', publicKey.export({ format: 'pem', type: 'spki' }) as string],
+  ]);
 }
 
 async function fingerprints(ctx: MasterContext, found: ReadonlyMap<KeyState, string[]>): Promise<PlainDict> {
@@ -116,6 +137,48 @@ export default defineWheel({
         const found = await matching(ctx, wanted);
         await ctx.master.keys.remove([...new Set(only(found))]);
         return newDict();
+      },
+    }),
+    accept_dict: masterFn({
+      doc: 'Accept the keys listed by folder, as `list_all` shows them.',
+      params: { match: p.dict({ doc: 'folder → ids' }), ...include },
+      run: async (args, ctx) =>
+        newDict([[folders.accepted, await ctx.master.keys.accept(idsIn(args.match), sources(args))]]),
+    }),
+    reject_dict: masterFn({
+      doc: 'Reject the keys listed by folder.',
+      params: { match: p.dict({ doc: 'folder → ids' }), ...include },
+      run: async (args, ctx) =>
+        newDict([[folders.rejected, await ctx.master.keys.reject(idsIn(args.match), sources(args))]]),
+    }),
+    delete_dict: masterFn({
+      doc: 'Delete the keys listed by folder.',
+      params: { match: p.dict({ doc: 'folder → ids' }) },
+      async run({ match: listed }, ctx) {
+        await ctx.master.keys.remove(idsIn(listed));
+        return newDict();
+      },
+    }),
+    gen: masterFn({
+      doc: 'Make a key pair for a minion and return both halves; nothing is stored.',
+      params: {
+        id_: p.string({ default: null, doc: 'accepted for compatibility' }),
+        keysize: p.int({ default: 2048, doc: 'bits' }),
+      },
+      run: ({ keysize }) => makePair(keysize),
+    }),
+    gen_accept: masterFn({
+      doc: 'Make a key pair for a minion, accept it at once and return both halves.',
+      params: {
+        id_: p.string({ doc: 'the id it is for' }),
+        keysize: p.int({ default: 2048, doc: 'bits' }),
+        force: p.bool({ default: false, doc: 'also when this id has an accepted key' }),
+      },
+      async run({ id_, keysize, force }, ctx) {
+        if (!force && (await ctx.master.keys.read('accepted', id_)) !== undefined) return newDict();
+        const pair = await makePair(keysize);
+        await ctx.master.keys.write('accepted', id_, String(pair['pub']));
+        return pair;
       },
     }),
     key_str: masterFn({

@@ -189,6 +189,8 @@ export interface KeyServices {
   accept(ids: readonly string[], from?: readonly KeyState[]): Promise<string[]>;
   reject(ids: readonly string[], from?: readonly KeyState[]): Promise<string[]>;
   remove(ids: readonly string[]): Promise<string[]>;
+  /** Stores a public key, for keys made on the master. */
+  write(state: KeyState, id: string, pem: string): Promise<void>;
   /** Local keys of the master: file name → PEM text (master.pem, master.pub). */
   local(): Promise<Record<string, string>>;
   /** As `salt-key -F` prints it. */

@@ -1,6 +1,6 @@
 // `mount.mounted`: a filesystem that is mounted, with these options, from this device, also at boot.
 import { existsSync, realpathSync } from 'node:fs';
-import { type ArgsOf, newDict, p, type PlainDict, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
+import { type ArgsOf, p, type PlainDict, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { pyRegex } from '../../../base/util/index.ts';
 import { dirName } from '../../modules/support/paths.ts';
@@ -202,7 +202,10 @@ async function persist(work: Work, ctx: StateContext): Promise<void> {
   const order: Value[] = [name, args.device, args.fstype, work.opts, args.dump, args.pass_num, args.config];
   if (ctx.test) {
     const status = await ctx.callWith('mount.set_fstab', order, { test: true, match_on: args.match_on });
-    if (status === 'present') return;
+    if (status === 'present') {
+      result.comment = `${result.comment}. Entry already exists in the fstab.`;
+      return;
+    }
     result.result = null;
     let comment = `Unable to detect fstab status for mount point ${name} due to unexpected output '${pyStr(status)}' from call to mount.set_fstab. This is most likely a bug.`;
     if (status === 'new') comment = args.mount ? `${name} is mounted, but needs to be written to the fstab in order to be made persistent.` : `${name} needs to be written to the fstab in order to be made persistent.`;
