@@ -8,5 +8,7 @@ export function bundleFile(name: string): URL {
     const file = new URL(`${place}/${name}.js`, import.meta.url);
     if (existsSync(file)) return file;
   }
-  throw new HaliteError('extension.broken', `the program ${name}.js of Halite is missing`, { hint: 'Build it with: npm run build' });
+  throw new HaliteError('extension.broken', `the program ${name}.js of Halite is missing`, {
+    hint: 'Build it with: npm run build',
+  });
 }

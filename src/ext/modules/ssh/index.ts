@@ -1,0 +1,71 @@
+// Execution module `ssh`: keys that may log in, hosts that are known, and the machine's own keys.
+import { defineModule, fn, newDict, p, type Value } from 'halite/sdk';
+import { join } from 'node:path';
+import { listDir, readText } from '../support/read.ts';
+import { allUsers, userByName } from '../support/accounts.ts';
+import { which } from '../support/which.ts';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { authFunctions } from './auth.ts';
+import { knownHostFunctions } from './known-hosts.ts';
+
+const names = (value: Value, fallback: string[]): string[] => (value === null ? fallback : Array.isArray(value) ? value.map(pyStr) : [pyStr(value)]);
+
+export default defineModule({
+  name: 'ssh',
+  doc: 'Keys that may log in, hosts that are known, and the machine’s own keys.',
+  available: () => which('ssh') !== null || 'The module requires the ssh binary.',
+  functions: {
+    ...authFunctions,
+    ...knownHostFunctions,
+    host_keys: fn({
+      doc: 'The keys of this machine.',
+      examples: ["salt '*' ssh.host_keys", "salt '*' ssh.host_keys keydir=/etc/ssh private=False"],
+      params: { keydir: p.string({ default: null }), private: p.bool({ default: true }), certs: p.bool({ default: true }) },
+      run(args) {
+        const folder = args.keydir ?? '/etc/ssh';
+        const found = newDict();
+        for (const file of listDir(folder)) {
+          const match = /^ssh_host_(.+?)_key((-cert)?\.pub)?$/.exec(file);
+          if (!match || (!match[2] && !args.private) || (match[3] && !args.certs)) continue;
+          found[`${match[1]}${match[2] ?? ''}`] = (readText(join(folder, file)) ?? '').trim();
+        }
+        return found;
+      },
+    }),
+    user_keys: fn({
+      doc: 'The keys of users.',
+      examples: ["salt '*' ssh.user_keys", "salt '*' ssh.user_keys user='[user1, user2]'"],
+      params: { user: p.any({ default: null }), pubfile: p.any({ default: null }), prvfile: p.any({ default: null }) },
+      run(args) {
+        const found = newDict();
+        const files = [
+          ...names(args.pubfile, ['id_rsa.pub', 'id_dsa.pub', 'id_ecdsa.pub', 'id_ed25519.pub']),
+          ...(args.prvfile === false ? [] : names(args.prvfile, ['id_rsa', 'id_dsa', 'id_ecdsa', 'id_ed25519'])),
+        ];
+        for (const name of names(args.user, allUsers().map((user) => user.name))) {
+          const home = userByName(name)?.home;
+          if (home === undefined) continue;
+          const keys = newDict();
+          for (const file of files) {
+            const path = file.includes('/') ? file.replaceAll('~', home).replaceAll('%h', home) : join(home, '.ssh', file);
+            const text = readText(path);
+            if (text !== undefined) keys[file] = text.trim();
+          }
+          if (Object.keys(keys).length > 0) found[name] = keys;
+        }
+        return found;
+      },
+    }),
+    key_is_encrypted: fn({
+      doc: 'Whether a private key needs a passphrase.',
+      examples: ["salt '*' ssh.key_is_encrypted /root/id_rsa"],
+      params: { key: p.path() },
+      async run(args, ctx) {
+        const text = readText(args.key) ?? '';
+        if (text.includes('Proc-Type: 4,ENCRYPTED') || text.includes('BEGIN ENCRYPTED')) return true;
+        const { retcode } = await ctx.exec('ssh-keygen', ['-y', '-P', '', '-f', args.key]);
+        return retcode !== 0;
+      },
+    }),
+  },
+});
