@@ -1,7 +1,7 @@
 // A published job as the stream of items a command prints: job, returns, missing ones, end.
 import type { PlainDict } from '../base/codec/value.ts';
 import type { JobItem } from '../engine/client/api.ts';
-import { endedField } from '../protocol/job/verdict.ts';
+import { endedField, saysConnected } from '../protocol/job/verdict.ts';
 import { type JobUpdate, worstCode } from './active-job.ts';
 import type { Master } from './core.ts';
 import type { PreparedJob } from './publish.ts';
@@ -54,7 +54,7 @@ export function itemOf(master: Master, update: Exclude<JobUpdate, { type: 'end' 
         type: 'missing',
         id: update.id,
         reason: { code, text, evidence },
-        connected: master.fleet.connected(update.id) !== 'no',
+        connected: saysConnected(code) && master.fleet.connected(update.id) !== 'no',
       };
     }
   }

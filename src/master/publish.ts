@@ -7,6 +7,7 @@ import { deadlineField, durableField } from '../protocol/job/verdict.ts';
 import { publishForm, type Target } from '../protocol/target/index.ts';
 import type { ActiveJob, Waiting } from './active-job.ts';
 import type { Master } from './core.ts';
+import { isSuspect } from './reasons.ts';
 import { matchFleet } from './targets.ts';
 import type { BeginOptions } from './track.ts';
 
@@ -173,12 +174,19 @@ function chooseSubset(master: Master, draft: Draft): Draft {
   if (!subset || subset >= draft.matched.length) return draft;
   const shuffled = draft.matched.map((id) => ({
     id,
-    away: master.fleet.connected(id) === 'no' ? 1 : 0,
+    away: rankOf(master, id),
     at: Math.random(),
   }));
   shuffled.sort((a, b) => a.away - b.away || a.at - b.at);
   const matched = shuffled.slice(0, subset).map((entry) => entry.id);
   return { ...draft, matched, unknown: [], missing: [], form: { tgt: matched, tgt_type: 'list' } };
+}
+
+/** Those that are there first, those that are known to be away last. */
+function rankOf(master: Master, id: string): number {
+  const connected = master.fleet.connected(id);
+  if (connected === 'yes') return 0;
+  return connected === 'no' || isSuspect(master, id) ? 2 : 1;
 }
 
 function allotJid(master: Master, draft: Draft): Draft {

@@ -32,17 +32,32 @@ export async function freePorts(count: number): Promise<number[]> {
   return ports;
 }
 
+interface ProgramOptions {
+  readonly timeoutMs?: number;
+  readonly env?: NodeJS.ProcessEnv;
+  readonly input?: string;
+}
+
 /** Runs a program to its end; never throws, the code says how it went. */
 export function runProgram(
   file: string,
   args: readonly string[],
-  options: { timeoutMs?: number; env?: NodeJS.ProcessEnv; input?: string } = {},
+  options: ProgramOptions = {},
 ): Promise<CommandResult> {
-  return new Promise((done) => {
-    const child = spawn(file, args, {
-      env: { ...process.env, NO_COLOR: '1', ...options.env },
-      stdio: ['pipe', 'pipe', 'pipe'],
-    });
+  return startProgram(file, args, options).done;
+}
+
+/** The same while it still runs, to send it signals. */
+export function startProgram(
+  file: string,
+  args: readonly string[],
+  options: ProgramOptions = {},
+): { pid: number; done: Promise<CommandResult> } {
+  const child = spawn(file, args, {
+    env: { ...process.env, NO_COLOR: '1', ...options.env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  const done = new Promise<CommandResult>((done) => {
     let stdout = '';
     let stderr = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
@@ -55,6 +70,7 @@ export function runProgram(
     });
     child.stdin.end(options.input ?? '');
   });
+  return { pid: child.pid ?? 0, done };
 }
 
 class Daemon {

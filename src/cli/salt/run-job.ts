@@ -87,7 +87,7 @@ class Watch {
       progress.update({ text: `${item.id}: ${item.text}` });
       return;
     }
-    if (item.type === 'job') progress.start(item.minions.length);
+    if (item.type === 'job') progress.start(item.minions.length + item.missing.length);
     progress.clear();
     if (item.type === 'batch' && this.mode === 'stream') this.#switchToBatch();
     await this.#view.item(item, tally);

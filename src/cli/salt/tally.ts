@@ -24,7 +24,7 @@ export class Tally {
   add(item: JobItem): void {
     switch (item.type) {
       case 'job':
-        this.targeted = item.minions.length;
+        this.targeted = item.minions.length + item.missing.length;
         if (item.jid) this.jid = item.jid;
         for (const id of item.minions) this.#open.set(id, '');
         break;

@@ -29,7 +29,12 @@ async function display(name: string, ctx: ModuleContext): Promise<{ ok: boolean;
 }
 
 async function showLink(name: string, ctx: ModuleContext): Promise<Value> {
-  const folder = family(ctx) === 'RedHat' ? '/var/lib/alternatives' : family(ctx) === 'Suse' ? '/var/lib/rpm/alternatives' : undefined;
+  const folder =
+    family(ctx) === 'RedHat'
+      ? '/var/lib/alternatives'
+      : family(ctx) === 'Suse'
+        ? '/var/lib/rpm/alternatives'
+        : undefined;
   if (folder) return lines(readText(`${folder}/${name}`) ?? '')[1] ?? false;
   const { retcode, stdout } = await askTool(ctx, tool(ctx), ['--query', name]);
   return (retcode === 0 ? /^Link:\s*(.*)$/m.exec(stdout)?.[1] : undefined) ?? false;
@@ -41,11 +46,28 @@ const path = p.path({ doc: 'the program' });
 export default defineModule({
   name: 'alternatives',
   doc: 'Which of several programs a name stands for.',
-  available: () => isDirectory('/etc/alternatives') || 'Cannot load alternatives module: /etc/alternatives dir not found',
+  available: () =>
+    isDirectory('/etc/alternatives') || 'Cannot load alternatives module: /etc/alternatives dir not found',
   functions: {
-    display: fn({ doc: 'What is known of a name.', examples: ["salt '*' alternatives.display editor"], outputter: 'txt', params: { name }, run: async (args, ctx) => (await display(args.name, ctx)).text }),
-    show_link: fn({ doc: 'Where the link of a name is, or False.', examples: ["salt '*' alternatives.show_link editor"], params: { name }, run: (args, ctx) => showLink(args.name, ctx) }),
-    show_current: fn({ doc: 'The program a name stands for, or False.', examples: ["salt '*' alternatives.show_current editor"], params: { name }, run: (args) => current(args.name) ?? false }),
+    display: fn({
+      doc: 'What is known of a name.',
+      examples: ["salt '*' alternatives.display editor"],
+      outputter: 'txt',
+      params: { name },
+      run: async (args, ctx) => (await display(args.name, ctx)).text,
+    }),
+    show_link: fn({
+      doc: 'Where the link of a name is, or False.',
+      examples: ["salt '*' alternatives.show_link editor"],
+      params: { name },
+      run: (args, ctx) => showLink(args.name, ctx),
+    }),
+    show_current: fn({
+      doc: 'The program a name stands for, or False.',
+      examples: ["salt '*' alternatives.show_current editor"],
+      params: { name },
+      run: (args) => current(args.name) ?? false,
+    }),
     check_exists: fn({
       doc: 'Whether a program is among those for a name.',
       examples: ["salt '*' alternatives.check_exists name path"],
@@ -55,7 +77,12 @@ export default defineModule({
         return ok && lines(text).some((line) => line.startsWith(args.path));
       },
     }),
-    check_installed: fn({ doc: 'Whether a name stands for a program now.', examples: ["salt '*' alternatives.check_installed name path"], params: { name, path }, run: (args) => current(args.name) === args.path }),
+    check_installed: fn({
+      doc: 'Whether a name stands for a program now.',
+      examples: ["salt '*' alternatives.check_installed name path"],
+      params: { name, path },
+      run: (args) => current(args.name) === args.path,
+    }),
     install: fn({
       doc: 'Adds a program to those for a name.',
       examples: ["salt '*' alternatives.install editor /usr/bin/editor /usr/bin/emacs23 50"],
@@ -63,8 +90,24 @@ export default defineModule({
       params: { name, link: p.path(), path, priority: p.any() },
       run: (args, ctx) => change(ctx, ['--install', args.link, args.name, args.path, pyStr(args.priority)], true),
     }),
-    remove: fn({ doc: 'Takes a program away from those for a name.', examples: ["salt '*' alternatives.remove name path"], outputter: 'txt', params: { name, path }, run: (args, ctx) => change(ctx, ['--remove', args.name, args.path]) }),
-    auto: fn({ doc: 'Lets the priorities decide.', examples: ["salt '*' alternatives.auto name"], params: { name }, run: (args, ctx) => change(ctx, ['--auto', args.name]) }),
-    set: fn({ doc: 'Chooses a program by hand.', examples: ["salt '*' alternatives.set name path"], params: { name, path }, run: (args, ctx) => change(ctx, ['--set', args.name, args.path]) }),
+    remove: fn({
+      doc: 'Takes a program away from those for a name.',
+      examples: ["salt '*' alternatives.remove name path"],
+      outputter: 'txt',
+      params: { name, path },
+      run: (args, ctx) => change(ctx, ['--remove', args.name, args.path]),
+    }),
+    auto: fn({
+      doc: 'Lets the priorities decide.',
+      examples: ["salt '*' alternatives.auto name"],
+      params: { name },
+      run: (args, ctx) => change(ctx, ['--auto', args.name]),
+    }),
+    set: fn({
+      doc: 'Chooses a program by hand.',
+      examples: ["salt '*' alternatives.set name path"],
+      params: { name, path },
+      run: (args, ctx) => change(ctx, ['--set', args.name, args.path]),
+    }),
   },
 });

@@ -41,8 +41,12 @@ export default defineModule({
   virtualName: 'debconf',
   doc: 'Answers to the questions Debian packages ask.',
   available: ({ grains }) => {
-    if (dictGet(grains, 'os_family') !== 'Debian') return 'The debconfmod module could not be loaded: unsupported OS family';
-    return which('debconf-get-selections') !== null || 'The debconfmod module could not be loaded: debconf-utils is not installed.';
+    if (dictGet(grains, 'os_family') !== 'Debian')
+      return 'The debconfmod module could not be loaded: unsupported OS family';
+    return (
+      which('debconf-get-selections') !== null ||
+      'The debconfmod module could not be loaded: debconf-utils is not installed.'
+    );
   },
   functions: {
     get_selections: fn({
@@ -63,7 +67,8 @@ export default defineModule({
       params: { package: p.string(), question: p.string(), type: p.string(), value: p.any(), extra: p.rest() },
       async run(args, ctx) {
         const value = [args.value, ...args.extra].map(pyStr).join(' ');
-        if ([args.package, args.question, args.type, value].some((part) => part.includes('\n'))) throw invocationError('An answer is one line');
+        if ([args.package, args.question, args.type, value].some((part) => part.includes('\n')))
+          throw invocationError('An answer is one line');
         await applyText(`${args.package} ${args.question} ${args.type} ${value}\n`, ctx);
         return true;
       },
@@ -82,7 +87,14 @@ export default defineModule({
     set_template: fn({
       doc: 'Sets the answers of a file that is rendered first.',
       examples: ["salt '*' debconf.set_template salt://pathto/pkg.selections.jinja jinja None None"],
-      params: { path: p.string(), template: p.string(), context: p.any(), defaults: p.any(), saltenv: p.string({ default: 'base' }), kwargs: p.kwargs() },
+      params: {
+        path: p.string(),
+        template: p.string(),
+        context: p.any(),
+        defaults: p.any(),
+        saltenv: p.string({ default: 'base' }),
+        kwargs: p.kwargs(),
+      },
       async run({ path, template, context, defaults, saltenv }, ctx) {
         const made = await ctx.callWith('cp.get_template', [path, ''], { template, saltenv, context, defaults });
         if (typeof made !== 'string' || made === '') return false;

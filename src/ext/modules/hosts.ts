@@ -47,13 +47,15 @@ function readRows(ctx: ModuleContext): Row[] {
   return rows;
 }
 
-const rowText = (row: Row): string => row.only ?? `${row.ip}\t\t${row.aliases.join(' ')}${row.comment ? `\t\t# ${row.comment}` : ''}`;
+const rowText = (row: Row): string =>
+  row.only ?? `${row.ip}\t\t${row.aliases.join(' ')}${row.comment ? `\t\t# ${row.comment}` : ''}`;
 
 function writeRows(path: string, rows: readonly Row[]): void {
   writeFileSync(path, rows.map((row) => `${rowText(row).trim()}\n`).join(''));
 }
 
-const find = (ctx: ModuleContext, ip: string): Row | undefined => readRows(ctx).find((row) => row.ip === ip && row.only === undefined);
+const find = (ctx: ModuleContext, ip: string): Row | undefined =>
+  readRows(ctx).find((row) => row.ip === ip && row.only === undefined);
 const names = (alias: Value): string[] => (Array.isArray(alias) ? alias.map(pyStr) : [pyStr(alias)]);
 
 function hasPair(ctx: ModuleContext, ip: string, alias: Value): boolean {
@@ -62,15 +64,20 @@ function hasPair(ctx: ModuleContext, ip: string, alias: Value): boolean {
 }
 
 /** Replaces, line by line, what an address stands for. */
-function editLines(path: string, edit: (ip: string, rest: string[], comment: string | undefined) => string | undefined | null): void {
-  const made = readFileSync(path, 'utf8').split('\n').flatMap((line) => {
-    const text = line.trim();
-    if (text === '' || text.startsWith('#')) return [line];
-    const at = text.indexOf('#');
-    const [ip = '', ...rest] = words(at < 0 ? text : text.slice(0, at));
-    const now = edit(ip, rest, at < 0 ? undefined : text.slice(at + 1).trim());
-    return now === undefined ? [line] : now === null ? [] : [now];
-  });
+function editLines(
+  path: string,
+  edit: (ip: string, rest: string[], comment: string | undefined) => string | undefined | null,
+): void {
+  const made = readFileSync(path, 'utf8')
+    .split('\n')
+    .flatMap((line) => {
+      const text = line.trim();
+      if (text === '' || text.startsWith('#')) return [line];
+      const at = text.indexOf('#');
+      const [ip = '', ...rest] = words(at < 0 ? text : text.slice(0, at));
+      const now = edit(ip, rest, at < 0 ? undefined : text.slice(at + 1).trim());
+      return now === undefined ? [line] : now === null ? [] : [now];
+    });
   writeFileSync(path, made.join('\n'));
 }
 
@@ -89,7 +96,13 @@ export default defineModule({
         return newDict(
           readRows(ctx).map((row): [string, Value] => {
             if (row.only !== undefined) return [`comment-${count++}`, [row.only]];
-            return [row.ip, newDict([['aliases', row.aliases], ...(row.comment ? ([['comment', row.comment]] as [string, Value][]) : [])])];
+            return [
+              row.ip,
+              newDict([
+                ['aliases', row.aliases],
+                ...(row.comment ? ([['comment', row.comment]] as [string, Value][]) : []),
+              ]),
+            ];
           }),
         );
       },

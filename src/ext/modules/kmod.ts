@@ -4,31 +4,41 @@ import { release } from 'node:os';
 import { basename, join } from 'node:path';
 import { defineModule, dictHas, fn, type ModuleContext, newDict, type PlainDict, p } from 'halite/sdk';
 import { compareText } from '../../base/codec/json/index.ts';
-import { pathExists, readText } from './support/read.ts';
 import { pyEscape } from './support/py-sub.ts';
+import { pathExists, readText } from './support/read.ts';
 import { lines, words } from './support/text.ts';
 import { askTool, runTool } from './support/tools.ts';
 
-const confFile = (ctx: ModuleContext): string => (dictHas(ctx.grains, 'systemd') ? '/etc/modules-load.d/salt_managed.conf' : '/etc/modules');
+const confFile = (ctx: ModuleContext): string =>
+  dictHas(ctx.grains, 'systemd') ? '/etc/modules-load.d/salt_managed.conf' : '/etc/modules';
 
-async function lsmod(ctx: ModuleContext): Promise<{ module: string; size: string; depcount: string; deps: string[] }[]> {
+async function lsmod(
+  ctx: ModuleContext,
+): Promise<{ module: string; size: string; depcount: string; deps: string[] }[]> {
   const { stdout } = await askTool(ctx, 'lsmod', []);
   return lines(stdout).flatMap((line) => {
     const [module = '', size = '', depcount, deps] = words(line);
-    return depcount === undefined || module === 'Module' ? [] : [{ module, size, depcount, deps: deps ? deps.split(',') : [] }];
+    return depcount === undefined || module === 'Module'
+      ? []
+      : [{ module, size, depcount, deps: deps ? deps.split(',') : [] }];
   });
 }
 
 function available(): string[] {
   const folder = join('/lib/modules', release());
-  const builtin = lines(readText(join(folder, 'modules.builtin')) ?? '').map((line) => basename(line).replace(/\.ko.*$/, ''));
+  const builtin = lines(readText(join(folder, 'modules.builtin')) ?? '').map((line) =>
+    basename(line).replace(/\.ko.*$/, ''),
+  );
   let files: string[] = [];
   try {
     files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('.ko'));
   } catch {
     // a kernel without modules
   }
-  const loadable = files.map((file) => basename(file)).filter((file) => file.includes('.ko')).map((file) => file.slice(0, file.indexOf('.ko')).replaceAll('-', '_'));
+  const loadable = files
+    .map((file) => basename(file))
+    .filter((file) => file.includes('.ko'))
+    .map((file) => file.slice(0, file.indexOf('.ko')).replaceAll('-', '_'));
   return [...builtin, ...loadable].sort(compareText);
 }
 
@@ -37,7 +47,9 @@ async function loaded(ctx: ModuleContext): Promise<string[]> {
 }
 
 function persistent(ctx: ModuleContext): string[] {
-  const rows = lines(readText(confFile(ctx)) ?? '').map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#'));
+  const rows = lines(readText(confFile(ctx)) ?? '')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('#'));
   return [...new Set(rows.map((line) => words(line)[0] ?? ''))].sort(compareText);
 }
 
@@ -56,7 +68,9 @@ async function forget(mod: string, comment: boolean, ctx: ModuleContext): Promis
   const name = words(mod)[0];
   if (!name || !persistent(ctx).includes(name)) return [];
   const pattern = `^[\t ]*${pyEscape(mod)}[\t ]?`;
-  await (comment ? ctx.call('file.comment', confFile(ctx), pattern) : ctx.callWith('file.replace', [confFile(ctx), `${pattern}.*\n?`, ''], { backup: false }));
+  await (comment
+    ? ctx.call('file.comment', confFile(ctx), pattern)
+    : ctx.callWith('file.replace', [confFile(ctx), `${pattern}.*\n?`, ''], { backup: false }));
   return [name];
 }
 
@@ -67,12 +81,24 @@ export default defineModule({
   doc: 'Modules of the kernel.',
   available: () => process.platform === 'linux' || 'kmod: only Linux is supported',
   functions: {
-    available: fn({ doc: 'All modules that can be loaded, sorted.', examples: ["salt '*' kmod.available"], run: available }),
-    check_available: fn({ doc: 'Whether a module can be loaded.', examples: ["salt '*' kmod.check_available kvm"], params: { mod }, run: (args) => available().includes(args.mod) }),
+    available: fn({
+      doc: 'All modules that can be loaded, sorted.',
+      examples: ["salt '*' kmod.available"],
+      run: available,
+    }),
+    check_available: fn({
+      doc: 'Whether a module can be loaded.',
+      examples: ["salt '*' kmod.check_available kvm"],
+      params: { mod },
+      run: (args) => available().includes(args.mod),
+    }),
     lsmod: fn({
       doc: 'Loaded modules with size and users.',
       examples: ["salt '*' kmod.lsmod"],
-      run: async (_, ctx) => (await lsmod(ctx)).map(({ size, module, depcount, deps }): PlainDict => newDict(Object.entries({ size, module, depcount, deps }))),
+      run: async (_, ctx) =>
+        (await lsmod(ctx)).map(
+          ({ size, module, depcount, deps }): PlainDict => newDict(Object.entries({ size, module, depcount, deps })),
+        ),
     }),
     mod_list: fn({
       doc: 'Names of loaded modules, or of those loaded at boot.',
@@ -80,7 +106,12 @@ export default defineModule({
       params: { only_persist: p.bool({ default: false, doc: 'those loaded at boot' }) },
       run: async (args, ctx) => (args.only_persist ? persistent(ctx) : loaded(ctx)),
     }),
-    is_loaded: fn({ doc: 'Whether a module is loaded.', examples: ["salt '*' kmod.is_loaded kvm"], params: { mod }, run: async (args, ctx) => (await loaded(ctx)).includes(args.mod) }),
+    is_loaded: fn({
+      doc: 'Whether a module is loaded.',
+      examples: ["salt '*' kmod.is_loaded kvm"],
+      params: { mod },
+      run: async (args, ctx) => (await loaded(ctx)).includes(args.mod),
+    }),
     load: fn({
       doc: 'Loads a module; the modules that are new now.',
       examples: ["salt '*' kmod.load kvm"],
@@ -96,14 +127,20 @@ export default defineModule({
     remove: fn({
       doc: 'Unloads a module; the modules that are gone now.',
       examples: ["salt '*' kmod.remove kvm"],
-      params: { mod, persist: p.bool({ default: false, doc: 'also no more at boot' }), comment: p.bool({ default: true, doc: 'comment the line out instead of removing it' }) },
+      params: {
+        mod,
+        persist: p.bool({ default: false, doc: 'also no more at boot' }),
+        comment: p.bool({ default: true, doc: 'comment the line out instead of removing it' }),
+      },
       async run(args, ctx) {
         const before = await loaded(ctx);
         const { retcode, stderr } = await runTool(ctx, 'rmmod', ['--', args.mod]);
         if (retcode !== 0) return `Error removing module ${args.mod}: ${stderr.trim()}`;
         const now = await loaded(ctx);
         const gone = before.filter((name) => !now.includes(name));
-        return [...new Set([...gone, ...(args.persist ? await forget(args.mod, args.comment, ctx) : [])])].sort(compareText);
+        return [...new Set([...gone, ...(args.persist ? await forget(args.mod, args.comment, ctx) : [])])].sort(
+          compareText,
+        );
       },
     }),
   },

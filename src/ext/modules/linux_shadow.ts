@@ -16,7 +16,10 @@ const shadowFile = (root: string | null): string => join(root ?? '/', 'etc/shado
 const rootOptions = (root: string | null): string[] => (root === null ? [] : ['-R', root]);
 
 function rows(root: string | null): string[][] {
-  return (readText(shadowFile(root)) ?? '').split('\n').filter(Boolean).map((line) => line.split(':'));
+  return (readText(shadowFile(root)) ?? '')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => line.split(':'));
 }
 
 /** Everything about one user's password; empty values when there is no such user. */
@@ -30,7 +33,15 @@ function info(name: string, root: string | null): PlainDict {
   );
 }
 
-async function setAge(name: string, key: string, value: Value, option: string, root: string | null, check: boolean, ctx: ModuleContext): Promise<boolean> {
+async function setAge(
+  name: string,
+  key: string,
+  value: Value,
+  option: string,
+  root: string | null,
+  check: boolean,
+  ctx: ModuleContext,
+): Promise<boolean> {
   const before = info(name, root);
   if (!before['name']) return false;
   if (before[key] === value) return true;
@@ -43,13 +54,15 @@ function writeHash(name: string, password: string, root: string | null): void {
   const path = shadowFile(root);
   const today = String(Math.floor(Date.now() / 86_400_000));
   let found = false;
-  const lines = readFileSync(path, 'utf8').split('\n').map((line) => {
-    const parts = line.split(':').slice(0, 9);
-    if (parts[0] !== name) return line;
-    found = true;
-    while (parts.length < 9) parts.push('');
-    return [name, password, today, ...parts.slice(3)].join(':');
-  });
+  const lines = readFileSync(path, 'utf8')
+    .split('\n')
+    .map((line) => {
+      const parts = line.split(':').slice(0, 9);
+      if (parts[0] !== name) return line;
+      found = true;
+      while (parts.length < 9) parts.push('');
+      return [name, password, today, ...parts.slice(3)].join(':');
+    });
   if (!found) lines.splice(lines.at(-1) === '' ? -1 : lines.length, 0, `${name}:${password}:${today}::::::`);
   const { mode, uid, gid } = statSync(path);
   const draft = `${path}.halite`;
@@ -80,7 +93,11 @@ export default defineModule({
   doc: 'Passwords of users and how long they last.',
   available: () => process.platform === 'linux' || 'shadow: only Linux is supported',
   functions: {
-    default_hash: fn({ doc: 'The hash of a user that has no password yet.', examples: ["salt '*' shadow.default_hash"], run: () => '!' }),
+    default_hash: fn({
+      doc: 'The hash of a user that has no password yet.',
+      examples: ["salt '*' shadow.default_hash"],
+      run: () => '!',
+    }),
     info: fn({
       doc: 'Password and ages of a user; empty values when there is no such user.',
       examples: ["salt '*' shadow.info root"],
@@ -91,7 +108,10 @@ export default defineModule({
       doc: 'The names of all users that have an entry, sorted.',
       examples: ["salt '*' shadow.list_users"],
       params: { root },
-      run: (args) => rows(args.root).map((row) => row[0] ?? '').sort(compareText),
+      run: (args) =>
+        rows(args.root)
+          .map((row) => row[0] ?? '')
+          .sort(compareText),
     }),
     gen_password: fn({
       doc: 'The hash of a clear-text password.',
@@ -103,7 +123,8 @@ export default defineModule({
       },
       run({ password, crypt_salt, algorithm }) {
         const prefix = Object.hasOwn(prefixes, algorithm) ? prefixes[algorithm] : undefined;
-        const hash = prefix && cryptPassword(password, `${prefix}${crypt_salt ?? randomSalt(algorithm === 'md5' ? 8 : 16)}`);
+        const hash =
+          prefix && cryptPassword(password, `${prefix}${crypt_salt ?? randomSalt(algorithm === 'md5' ? 8 : 16)}`);
         if (!hash) throw invocationError(`Algorithm '${algorithm}' is not natively supported by this platform`);
         return hash;
       },
@@ -111,11 +132,17 @@ export default defineModule({
     set_password: fn({
       doc: 'Sets the hash of a user’s password.',
       examples: [`salt '*' shadow.set_password root '$1$UYCIxa628.9qXjpQCjM4a..'`],
-      params: { name, password: p.string({ doc: 'hash' }), use_usermod: p.any({ default: false, doc: 'let the program usermod do it' }), root },
+      params: {
+        name,
+        password: p.string({ doc: 'hash' }),
+        use_usermod: p.any({ default: false, doc: 'let the program usermod do it' }),
+        root,
+      },
       async run(args, ctx) {
         if (!userByName(args.name, args.root ?? '')) return false;
         if (/[:\n]/.test(args.password)) throw invocationError('A hash has no colon and no line end');
-        if (isTrue(args.use_usermod)) await runTool(ctx, 'usermod', [...rootOptions(args.root), '-p', args.password, '--', args.name]);
+        if (isTrue(args.use_usermod))
+          await runTool(ctx, 'usermod', [...rootOptions(args.root), '-p', args.password, '--', args.name]);
         else writeHash(args.name, args.password, args.root);
         return info(args.name, args.root)['passwd'] === args.password;
       },

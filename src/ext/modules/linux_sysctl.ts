@@ -10,7 +10,8 @@ import { askTool } from './support/tools.ts';
 
 const header = '#\n# Kernel sysctl configuration\n#\n';
 const spaced = (value: string): string => value.trim().replace(/\s+/g, '\t');
-const defaultConfig = (): string => (existsSync('/run/systemd/system') ? '/etc/sysctl.d/99-salt.conf' : '/etc/sysctl.conf');
+const defaultConfig = (): string =>
+  existsSync('/run/systemd/system') ? '/etc/sysctl.d/99-salt.conf' : '/etc/sysctl.conf';
 
 /** `a.b.c` names a file below /proc/sys; dots and slashes change places. */
 function procPath(name: string): string {
@@ -104,7 +105,11 @@ export default defineModule({
   doc: 'Settings of the kernel.',
   available: () => process.platform === 'linux' || 'sysctl: only Linux is supported',
   functions: {
-    default_config: fn({ doc: 'The file settings are kept in.', examples: ["salt -G 'kernel:Linux' sysctl.default_config"], run: defaultConfig }),
+    default_config: fn({
+      doc: 'The file settings are kept in.',
+      examples: ["salt -G 'kernel:Linux' sysctl.default_config"],
+      run: defaultConfig,
+    }),
     show: fn({
       doc: 'All settings of the running kernel, or those of a file.',
       examples: ["salt '*' sysctl.show"],
@@ -112,13 +117,20 @@ export default defineModule({
       async run({ config_file }, ctx) {
         if (config_file) return pathExists(pyStr(config_file)) ? (configured(pyStr(config_file)) ?? null) : [];
         const { stdout } = await askTool(ctx, 'sysctl', ['-a']);
-        return newDict(lines(stdout).flatMap((line): [string, string][] => {
-          const at = line.indexOf(' = ');
-          return at < 0 ? [] : [[line.slice(0, at), line.slice(at + 3)]];
-        }));
+        return newDict(
+          lines(stdout).flatMap((line): [string, string][] => {
+            const at = line.indexOf(' = ');
+            return at < 0 ? [] : [[line.slice(0, at), line.slice(at + 3)]];
+          }),
+        );
       },
     }),
-    get: fn({ doc: 'One setting of the running kernel.', examples: ["salt '*' sysctl.get net.ipv4.ip_forward"], params: { name }, run: (args, ctx) => get(args.name, ctx) }),
+    get: fn({
+      doc: 'One setting of the running kernel.',
+      examples: ["salt '*' sysctl.get net.ipv4.ip_forward"],
+      params: { name },
+      run: (args, ctx) => get(args.name, ctx),
+    }),
     assign: fn({
       doc: 'Changes a setting of the running kernel.',
       examples: ["salt '*' sysctl.assign net.ipv4.ip_forward 1"],

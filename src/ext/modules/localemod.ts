@@ -76,19 +76,28 @@ async function generate(given: string, verbose: boolean, ctx: ModuleContext) {
   const short = `${parts.language}_${parts.territory}`;
   const locale = !parts.charmap && os !== 'Ubuntu' ? join({ ...parts, charmap: parts.codeset }) : given;
   const supported = '/usr/share/i18n/SUPPORTED';
-  const known = os === 'Debian' && pathExists(supported) ? lines(readText(supported) ?? '').includes(locale) : readdirSync('/usr/share/i18n/locales').includes(short);
+  const known =
+    os === 'Debian' && pathExists(supported)
+      ? lines(readText(supported) ?? '').includes(locale)
+      : readdirSync('/usr/share/i18n/locales').includes(short);
   if (!known) return false;
   if (pathExists('/etc/locale.gen')) {
-    await ctx.callWith('file.replace', ['/etc/locale.gen', `^\\s*#\\s*${pyEscape(locale)}\\s*$`, `${locale}\n`], { append_if_not_found: true });
+    await ctx.callWith('file.replace', ['/etc/locale.gen', `^\\s*#\\s*${pyEscape(locale)}\\s*$`, `${locale}\n`], {
+      append_if_not_found: true,
+    });
   }
   const [tool, args] = which('locale-gen')
     ? (['locale-gen', [os === 'Ubuntu' ? normal(locale) : locale]] as const)
-    : (['localedef', ['--force', '-i', short, '-f', parts.codeset, `${short}.${parts.codeset}`, verbose ? '--verbose' : '--quiet']] as const);
+    : ([
+        'localedef',
+        ['--force', '-i', short, '-f', parts.codeset, `${short}.${parts.codeset}`, verbose ? '--verbose' : '--quiet'],
+      ] as const);
   const { pid, retcode, stdout, stderr } = await askTool(ctx, tool, args);
   return verbose ? newDict(Object.entries({ pid, retcode, stdout, stderr })) : retcode === 0;
 }
 
-const available = async (ctx: ModuleContext): Promise<string[]> => (await askTool(ctx, 'locale', ['-a'])).stdout.trimEnd().split('\n');
+const available = async (ctx: ModuleContext): Promise<string[]> =>
+  (await askTool(ctx, 'locale', ['-a'])).stdout.trimEnd().split('\n');
 const locale = p.string({ doc: 'de_DE.UTF-8' });
 
 export default defineModule({
@@ -96,9 +105,22 @@ export default defineModule({
   virtualName: 'locale',
   doc: 'Languages and encodings of the system.',
   functions: {
-    list_avail: fn({ doc: 'All that can be used now.', examples: ["salt '*' locale.list_avail"], run: (_, ctx) => available(ctx) }),
-    get_locale: fn({ doc: 'The one of the system.', examples: ["salt '*' locale.get_locale"], run: (_, ctx) => getLocale(ctx) }),
-    set_locale: fn({ doc: 'Sets the one of the system.', examples: ["salt '*' locale.set_locale 'en_US.UTF-8'"], params: { locale }, run: (args, ctx) => setLocale(args.locale, ctx) }),
+    list_avail: fn({
+      doc: 'All that can be used now.',
+      examples: ["salt '*' locale.list_avail"],
+      run: (_, ctx) => available(ctx),
+    }),
+    get_locale: fn({
+      doc: 'The one of the system.',
+      examples: ["salt '*' locale.get_locale"],
+      run: (_, ctx) => getLocale(ctx),
+    }),
+    set_locale: fn({
+      doc: 'Sets the one of the system.',
+      examples: ["salt '*' locale.set_locale 'en_US.UTF-8'"],
+      params: { locale },
+      run: (args, ctx) => setLocale(args.locale, ctx),
+    }),
     avail: fn({
       doc: 'Whether one can be used now.',
       examples: ["salt '*' locale.avail 'en_US.UTF-8'"],

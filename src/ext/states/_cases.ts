@@ -1,13 +1,36 @@
 // Cases in YAML: what is there, which state, what it must say under test, when applied, and when applied again.
-import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { dictEntries, HaliteError, isDict, type Module, newDict, type PlainDict, type StateModule, type StateResult, type Value } from 'halite/sdk';
+import {
+  dictEntries,
+  HaliteError,
+  isDict,
+  type Module,
+  newDict,
+  type PlainDict,
+  type StateModule,
+  type StateResult,
+  type Value,
+} from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
 import { loadYaml } from '../../base/codec/yaml/index.ts';
+import { runProgram } from '../modules/_testing.ts';
 import { apply, type StateTestOptions } from './_testing.ts';
 import { testFiles } from './_testing-files.ts';
-import { runProgram } from '../modules/_testing.ts';
 
 export interface Expected {
   readonly result?: Value;
@@ -64,27 +87,46 @@ export async function loadModules(folder: string, names: readonly string[]): Pro
 export function fill(value: Value, tmp: string): Value {
   if (typeof value === 'string') return value.replaceAll('{tmp}', tmp);
   if (Array.isArray(value)) return value.map((item) => fill(item, tmp));
-  if (isDict(value) && value instanceof Map) return new Map([...value].map(([key, item]) => [fill(key, tmp), fill(item, tmp)]));
-  return isDict(value) ? newDict(dictEntries(value).map(([key, item]) => [pyStr(fill(key, tmp)), fill(item, tmp)])) : value;
+  if (isDict(value) && value instanceof Map)
+    return new Map([...value].map(([key, item]) => [fill(key, tmp), fill(item, tmp)]));
+  return isDict(value)
+    ? newDict(dictEntries(value).map(([key, item]) => [pyStr(fill(key, tmp)), fill(item, tmp)]))
+    : value;
 }
 
 function place(root: string, path: string, what: Value): void {
   const target = join(root, path);
   mkdirSync(dirname(target), { recursive: true });
-  const spec = (isDict(what) ? what : { text: what }) as { dir?: Value; link?: Value; text?: Value; mode?: Value; uid?: Value; hex?: Value };
+  const spec = (isDict(what) ? what : { text: what }) as {
+    dir?: Value;
+    link?: Value;
+    text?: Value;
+    mode?: Value;
+    uid?: Value;
+    hex?: Value;
+  };
   if (spec.link !== undefined) return symlinkSync(pyStr(fill(spec.link, root)), target);
   if (spec.dir) mkdirSync(target, { recursive: true });
-  else writeFileSync(target, spec.hex === undefined ? pyStr(fill(spec.text ?? '', root)) : Buffer.from(pyStr(spec.hex), 'hex'));
+  else
+    writeFileSync(
+      target,
+      spec.hex === undefined ? pyStr(fill(spec.text ?? '', root)) : Buffer.from(pyStr(spec.hex), 'hex'),
+    );
   if (spec.uid !== undefined) chownSync(target, Number(spec.uid), Number(spec.uid));
   if (spec.mode !== undefined) chmodSync(target, Number.parseInt(pyStr(spec.mode), 8));
 }
 
 /** What differs from run to run: process ids, names of temporary files, and the order in which Salt walks its sets. */
 function steady(text: string): string {
-  const named = text.replace(/\/tmp\/(?:__salt\.tmp\.\w+|halite-patch-\w+\/output)/g, '{temporary}').replace(/(pid:\s+)\d+/g, '$1{pid}');
+  const named = text
+    .replace(/\/tmp\/(?:__salt\.tmp\.\w+|halite-patch-\w+\/output)/g, '{temporary}')
+    .replace(/(pid:\s+)\d+/g, '$1{pid}');
   if (!named.startsWith('#### ')) return named;
   const sections = named.split(/\n+(?=#### )/).map((section) => section.trim());
-  return sections.map((section) => (section.startsWith('#### removed') ? section.split('\n').sort().join('\n') : section)).sort().join('\n');
+  return sections
+    .map((section) => (section.startsWith('#### removed') ? section.split('\n').sort().join('\n') : section))
+    .sort()
+    .join('\n');
 }
 
 /** The outcome in comparable form: plain objects, and lists whose order Salt leaves to chance sorted. */
@@ -97,13 +139,19 @@ export function comparable(value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(value)
       .filter(([, item]) => item !== undefined)
-      .map(([key, item]) => [key, key === 'removed' && Array.isArray(item) ? [...item].sort() : key === 'pid' ? 0 : comparable(item)]),
+      .map(([key, item]) => [
+        key,
+        key === 'removed' && Array.isArray(item) ? [...item].sort() : key === 'pid' ? 0 : comparable(item),
+      ]),
   );
 }
 
 export function outcome(result: StateResult): Record<string, unknown> {
   const { result: verdict, comment, changes, warnings } = result;
-  return comparable({ result: verdict, comment, changes, ...(warnings === undefined ? {} : { warnings }) }) as Record<string, unknown>;
+  return comparable({ result: verdict, comment, changes, ...(warnings === undefined ? {} : { warnings }) }) as Record<
+    string,
+    unknown
+  >;
 }
 
 function found(root: string, path: string, expected: Value): unknown {
@@ -133,7 +181,8 @@ function answerOf(answer: Value): (args: readonly Value[], kwargs: PlainDict) =>
   const each = Array.isArray(spec['each']) ? [...spec['each']] : undefined;
   const by = isDict(spec['by'] ?? null) ? (spec['by'] as PlainDict) : newDict();
   return (args, kwargs) => {
-    if (spec['compare'] === true) return Math.sign(Number.parseFloat(pyStr(args[0] ?? '')) - Number.parseFloat(pyStr(args[1] ?? '')));
+    if (spec['compare'] === true)
+      return Math.sign(Number.parseFloat(pyStr(args[0] ?? '')) - Number.parseFloat(pyStr(args[1] ?? '')));
     const key = Object.keys(by).find((name) => kwargs[name]);
     if (key !== undefined) return by[key] as Value;
     return each ? (each.length > 1 ? (each.shift() as Value) : (each[0] as Value)) : answer;
@@ -149,7 +198,8 @@ function fakes(given: Record<string, Value>, log: unknown[]): NonNullable<StateT
         (args: readonly Value[], kwargs: PlainDict): Value => {
           log.push(comparable(Object.keys(kwargs).length > 0 ? [fun, args, kwargs] : [fun, args]));
           const now = choose(args, kwargs);
-          if (isDict(now) && !(now instanceof Map) && typeof now['raise'] === 'string') throw new HaliteError('call.failed', now['raise']);
+          if (isDict(now) && !(now instanceof Map) && typeof now['raise'] === 'string')
+            throw new HaliteError('call.failed', now['raise']);
           return now;
         },
       ];
@@ -173,7 +223,11 @@ export interface CaseOutcome {
 }
 
 /** Runs a case; only what the case expects is in the answer. */
-export async function runCase(row: StateCase, states: readonly StateModule[], modules: readonly Module[]): Promise<{ got: CaseOutcome; wanted: CaseOutcome }> {
+export async function runCase(
+  row: StateCase,
+  states: readonly StateModule[],
+  modules: readonly Module[],
+): Promise<{ got: CaseOutcome; wanted: CaseOutcome }> {
   const tmp = mkdtempSync(join(tmpdir(), 'halite-case-'));
   try {
     mkdirSync(join(tmp, 'roots/base'), { recursive: true });
@@ -209,11 +263,15 @@ export async function runCase(row: StateCase, states: readonly StateModule[], mo
     if (row.called) got.called = [...log];
     if (row.again) got.again = await attempt(false);
     if (row.left) {
-      got.left = Object.fromEntries(Object.entries(row.left).map(([path, expected]) => [path, found(tmp, path, expected)]));
+      got.left = Object.fromEntries(
+        Object.entries(row.left).map(([path, expected]) => [path, found(tmp, path, expected)]),
+      );
     }
     const { why: _why, ...ours } = row.ours ?? { why: '' };
     const { test, apply: applied, again, called, left } = { ...row, ...ours };
-    const keys = Object.entries({ test, apply: applied, again, called, left }).filter(([, value]) => value !== undefined);
+    const keys = Object.entries({ test, apply: applied, again, called, left }).filter(
+      ([, value]) => value !== undefined,
+    );
     return { got, wanted: comparable(fill(Object.fromEntries(keys) as Value, tmp)) as CaseOutcome };
   } finally {
     rmSync(tmp, { recursive: true, force: true });

@@ -1,6 +1,15 @@
 // A file client for tests of states: a folder of this machine as file server, another one as cache.
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+} from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { type FileClient, newDict } from 'halite/sdk';
 import { parseSaltUrl } from './support/sources.ts';
@@ -34,8 +43,11 @@ export function testFiles(roots: string, cache: string): FileClient {
   const client: Partial<FileClient> = {
     envs: async () => readdirSync(roots),
     list: async (kind, saltenv = 'base', prefix = '') =>
-      (kind === 'files' ? scan(join(roots, saltenv)).files : scan(join(roots, saltenv)).dirs).filter((name) => below(name, prefix)).sort(),
-    symlinks: async (saltenv = 'base', prefix = '') => newDict(scan(join(roots, saltenv)).links.filter(([name]) => below(name, prefix))),
+      (kind === 'files' ? scan(join(roots, saltenv)).files : scan(join(roots, saltenv)).dirs)
+        .filter((name) => below(name, prefix))
+        .sort(),
+    symlinks: async (saltenv = 'base', prefix = '') =>
+      newDict(scan(join(roots, saltenv)).links.filter(([name]) => below(name, prefix))),
     async hash(url, saltenv) {
       const path = place(url, saltenv);
       if (!existsSync(path) || !statSync(path).isFile()) return undefined;

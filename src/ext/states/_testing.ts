@@ -1,5 +1,16 @@
 // A context for tests of state modules: real programs, real execution modules, and the result builders of the engine.
-import { type FunctionInfo, newDict, p, type PlainDict, type RenderRequest, type StateContext, type StateFunction, type StateModule, type StateResult, type Value } from 'halite/sdk';
+import {
+  type FunctionInfo,
+  newDict,
+  type PlainDict,
+  p,
+  type RenderRequest,
+  type StateContext,
+  type StateFunction,
+  type StateModule,
+  type StateResult,
+  type Value,
+} from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
 import { bind, type TestContext, type TestContextOptions, testContext } from '../modules/_testing.ts';
 
@@ -34,7 +45,11 @@ function functionsOf(modules: readonly StateModule[]): Map<string, StateFunction
 function builders(name: string, test: () => boolean) {
   const made = new WeakSet<object>();
   const build = (fields: Record<string, Value | undefined>): StateResult => {
-    const result = Object.assign(newDict(), { name, changes: newDict(), result: true, comment: '' }, fields) as StateResult;
+    const result = Object.assign(
+      newDict(),
+      { name, changes: newDict(), result: true, comment: '' },
+      fields,
+    ) as StateResult;
     made.add(result);
     return result;
   };
@@ -42,7 +57,11 @@ function builders(name: string, test: () => boolean) {
     ok: (comment: string | string[], extra = {}) => build({ comment, ...extra }),
     fail: (comment: string | string[], extra = {}) => build({ comment, result: false, ...extra }),
     result: (fields: Record<string, Value | undefined>) => build(fields),
-    async change(changes: Value, comment: string | string[], plan: Parameters<StateContext['change']>[2]): Promise<StateResult> {
+    async change(
+      changes: Value,
+      comment: string | string[],
+      plan: Parameters<StateContext['change']>[2],
+    ): Promise<StateResult> {
       if (test()) return build({ changes: plan.testChanges ?? changes, comment: plan.test, result: null });
       const done = (await plan.apply()) as StateResult | undefined;
       return done !== null && typeof done === 'object' && made.has(done) ? done : build({ changes, comment });
@@ -75,7 +94,8 @@ export function stateContext(options: StateTestOptions, name: string): StateTest
   const { functionInfo } = base.registry;
   const registry: StateContext['registry'] = {
     ...base.registry,
-    functionInfo: async (kind, fun) => (kind === 'modules' && options.calls && fun in options.calls ? anyFunction(fun) : functionInfo(kind, fun)),
+    functionInfo: async (kind, fun) =>
+      kind === 'modules' && options.calls && fun in options.calls ? anyFunction(fun) : functionInfo(kind, fun),
   };
   const ctx = Object.assign(base, {
     registry,
@@ -104,6 +124,10 @@ export function stateContext(options: StateTestOptions, name: string): StateTest
 }
 
 /** Applies one state function: `apply(options, 'file.absent', { name: '/x' })`. */
-export async function apply(options: StateTestOptions, fun: string, kwargs: Record<string, Value>): Promise<StateResult> {
+export async function apply(
+  options: StateTestOptions,
+  fun: string,
+  kwargs: Record<string, Value>,
+): Promise<StateResult> {
   return stateContext(options, String(kwargs['name'] ?? '')).state(fun, kwargs);
 }

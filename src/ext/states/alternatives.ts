@@ -8,8 +8,15 @@ const path = p.path({ doc: 'the program' });
 
 const install = state({
   doc: 'A program that is among those for a name.',
-  examples: ['pager:\n  alternatives.install:\n    - link: /usr/bin/pager\n    - path: /usr/bin/less\n    - priority: 30'],
-  params: { name, link: p.path({ doc: 'where the name is found' }), path, priority: p.any({ doc: 'the highest wins' }) },
+  examples: [
+    'pager:\n  alternatives.install:\n    - link: /usr/bin/pager\n    - path: /usr/bin/less\n    - priority: 30',
+  ],
+  params: {
+    name,
+    link: p.path({ doc: 'where the name is found' }),
+    path,
+    priority: p.any({ doc: 'the highest wins' }),
+  },
   async run(args, ctx) {
     const { link, priority } = args;
     const extra = { link, path: args.path, priority };
@@ -21,12 +28,15 @@ const install = state({
       test: `Alternative will be set for ${args.name} to ${args.path} with priority ${order}`,
       async apply() {
         const said = await ctx.call('alternatives.install', args.name, link, args.path, priority);
-        if (!(await ctx.call('alternatives.check_exists', args.name, args.path))) return ctx.fail(`Alternative for ${args.name} not installed: ${pyStr(said)}`);
+        if (!(await ctx.call('alternatives.check_exists', args.name, args.path)))
+          return ctx.fail(`Alternative for ${args.name} not installed: ${pyStr(said)}`);
         const used = await ctx.call('alternatives.check_installed', args.name, args.path);
         const comment = used
           ? `Alternative for ${args.name} set to path ${args.path} with priority ${order}`
           : `Alternative ${args.path} for ${args.name} registered with priority ${order} and not set to default`;
-        return ctx.ok(comment, { changes: newDict(Object.entries({ name: args.name, link, path: args.path, priority })) });
+        return ctx.ok(comment, {
+          changes: newDict(Object.entries({ name: args.name, link, path: args.path, priority })),
+        });
       },
     });
     return Object.assign(done, extra);
@@ -51,7 +61,9 @@ const remove = state({
         await ctx.call('alternatives.remove', args.name, args.path);
         const now = await current();
         if (!now) return ctx.ok(`Alternative for ${args.name} removed`);
-        return ctx.ok(`Alternative for ${args.name} removed. Falling back to path ${pyStr(now)}`, { changes: newDict([['path', now]]) });
+        return ctx.ok(`Alternative for ${args.name} removed. Falling back to path ${pyStr(now)}`, {
+          changes: newDict([['path', now]]),
+        });
       },
     });
     return Object.assign(done, extra);
@@ -78,8 +90,11 @@ const set = state({
   params: { name, path },
   async run(args, ctx) {
     const extra = { path: args.path };
-    if ((await ctx.call('alternatives.show_current', args.name)) === args.path) return ctx.ok(`Alternative for ${args.name} already set to ${args.path}`, extra);
-    const known = lines(pyStr(await ctx.call('alternatives.display', args.name))).some((line) => line.startsWith(args.path));
+    if ((await ctx.call('alternatives.show_current', args.name)) === args.path)
+      return ctx.ok(`Alternative for ${args.name} already set to ${args.path}`, extra);
+    const known = lines(pyStr(await ctx.call('alternatives.display', args.name))).some((line) =>
+      line.startsWith(args.path),
+    );
     if (!known) return ctx.fail(`Alternative ${args.path} for ${args.name} doesn't exist`, extra);
     const done = await ctx.change(newDict(), '', {
       test: `Alternative for ${args.name} will be set to path ${args.path}`,
@@ -94,4 +109,8 @@ const set = state({
   },
 });
 
-export default defineState({ name: 'alternatives', doc: 'Which of several programs a name stands for.', functions: { install, remove, auto, set } });
+export default defineState({
+  name: 'alternatives',
+  doc: 'Which of several programs a name stands for.',
+  functions: { install, remove, auto, set },
+});

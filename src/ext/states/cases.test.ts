@@ -8,7 +8,7 @@ import { loadModules, readCases, runCase } from './_cases.ts';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const modulesFolder = join(here, '../modules');
-const real = ['file', 'cmd', 'hashutil', 'config', 'pillar', 'grains', 'environ', 'test', 'ini_manage'];
+const real = ['file', 'cmd', 'hashutil', 'config', 'pillar', 'grains', 'environ', 'test', 'ini_manage', 'archive'];
 
 async function stateModule(name: string): Promise<StateModule> {
   const file = existsSync(join(here, name, 'index.ts')) ? `${name}/index.ts` : `${name}.ts`;
@@ -20,9 +20,12 @@ for (const file of readdirSync(here).filter((name) => name.endsWith('.cases.yaml
   describe(`states ${name}`, async () => {
     const states = [await stateModule(name), await stateModule('file')];
     const modules = await loadModules(modulesFolder, real);
-    it.each(readCases(join(here, file)).map((row) => [row.state, row.it, row] as const))('%s: %s', async (_state, _it, row) => {
-      const { got, wanted } = await runCase(row, states, modules);
-      expect(got).toEqual(wanted);
-    });
+    it.each(readCases(join(here, file)).map((row) => [row.state, row.it, row] as const))(
+      '%s: %s',
+      async (_state, _it, row) => {
+        const { got, wanted } = await runCase(row, states, modules);
+        expect(got).toEqual(wanted);
+      },
+    );
   });
 }

@@ -2,23 +2,39 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defineState, newDict, p, type PlainDict, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
+import {
+  defineState,
+  newDict,
+  type PlainDict,
+  p,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
 import { isMeant, needsChange } from '../modules/cron/table.ts';
+import { unifiedDiff } from '../modules/support/unified-diff.ts';
 import { byteLines, bytesOf } from './file/content.ts';
-import { cachedCopy, chooseSource, fetchSource } from './file/source.ts';
 import { failureText } from './file/errors.ts';
 import * as common from './file/params.ts';
-import { unifiedDiff } from '../modules/support/unified-diff.ts';
+import { cachedCopy, chooseSource, fetchSource } from './file/source.ts';
 import { plain } from './support/calls.ts';
 
 const timeFields = ['minute', 'hour', 'daymonth', 'month', 'dayweek'] as const;
-const entries = (table: PlainDict, kind: string): PlainDict[] => ((table[kind] as Value[] | undefined) ?? []).map(plain);
+const entries = (table: PlainDict, kind: string): PlainDict[] =>
+  ((table[kind] as Value[] | undefined) ?? []).map(plain);
 
 type Status = 'absent' | 'present' | 'update';
 
 /** Whether an entry is there, and as wished. */
-async function statusOf(user: string, cmd: string, identifier: Value, wanted: PlainDict, ctx: StateContext): Promise<Status> {
+async function statusOf(
+  user: string,
+  cmd: string,
+  identifier: Value,
+  wanted: PlainDict,
+  ctx: StateContext,
+): Promise<Status> {
   const table = plain(await ctx.call('cron.list_tab', user));
   const kinds = 'spec' in wanted ? ['special'] : 'minute' in wanted ? ['crons'] : ['crons', 'special'];
   for (const entry of kinds.flatMap((kind) => entries(table, kind))) {
@@ -40,13 +56,18 @@ function added(what: string, user: string, name: string, answer: Value, ctx: Sta
 
 function removed(what: string, user: string, name: string, answer: Value, ctx: StateContext): StateResult {
   if (answer === 'absent') return ctx.ok(`${what} already absent`, { name });
-  if (answer === 'removed') return ctx.ok(`${what} removed from ${user}'s crontab`, { name, changes: newDict([[user, name]]) });
+  if (answer === 'removed')
+    return ctx.ok(`${what} removed from ${user}'s crontab`, { name, changes: newDict([[user, name]]) });
   return ctx.fail(`${what} for user ${user} failed to commit with error ${pyStr(answer)}`, { name });
 }
 
 function forecast(what: string, name: string, status: Status, ctx: StateContext): StateResult {
   if (status === 'present') return ctx.ok(`${what} already present`, { name });
-  return ctx.result({ name, result: null, comment: `${what} is set to be ${status === 'absent' ? 'added' : 'updated'}` });
+  return ctx.result({
+    name,
+    result: null,
+    comment: `${what} is set to be ${status === 'absent' ? 'added' : 'updated'}`,
+  });
 }
 
 function removalForecast(what: string, name: string, status: Status, ctx: StateContext): StateResult {
@@ -59,7 +80,9 @@ const time = (doc: string) => p.any({ default: '*', doc });
 
 const present = state({
   doc: 'A job in a crontab.',
-  examples: ["backup:\n  cron.present:\n    - name: /usr/local/bin/backup\n    - identifier: backup\n    - minute: '0'\n    - hour: 3"],
+  examples: [
+    "backup:\n  cron.present:\n    - name: /usr/local/bin/backup\n    - identifier: backup\n    - minute: '0'\n    - hour: 3",
+  ],
   params: {
     name: p.string({ doc: 'the command' }),
     user,
@@ -70,7 +93,10 @@ const present = state({
     dayweek: time('0–7, 0 is Sunday'),
     comment: p.any({ default: null, doc: 'line above it' }),
     commented: p.bool({ default: false, doc: 'put in, but switched off' }),
-    identifier: p.any({ default: false, doc: 'name of the entry, so that its command may change later; the command when left out' }),
+    identifier: p.any({
+      default: false,
+      doc: 'name of the entry, so that its command may change later; the command when left out',
+    }),
     special: p.any({ default: null, doc: '`@daily`, `@reboot`, … instead of times' }),
   },
   async run(args, ctx) {
@@ -80,7 +106,11 @@ const present = state({
     const what = `Cron ${name}`;
     if (ctx.test) {
       const times = timeFields.map((field): [string, Value] => [field, pyStr(args[field]).toLowerCase()]);
-      const wanted = newDict([...(special === null ? times : ([['spec', special]] as [string, Value][])), ['comment', comment], ['commented', commented]]);
+      const wanted = newDict([
+        ...(special === null ? times : ([['spec', special]] as [string, Value][])),
+        ['comment', comment],
+        ['commented', commented],
+      ]);
       return forecast(what, name, await statusOf(args.user, name, identifier, wanted, ctx), ctx);
     }
     const wish = { user: args.user, cmd: name, comment, commented, identifier };
@@ -211,7 +241,8 @@ const file = state({
   },
   async run(args, ctx) {
     const groups = plain(await ctx.call('user.info', args.user))['groups'];
-    if (!Array.isArray(groups) || groups.length === 0) return ctx.fail(`Could not identify group for user ${args.user}`);
+    if (!Array.isArray(groups) || groups.length === 0)
+      return ctx.fail(`Could not identify group for user ${args.user}`);
     const raw = pyStr(await ctx.call('cron.raw_cron', args.user));
     const now = raw.endsWith('\n') ? raw : `${raw}\n`;
     if (!args.replace && now.length > 0) return ctx.ok(`User ${args.user} already has a crontab. No changes made`);

@@ -23,7 +23,11 @@ const set_file = state({
       test: 'Debconf selections would have been set.',
       async apply() {
         const done = template
-          ? await ctx.callWith('debconf.set_template', [source, template, context ?? newDict(), defaults ?? newDict()], kwargs)
+          ? await ctx.callWith(
+              'debconf.set_template',
+              [source, template, context ?? newDict(), defaults ?? newDict()],
+              kwargs,
+            )
           : await ctx.callWith('debconf.set_file', [source], kwargs);
         return done ? undefined : ctx.fail('Unable to set debconf selections from file.');
       },
@@ -52,7 +56,8 @@ const set = state({
       if (Array.isArray(current) && current.some((row) => pyEquals(row, [key, type, pyStr(value)]))) {
         comment = `${comment === '' ? 'Unchanged answers: ' : comment}${key} `;
       } else if (ctx.test) changes[key] = `New value: ${pyStr(value)}`;
-      else if (await ctx.call('debconf.set', name, key, type, value)) changes[key] = type === 'password' ? '(password hidden)' : pyStr(value);
+      else if (await ctx.call('debconf.set', name, key, type, value))
+        changes[key] = type === 'password' ? '(password hidden)' : pyStr(value);
       else {
         ok = false;
         comment = 'Some settings failed to be applied.';

@@ -1,5 +1,5 @@
 // State module `environ`: variables in the environment of the process that applies states.
-import { defineState, dictEntries, isDict, newDict, p, type PlainDict, state, type Value } from 'halite/sdk';
+import { defineState, dictEntries, isDict, newDict, type PlainDict, p, state, type Value } from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
 
 interface Wish {
@@ -34,15 +34,21 @@ const setenv = state({
     permanent: p.any({ default: false, doc: 'Windows only' }),
   },
   async run({ name, value, false_unsets, clear_all, update_minion, permanent }, ctx) {
-    if (typeof value !== 'string' && value !== false && !isDict(value)) return ctx.fail('Environ value must be string, dict or False');
-    const environ = isDict(value) ? newDict(dictEntries(value).map(([key, item]) => [pyStr(key), item])) : newDict([[name, value]]);
+    if (typeof value !== 'string' && value !== false && !isDict(value))
+      return ctx.fail('Environ value must be string, dict or False');
+    const environ = isDict(value)
+      ? newDict(dictEntries(value).map(([key, item]) => [pyStr(key), item]))
+      : newDict([[name, value]]);
     const changes = differences({ environ, falseUnsets: false_unsets, clearAll: clear_all });
-    if (Object.keys(changes).length === 0) return ctx.ok(`Environ values ${ctx.test ? 'are' : 'were'} already set with the correct values`);
+    if (Object.keys(changes).length === 0)
+      return ctx.ok(`Environ values ${ctx.test ? 'are' : 'were'} already set with the correct values`);
     return ctx.change(changes, 'Environ values were set', {
       test: 'Environ values will be changed',
       async apply() {
         const done = await ctx.call('environ.setenv', environ, false_unsets, clear_all, update_minion, permanent);
-        return isDict(done) ? ctx.ok('Environ values were set', { changes: done }) : ctx.fail('Failed to set environ variables', { changes });
+        return isDict(done)
+          ? ctx.ok('Environ values were set', { changes: done })
+          : ctx.fail('Failed to set environ variables', { changes });
       },
     });
   },

@@ -14,15 +14,27 @@ const params = {
 
 const send = state({
   doc: 'Fires an event to the master.',
-  examples: ["mycompany/app/deployed:\n  event.send:\n    - data:\n        status: Done"],
+  examples: ['mycompany/app/deployed:\n  event.send:\n    - data:\n        status: Done'],
   params,
   async run({ name, data, preload, with_env, with_grains, with_pillar, show_changed, kwargs }, ctx) {
     const { sfun: _, ...more } = kwargs;
-    const changes = show_changed ? newDict([['tag', name], ['data', data]]) : newDict();
+    const changes = show_changed
+      ? newDict([
+          ['tag', name],
+          ['data', data],
+        ])
+      : newDict();
     return ctx.change(changes, 'Event fired', {
       test: 'Event would have been fired',
       async apply() {
-        const done = await ctx.callWith('event.send', [name], { ...more, data, preload, with_env, with_grains, with_pillar });
+        const done = await ctx.callWith('event.send', [name], {
+          ...more,
+          data,
+          preload,
+          with_env,
+          with_grains,
+          with_pillar,
+        });
         return ctx.result({ result: Boolean(done), comment: 'Event fired', changes });
       },
     });

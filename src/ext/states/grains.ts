@@ -20,12 +20,19 @@ const exists = state({
   params: { name, delimiter },
   run(args, ctx) {
     const key = keyOf(args.name, args.delimiter);
-    return traverse(ctx.grains, key) === undefined ? ctx.fail('Grain does not exist', { name: key }) : ctx.ok('Grain exists', { name: key });
+    return traverse(ctx.grains, key) === undefined
+      ? ctx.fail('Grain does not exist', { name: key })
+      : ctx.ok('Grain exists', { name: key });
   },
 });
 
 /** The answer of `grains.set` as a result. */
-async function setGrain(key: string, value: Value, options: { force: boolean; destructive?: boolean }, ctx: StateContext): Promise<StateResult> {
+async function setGrain(
+  key: string,
+  value: Value,
+  options: { force: boolean; destructive?: boolean },
+  ctx: StateContext,
+): Promise<StateResult> {
   const answer = plain(await ctx.callWith('grains.set', [key, value], { ...options }));
   return ctx.result({ ...answer, name: key });
 }
@@ -33,18 +40,25 @@ async function setGrain(key: string, value: Value, options: { force: boolean; de
 const present = state({
   doc: 'A grain with a value.',
   examples: ['cheese:\n  grains.present:\n    - value: edam'],
-  params: { name, value: p.any({ doc: 'its value' }), delimiter, force: p.bool({ default: false, doc: 'also replace lists and dictionaries' }) },
+  params: {
+    name,
+    value: p.any({ doc: 'its value' }),
+    delimiter,
+    force: p.bool({ default: false, doc: 'also replace lists and dictionaries' }),
+  },
   async run(args, ctx) {
     const key = keyOf(args.name, args.delimiter);
     const now = traverse(ctx.grains, key);
     if (now !== undefined && pyEquals(now, args.value)) return ctx.ok('Grain is already set', { name: key });
-    const testChanges = now === undefined ? newDict([['new', key]]) : newDict([['changed', newDict([[key, args.value]])]]);
+    const testChanges =
+      now === undefined ? newDict([['new', key]]) : newDict([['changed', newDict([[key, args.value]])]]);
     const done = await ctx.change(newDict(), '', {
       test: `Grain ${key} is set to be ${now === undefined ? 'added' : 'changed'}`,
       testChanges,
       async apply() {
         const made = await setGrain(key, args.value, { force: args.force }, ctx);
-        if (made.result === true && Object.keys(plain(made.changes)).length > 0) made.comment = `Set grain ${key} to ${pyStr(args.value)}`;
+        if (made.result === true && Object.keys(plain(made.changes)).length > 0)
+          made.comment = `Set grain ${key} to ${pyStr(args.value)}`;
         return made;
       },
     });
@@ -63,16 +77,20 @@ const list_present = state({
     const values = Array.isArray(value) ? value : [value];
     if (isTruthy(grain)) {
       if (!Array.isArray(grain)) return ctx.fail(`Grain ${key} is not a valid list`, { name: key });
-      if (values.every((item) => has(grain, item))) return ctx.ok(`Value ${pyStr(value)} is already in grain ${key}`, { name: key });
+      if (values.every((item) => has(grain, item)))
+        return ctx.ok(`Value ${pyStr(value)} is already in grain ${key}`, { name: key });
     }
     const missing = Array.isArray(value) ? value.filter((item) => !Array.isArray(grain) || !has(grain, item)) : value;
     const done = await ctx.change(newDict(), '', {
-      test: isTruthy(grain) ? `Value ${pyStr(value)} is set to be appended to grain ${key}` : `Grain ${key} is set to be added`,
+      test: isTruthy(grain)
+        ? `Value ${pyStr(value)} is set to be appended to grain ${key}`
+        : `Grain ${key} is set to be added`,
       testChanges: newDict([['new', grain]]),
       async apply() {
         const answer = await ctx.call('grains.append', key, missing);
         const now = await ctx.call('grains.get', key);
-        if (!Array.isArray(now) || !values.every((item) => has(now, item))) return ctx.fail(`Failed append value ${pyStr(value)} to grain ${key}`);
+        if (!Array.isArray(now) || !values.every((item) => has(now, item)))
+          return ctx.fail(`Failed append value ${pyStr(value)} to grain ${key}`);
         return ctx.ok(`Append value ${pyStr(value)} to grain ${key}`, { changes: newDict([['new', answer]]) });
       },
     });
@@ -98,25 +116,44 @@ const list_absent = state({
         continue;
       }
       if (!ctx.test) await ctx.call('grains.remove', key, value);
-      comments.push(ctx.test ? `Value ${shown} in grain ${key} is set to be deleted` : `Value ${shown} was deleted from grain ${key}`);
+      comments.push(
+        ctx.test
+          ? `Value ${shown} in grain ${key} is set to be deleted`
+          : `Value ${shown} was deleted from grain ${key}`,
+      );
       deleted.push(value);
     }
     const changes = deleted.length > 0 ? newDict([['deleted', deleted]]) : newDict();
-    return ctx.result({ name: key, result: ctx.test && deleted.length > 0 ? null : true, comment: comments.join('\n'), changes });
+    return ctx.result({
+      name: key,
+      result: ctx.test && deleted.length > 0 ? null : true,
+      comment: comments.join('\n'),
+      changes,
+    });
   },
 });
 
 const absent = state({
   doc: 'A grain without value; with `destructive`, no such grain.',
   examples: ['grain_name:\n  grains.absent'],
-  params: { name, destructive: p.bool({ default: false, doc: 'remove the grain instead of emptying it' }), delimiter, force: p.bool({ default: false, doc: 'also when it is a list or dictionary' }) },
+  params: {
+    name,
+    destructive: p.bool({ default: false, doc: 'remove the grain instead of emptying it' }),
+    delimiter,
+    force: p.bool({ default: false, doc: 'also when it is a list or dictionary' }),
+  },
   async run(args, ctx) {
     const key = keyOf(args.name, args.delimiter);
     const grain = traverse(ctx.grains, key);
     if (grain === undefined) return ctx.ok(`Grain ${key} does not exist`, { name: key });
     const { destructive, force } = args;
     if (grain === null && !destructive) return ctx.ok('', { name: key });
-    const changes = destructive ? newDict([['deleted', key]]) : newDict([['grain', key], ['value', null]]);
+    const changes = destructive
+      ? newDict([['deleted', key]])
+      : newDict([
+          ['grain', key],
+          ['value', null],
+        ]);
     const done = await ctx.change(changes, '', {
       test: destructive ? `Grain ${key} is set to be deleted` : `Value for grain ${key} is set to be deleted (None)`,
       async apply() {
@@ -132,7 +169,12 @@ const absent = state({
 const append = state({
   doc: 'A value added to a grain that is a list.',
   examples: ['grain_name:\n  grains.append:\n    - value: to_be_added'],
-  params: { name, value: p.any({ doc: 'the value' }), convert: p.bool({ default: false, doc: 'make a list of a single value first' }), delimiter },
+  params: {
+    name,
+    value: p.any({ doc: 'the value' }),
+    convert: p.bool({ default: false, doc: 'make a list of a single value first' }),
+    delimiter,
+  },
   async run(args, ctx) {
     const key = keyOf(args.name, args.delimiter);
     const { value } = args;
@@ -140,14 +182,24 @@ const append = state({
     const grain = traverse(ctx.grains, key) ?? null;
     if (!isTruthy(grain) && !dictHas(ctx.grains, key)) return ctx.fail(`Grain ${key} does not exist`, { name: key });
     const isList = Array.isArray(grain);
-    if (isList && has(grain, value)) return ctx.ok(`Value ${shown} is already in the list for grain ${key}`, { name: key });
+    if (isList && has(grain, value))
+      return ctx.ok(`Value ${shown} is already in the list for grain ${key}`, { name: key });
     if (!isList && !args.convert) return ctx.fail(`Grain ${key} is not a valid list`, { name: key });
     const done = await ctx.change(newDict([['added', value]]), `Value ${shown} was added to grain ${key}`, {
-      test: isList ? `Value ${shown} in grain ${key} is set to be added` : `Grain ${key} is set to be converted to list and value ${shown} will be added`,
-      apply: () => (isList ? ctx.call('grains.append', key, value) : ctx.call('grains.setval', key, [...(grain === null ? [] : [grain]), value])),
+      test: isList
+        ? `Value ${shown} in grain ${key} is set to be added`
+        : `Grain ${key} is set to be converted to list and value ${shown} will be added`,
+      apply: () =>
+        isList
+          ? ctx.call('grains.append', key, value)
+          : ctx.call('grains.setval', key, [...(grain === null ? [] : [grain]), value]),
     });
     return Object.assign(done, { name: key });
   },
 });
 
-export default defineState({ name: 'grains', doc: 'Facts about this minion that its owner sets.', functions: { exists, present, list_present, list_absent, absent, append } });
+export default defineState({
+  name: 'grains',
+  doc: 'Facts about this minion that its owner sets.',
+  functions: { exists, present, list_present, list_absent, absent, append },
+});

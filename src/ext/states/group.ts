@@ -1,5 +1,15 @@
 // State module `group`: groups of users.
-import { type ArgsOf, defineState, newDict, p, type PlainDict, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
+import {
+  type ArgsOf,
+  defineState,
+  newDict,
+  type PlainDict,
+  p,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
 import { asNumber } from '../../base/codec/value.ts';
 import { plain } from './support/calls.ts';
@@ -15,7 +25,8 @@ const params = {
 };
 type Args = ArgsOf<typeof params>;
 
-const texts = (value: Value): string[] => (Array.isArray(value) ? value.map(pyStr) : typeof value === 'string' && value !== '' ? value.split(',') : []);
+const texts = (value: Value): string[] =>
+  Array.isArray(value) ? value.map(pyStr) : typeof value === 'string' && value !== '' ? value.split(',') : [];
 
 function gidOf(value: Value): number | undefined {
   const number = typeof value === 'string' && /^\s*\d+\s*$/.test(value) ? Number(value) : asNumber(value);
@@ -46,11 +57,14 @@ async function changesOf(args: Args, ctx: StateContext): Promise<PlainDict | und
 }
 
 const announcement = (changes: PlainDict): string =>
-  `The following group attributes are set to be changed:\n${Object.entries(changes).map(([key, value]) => `${key}: ${pyStr(value)}\n`).join('')}`;
+  `The following group attributes are set to be changed:\n${Object.entries(changes)
+    .map(([key, value]) => `${key}: ${pyStr(value)}\n`)
+    .join('')}`;
 
 async function update(args: Args, changes: PlainDict, ctx: StateContext): Promise<StateResult> {
   const { name } = args;
-  if ('gid' in changes) await ctx.callWith('group.chgid', [name, changes['gid'] as Value], { non_unique: args.non_unique });
+  if ('gid' in changes)
+    await ctx.callWith('group.chgid', [name, changes['gid'] as Value], { non_unique: args.non_unique });
   if ('members' in changes) await ctx.call('group.members', name, texts(args.members).join(','));
   for (const user of texts(changes['addusers'] ?? null)) await ctx.call('group.adduser', name, user);
   for (const user of texts(changes['delusers'] ?? null)) await ctx.call('group.deluser', name, user);
@@ -59,7 +73,9 @@ async function update(args: Args, changes: PlainDict, ctx: StateContext): Promis
     return ctx.ok(announcement(changes), { changes: newDict([['Final', 'All changes applied successfully']]) });
   }
   const failed = typeof left === 'object' ? left : newDict();
-  return ctx.fail(`${announcement(changes)}Some changes could not be applied`, { changes: newDict([['Failed', failed]]) });
+  return ctx.fail(`${announcement(changes)}Some changes could not be applied`, {
+    changes: newDict([['Failed', failed]]),
+  });
 }
 
 async function create(args: Args, ctx: StateContext): Promise<StateResult> {
@@ -67,9 +83,13 @@ async function create(args: Args, ctx: StateContext): Promise<StateResult> {
   if (gid !== null && !non_unique) {
     const all = await ctx.call('group.getent');
     const taken = (Array.isArray(all) ? all.map(plain) : []).find((group) => group['gid'] === gid);
-    if (taken) return ctx.fail(`Group ${name} is not present but gid ${pyStr(gid)} is already taken by group ${pyStr(taken['name'] ?? '')}`);
+    if (taken)
+      return ctx.fail(
+        `Group ${name} is not present but gid ${pyStr(gid)} is already taken by group ${pyStr(taken['name'] ?? '')}`,
+      );
   }
-  if (!(await ctx.callWith('group.add', [name], { gid, system, non_unique }))) return ctx.fail(`Failed to create new group ${name}`);
+  if (!(await ctx.callWith('group.add', [name], { gid, system, non_unique })))
+    return ctx.fail(`Failed to create new group ${name}`);
   const users = texts(args.addusers).length > 0 ? texts(args.addusers) : texts(args.members);
   if (users.length > 0) await ctx.call('group.members', name, users.join(','));
   const changes = await ctx.call('group.info', name);
@@ -89,7 +109,8 @@ const present = state({
     const { name, addusers, delusers, members } = args;
     // Salt: these two are no failures but "no result", and stay so for those who look at results.
     if (members !== null && (addusers !== null || delusers !== null)) {
-      const comment = 'Error: Conflicting options "members" with "addusers" and/or "delusers" can not be used together. ';
+      const comment =
+        'Error: Conflicting options "members" with "addusers" and/or "delusers" can not be used together. ';
       return ctx.result({ result: null, comment });
     }
     if (texts(addusers).some((user) => texts(delusers).includes(user))) {
@@ -97,7 +118,8 @@ const present = state({
     }
     const changes = await changesOf(args, ctx);
     if (typeof changes === 'string') return ctx.fail(changes);
-    if (!changes) return ctx.change(newDict(), '', { test: `Group ${name} set to be added`, apply: () => create(args, ctx) });
+    if (!changes)
+      return ctx.change(newDict(), '', { test: `Group ${name} set to be added`, apply: () => create(args, ctx) });
     if (Object.keys(changes).length === 0) return ctx.ok(`Group ${name} is present and up to date`);
     return ctx.change(newDict(), '', { test: announcement(changes), apply: () => update(args, changes, ctx) });
   },

@@ -1,6 +1,15 @@
 // State module `host`: names and addresses in /etc/hosts.
 import { isIP } from 'node:net';
-import { defineState, newDict, p, type PlainDict, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
+import {
+  defineState,
+  newDict,
+  type PlainDict,
+  p,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
 import { plain } from './support/calls.ts';
 
@@ -88,15 +97,43 @@ const present = state({
     const host = (address: string): string => `${name} (${address})`;
     const changes = await carryOut(
       [
-        { ips: plan.add, key: 'added', item: name, would: (a) => `Host ${host(a)} would be added`, did: (a) => `Added host ${host(a)}`, failed: (a) => `Failed to add host ${host(a)}`, call: (a) => ctx.call('hosts.add_host', a, name) },
-        { ips: plan.comment, key: 'comment_added', item: comment, would: (a) => `Comment for ${a} (${comment}) would be added`, did: (a) => `Set comment for host ${a} (${comment})`, failed: (a) => `Failed to add comment for host ${a} (${comment})`, call: (a) => ctx.call('hosts.set_comment', a, comment) },
-        { ips: plan.remove, key: 'removed', item: name, would: (a) => `Host ${host(a)} would be removed`, did: (a) => `Removed host ${host(a)}`, failed: (a) => `Failed to remove host ${host(a)}`, call: (a) => ctx.call('hosts.rm_host', a, name) },
+        {
+          ips: plan.add,
+          key: 'added',
+          item: name,
+          would: (a) => `Host ${host(a)} would be added`,
+          did: (a) => `Added host ${host(a)}`,
+          failed: (a) => `Failed to add host ${host(a)}`,
+          call: (a) => ctx.call('hosts.add_host', a, name),
+        },
+        {
+          ips: plan.comment,
+          key: 'comment_added',
+          item: comment,
+          would: (a) => `Comment for ${a} (${comment}) would be added`,
+          did: (a) => `Set comment for host ${a} (${comment})`,
+          failed: (a) => `Failed to add comment for host ${a} (${comment})`,
+          call: (a) => ctx.call('hosts.set_comment', a, comment),
+        },
+        {
+          ips: plan.remove,
+          key: 'removed',
+          item: name,
+          would: (a) => `Host ${host(a)} would be removed`,
+          did: (a) => `Removed host ${host(a)}`,
+          failed: (a) => `Failed to remove host ${host(a)}`,
+          call: (a) => ctx.call('hosts.rm_host', a, name),
+        },
       ],
       plan,
       ctx,
     );
     const would = ctx.test && Object.keys(changes).length > 0;
-    const result: StateResult = ctx.result({ result: would && plan.ok ? null : plan.ok, comment: plan.comments.join('\n'), changes });
+    const result: StateResult = ctx.result({
+      result: would && plan.ok ? null : plan.ok,
+      comment: plan.comments.join('\n'),
+      changes,
+    });
     if (plan.warnings.length > 0) result['warnings'] = plan.warnings;
     return result;
   },
@@ -133,17 +170,35 @@ const only = state({
   params: { name: p.string({ doc: 'the address' }), hostnames: p.any({ doc: 'name or list of names' }) },
   async run({ name, hostnames }, ctx) {
     const old = texts(await ctx.call('hosts.get_alias', name)).join(' ');
-    const now = texts(hostnames).map((item) => item.trim()).join(' ');
+    const now = texts(hostnames)
+      .map((item) => item.trim())
+      .join(' ');
     if (old === now) return ctx.ok(`IP address ${name} already set to "${now}"`);
-    return ctx.change(newDict([[name, newDict([['old', old], ['new', now]])]]), `successfully changed ${name} from "${old}" to "${now}"`, {
-      test: `Would change ${name} from "${old}" to "${now}"`,
-      testChanges: newDict(),
-      async apply() {
-        const done = await ctx.call('hosts.set_host', name, now);
-        return done ? undefined : ctx.fail(`hosts.set_host failed to change ${name} from "${old}" to "${now}"`);
+    return ctx.change(
+      newDict([
+        [
+          name,
+          newDict([
+            ['old', old],
+            ['new', now],
+          ]),
+        ],
+      ]),
+      `successfully changed ${name} from "${old}" to "${now}"`,
+      {
+        test: `Would change ${name} from "${old}" to "${now}"`,
+        testChanges: newDict(),
+        async apply() {
+          const done = await ctx.call('hosts.set_host', name, now);
+          return done ? undefined : ctx.fail(`hosts.set_host failed to change ${name} from "${old}" to "${now}"`);
+        },
       },
-    });
+    );
   },
 });
 
-export default defineState({ name: 'host', doc: 'Names and addresses in the hosts file.', functions: { present, absent, only } });
+export default defineState({
+  name: 'host',
+  doc: 'Names and addresses in the hosts file.',
+  functions: { present, absent, only },
+});

@@ -1,5 +1,17 @@
 // State module `ini`: options and sections of INI files.
-import { type ArgsOf, defineState, dictEntries, isDict, newDict, p, type PlainDict, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
+import {
+  type ArgsOf,
+  defineState,
+  dictEntries,
+  isDict,
+  newDict,
+  type PlainDict,
+  p,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
 import { failureOf, plain } from './support/calls.ts';
 
@@ -18,7 +30,9 @@ const presentParams = {
 type PresentArgs = ArgsOf<typeof presentParams>;
 
 const entriesOf = (value: Value): [string, Value][] =>
-  (Array.isArray(value) ? value : [value]).flatMap((part) => (isDict(part) ? dictEntries(part).map(([key, item]): [string, Value] => [pyStr(key), item]) : []));
+  (Array.isArray(value) ? value : [value]).flatMap((part) =>
+    isDict(part) ? dictEntries(part).map(([key, item]): [string, Value] => [pyStr(key), item]) : [],
+  );
 const inSection = (section: string): string => (section ? ` in section ${section}` : '');
 
 interface Work {
@@ -33,12 +47,20 @@ const sectionsOf = (now: PlainDict): string[] => Object.keys(now).filter((key) =
 const optionsOf = (now: PlainDict): string[] => Object.keys(now).filter((key) => !isDict(now[key] as Value));
 
 /** What a strict file must lose. */
-function superfluous({ args, options, sections, now }: Work): { options: string[]; sections: string[]; keys: [string, string][] } {
+function superfluous({ args, options, sections, now }: Work): {
+  options: string[];
+  sections: string[];
+  keys: [string, string][];
+} {
   if (!args.strict) return { options: [], sections: [], keys: [] };
   return {
     options: optionsOf(now).filter((key) => !options.some(([name]) => name === key)),
     sections: sectionsOf(now).filter((key) => !sections.some(([name]) => name === key)),
-    keys: sections.flatMap(([name, body]) => Object.keys(plain(now[name])).filter((key) => !(key in body)).map((key): [string, string] => [name, key])),
+    keys: sections.flatMap(([name, body]) =>
+      Object.keys(plain(now[name]))
+        .filter((key) => !(key in body))
+        .map((key): [string, string] => [name, key]),
+    ),
   };
 }
 
@@ -50,9 +72,13 @@ function forecast(work: Work, ctx: StateContext): StateResult {
     out.push(`${same ? 'Unchanged' : 'Changed'} key ${text}.\n`);
     changed ||= !same;
   };
-  for (const [key, value] of options) note(now[key] !== undefined && !isDict(now[key] as Value) && pyStr(now[key] as Value) === pyStr(value), key);
+  for (const [key, value] of options)
+    note(now[key] !== undefined && !isDict(now[key] as Value) && pyStr(now[key] as Value) === pyStr(value), key);
   const extra = superfluous(work);
-  const lost = [...extra.options.map((key) => `Removed key ${key}.\n`), ...extra.sections.map((key) => `Removed section ${key}.\n`)];
+  const lost = [
+    ...extra.options.map((key) => `Removed key ${key}.\n`),
+    ...extra.sections.map((key) => `Removed section ${key}.\n`),
+  ];
   out.push(...lost);
   changed ||= lost.length > 0;
   for (const [section, body] of sections) {
@@ -73,8 +99,13 @@ async function put(work: Work, ctx: StateContext): Promise<PlainDict> {
   const { args, options, sections, now } = work;
   const file = { file_name: args.name, separator: args.separator, encoding: args.encoding };
   const changes = newDict();
-  const set = async (what: PlainDict): Promise<PlainDict> => plain(await ctx.callWith('ini.set_option', [], { ...file, sections: what, no_spaces: args.no_spaces }));
-  const gone = (before: Value): PlainDict => newDict([['before', before], ['after', null]]);
+  const set = async (what: PlainDict): Promise<PlainDict> =>
+    plain(await ctx.callWith('ini.set_option', [], { ...file, sections: what, no_spaces: args.no_spaces }));
+  const gone = (before: Value): PlainDict =>
+    newDict([
+      ['before', before],
+      ['after', null],
+    ]);
   Object.assign(changes, await set(newDict(options)));
   const extra = superfluous(work);
   for (const key of extra.options) {
@@ -159,7 +190,13 @@ const options_absent = state({
 });
 
 const namesOf = (value: Value): string[] =>
-  isDict(value) ? dictEntries(value).map(([key]) => pyStr(key)) : Array.isArray(value) ? value.map((item) => (isDict(item) ? pyStr(dictEntries(item)[0]?.[0] ?? '') : pyStr(item))) : value === null ? [] : [pyStr(value)];
+  isDict(value)
+    ? dictEntries(value).map(([key]) => pyStr(key))
+    : Array.isArray(value)
+      ? value.map((item) => (isDict(item) ? pyStr(dictEntries(item)[0]?.[0] ?? '') : pyStr(item)))
+      : value === null
+        ? []
+        : [pyStr(value)];
 
 const sections_present = state({
   doc: 'Sections of an INI file.',
@@ -172,11 +209,21 @@ const sections_present = state({
       const wanted = namesOf(args.sections);
       const missing = wanted.filter((name) => !(name in now));
       if (ctx.test) {
-        const rows = wanted.map((name) => (name in now ? `Section unchanged ${name}.\n` : `Created new section ${name}.\n`));
-        return ctx.result({ result: missing.length > 0 ? null : true, comment: rows.join('') || 'No changes detected.' });
+        const rows = wanted.map((name) =>
+          name in now ? `Section unchanged ${name}.\n` : `Created new section ${name}.\n`,
+        );
+        return ctx.result({
+          result: missing.length > 0 ? null : true,
+          comment: rows.join('') || 'No changes detected.',
+        });
       }
       if (missing.length === 0) return ctx.ok('No anomaly detected');
-      const changes = plain(await ctx.callWith('ini.set_option', [], { ...file, sections: newDict(missing.map((name) => [name, newDict()])) }));
+      const changes = plain(
+        await ctx.callWith('ini.set_option', [], {
+          ...file,
+          sections: newDict(missing.map((name) => [name, newDict()])),
+        }),
+      );
       return ctx.ok('Changes take effect', { changes });
     } catch (error) {
       return ctx.fail(failureOf(error).message);
@@ -195,11 +242,14 @@ const sections_absent = state({
       const wanted = namesOf(args.sections);
       const there = wanted.filter((name) => name in now);
       if (ctx.test) {
-        const rows = wanted.map((name) => (name in now ? `Deleted section ${name}.\n` : `Section ${name} does not exist.\n`));
+        const rows = wanted.map((name) =>
+          name in now ? `Deleted section ${name}.\n` : `Section ${name} does not exist.\n`,
+        );
         return ctx.result({ result: there.length > 0 ? null : true, comment: rows.join('') || 'No changes detected.' });
       }
       const changes = newDict();
-      for (const section of there) changes[section] = await ctx.callWith('ini.remove_section', [], { ...file, section });
+      for (const section of there)
+        changes[section] = await ctx.callWith('ini.remove_section', [], { ...file, section });
       return ctx.ok(there.length > 0 ? 'Changes take effect' : 'No anomaly detected', { changes });
     } catch (error) {
       return ctx.fail(failureOf(error).message);
@@ -207,4 +257,8 @@ const sections_absent = state({
   },
 });
 
-export default defineState({ name: 'ini', doc: 'Options and sections of INI files.', functions: { options_present, options_absent, sections_present, sections_absent } });
+export default defineState({
+  name: 'ini',
+  doc: 'Options and sections of INI files.',
+  functions: { options_present, options_absent, sections_present, sections_absent },
+});

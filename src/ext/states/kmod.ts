@@ -1,10 +1,20 @@
 // State module `kmod`: modules of the kernel.
-import { defineState, newDict, p, type PlainDict, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
+import {
+  defineState,
+  newDict,
+  type PlainDict,
+  p,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
 
 const texts = (value: Value): string[] => (Array.isArray(value) ? value.map(pyStr) : []);
 /** `Kernel module x is` and `Kernel modules x, y are`. */
-const subject = (mods: readonly string[]): string => (mods.length === 1 ? `Kernel module ${mods[0]} is` : `Kernel modules ${mods.join(', ')} are`);
+const subject = (mods: readonly string[]): string =>
+  mods.length === 1 ? `Kernel module ${mods[0]} is` : `Kernel modules ${mods.join(', ')} are`;
 const object = (mods: readonly string[]): string => `kernel module${mods.length === 1 ? '' : 's'} ${mods.join(', ')}`;
 
 interface Outcome {
@@ -14,7 +24,12 @@ interface Outcome {
 }
 
 /** Calls a function for each module and sorts what came of it. */
-async function each(mods: readonly string[], verb: 'load' | 'remove', done: string, call: (mod: string) => Promise<Value>): Promise<Outcome> {
+async function each(
+  mods: readonly string[],
+  verb: 'load' | 'remove',
+  done: string,
+  call: (mod: string) => Promise<Value>,
+): Promise<Outcome> {
   const changes = newDict();
   const [fine, nothing, failed]: [string[], string[], string[]] = [[], [], []];
   for (const mod of mods) {
@@ -31,7 +46,11 @@ async function each(mods: readonly string[], verb: 'load' | 'remove', done: stri
     }
   }
   const title = done === 'loaded' ? 'Loaded' : 'Removed';
-  const comments = [...(fine.length > 0 ? [`${title} ${object(fine)}`] : []), ...(nothing.length > 0 ? [`Failed to ${verb} ${object(nothing)}`] : []), ...failed];
+  const comments = [
+    ...(fine.length > 0 ? [`${title} ${object(fine)}`] : []),
+    ...(nothing.length > 0 ? [`Failed to ${verb} ${object(nothing)}`] : []),
+    ...failed,
+  ];
   return { changes, comments, ok: nothing.length === 0 && failed.length === 0 };
 }
 
@@ -41,7 +60,8 @@ const params = {
   mods: p.any({ default: null, doc: 'several modules' }),
 };
 
-const listed = async (persist: boolean, ctx: StateContext): Promise<Set<string>> => new Set(texts(persist ? await ctx.call('kmod.mod_list', true) : await ctx.call('kmod.mod_list')));
+const listed = async (persist: boolean, ctx: StateContext): Promise<Set<string>> =>
+  new Set(texts(persist ? await ctx.call('kmod.mod_list', true) : await ctx.call('kmod.mod_list')));
 
 const present = state({
   doc: 'Modules that shall be loaded.',
@@ -61,7 +81,12 @@ const present = state({
         const available = new Set(texts(await ctx.call('kmod.available')));
         const unknown = missing.filter((mod) => !available.has(mod));
         if (unknown.length > 0) comments.push(`${subject(unknown)} unavailable`);
-        const done = await each(missing.filter((mod) => available.has(mod)), 'load', 'loaded', (mod) => ctx.call('kmod.load', mod, persist));
+        const done = await each(
+          missing.filter((mod) => available.has(mod)),
+          'load',
+          'loaded',
+          (mod) => ctx.call('kmod.load', mod, persist),
+        );
         const comment = [...comments, ...done.comments].join('\n');
         return ctx.result({ result: done.ok && unknown.length === 0, comment, changes: done.changes });
       },
@@ -72,7 +97,12 @@ const present = state({
 const absent = state({
   doc: 'Modules that shall not be loaded.',
   examples: ['pcspkr:\n  kmod.absent'],
-  params: { name: params.name, persist: params.persist, comment: p.bool({ default: true, doc: 'comment the line out instead of removing it' }), mods: params.mods },
+  params: {
+    name: params.name,
+    persist: params.persist,
+    comment: p.bool({ default: true, doc: 'comment the line out instead of removing it' }),
+    mods: params.mods,
+  },
   async run({ name, persist, comment, mods }, ctx) {
     const wanted = Array.isArray(mods) ? texts(mods) : [name];
     const loaded = await listed(false, ctx);

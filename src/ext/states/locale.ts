@@ -23,7 +23,9 @@ const system = state({
       testChanges: newDict(),
       async apply() {
         try {
-          return (await ctx.call('locale.set_locale', name)) ? undefined : ctx.fail(`Failed to set system locale to ${name}`);
+          return (await ctx.call('locale.set_locale', name))
+            ? undefined
+            : ctx.fail(`Failed to set system locale to ${name}`);
         } catch (error) {
           return failed(error);
         }

@@ -1,5 +1,17 @@
 // State module `module`: calls execution functions as part of a run.
-import { defineState, dictEntries, type FunctionInfo, isDict, newDict, p, type PlainDict, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
+import {
+  defineState,
+  dictEntries,
+  type FunctionInfo,
+  isDict,
+  newDict,
+  type PlainDict,
+  p,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
 import { messageOf } from '../../base/errors/index.ts';
 
@@ -39,7 +51,9 @@ function bindOld(info: FunctionInfo, given: PlainDict): Bound {
     else if (param.required) missing.push(written(name));
     else args.push(param.default);
   }
-  return missing.length > 0 ? { problem: `The following arguments are missing: ${missing.join(' ')}` } : { args, kwargs };
+  return missing.length > 0
+    ? { problem: `The following arguments are missing: ${missing.join(' ')}` }
+    : { args, kwargs };
 }
 
 async function runOld(name: string, given: PlainDict, ctx: StateContext): Promise<StateResult> {
@@ -104,7 +118,10 @@ async function runNew(given: PlainDict, ctx: StateContext): Promise<StateResult>
       if (succeeded(answer)) {
         successes.push(`${fun}: ${isDict(answer) ? pyStr(comment ?? 'Success') : pyStr(answer)}`);
         changes[fun] = answer;
-      } else failures.push(isDict(answer) ? `'${fun}' failed: ${pyStr(comment ?? '(error message N/A)')}` : `'${fun}': ${pyStr(answer)}`);
+      } else
+        failures.push(
+          isDict(answer) ? `'${fun}' failed: ${pyStr(comment ?? '(error message N/A)')}` : `'${fun}': ${pyStr(answer)}`,
+        );
     } catch (error) {
       failures.push(`'${fun}' failed: ${messageOf(error)}`);
     }
@@ -114,21 +131,33 @@ async function runNew(given: PlainDict, ctx: StateContext): Promise<StateResult>
 
 const run = state({
   doc: 'Calls execution functions. New form: a key per function; old form: the function as `name`, its arguments beside it.',
-  examples: ['reload-units:\n  module.run:\n    - service.systemctl_reload:', 'fetch:\n  module.run:\n    - name: network.ip_addrs\n    - interface: eth0'],
+  examples: [
+    'reload-units:\n  module.run:\n    - service.systemctl_reload:',
+    'fetch:\n  module.run:\n    - name: network.ip_addrs\n    - interface: eth0',
+  ],
   params: { kwargs: p.kwargs({ doc: 'functions with their arguments, or `name` and arguments' }) },
   run({ kwargs }, ctx) {
     const { name, __reqs__: _reqs, sfun: _sfun, ...given } = kwargs;
     const keys = Object.keys(given);
     const old = keys.some((key) => !key.includes('.')) || (keys.length === 0 && name !== undefined);
-    return old ? runOld(pyStr(name ?? ctx.low['name'] ?? ''), newDict(Object.entries(given)), ctx) : runNew(newDict(Object.entries(given)), ctx);
+    return old
+      ? runOld(pyStr(name ?? ctx.low['name'] ?? ''), newDict(Object.entries(given)), ctx)
+      : runNew(newDict(Object.entries(given)), ctx);
   },
 });
 
 const wait = state({
   doc: 'Calls a function only when something it watches changed.',
-  examples: ['reload-units:\n  module.wait:\n    - name: service.systemctl_reload\n    - watch:\n      - file: /etc/systemd/system/x.service'],
+  examples: [
+    'reload-units:\n  module.wait:\n    - name: service.systemctl_reload\n    - watch:\n      - file: /etc/systemd/system/x.service',
+  ],
   params: { name: p.string({ doc: 'the function' }), kwargs: p.kwargs({ doc: 'its arguments' }) },
   run: (_, ctx) => ctx.ok(''),
 });
 
-export default defineState({ name: 'module', doc: 'Calls execution functions.', functions: { run, wait, watch: wait }, modWatch: run });
+export default defineState({
+  name: 'module',
+  doc: 'Calls execution functions.',
+  functions: { run, wait, watch: wait },
+  modWatch: run,
+});

@@ -1,5 +1,15 @@
 // State module `ssh_auth`: keys that may log in as a user.
-import { type ArgsOf, defineState, newDict, p, type PlainDict, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
+import {
+  type ArgsOf,
+  defineState,
+  newDict,
+  type PlainDict,
+  p,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
 import { keyLine } from '../modules/ssh/keys.ts';
 import { words } from '../modules/support/text.ts';
@@ -34,7 +44,12 @@ function keyOf(args: Args): Key {
     return { key, enc: args.enc, comment: rest.length > 0 ? rest.join(' ') : args.comment, options };
   }
   const [enc = '', key = '', ...rest] = words(match[2] ?? '');
-  return { key, enc, comment: rest.length > 0 ? rest.join(' ') : args.comment, options: match[1] ? match[1].split(',') : options };
+  return {
+    key,
+    enc,
+    comment: rest.length > 0 ? rest.join(' ') : args.comment,
+    options: match[1] ? match[1].split(',') : options,
+  };
 }
 
 const noted = (ctx: StateContext): string | undefined => {
@@ -42,17 +57,28 @@ const noted = (ctx: StateContext): string | undefined => {
   ctx.cache.delete('ssh_auth.error');
   return typeof error === 'string' ? error : undefined;
 };
-const about = (args: Args): PlainDict => newDict([['config', args.config], ['fingerprint_hash_type', args.fingerprint_hash_type]]);
+const about = (args: Args): PlainDict =>
+  newDict([
+    ['config', args.config],
+    ['fingerprint_hash_type', args.fingerprint_hash_type],
+  ]);
 
 /** What would become of the keys of a file. */
 async function fileForecast(args: Args, remove: boolean, ctx: StateContext): Promise<StateResult> {
-  const keys = plain(await ctx.callWith('ssh.check_key_file', [args.user, args.source, args.config], { saltenv: ctx.saltenv, fingerprint_hash_type: args.fingerprint_hash_type }));
+  const keys = plain(
+    await ctx.callWith('ssh.check_key_file', [args.user, args.source, args.config], {
+      saltenv: ctx.saltenv,
+      fingerprint_hash_type: args.fingerprint_hash_type,
+    }),
+  );
   const rows = Object.entries(keys)
     .filter(([, status]) => status !== (remove ? 'add' : 'exists'))
     .map(([key, status]) => `Set to ${remove ? 'remove' : pyStr(status)}: ${key}\n`);
   if (rows.length > 0) return ctx.result({ result: null, comment: rows.join('') });
   const error = noted(ctx);
-  return error ? ctx.fail(error) : ctx.ok(`All host keys in file ${args.source} are already ${remove ? 'absent' : 'present'}`);
+  return error
+    ? ctx.fail(error)
+    : ctx.ok(`All host keys in file ${args.source} are already ${remove ? 'absent' : 'present'}`);
 }
 
 const check = (args: Args, { key, enc, comment, options }: Key, ctx: StateContext): Promise<Value> =>
@@ -61,14 +87,23 @@ const check = (args: Args, { key, enc, comment, options }: Key, ctx: StateContex
 async function forecast(args: Args, key: Key, ctx: StateContext): Promise<StateResult> {
   const status = await check(args, key, ctx);
   if (status === 'exists') return ctx.ok(`The authorized host key ${key.key} is already present for user ${args.user}`);
-  return ctx.result({ result: null, comment: `Key ${key.key} for user ${args.user} is set to be ${status === 'update' ? 'updated' : 'added'}` });
+  return ctx.result({
+    result: null,
+    comment: `Key ${key.key} for user ${args.user} is set to be ${status === 'update' ? 'updated' : 'added'}`,
+  });
 }
 
 async function put(args: Args, { key, enc, comment, options }: Key, ctx: StateContext): Promise<StateResult> {
   let status: Value;
-  if (args.source === '') status = await ctx.callWith('ssh.set_auth_key', [args.user, key], { ...about(args), enc, comment, options });
+  if (args.source === '')
+    status = await ctx.callWith('ssh.set_auth_key', [args.user, key], { ...about(args), enc, comment, options });
   else if (!(await ctx.files.cacheFile(args.source, { saltenv: ctx.saltenv }))) status = 'no key';
-  else status = await ctx.callWith('ssh.set_auth_key_from_file', [args.user, args.source], { ...about(args), saltenv: ctx.saltenv, options: args.options });
+  else
+    status = await ctx.callWith('ssh.set_auth_key_from_file', [args.user, args.source], {
+      ...about(args),
+      saltenv: ctx.saltenv,
+      options: args.options,
+    });
   const name = args.source === '' ? key : args.name;
   const what = `The authorized host key ${name}`;
   switch (status) {
@@ -81,7 +116,9 @@ async function put(args: Args, { key, enc, comment, options }: Key, ctx: StateCo
     case 'no key':
       return ctx.fail(`Failed to add the ssh key. Source file ${args.source} is missing`);
     case 'fail':
-      return ctx.fail(noted(ctx) ?? 'Failed to add the ssh key. Is the home directory available, and/or does the key file exist?');
+      return ctx.fail(
+        noted(ctx) ?? 'Failed to add the ssh key. Is the home directory available, and/or does the key file exist?',
+      );
     default:
       return ctx.fail('Invalid public ssh key, most likely has spaces or invalid syntax');
   }
@@ -105,7 +142,10 @@ async function makeAbsent(args: Args, ctx: StateContext): Promise<StateResult> {
   if (fromFile && !(await ctx.files.cacheFile(args.source, { saltenv: ctx.saltenv }))) return ctx.ok('');
   const comment = pyStr(
     fromFile
-      ? await ctx.callWith('ssh.rm_auth_key_from_file', [args.user, args.source, args.config], { saltenv: ctx.saltenv, fingerprint_hash_type: args.fingerprint_hash_type })
+      ? await ctx.callWith('ssh.rm_auth_key_from_file', [args.user, args.source, args.config], {
+          saltenv: ctx.saltenv,
+          fingerprint_hash_type: args.fingerprint_hash_type,
+        })
       : await ctx.callWith('ssh.rm_auth_key', [args.user, key.key], about(args)),
   );
   if (comment === 'User authorized keys file not present') return ctx.fail(comment);
@@ -130,7 +170,11 @@ const absent = state({
 const manage = state({
   doc: 'Exactly these keys may log in as a user.',
   examples: ['root-keys:\n  ssh_auth.manage:\n    - user: root\n    - ssh_keys:\n      - ssh-ed25519 AAAA… me'],
-  params: { name: p.string({ doc: 'any name' }), ssh_keys: p.list({ doc: 'the keys' }), ...(({ name: _, ...rest }) => rest)(withMore) },
+  params: {
+    name: p.string({ doc: 'any name' }),
+    ssh_keys: p.list({ doc: 'the keys' }),
+    ...(({ name: _, ...rest }) => rest)(withMore),
+  },
   async run({ ssh_keys: keys, ...args }, ctx) {
     const all = keys.flatMap((key) => pyStr(key).split(' '));
     const now = Object.keys(plain(await ctx.callWith('ssh.auth_keys', [], { ...about(args), user: args.user })));
@@ -154,4 +198,8 @@ const manage = state({
   },
 });
 
-export default defineState({ name: 'ssh_auth', doc: 'Keys that may log in as a user.', functions: { present, absent, manage } });
+export default defineState({
+  name: 'ssh_auth',
+  doc: 'Keys that may log in as a user.',
+  functions: { present, absent, manage },
+});

@@ -10,13 +10,19 @@ async function forecast(name: string, value: string, config: string, ctx: StateC
   const would = (comment: string): StateResult => ctx.result({ result: null, comment });
   const configured = await ctx.callWith('sysctl.show', [], { config_file: config });
   if (configured === null) {
-    return would(`Sysctl option ${name} might be changed, we failed to check config file at ${config}. The file is either unreadable, or missing.`);
+    return would(
+      `Sysctl option ${name} might be changed, we failed to check config file at ${config}. The file is either unreadable, or missing.`,
+    );
   }
   const current = pyStr((await ctx.call('sysctl.get', name)) || '');
   const known = isDict(configured) && name in configured;
   if (current === '') {
     const missing = `Sysctl value ${name} is present in configuration file but is not present in the running config.`;
-    return would(known ? `${missing} The value ${name} is set to be changed to ${value}` : `Sysctl option ${name} would be changed to ${value}`);
+    return would(
+      known
+        ? `${missing} The value ${name} is set to be changed to ${value}`
+        : `Sysctl option ${name} would be changed to ${value}`,
+    );
   }
   if (known) {
     const kept = words(pyStr((configured as Record<string, Value>)[name] ?? '')) === words(value);
@@ -37,7 +43,8 @@ const present = state({
     config: p.any({ default: null, doc: 'file it is kept in' }),
   },
   async run({ name, value, config }, ctx) {
-    const fallback = async (): Promise<Value> => ((await hasFunction(ctx, 'sysctl.default_config')) ? ctx.call('sysctl.default_config') : '/etc/sysctl.conf');
+    const fallback = async (): Promise<Value> =>
+      (await hasFunction(ctx, 'sysctl.default_config')) ? ctx.call('sysctl.default_config') : '/etc/sysctl.conf';
     const file = pyStr(config ?? (await fallback()));
     const shown = pyStr(value);
     if (ctx.test) return forecast(name, shown, file, ctx);
@@ -48,7 +55,8 @@ const present = state({
       if (!isExpected(error)) throw error;
       return ctx.fail(`Failed to set ${name} to ${shown}: ${failureOf(error).message}`);
     }
-    if (done === 'Updated') return ctx.ok(`Updated sysctl value ${name} = ${shown}`, { changes: newDict([[name, value]]) });
+    if (done === 'Updated')
+      return ctx.ok(`Updated sysctl value ${name} = ${shown}`, { changes: newDict([[name, value]]) });
     return ctx.ok(done === 'Already set' ? `Sysctl value ${name} = ${shown} is already set` : '');
   },
 });

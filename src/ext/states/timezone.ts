@@ -1,11 +1,14 @@
 // State module `timezone`: the time zone of the machine.
-import { defineState, newDict, p, type Value, state } from 'halite/sdk';
+import { defineState, newDict, p, state, type Value } from 'halite/sdk';
 import { failureOf, isExpected } from './support/calls.ts';
 
 const system = state({
   doc: 'The time zone of the machine, and whether its clock runs in UTC.',
   examples: ['Europe/Berlin:\n  timezone.system:\n    - utc: true'],
-  params: { name: p.string({ doc: 'the zone' }), utc: p.bool({ default: true, doc: 'the hardware clock runs in UTC' }) },
+  params: {
+    name: p.string({ doc: 'the zone' }),
+    utc: p.bool({ default: true, doc: 'the hardware clock runs in UTC' }),
+  },
   async run({ name, utc }, ctx) {
     let same: Value;
     try {
@@ -16,8 +19,12 @@ const system = state({
     }
     const isUtc = (await ctx.call('timezone.get_hwclock')) !== 'localtime';
     const [setZone, setUtc] = [same !== true, utc && !isUtc];
-    if (!setZone && !setUtc) return ctx.ok([`Timezone ${name} already set`, ...(utc ? [`UTC already set to ${name}`] : [])].join(', '));
-    const would = [...(setZone ? [`Timezone ${name} needs to be set`] : []), ...(setUtc ? ['UTC needs to be set to True'] : [])];
+    if (!setZone && !setUtc)
+      return ctx.ok([`Timezone ${name} already set`, ...(utc ? [`UTC already set to ${name}`] : [])].join(', '));
+    const would = [
+      ...(setZone ? [`Timezone ${name} needs to be set`] : []),
+      ...(setUtc ? ['UTC needs to be set to True'] : []),
+    ];
     return ctx.change(newDict(), '', {
       test: would.join(', '),
       async apply() {

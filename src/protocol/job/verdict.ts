@@ -25,6 +25,19 @@ export const reasonTexts = {
 } as const;
 export type ReasonCode = keyof typeof reasonTexts;
 
+/** Reasons that say the minion was not connected, in Salt's sense of `[Not connected]`. */
+const notConnected: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
+  'never-connected',
+  'connection-lost',
+  'not-subscribed',
+  'key-pending',
+  'key-rejected',
+  'key-denied',
+  'no-key',
+  'too-old',
+]);
+export const saysConnected = (code: ReasonCode): boolean => !notConnected.has(code);
+
 export interface Reason {
   readonly code: ReasonCode;
   readonly text: string;

@@ -3,7 +3,20 @@ import { randomInt } from 'node:crypto';
 import { defineModule, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { which } from '../support/which.ts';
-import { installFile, isMeant, type Job, needsChange, NO_IDENTIFIER, readRaw, readTable, type Special, type Table, type TimeField, timeFields, writeTable } from './table.ts';
+import {
+  installFile,
+  isMeant,
+  type Job,
+  NO_IDENTIFIER,
+  needsChange,
+  readRaw,
+  readTable,
+  type Special,
+  type Table,
+  type TimeField,
+  timeFields,
+  writeTable,
+} from './table.ts';
 
 type Times = Record<TimeField, string>;
 const asDict = (entry: object): PlainDict => newDict(Object.entries(entry) as [string, Value][]);
@@ -15,7 +28,12 @@ const tableDict = (table: Table): PlainDict =>
     ['env', table.env.map(asDict)],
   ]);
 
-const ranges: Readonly<Record<string, readonly [number, number]>> = { minute: [0, 59], hour: [0, 23], month: [1, 12], dayweek: [0, 6] };
+const ranges: Readonly<Record<string, readonly [number, number]>> = {
+  minute: [0, 59],
+  hour: [0, 23],
+  month: [1, 12],
+  dayweek: [0, 6],
+};
 
 /** Chooses where `random` or a range `5:10` is given. */
 function chosenTimes(times: Times): Times {
@@ -29,7 +47,11 @@ function chosenTimes(times: Times): Times {
       made[field] = String(randomInt(from, to + 1));
     }
   }
-  const days = ['4', '6', '9', '11'].includes(made.month) ? 30 : ['1', '3', '5', '7', '8', '10', '12'].includes(made.month) ? 31 : 28;
+  const days = ['4', '6', '9', '11'].includes(made.month)
+    ? 30
+    : ['1', '3', '5', '7', '8', '10', '12'].includes(made.month)
+      ? 31
+      : 28;
   if (times.daymonth === 'random') made.daymonth = String(randomInt(1, days + 1));
   return made;
 }
@@ -57,7 +79,13 @@ const kept = <T extends Value>(old: T, now: T): T => (needsChange(old, now) ? no
 const identifierText = (identifier: Value): string | null => (identifier ? pyStr(identifier) : null);
 
 /** Adds an entry or changes the one that is meant: `new`, `updated`, `present`, or what crontab said. */
-async function put(user: string, wish: Wish, times: Times | undefined, spec: string | undefined, ctx: ModuleContext): Promise<string> {
+async function put(
+  user: string,
+  wish: Wish,
+  times: Times | undefined,
+  spec: string | undefined,
+  ctx: ModuleContext,
+): Promise<string> {
   const table = await readTable(user, ctx);
   const entry = [...table.crons, ...table.special].find((item) => isMeant(item, wish.cmd, wish.identifier));
   let identifier = identifierText(wish.identifier);
@@ -65,10 +93,13 @@ async function put(user: string, wish: Wish, times: Times | undefined, spec: str
   let chosen = times;
   if (entry) {
     const old = entry as Partial<Job & Special> & (Job | Special);
-    const own = times ? [...timeFields.map((field) => [old[field], times[field]] as const), [old.spec, null] as const] : [[old.spec, spec ?? null] as const];
+    const own = times
+      ? [...timeFields.map((field) => [old[field], times[field]] as const), [old.spec, null] as const]
+      : [[old.spec, spec ?? null] as const];
     const otherKind = times ? 'spec' in entry : !('spec' in entry);
     if (!otherKind && !differs(entry, wish, own)) return 'present';
-    if (times) chosen = Object.fromEntries(timeFields.map((field) => [field, kept(old[field] ?? '*', times[field])])) as Times;
+    if (times)
+      chosen = Object.fromEntries(timeFields.map((field) => [field, kept(old[field] ?? '*', times[field])])) as Times;
     made = { ...wish, comment: kept(entry.comment, wish.comment), commented: wish.commented };
     identifier = entry.identifier && !needsChange(entry.identifier, identifier) ? entry.identifier : identifier;
     const list: (Job | Special)[] = 'spec' in entry ? table.special : table.crons;
@@ -80,7 +111,12 @@ async function put(user: string, wish: Wish, times: Times | undefined, spec: str
   return (await writeTable(user, table, ctx)) ?? (entry ? 'updated' : 'new');
 }
 
-async function take<T extends Job | Special>(user: string, pick: (table: Table) => T[], fits: (entry: T) => boolean, ctx: ModuleContext): Promise<string> {
+async function take<T extends Job | Special>(
+  user: string,
+  pick: (table: Table) => T[],
+  fits: (entry: T) => boolean,
+  ctx: ModuleContext,
+): Promise<string> {
   const table = await readTable(user, ctx);
   const list = pick(table);
   const at = list.findIndex(fits);
@@ -108,7 +144,16 @@ const wishParams = {
   identifier: p.any({ default: null, doc: 'name of the entry, so that its command may change' }),
 };
 const small = (value: Value): string => pyStr(value).toLowerCase();
-const jobParams = { user, minute: p.any(), hour: p.any(), daymonth: p.any(), month: p.any(), dayweek: p.any(), cmd, ...wishParams };
+const jobParams = {
+  user,
+  minute: p.any(),
+  hour: p.any(),
+  daymonth: p.any(),
+  month: p.any(),
+  dayweek: p.any(),
+  cmd,
+  ...wishParams,
+};
 
 const list = fn({
   doc: 'The crontab of a user as data.',
@@ -119,11 +164,25 @@ const list = fn({
 const rmJob = fn({
   doc: 'Removes a job.',
   examples: ["salt '*' cron.rm_job root /usr/local/weekly"],
-  params: { user, cmd, minute: time, hour: time, daymonth: time, month: time, dayweek: time, identifier: p.any({ default: null }) },
+  params: {
+    user,
+    cmd,
+    minute: time,
+    hour: time,
+    daymonth: time,
+    month: time,
+    dayweek: time,
+    identifier: p.any({ default: null }),
+  },
   run(args, ctx) {
     const fits = (entry: Job): boolean =>
       isMeant(entry, args.cmd, args.identifier) &&
-      timeFields.every((field) => args[field] === null || entry[field] === pyStr(args[field]) || (small(args[field]) === 'random' && entry[field] !== '*'));
+      timeFields.every(
+        (field) =>
+          args[field] === null ||
+          entry[field] === pyStr(args[field]) ||
+          (small(args[field]) === 'random' && entry[field] !== '*'),
+      );
     return take(args.user, (table) => table.crons, fits, ctx);
   },
 });
@@ -162,7 +221,9 @@ export default defineModule({
       params: { user, identifier: p.any({ default: null }), cmd: p.any({ default: null }) },
       async run(args, ctx) {
         const table = await readTable(args.user, ctx);
-        const entry = [...table.crons, ...table.special].find((item) => (args.identifier ? item.identifier === args.identifier : item.cmd === args.cmd));
+        const entry = [...table.crons, ...table.special].find((item) =>
+          args.identifier ? item.identifier === args.identifier : item.cmd === args.cmd,
+        );
         return entry ? asDict(entry) : false;
       },
     }),
@@ -179,7 +240,8 @@ export default defineModule({
       doc: 'Adds a job that runs at a special time (@daily, @reboot) or changes it.',
       examples: [`salt '*' cron.set_special root @hourly 'echo foobar'`],
       params: { user, special: p.string(), cmd, ...wishParams },
-      run: ({ user: whose, special, cmd: command, ...wish }, ctx) => put(whose, { cmd: command, ...wish }, undefined, special, ctx),
+      run: ({ user: whose, special, cmd: command, ...wish }, ctx) =>
+        put(whose, { cmd: command, ...wish }, undefined, special, ctx),
     }),
     rm_job: rmJob,
     rm: rmJob,
@@ -188,7 +250,13 @@ export default defineModule({
       examples: [`salt '*' cron.rm_special root /usr/bin/foo`],
       params: { user, cmd, special: p.string({ default: null }), identifier: p.any({ default: null }) },
       run: (args, ctx) =>
-        take(args.user, (table) => table.special, (entry) => isMeant(entry, args.cmd, args.identifier) && (args.special === null || entry.spec === args.special), ctx),
+        take(
+          args.user,
+          (table) => table.special,
+          (entry) =>
+            isMeant(entry, args.cmd, args.identifier) && (args.special === null || entry.spec === args.special),
+          ctx,
+        ),
     }),
     set_env: fn({
       doc: 'Sets a variable in a crontab: new, updated or present.',

@@ -1,5 +1,5 @@
 // Execution module `ini`: options and sections of INI files.
-import { defineModule, dictEntries, fn, isDict, newDict, p, type PlainDict, type Value } from 'halite/sdk';
+import { defineModule, dictEntries, fn, isDict, newDict, type PlainDict, p, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { plainOf, readIni, Section, writeIni } from './ini-file.ts';
 
@@ -13,7 +13,9 @@ const option = p.string({ doc: 'the option' });
 function entriesOf(value: Value): [string, Value][] {
   if (value === null) return [];
   const parts = Array.isArray(value) ? value : [value];
-  return parts.flatMap((part) => (isDict(part) ? dictEntries(part).map(([key, item]): [string, Value] => [pyStr(key), item]) : []));
+  return parts.flatMap((part) =>
+    isDict(part) ? dictEntries(part).map(([key, item]): [string, Value] => [pyStr(key), item]) : [],
+  );
 }
 
 export default defineModule({
@@ -24,7 +26,13 @@ export default defineModule({
     set_option: fn({
       doc: 'Sets options of sections; what changed.',
       examples: [`salt '*' ini.set_option /path/to/ini '{section_foo: {key: value}}'`],
-      params: { file_name: file, sections: p.any({ default: null, doc: 'section → option → value; options outside sections beside them' }), separator, encoding, no_spaces: p.bool({ default: false, doc: 'no spaces around the separator' }) },
+      params: {
+        file_name: file,
+        sections: p.any({ default: null, doc: 'section → option → value; options outside sections beside them' }),
+        separator,
+        encoding,
+        no_spaces: p.bool({ default: false, doc: 'no spaces around the separator' }),
+      },
       run(args) {
         const ini = readIni(args.file_name, args.separator, args.encoding, args.no_spaces);
         const changes = ini.update(entriesOf(args.sections));

@@ -79,7 +79,8 @@ export class Section {
   update(values: Iterable<readonly [string, Value | Section]>): PlainDict {
     const changes = newDict();
     for (const [key, value] of values) {
-      if (value instanceof Section || (value !== null && isDict(value as Value))) this.#updateSection(key, value as Section | PlainDict, changes);
+      if (value instanceof Section || (value !== null && isDict(value as Value)))
+        this.#updateSection(key, value as Section | PlainDict, changes);
       else this.#updateOption(key, pyStr(value as Value), changes);
     }
     return changes;
@@ -88,13 +89,17 @@ export class Section {
   #updateOption(key: string, value: string, changes: PlainDict): void {
     const now = this.items.get(key);
     if (now === value) return;
-    changes[key] = newDict([['before', now === undefined ? null : plainOf(now)], ['after', value]]);
+    changes[key] = newDict([
+      ['before', now === undefined ? null : plainOf(now)],
+      ['after', value],
+    ]);
     if (now === undefined) this.#place(key, value);
     else this.items.set(key, value);
   }
 
   #updateSection(key: string, value: Section | PlainDict, changes: PlainDict): void {
-    const entries: [string, Value | Section][] = value instanceof Section ? [...value.items] : dictEntries(value).map(([name, item]) => [pyStr(name), item]);
+    const entries: [string, Value | Section][] =
+      value instanceof Section ? [...value.items] : dictEntries(value).map(([name, item]) => [pyStr(name), item]);
     const now = this.items.get(key);
     if (now instanceof Section) {
       const inner = now.update(entries);
@@ -103,7 +108,10 @@ export class Section {
     }
     const made = new Section(key, this.separator, this.noSpaces);
     made.update(entries);
-    changes[key] = newDict([['before', now === undefined ? null : now], ['after', plainOf(made, true)]]);
+    changes[key] = newDict([
+      ['before', now === undefined ? null : now],
+      ['after', plainOf(made, true)],
+    ]);
     this.items.set(key, made);
   }
 
@@ -116,7 +124,8 @@ export class Section {
   /** The lines of the section, those of inner sections last. */
   text(): string {
     let out = '';
-    for (const [key, value] of this.items) if (typeof value === 'string') out += isNote(key) ? `${value}\n` : this.#line(key, value);
+    for (const [key, value] of this.items)
+      if (typeof value === 'string') out += isNote(key) ? `${value}\n` : this.#line(key, value);
     for (const value of this.items.values()) if (value instanceof Section) out += `\n[${value.name}]\n${value.text()}`;
     return out;
   }
@@ -125,10 +134,13 @@ export class Section {
 /** Data without the notes on comments and blank lines. */
 export function plainOf(value: string | Section, withNotes = false): Value {
   if (typeof value === 'string') return value;
-  return newDict([...value.items].filter(([key]) => withNotes || !isNote(key)).map(([key, item]) => [key, plainOf(item)]));
+  return newDict(
+    [...value.items].filter(([key]) => withNotes || !isNote(key)).map(([key, item]) => [key, plainOf(item)]),
+  );
 }
 
-const nodeEncoding = (encoding: string | null): BufferEncoding => (/^(latin-?1|iso-?8859-?1)$/i.test(encoding ?? '') ? 'latin1' : 'utf8');
+const nodeEncoding = (encoding: string | null): BufferEncoding =>
+  /^(latin-?1|iso-?8859-?1)$/i.test(encoding ?? '') ? 'latin1' : 'utf8';
 
 /** Reads a file; one that does not exist is empty. */
 export function readIni(path: string, separator: string, encoding: string | null, noSpaces = false): Section {

@@ -18,11 +18,14 @@ export function parseLine(line: string): Entry | undefined {
   return Object.fromEntries(keys.map((key, at) => [key, parts[at] ?? '0'])) as Entry;
 }
 
-const lineOf = (entry: Entry): string => `${entry.device}\t\t${entry.name}\t${entry.fstype}\t${entry.opts}\t${entry.dump} ${entry.pass_num}`;
+const lineOf = (entry: Entry): string =>
+  `${entry.device}\t\t${entry.name}\t${entry.fstype}\t${entry.opts}\t${entry.dump} ${entry.pass_num}`;
 const sameOptions = (a: string, b: string): boolean => a.split(',').sort().join() === b.split(',').sort().join();
 
 function matches(entry: Entry, wanted: Partial<Entry>): boolean {
-  return (Object.entries(wanted) as [Key, string][]).every(([key, value]) => (key === 'opts' ? sameOptions(entry.opts, value) : entry[key] === value));
+  return (Object.entries(wanted) as [Key, string][]).every(([key, value]) =>
+    key === 'opts' ? sameOptions(entry.opts, value) : entry[key] === value,
+  );
 }
 
 /** Mount point → entry; the second of the same name has `_` behind it. */
@@ -35,7 +38,13 @@ export function readFstab(path: string): PlainDict {
     let { name } = entry;
     while (name in found) name += '_';
     const { device, fstype, opts, dump, pass_num: pass } = entry;
-    found[name] = newDict([['device', device], ['fstype', fstype], ['opts', opts.split(',')], ['dump', dump], ['pass', pass]]);
+    found[name] = newDict([
+      ['device', device],
+      ['fstype', fstype],
+      ['opts', opts.split(',')],
+      ['dump', dump],
+      ['pass', pass],
+    ]);
   }
   return found;
 }
@@ -64,11 +73,26 @@ export function removeEntry(name: string, device: Value, path: string): boolean 
   return true;
 }
 
-const special = ['none', 'tmpfs', 'sysfs', 'proc', 'fusectl', 'debugfs', 'securityfs', 'devtmpfs', 'cgroup', 'nfs', 'nfs4', 'glusterfs', 'btrfs'];
+const special = [
+  'none',
+  'tmpfs',
+  'sysfs',
+  'proc',
+  'fusectl',
+  'debugfs',
+  'securityfs',
+  'devtmpfs',
+  'cgroup',
+  'nfs',
+  'nfs4',
+  'glusterfs',
+  'btrfs',
+];
 
 /** The keys that say which line is meant. */
 function matchKeys(matchOn: Value, fstype: string): Key[] {
-  if (!Array.isArray(matchOn) && typeof matchOn !== 'string') throw commandError('match_on must be a string or list of strings');
+  if (!Array.isArray(matchOn) && typeof matchOn !== 'string')
+    throw commandError('match_on must be a string or list of strings');
   if (matchOn === 'auto') return [special.includes(fstype) ? 'name' : 'device'];
   const wanted = (Array.isArray(matchOn) ? matchOn : [matchOn]).map(pyStr);
   const wrong = wanted.filter((key) => !(keys as readonly string[]).includes(key));
@@ -86,7 +110,9 @@ export interface SetOptions {
 
 /** `present`, `new` or `change`; under test nothing is written. */
 export function setEntry(entry: Entry, options: SetOptions): string {
-  const wanted = Object.fromEntries(matchKeys(options.matchOn, entry.fstype).map((key) => [key, entry[key]])) as Partial<Entry>;
+  const wanted = Object.fromEntries(
+    matchKeys(options.matchOn, entry.fstype).map((key) => [key, entry[key]]),
+  ) as Partial<Entry>;
   if (!isFile(options.config)) throw commandError(`Bad config file "${options.config}"`);
   let status: string | undefined;
   const rows = readRows(options.config).map((line) => {

@@ -2,8 +2,8 @@
 import { existsSync, mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { defineModule, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { dumpYaml, loadYaml } from '../../../base/codec/yaml/index.ts';
 import { pyStr } from '../../../base/codec/python/index.ts';
+import { dumpYaml, loadYaml } from '../../../base/codec/yaml/index.ts';
 import { groupByName, userByName } from '../support/accounts.ts';
 import { readText } from '../support/read.ts';
 import { lines, words } from '../support/text.ts';
@@ -24,7 +24,12 @@ function plainOptions(text: string): string[] {
 /** Mount point → device, as `mount -l` prints it: it knows names that the kernel does not. */
 async function listed(ctx: ModuleContext): Promise<Map<string, string>> {
   const { stdout } = await askTool(ctx, 'mount', ['-l']);
-  return new Map(lines(stdout).map((line) => words(line)).filter((row) => row.length >= 3).map((row) => [row[2] as string, row[0] as string]));
+  return new Map(
+    lines(stdout)
+      .map((line) => words(line))
+      .filter((row) => row.length >= 3)
+      .map((row) => [row[2] as string, row[0] as string]),
+  );
 }
 
 async function active(extended: boolean, ctx: ModuleContext): Promise<PlainDict> {
@@ -34,11 +39,18 @@ async function active(extended: boolean, ctx: ModuleContext): Promise<PlainDict>
   if (info === undefined) {
     for (const row of lines(readText('/proc/self/mounts') ?? '').map(words)) {
       const [device = '', name = '', fstype = '', opts = ''] = row;
-      found[name] = newDict([['device', device], ['alt_device', names.get(name) ?? null], ['fstype', fstype], ['opts', plainOptions(opts)]]);
+      found[name] = newDict([
+        ['device', device],
+        ['alt_device', names.get(name) ?? null],
+        ['fstype', fstype],
+        ['opts', plainOptions(opts)],
+      ]);
     }
     return found;
   }
-  const ids = (await ctx.registry.functionInfo('modules', 'disk.blkid')) ? ((await ctx.call('disk.blkid')) as PlainDict) : newDict();
+  const ids = (await ctx.registry.functionInfo('modules', 'disk.blkid'))
+    ? ((await ctx.call('disk.blkid')) as PlainDict)
+    : newDict();
   for (const row of lines(info).map(words)) {
     const at = row.indexOf('-');
     const [major = '', minor = ''] = (row[2] ?? '').split(':');
@@ -64,13 +76,24 @@ async function active(extended: boolean, ctx: ModuleContext): Promise<PlainDict>
 }
 
 function swaps(): PlainDict {
-  const rows = lines(readText('/proc/swaps') ?? '').filter((line) => !line.startsWith('Filename')).map(words);
+  const rows = lines(readText('/proc/swaps') ?? '')
+    .filter((line) => !line.startsWith('Filename'))
+    .map(words);
   return newDict(
-    rows.map(([name = '', type = '', size = '', used = '', priority = '']) => [name, newDict([['type', type], ['size', size], ['used', used], ['priority', priority]])]),
+    rows.map(([name = '', type = '', size = '', used = '', priority = '']) => [
+      name,
+      newDict([
+        ['type', type],
+        ['size', size],
+        ['used', used],
+        ['priority', priority],
+      ]),
+    ]),
   );
 }
 
-const optionList = (opts: Value): string[] => (Array.isArray(opts) ? opts.map(pyStr) : opts === null ? [] : pyStr(opts).split(','));
+const optionList = (opts: Value): string[] =>
+  Array.isArray(opts) ? opts.map(pyStr) : opts === null ? [] : pyStr(opts).split(',');
 
 /** Runs mount or umount, as another user on wish; True, or what it complained about. */
 async function run(words: string[], user: Value, ctx: ModuleContext): Promise<Value> {
@@ -108,7 +131,8 @@ async function remount(request: MountRequest, ctx: ModuleContext): Promise<Value
   return run(['mount', '-o', opts.join(','), ...type, '--', pyStr(request.device), request.name], request.user, ctx);
 }
 
-const cacheFile = (ctx: ModuleContext): string => join(pyStr(ctx.opts['cachedir'] ?? '/var/cache/salt/minion'), 'mounts');
+const cacheFile = (ctx: ModuleContext): string =>
+  join(pyStr(ctx.opts['cachedir'] ?? '/var/cache/salt/minion'), 'mounts');
 
 function readCache(ctx: ModuleContext): PlainDict {
   try {
@@ -132,16 +156,36 @@ function mountOf(path: string): string {
 
 const name = p.path({ doc: 'mount point' });
 const config = p.path({ default: '/etc/fstab', doc: 'the table' });
-const mountParams = { mkmnt: p.bool({ default: false, doc: 'make the mount point' }), fstype: p.string({ default: '' }), opts: p.any({ default: 'defaults' }), user: p.any({ default: null, doc: 'mount as this user' }) };
+const mountParams = {
+  mkmnt: p.bool({ default: false, doc: 'make the mount point' }),
+  fstype: p.string({ default: '' }),
+  opts: p.any({ default: 'defaults' }),
+  user: p.any({ default: null, doc: 'mount as this user' }),
+};
 
 export default defineModule({
   name: 'mount',
   doc: 'Mounted filesystems, swap, and the table they are mounted from at boot.',
   available: () => process.platform === 'linux' || 'mount: only Linux is supported',
   functions: {
-    active: fn({ doc: 'What is mounted now.', examples: ["salt '*' mount.active"], params: { extended: p.bool({ default: false, doc: 'with ids and options of the filesystem' }) }, run: (args, ctx) => active(args.extended, ctx) }),
-    fstab: fn({ doc: 'The table as data.', examples: ["salt '*' mount.fstab"], params: { config }, run: (args) => readFstab(args.config) }),
-    rm_fstab: fn({ doc: 'Removes a line from the table.', examples: ["salt '*' mount.rm_fstab /mnt/foo /dev/sdg"], params: { name, device: p.any(), config }, run: (args) => removeEntry(args.name, args.device, args.config) }),
+    active: fn({
+      doc: 'What is mounted now.',
+      examples: ["salt '*' mount.active"],
+      params: { extended: p.bool({ default: false, doc: 'with ids and options of the filesystem' }) },
+      run: (args, ctx) => active(args.extended, ctx),
+    }),
+    fstab: fn({
+      doc: 'The table as data.',
+      examples: ["salt '*' mount.fstab"],
+      params: { config },
+      run: (args) => readFstab(args.config),
+    }),
+    rm_fstab: fn({
+      doc: 'Removes a line from the table.',
+      examples: ["salt '*' mount.rm_fstab /mnt/foo /dev/sdg"],
+      params: { name, device: p.any(), config },
+      run: (args) => removeEntry(args.name, args.device, args.config),
+    }),
     set_fstab: fn({
       doc: 'Adds a line to the table or changes it: new, change or present.',
       examples: ["salt '*' mount.set_fstab /mnt/foo /dev/sdz1 ext4"],
@@ -160,21 +204,48 @@ export default defineModule({
       },
       run(args, ctx) {
         const escaped = (text: string): string => text.replaceAll('\\ ', '\\040');
-        const entry = { name: args.name, device: escaped(args.device), fstype: args.fstype, opts: escaped(optionList(args.opts).join(',')), dump: pyStr(args.dump), pass_num: pyStr(args.pass_num) };
-        return setEntry(entry, { config: args.config, test: args.test || ctx.test, matchOn: args.match_on, keep: args.not_change });
+        const entry = {
+          name: args.name,
+          device: escaped(args.device),
+          fstype: args.fstype,
+          opts: escaped(optionList(args.opts).join(',')),
+          dump: pyStr(args.dump),
+          pass_num: pyStr(args.pass_num),
+        };
+        return setEntry(entry, {
+          config: args.config,
+          test: args.test || ctx.test,
+          matchOn: args.match_on,
+          keep: args.not_change,
+        });
       },
     }),
     mount: fn({
       doc: 'Mounts a device: True, or what went wrong.',
       examples: ["salt '*' mount.mount /mnt/foo /dev/sdz1 True"],
-      params: { name, device: p.any({ default: false }), ...mountParams, util: p.string({ default: 'mount', doc: 'only mount is known' }) },
+      params: {
+        name,
+        device: p.any({ default: false }),
+        ...mountParams,
+        util: p.string({ default: 'mount', doc: 'only mount is known' }),
+      },
       run: (args, ctx) => (args.util === 'mount' ? mount(args, ctx) : false),
     }),
-    remount: fn({ doc: 'Mounts anew with other options.', examples: ["salt '*' mount.remount /mnt/foo /dev/sdz1 True"], params: { name, device: p.any(), ...mountParams }, run: (args, ctx) => remount(args, ctx) }),
+    remount: fn({
+      doc: 'Mounts anew with other options.',
+      examples: ["salt '*' mount.remount /mnt/foo /dev/sdz1 True"],
+      params: { name, device: p.any(), ...mountParams },
+      run: (args, ctx) => remount(args, ctx),
+    }),
     umount: fn({
       doc: 'Unmounts: True, or what went wrong.',
       examples: ["salt '*' mount.umount /mnt/foo"],
-      params: { name, device: p.any({ default: null }), user: p.any({ default: null }), util: p.string({ default: 'mount', doc: 'only mount is known' }) },
+      params: {
+        name,
+        device: p.any({ default: null }),
+        user: p.any({ default: null }),
+        util: p.string({ default: 'mount', doc: 'only mount is known' }),
+      },
       async run(args, ctx): Promise<Value> {
         if (!(args.name in (await active(false, ctx)))) return `${args.name} does not have anything mounted`;
         return run(['umount', '--', args.device ? pyStr(args.device) : args.name], args.user, ctx);
@@ -196,10 +267,19 @@ export default defineModule({
       params: { name: p.path(), priority: p.any({ default: null }) },
       async run(args, ctx): Promise<Value> {
         const before = swaps()[args.name];
-        if (before !== undefined) return newDict([['stats', before], ['new', false]]);
+        if (before !== undefined)
+          return newDict([
+            ['stats', before],
+            ['new', false],
+          ]);
         await runTool(ctx, 'swapon', [...(args.priority ? ['-p', pyStr(args.priority)] : []), '--', args.name]);
         const after = swaps()[args.name];
-        return after === undefined ? newDict() : newDict([['stats', after], ['new', true]]);
+        return after === undefined
+          ? newDict()
+          : newDict([
+              ['stats', after],
+              ['new', true],
+            ]);
       },
     }),
     swapoff: fn({
@@ -212,14 +292,34 @@ export default defineModule({
         return !(args.name in swaps());
       },
     }),
-    is_mounted: fn({ doc: 'Whether something is mounted there.', examples: ["salt '*' mount.is_mounted /mnt/share"], params: { name }, run: async (args, ctx) => args.name in (await active(false, ctx)) }),
-    read_mount_cache: fn({ doc: 'How a filesystem was mounted by a state.', examples: ["salt '*' mount.read_mount_cache /mnt/share"], params: { name }, run: (args, ctx) => readCache(ctx)[args.name] ?? newDict() }),
+    is_mounted: fn({
+      doc: 'Whether something is mounted there.',
+      examples: ["salt '*' mount.is_mounted /mnt/share"],
+      params: { name },
+      run: async (args, ctx) => args.name in (await active(false, ctx)),
+    }),
+    read_mount_cache: fn({
+      doc: 'How a filesystem was mounted by a state.',
+      examples: ["salt '*' mount.read_mount_cache /mnt/share"],
+      params: { name },
+      run: (args, ctx) => readCache(ctx)[args.name] ?? newDict(),
+    }),
     write_mount_cache: fn({
       doc: 'Notes how a filesystem was mounted.',
       examples: ["salt '*' mount.write_mount_cache /mnt/share /dev/sda1 False ext4 defaults,nosuid"],
       params: { real_name: p.path(), device: p.any(), mkmnt: p.any(), fstype: p.any(), mount_opts: p.any() },
       run({ real_name, device, fstype, mkmnt, mount_opts: opts }, ctx) {
-        writeCache(Object.assign(readCache(ctx), { [real_name]: newDict([['device', device], ['fstype', fstype], ['mkmnt', mkmnt], ['opts', opts]]) }), ctx);
+        writeCache(
+          Object.assign(readCache(ctx), {
+            [real_name]: newDict([
+              ['device', device],
+              ['fstype', fstype],
+              ['mkmnt', mkmnt],
+              ['opts', opts],
+            ]),
+          }),
+          ctx,
+        );
         return true;
       },
     }),
@@ -233,12 +333,18 @@ export default defineModule({
         return true;
       },
     }),
-    get_mount_from_path: fn({ doc: 'The mount point a path is on.', examples: ["salt '*' mount.get_mount_from_path /opt/some/nested/path"], params: { path: p.path() }, run: (args) => mountOf(args.path) }),
+    get_mount_from_path: fn({
+      doc: 'The mount point a path is on.',
+      examples: ["salt '*' mount.get_mount_from_path /opt/some/nested/path"],
+      params: { path: p.path() },
+      run: (args) => mountOf(args.path),
+    }),
     get_device_from_path: fn({
       doc: 'The device a path is on.',
       examples: ["salt '*' mount.get_device_from_path /"],
       params: { path: p.path() },
-      run: async (args, ctx) => ((await active(false, ctx))[mountOf(args.path)] as { device?: Value } | undefined)?.device ?? null,
+      run: async (args, ctx) =>
+        ((await active(false, ctx))[mountOf(args.path)] as { device?: Value } | undefined)?.device ?? null,
     }),
   },
 });

@@ -15,7 +15,8 @@ export function configFile(user: User, config: string): string {
   const path = config.replace(/%(.?)/g, (_, sign: string) => {
     if (sign === '') throw commandError("AuthorizedKeysFile path: Last character can't be escape character");
     const meaning: Readonly<Record<string, string>> = { '%': '%', u: user.name, h: user.home };
-    if (!Object.hasOwn(meaning, sign)) throw commandError(`AuthorizedKeysFile path: unknown token character "%${sign}"`);
+    if (!Object.hasOwn(meaning, sign))
+      throw commandError(`AuthorizedKeysFile path: unknown token character "%${sign}"`);
     return meaning[sign] as string;
   });
   return path.startsWith('/') ? path : join(user.home, path);
@@ -52,13 +53,15 @@ function check(request: Request): 'add' | 'update' | 'exists' {
 
 /** Every line but empty ones, changed where the key is meant; undefined drops a line. */
 function editLines(path: string, key: string, now: string | undefined): void {
-  const rows = readFileSync(path, 'utf8').split('\n').flatMap((raw) => {
-    const line = raw.trim();
-    if (line === '') return [];
-    const parts = line.startsWith('#') ? [] : words(keyLine.exec(line)?.[2] ?? '');
-    if (parts[1] !== key) return [line];
-    return now === undefined ? [] : [now.trimEnd()];
-  });
+  const rows = readFileSync(path, 'utf8')
+    .split('\n')
+    .flatMap((raw) => {
+      const line = raw.trim();
+      if (line === '') return [];
+      const parts = line.startsWith('#') ? [] : words(keyLine.exec(line)?.[2] ?? '');
+      if (parts[1] !== key) return [line];
+      return now === undefined ? [] : [now.trimEnd()];
+    });
   writeFileSync(path, rows.map((line) => `${line}\n`).join(''));
 }
 
@@ -110,7 +113,12 @@ function remove(name: string, key: string, config: string, hashType: string | nu
 }
 
 /** Keys of a file of the file server; a note for the state when there are none. */
-async function sourceKeys(source: string, saltenv: string, hashType: string | null, ctx: ModuleContext): Promise<Map<string, AuthKey>> {
+async function sourceKeys(
+  source: string,
+  saltenv: string,
+  hashType: string | null,
+  ctx: ModuleContext,
+): Promise<Map<string, AuthKey>> {
   const path = await ctx.files.cacheFile(source, { saltenv });
   if (!path || !isFile(path)) throw commandError('Failed to pull key file from salt file server');
   const keys = readKeys(path, hashType);
@@ -123,15 +131,23 @@ const config = p.string({ default: '.ssh/authorized_keys', doc: 'the file; %h is
 const hash = p.string({ default: null, doc: 'hash of fingerprints: sha256 or md5' });
 const saltenv = p.string({ default: 'base' });
 const source = p.string({ doc: 'file with keys' });
-const texts = (value: Value): string[] => (Array.isArray(value) ? value.map(pyStr) : value ? pyStr(value).split(',') : []);
+const texts = (value: Value): string[] =>
+  Array.isArray(value) ? value.map(pyStr) : value ? pyStr(value).split(',') : [];
 
 export const authFunctions = {
   auth_keys: fn({
     doc: 'The keys that may log in as a user.',
     examples: ["salt '*' ssh.auth_keys root", "salt '*' ssh.auth_keys user='[user1, user2]'"],
-    params: { user: p.any({ default: null, doc: 'user, or list of users; all when left out' }), config, fingerprint_hash_type: hash },
+    params: {
+      user: p.any({ default: null, doc: 'user, or list of users; all when left out' }),
+      config,
+      fingerprint_hash_type: hash,
+    },
     run(args) {
-      const dict = (name: string) => newDict([...keysOf(name, args.config, args.fingerprint_hash_type)].map(([key, about]) => [key, keyDict(about)]));
+      const dict = (name: string) =>
+        newDict(
+          [...keysOf(name, args.config, args.fingerprint_hash_type)].map(([key, about]) => [key, keyDict(about)]),
+        );
       if (args.user && !Array.isArray(args.user)) return dict(pyStr(args.user));
       const names = Array.isArray(args.user) ? args.user.map(pyStr) : allUsers().map((item) => item.name);
       const there = names.filter((name) => isFile(configFile(userByName(name) ?? requireUser(name), args.config)));
@@ -141,7 +157,16 @@ export const authFunctions = {
   check_key: fn({
     doc: 'Whether a key is to be added, updated, or exists.',
     examples: [`salt '*' ssh.check_key <user> <key> <enc> <comment> <options>`],
-    params: { user, key: p.string(), enc: p.string(), comment: p.string(), options: p.any(), config, cache_keys: p.any({ default: null }), fingerprint_hash_type: hash },
+    params: {
+      user,
+      key: p.string(),
+      enc: p.string(),
+      comment: p.string(),
+      options: p.any(),
+      config,
+      cache_keys: p.any({ default: null }),
+      fingerprint_hash_type: hash,
+    },
     run: (args) => check({ ...args, options: texts(args.options), hashType: args.fingerprint_hash_type }),
   }),
   check_key_file: fn({
@@ -152,13 +177,27 @@ export const authFunctions = {
       const path = await ctx.files.cacheFile(args.source, { saltenv: args.saltenv });
       if (!path) return newDict();
       const keys = await sourceKeys(args.source, args.saltenv, args.fingerprint_hash_type, ctx);
-      return newDict([...keys].map(([key, about]) => [key, check({ ...about, user: args.user, key, config: args.config, hashType: args.fingerprint_hash_type })]));
+      return newDict(
+        [...keys].map(([key, about]) => [
+          key,
+          check({ ...about, user: args.user, key, config: args.config, hashType: args.fingerprint_hash_type }),
+        ]),
+      );
     },
   }),
   set_auth_key: fn({
     doc: 'Lets a key log in as a user.',
     examples: ["salt '*' ssh.set_auth_key <user> '<key>' enc='dsa'"],
-    params: { user, key: p.string(), enc: p.string({ default: 'ssh-rsa' }), comment: p.string({ default: '' }), options: p.any({ default: null }), config, cache_keys: p.any({ default: null }), fingerprint_hash_type: hash },
+    params: {
+      user,
+      key: p.string(),
+      enc: p.string({ default: 'ssh-rsa' }),
+      comment: p.string({ default: '' }),
+      options: p.any({ default: null }),
+      config,
+      cache_keys: p.any({ default: null }),
+      fingerprint_hash_type: hash,
+    },
     run: (args) => set({ ...args, options: texts(args.options), hashType: args.fingerprint_hash_type }),
   }),
   set_auth_key_from_file: fn({
@@ -170,7 +209,14 @@ export const authFunctions = {
       if (keys.size === 0) return 'fail';
       const given = texts(args.kwargs['options'] ?? null);
       const done = [...keys].map(([key, about]) =>
-        set({ ...about, user: args.user, key, options: given.length > 0 ? given : about.options, config: args.config, hashType: args.fingerprint_hash_type }),
+        set({
+          ...about,
+          user: args.user,
+          key,
+          options: given.length > 0 ? given : about.options,
+          config: args.config,
+          hashType: args.fingerprint_hash_type,
+        }),
       );
       return ['fail', 'replace', 'new'].find((word) => done.includes(word)) ?? 'no change';
     },

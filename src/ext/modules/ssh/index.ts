@@ -1,14 +1,16 @@
 // Execution module `ssh`: keys that may log in, hosts that are known, and the machine's own keys.
-import { defineModule, fn, newDict, p, type Value } from 'halite/sdk';
+
 import { join } from 'node:path';
-import { listDir, readText } from '../support/read.ts';
-import { allUsers, userByName } from '../support/accounts.ts';
-import { which } from '../support/which.ts';
+import { defineModule, fn, newDict, p, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
+import { allUsers, userByName } from '../support/accounts.ts';
+import { listDir, readText } from '../support/read.ts';
+import { which } from '../support/which.ts';
 import { authFunctions } from './auth.ts';
 import { knownHostFunctions } from './known-hosts.ts';
 
-const names = (value: Value, fallback: string[]): string[] => (value === null ? fallback : Array.isArray(value) ? value.map(pyStr) : [pyStr(value)]);
+const names = (value: Value, fallback: string[]): string[] =>
+  value === null ? fallback : Array.isArray(value) ? value.map(pyStr) : [pyStr(value)];
 
 export default defineModule({
   name: 'ssh',
@@ -20,7 +22,11 @@ export default defineModule({
     host_keys: fn({
       doc: 'The keys of this machine.',
       examples: ["salt '*' ssh.host_keys", "salt '*' ssh.host_keys keydir=/etc/ssh private=False"],
-      params: { keydir: p.string({ default: null }), private: p.bool({ default: true }), certs: p.bool({ default: true }) },
+      params: {
+        keydir: p.string({ default: null }),
+        private: p.bool({ default: true }),
+        certs: p.bool({ default: true }),
+      },
       run(args) {
         const folder = args.keydir ?? '/etc/ssh';
         const found = newDict();
@@ -42,12 +48,17 @@ export default defineModule({
           ...names(args.pubfile, ['id_rsa.pub', 'id_dsa.pub', 'id_ecdsa.pub', 'id_ed25519.pub']),
           ...(args.prvfile === false ? [] : names(args.prvfile, ['id_rsa', 'id_dsa', 'id_ecdsa', 'id_ed25519'])),
         ];
-        for (const name of names(args.user, allUsers().map((user) => user.name))) {
+        for (const name of names(
+          args.user,
+          allUsers().map((user) => user.name),
+        )) {
           const home = userByName(name)?.home;
           if (home === undefined) continue;
           const keys = newDict();
           for (const file of files) {
-            const path = file.includes('/') ? file.replaceAll('~', home).replaceAll('%h', home) : join(home, '.ssh', file);
+            const path = file.includes('/')
+              ? file.replaceAll('~', home).replaceAll('%h', home)
+              : join(home, '.ssh', file);
             const text = readText(path);
             if (text !== undefined) keys[file] = text.trim();
           }

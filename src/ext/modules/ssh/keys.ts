@@ -16,7 +16,8 @@ const kinds: Readonly<Record<string, string>> = {
   ecdsa: 'ecdsa-sha2-nistp256',
   ed25519: 'ssh-ed25519',
 };
-const full = /^(?:ssh-(?:rsa|dss|ed25519)|ecdsa-sha2-nistp(?:256|384|521)|rsa-sha2-(?:256|512)|sk-ssh-ed25519|sk-ecdsa-sha2-nistp256)(?:-cert-v01)?(?:@openssh\.com)?$/;
+const full =
+  /^(?:ssh-(?:rsa|dss|ed25519)|ecdsa-sha2-nistp(?:256|384|521)|rsa-sha2-(?:256|512)|sk-ssh-ed25519|sk-ecdsa-sha2-nistp256)(?:-cert-v01)?(?:@openssh\.com)?$/;
 
 /** The full name of a kind of key. */
 export function kindOf(enc: string): string {
@@ -61,12 +62,23 @@ export function readKeys(path: string, hashType: string | null): Map<string, Aut
     const [enc, key, ...comment] = words(match?.[2] ?? '');
     const print = key === undefined ? undefined : fingerprint(key, hashType);
     if (enc === undefined || key === undefined || print === undefined) continue;
-    found.set(key, { enc, comment: comment.join(' '), options: match?.[1] ? match[1].split(',') : [], fingerprint: print });
+    found.set(key, {
+      enc,
+      comment: comment.join(' '),
+      options: match?.[1] ? match[1].split(',') : [],
+      fingerprint: print,
+    });
   }
   return found;
 }
 
-export const keyDict = (key: AuthKey): PlainDict => newDict([['enc', key.enc], ['comment', key.comment], ['options', key.options], ['fingerprint', key.fingerprint]]);
+export const keyDict = (key: AuthKey): PlainDict =>
+  newDict([
+    ['enc', key.enc],
+    ['comment', key.comment],
+    ['options', key.options],
+    ['fingerprint', key.fingerprint],
+  ]);
 
 export interface HostKey {
   readonly hostname: string;

@@ -10,7 +10,11 @@ import { isDirectory, isFile } from '../support/read.ts';
 import { askTool } from '../support/tools.ts';
 import { type HostKey, hostKeys } from './keys.ts';
 
-const problem = (error: string): PlainDict => newDict([['status', 'error'], ['error', error]]);
+const problem = (error: string): PlainDict =>
+  newDict([
+    ['status', 'error'],
+    ['error', error],
+  ]);
 
 /** The file of a user or of the system; a problem when it cannot be told. */
 function fileFor(config: string | null, user: string | null): string | PlainDict {
@@ -21,8 +25,10 @@ function fileFor(config: string | null, user: string | null): string | PlainDict
   return home === undefined ? problem(`User ${user} does not exist`) : join(home, path);
 }
 
-const hostName = (host: string, port: Value): string => (port === null || port === 22 || port === '22' ? host : `[${host}]:${pyStr(port)}`);
-const asDict = (entry: HostKey): PlainDict => newDict(Object.entries(entry).filter(([, value]) => value !== undefined) as [string, string][]);
+const hostName = (host: string, port: Value): string =>
+  port === null || port === 22 || port === '22' ? host : `[${host}]:${pyStr(port)}`;
+const asDict = (entry: HostKey): PlainDict =>
+  newDict(Object.entries(entry).filter(([, value]) => value !== undefined) as [string, string][]);
 
 interface Place {
   readonly user: string | null;
@@ -48,7 +54,13 @@ interface Scan {
 
 /** Asks a host for its keys; several times, since hosts are busy now and then. */
 async function receive(place: Place, scan: Scan, ctx: ModuleContext): Promise<HostKey[]> {
-  const options = [...(place.port ? ['-p', pyStr(place.port)] : []), ...(scan.enc ? ['-t', scan.enc] : []), ...(scan.hash ? ['-H'] : []), '-T', pyStr(scan.timeout)];
+  const options = [
+    ...(place.port ? ['-p', pyStr(place.port)] : []),
+    ...(scan.enc ? ['-t', scan.enc] : []),
+    ...(scan.hash ? ['-H'] : []),
+    '-T',
+    pyStr(scan.timeout),
+  ];
   for (let attempt = 0; attempt < 5; attempt++) {
     const { stdout } = await askTool(ctx, 'ssh-keyscan', [...options, '--', place.hostname ?? '']);
     if (stdout.trim() !== '') return hostKeys(stdout, place.hashType);
@@ -60,7 +72,11 @@ async function receive(place: Place, scan: Scan, ctx: ModuleContext): Promise<Ho
 async function dropOld(path: string, place: Place, enc: string | null, ctx: ModuleContext): Promise<void> {
   const { stdout } = await askTool(ctx, 'ssh-keygen', ['-F', hostName(place.hostname ?? '', place.port), '-f', path]);
   const found = [...stdout.matchAll(/^# Host .* found: line (\d+).*\n(.*)$/gm)];
-  const wrong = new Set(found.filter((match) => enc === null || (match[2] ?? '').trim().split(/\s+/).at(-2) === enc).map((match) => Number(match[1])));
+  const wrong = new Set(
+    found
+      .filter((match) => enc === null || (match[2] ?? '').trim().split(/\s+/).at(-2) === enc)
+      .map((match) => Number(match[1])),
+  );
   if (wrong.size === 0) return;
   const rows = readFileSync(path, 'utf8').split('\n');
   writeFileSync(path, rows.filter((_, at) => !wrong.has(at + 1)).join('\n'));
@@ -93,30 +109,52 @@ interface SetRequest extends Place, Scan {
 async function setHost(request: SetRequest, ctx: ModuleContext): Promise<PlainDict> {
   const { key, enc, fingerprint, port, user } = request;
   if (!request.hostname) return problem('hostname argument required');
-  if (port !== null && port !== 22 && request.hash) return problem('argument port can not be used in conjunction with argument hash_known_hosts');
+  if (port !== null && port !== 22 && request.hash)
+    return problem('argument port can not be used in conjunction with argument hash_known_hosts');
   const stored = await entries(request, ctx);
   if (!Array.isArray(stored)) return stored;
   const storedKeys = stored.filter((item) => enc === null || item.enc === enc).map((item) => item.key);
-  const exists = newDict([['status', 'exists'], ['keys', storedKeys]]);
-  const update = stored.length === 0 || (fingerprint !== null && !stored.some((item) => item.fingerprint === fingerprint)) || (key !== null && !storedKeys.includes(key));
+  const exists = newDict([
+    ['status', 'exists'],
+    ['keys', storedKeys],
+  ]);
+  const update =
+    stored.length === 0 ||
+    (fingerprint !== null && !stored.some((item) => item.fingerprint === fingerprint)) ||
+    (key !== null && !storedKeys.includes(key));
   const compare = !update && key === null && fingerprint === null;
   if (!update && !compare) return exists;
-  let remote: HostKey[] = key === null ? await receive(request, request, ctx) : [{ hostname: request.hostname, enc: enc ?? '', key }];
+  let remote: HostKey[] =
+    key === null ? await receive(request, request, ctx) : [{ hostname: request.hostname, enc: enc ?? '', key }];
   if (key === null) {
     if (remote.length === 0) return problem('Unable to receive remote host keys');
     if (fingerprint !== null && !remote.some((item) => item.fingerprint === fingerprint)) {
       return problem('Remote host public keys found but none of their fingerprints match the one you have provided');
     }
-    if (compare && remote.length === storedKeys.length && remote.every((item) => storedKeys.includes(item.key))) return exists;
+    if (compare && remote.length === storedKeys.length && remote.every((item) => storedKeys.includes(item.key)))
+      return exists;
   }
   const path = fileFor(request.config, user);
   if (typeof path !== 'string') return path;
   if (isFile(path)) await dropOld(path, request, enc, ctx);
   const plainPort = request.hash || port === null || port === 22;
-  append(path, remote.map((item) => `${plainPort || item.hostname.includes(':') ? item.hostname : `[${item.hostname}]:${pyStr(port)}`} ${item.enc} ${item.key}\n`).join(''), user);
+  append(
+    path,
+    remote
+      .map(
+        (item) =>
+          `${plainPort || item.hostname.includes(':') ? item.hostname : `[${item.hostname}]:${pyStr(port)}`} ${item.enc} ${item.key}\n`,
+      )
+      .join(''),
+    user,
+  );
   if (key !== null && request.hash) await askTool(ctx, 'ssh-keygen', ['-Hf', path]);
   if (key !== null) remote = remote.map(({ hostname, enc: kind, key: text }) => ({ hostname, enc: kind, key: text }));
-  return newDict([['status', 'updated'], ['old', stored.length > 0 ? stored.map(asDict) : null], ['new', remote.map(asDict)]]);
+  return newDict([
+    ['status', 'updated'],
+    ['old', stored.length > 0 ? stored.map(asDict) : null],
+    ['new', remote.map(asDict)],
+  ]);
 }
 
 const user = p.string({ default: null, doc: 'whose file; the one of the system when left out' });
@@ -128,7 +166,13 @@ export const knownHostFunctions = {
   get_known_host_entries: fn({
     doc: 'The known keys of a host, or None.',
     examples: ["salt '*' ssh.get_known_host_entries <user> <hostname>"],
-    params: { user: p.string({ default: null }), hostname: p.string({ default: null }), config, port, fingerprint_hash_type: hash },
+    params: {
+      user: p.string({ default: null }),
+      hostname: p.string({ default: null }),
+      config,
+      port,
+      fingerprint_hash_type: hash,
+    },
     async run(args, ctx): Promise<Value> {
       const found = await entries({ ...args, hashType: args.fingerprint_hash_type }, ctx);
       return Array.isArray(found) ? (found.length > 0 ? found.map(asDict) : null) : found;
@@ -137,9 +181,22 @@ export const knownHostFunctions = {
   recv_known_host_entries: fn({
     doc: 'Asks a host for its keys.',
     examples: ["salt '*' ssh.recv_known_host_entries <hostname> enc=<enc> port=<port>"],
-    params: { hostname: p.string(), enc: p.string({ default: null }), port, hash_known_hosts: p.bool({ default: true }), timeout: p.any({ default: 5 }), fingerprint_hash_type: hash },
+    params: {
+      hostname: p.string(),
+      enc: p.string({ default: null }),
+      port,
+      hash_known_hosts: p.bool({ default: true }),
+      timeout: p.any({ default: 5 }),
+      fingerprint_hash_type: hash,
+    },
     async run(args, ctx): Promise<Value> {
-      const place = { user: null, config: null, hostname: args.hostname, port: args.port, hashType: args.fingerprint_hash_type };
+      const place = {
+        user: null,
+        config: null,
+        hostname: args.hostname,
+        port: args.port,
+        hashType: args.fingerprint_hash_type,
+      };
       const found = await receive(place, { enc: args.enc, hash: args.hash_known_hosts, timeout: args.timeout }, ctx);
       return found.length > 0 ? found.map(asDict) : null;
     },
@@ -147,7 +204,15 @@ export const knownHostFunctions = {
   check_known_host: fn({
     doc: 'Whether a host is known: exists, add or update.',
     examples: ["salt '*' ssh.check_known_host <user> <hostname> key='AAAA...FAaQ=='"],
-    params: { user, hostname: p.string({ default: null }), key: p.string({ default: null }), fingerprint: p.string({ default: null }), config, port, fingerprint_hash_type: hash },
+    params: {
+      user,
+      hostname: p.string({ default: null }),
+      key: p.string({ default: null }),
+      fingerprint: p.string({ default: null }),
+      config,
+      port,
+      fingerprint_hash_type: hash,
+    },
     async run(args, ctx): Promise<Value> {
       if (!args.hostname) return problem('hostname argument required');
       const found = await entries({ ...args, hashType: args.fingerprint_hash_type }, ctx);
@@ -167,10 +232,18 @@ export const knownHostFunctions = {
       const path = fileFor(args.config, args.user);
       if (typeof path !== 'string') return path;
       if (!isFile(path)) return problem(`Known hosts file ${path} does not exist`);
-      const { stdout, stderr } = await askTool(ctx, 'ssh-keygen', ['-R', hostName(args.hostname, args.port), '-f', path]);
+      const { stdout, stderr } = await askTool(ctx, 'ssh-keygen', [
+        '-R',
+        hostName(args.hostname, args.port),
+        '-f',
+        path,
+      ]);
       const account = args.user ? userByName(args.user) : undefined;
       if (account && process.getuid?.() === 0) chownSync(path, account.uid, account.gid);
-      return newDict([['status', 'removed'], ['comment', (stdout + stderr).trim()]]);
+      return newDict([
+        ['status', 'removed'],
+        ['comment', (stdout + stderr).trim()],
+      ]);
     },
   }),
   set_known_host: fn({
@@ -199,7 +272,10 @@ export const knownHostFunctions = {
       if (typeof path !== 'string') return path;
       if (!isFile(path)) return problem(`Known hosts file ${path} does not exist`);
       const { stdout, stderr } = await askTool(ctx, 'ssh-keygen', ['-Hf', path]);
-      return newDict([['status', 'updated'], ['comment', (stdout + stderr).trim()]]);
+      return newDict([
+        ['status', 'updated'],
+        ['comment', (stdout + stderr).trim()],
+      ]);
     },
   }),
 };

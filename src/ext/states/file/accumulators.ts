@@ -35,5 +35,14 @@ export function loadAccumulators(ctx: StateContext): Accumulators {
 export function saveAccumulators(data: Accumulators, ctx: StateContext): void {
   const path = accumulatorPath(ctx);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  writeFileSync(path, pack(newDict([['accumulators', data.texts], ['accumulators_deps', data.dependents]])), { mode: 0o600 });
+  writeFileSync(
+    path,
+    pack(
+      newDict([
+        ['accumulators', data.texts],
+        ['accumulators_deps', data.dependents],
+      ]),
+    ),
+    { mode: 0o600 },
+  );
 }

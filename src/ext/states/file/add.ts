@@ -25,12 +25,17 @@ interface Ready {
 }
 
 /** The file and the texts to add, or the result when the matter is settled without. */
-async function prepare(args: Args, what: string, ctx: StateContext): Promise<{ ready: Ready } | { settled: StateResult }> {
+async function prepare(
+  args: Args,
+  what: string,
+  ctx: StateContext,
+): Promise<{ ready: Ready } | { settled: StateResult }> {
   const name = expandUser(args.name);
   if (!name) return { settled: ctx.fail(`Must provide name to file.${what}`, { name }) };
   const wrong = sourcesProblem(args);
   if (wrong) return { settled: ctx.fail(wrong, { name }) };
-  if (args.makedirs && !ctx.test && !isDir(dirName(name))) await makeParents(name, { user: null, group: null, mode: null }, ctx);
+  if (args.makedirs && !ctx.test && !isDir(dirName(name)))
+    await makeParents(name, { user: null, group: null, mode: null }, ctx);
   const problem = fileProblem(name);
   if (problem) {
     const touched = await touchFile(name, null, null, args.makedirs, ctx);
@@ -42,7 +47,8 @@ async function prepare(args: Args, what: string, ctx: StateContext): Promise<{ r
   return { ready: { name, chunks: rendered ?? textList(args.text) ?? [], before: readFileSync(name, 'utf8') } };
 }
 
-const found = (name: string, pattern: string, ctx: StateContext) => ctx.callWith('file.search', [name, pattern], { multiline: true });
+const found = (name: string, pattern: string, ctx: StateContext) =>
+  ctx.callWith('file.search', [name, pattern], { multiline: true });
 
 export const append = state({
   doc: 'Text at the end of a file, added when it is not yet in the file.',
@@ -54,22 +60,35 @@ export const append = state({
     const { name, before, chunks } = prepared.ready;
     const added: string[] = [];
     for (const chunk of chunks) {
-      if (!(await found(name, args.ignore_whitespace ? spacelessPattern(chunk) : chunk, ctx))) added.push(...lines(chunk));
+      if (!(await found(name, args.ignore_whitespace ? spacelessPattern(chunk) : chunk, ctx)))
+        added.push(...lines(chunk));
     }
     const old = lines(before);
     if (added.length === 0) return ctx.ok(`File ${name} is in correct state`, { name: name });
-    const done = await ctx.change(newDict([['diff', appendDiff(name, old, [...old, ...added])]]), `Appended ${added.length} lines`, {
-      test: `File ${name} is set to be updated`,
-      apply: () => ctx.callWith('file.append', [name], { args: added }),
-    });
+    const done = await ctx.change(
+      newDict([['diff', appendDiff(name, old, [...old, ...added])]]),
+      `Appended ${added.length} lines`,
+      {
+        test: `File ${name} is set to be updated`,
+        apply: () => ctx.callWith('file.append', [name], { args: added }),
+      },
+    );
     return Object.assign(done, { name });
   },
 });
 
 /** Salt: here the lines come without ends, and the difference is joined with line ends. */
 function appendDiff(name: string, before: readonly string[], after: readonly string[]): string {
-  const diff = shownDiff(name, before.map((line) => `${line}\u0000`), after.map((line) => `${line}\u0000`));
-  return diff.replaceAll('\u0000', '\n').replace(/^--- \n\+\+\+ \n/, '--- \n\n+++ \n\n').replace(/^(@@ .* @@)\n/gm, '$1\n\n').replace(/\n$/, '');
+  const diff = shownDiff(
+    name,
+    before.map((line) => `${line}\u0000`),
+    after.map((line) => `${line}\u0000`),
+  );
+  return diff
+    .replaceAll('\u0000', '\n')
+    .replace(/^--- \n\+\+\+ \n/, '--- \n\n+++ \n\n')
+    .replace(/^(@@ .* @@)\n/gm, '$1\n\n')
+    .replace(/\n$/, '');
 }
 
 export const prepend = state({
@@ -81,7 +100,8 @@ export const prepend = state({
     if ('settled' in prepared) return prepared.settled;
     const { name, before, chunks } = prepared.ready;
     const added: string[] = [];
-    for (const chunk of chunks) if (args.header || !(await found(name, spacelessPattern(chunk), ctx))) added.push(...lines(chunk));
+    for (const chunk of chunks)
+      if (args.header || !(await found(name, spacelessPattern(chunk), ctx))) added.push(...lines(chunk));
     const old = linesWithEnds(before);
     const heads = args.header && lines(old.slice(0, added.length).join('')).join('\n') === added.join('\n');
     if (added.length === 0 || heads) return ctx.ok(`File ${name} is in correct state`, { name });

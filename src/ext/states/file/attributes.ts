@@ -22,7 +22,11 @@ export interface AttributeChange {
 }
 
 /** How attributes differ from the wanted ones; `e` is the filesystem's own and stays. */
-export async function attributeChange(path: string, wanted: string, ctx: StateContext): Promise<AttributeChange | undefined> {
+export async function attributeChange(
+  path: string,
+  wanted: string,
+  ctx: StateContext,
+): Promise<AttributeChange | undefined> {
   const old = await attributesOf(path, ctx);
   if (old === undefined) return undefined;
   const target = new Set(wanted + (old.includes('e') ? 'e' : ''));
@@ -31,7 +35,11 @@ export async function attributeChange(path: string, wanted: string, ctx: StateCo
   return added || removed ? { old, wanted, added, removed } : undefined;
 }
 
-export async function setAttributes(path: string, wanted: string, ctx: StateContext): Promise<{ change?: PlainDict; problem?: string } | undefined> {
+export async function setAttributes(
+  path: string,
+  wanted: string,
+  ctx: StateContext,
+): Promise<{ change?: PlainDict; problem?: string } | undefined> {
   const needed = await attributeChange(path, wanted, ctx);
   const program = which('chattr');
   if (!needed || !program) return undefined;
@@ -40,7 +48,12 @@ export async function setAttributes(path: string, wanted: string, ctx: StateCont
   const left = await attributeChange(path, wanted, ctx);
   const now = left ? left.old : wanted;
   return {
-    ...(now !== needed.old && { change: newDict([['old', needed.old], ['new', now]]) }),
+    ...(now !== needed.old && {
+      change: newDict([
+        ['old', needed.old],
+        ['new', now],
+      ]),
+    }),
     ...(left && { problem: `Failed to change attributes to ${wanted}` }),
   };
 }

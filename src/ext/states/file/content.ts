@@ -1,6 +1,19 @@
 // New content of a file: compared, shown as a difference, and put in place without ever leaving half a file.
 import { randomBytes } from 'node:crypto';
-import { chmodSync, chownSync, closeSync, copyFileSync, mkdirSync, openSync, readFileSync, readSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  copyFileSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { unifiedDiff } from '../../modules/support/unified-diff.ts';
 import { lookAt } from './facts.ts';

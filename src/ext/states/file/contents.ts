@@ -24,7 +24,12 @@ export interface ContentsRequest {
 
 type Outcome = { readonly bytes: Buffer } | { readonly problem: string } | undefined;
 
-function lookUp(data: Parameters<typeof traverse>[0], what: string, keys: Value, delimiter: string): { value: Value } | { problem: string } {
+function lookUp(
+  data: Parameters<typeof traverse>[0],
+  what: string,
+  keys: Value,
+  delimiter: string,
+): { value: Value } | { problem: string } {
   const list = Array.isArray(keys) ? keys : [keys];
   const found: Value[] = [];
   for (const key of list) {
@@ -65,11 +70,19 @@ export async function contentsOf(request: ContentsRequest, ctx: StateContext): P
     return { problem: `${about}, and as will not be able to be treated as a Jinja template.` };
   }
   if (parts.length === 0) return { problem: malformed };
-  let text = parts.flatMap(lines).map((line) => `${line}\n`).join('');
+  let text = parts
+    .flatMap(lines)
+    .map((line) => `${line}\n`)
+    .join('');
   if (!request.contents_newline) text = text.replace(/\n+$/, '').replace(/\r+$/, '');
   if (template) {
-    if (!templateEngines.includes(template)) return { problem: `Specified template format ${template} is not supported` };
-    const made = await renderText(text, { engine: template, variables: templateVariables(request.defaults, request.context) }, ctx);
+    if (!templateEngines.includes(template))
+      return { problem: `Specified template format ${template} is not supported` };
+    const made = await renderText(
+      text,
+      { engine: template, variables: templateVariables(request.defaults, request.context) },
+      ctx,
+    );
     if ('problem' in made) return made;
     text = made.bytes.toString('utf8');
   }

@@ -1,11 +1,37 @@
 // `file.copy` and `file.rename`: files of this machine to another place.
-import { chmodSync, copyFileSync, cpSync, lchownSync, readlinkSync, renameSync, rmSync, statSync, symlinkSync, unlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  lchownSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+} from 'node:fs';
 import { type ArgsOf, newDict, p, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { gidOf, uidOf } from '../../modules/file/ownership.ts';
 import { normalizeMode } from '../../modules/support/modes.ts';
 import { baseName, dirName, expandUser, joinPath } from '../../modules/support/paths.ts';
-import { accountProblem, defaultUser, exists, expandVariables, groupOf, isDir, isLink, isRegular, lexists, lookAt, mainGroupOf, modeOf, ownerArgument, ownerOf } from './facts.ts';
+import {
+  accountProblem,
+  defaultUser,
+  exists,
+  expandVariables,
+  groupOf,
+  isDir,
+  isLink,
+  isRegular,
+  lexists,
+  lookAt,
+  mainGroupOf,
+  modeOf,
+  ownerArgument,
+  ownerOf,
+} from './facts.ts';
 import { folderModeFor, makeParents, walk } from './folders.ts';
 import { hashOfFile } from './hash-sums.ts';
 import * as common from './params.ts';
@@ -48,7 +74,14 @@ function copyTree(source: string, name: string, wanted: Wanted): void {
   }
 }
 
-async function applyCopy(name: string, source: string, wanted: Wanted, comment: string, args: Args, ctx: StateContext): Promise<StateResult> {
+async function applyCopy(
+  name: string,
+  source: string,
+  wanted: Wanted,
+  comment: string,
+  args: Args,
+  ctx: StateContext,
+): Promise<StateResult> {
   const shown = expandUser(args.name);
   const fail = (problem: string): StateResult => ctx.fail(problem, { name: shown });
   if (lexists(name)) {
@@ -99,7 +132,8 @@ export const copy = state({
     if (isDir(name) && args.subdir) name = joinPath(name, baseName(source));
     if (lexists(name)) {
       if (!args.force) return ctx.ok(`The target file "${name}" exists and will not be overwritten`, { name: shown });
-      const identical = isRegular(name) && isRegular(source) && hashOfFile(name, 'sha256') === hashOfFile(source, 'sha256');
+      const identical =
+        isRegular(name) && isRegular(source) && hashOfFile(name, 'sha256') === hashOfFile(source, 'sha256');
       if (identical) comment += ' - files are identical but force flag is set';
     }
     const done = await ctx.change(newDict([[name, source]]), comment, {
@@ -147,7 +181,8 @@ export const rename = state({
     if (!name) return ctx.fail('Must provide name to file.rename', { name });
     if (!name.startsWith('/')) return ctx.fail(`Specified file ${name} is not an absolute path`, { name });
     if (!lexists(source)) return ctx.ok(`Source file "${source}" has already been moved out of place`, { name });
-    if (lexists(name) && !args.force) return ctx.ok(`The target file "${name}" exists and will not be overwritten`, { name });
+    if (lexists(name) && !args.force)
+      return ctx.ok(`The target file "${name}" exists and will not be overwritten`, { name });
     const apply = async (): Promise<StateResult | undefined> => {
       if (lexists(name)) rmSync(name, { recursive: true, force: true });
       if (!isDir(dirName(name))) {

@@ -1,13 +1,34 @@
 // `file.directory`: a folder with owner and mode, on wish for everything in it, and cleaned of what does not belong.
 import { renameSync, rmSync } from 'node:fs';
-import { type ArgsOf, newDict, p, type PlainDict, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
+import {
+  type ArgsOf,
+  newDict,
+  type PlainDict,
+  p,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { gidOf, uidOf } from '../../modules/file/ownership.ts';
 import { normalizeMode } from '../../modules/support/modes.ts';
 import { dirName, expandUser, joinPath } from '../../modules/support/paths.ts';
 import { isIncluded } from '../support/text.ts';
 import { failureText } from './errors.ts';
-import { accountProblem, inGroup, isDir, isLink, isRegular, lexists, lookAt, lookAtLink, modeOf, ownedBy, ownerArgument } from './facts.ts';
+import {
+  accountProblem,
+  inGroup,
+  isDir,
+  isLink,
+  isRegular,
+  lexists,
+  lookAt,
+  lookAtLink,
+  modeOf,
+  ownedBy,
+  ownerArgument,
+} from './facts.ts';
 import { makeFolder, type Walked, walk } from './folders.ts';
 import { keptFiles, relativeTo, removeAll, unwanted } from './keep.ts';
 import * as common from './params.ts';
@@ -47,7 +68,8 @@ interface Work {
 const recurseTypes = ['user', 'group', 'mode', 'ignore_files', 'ignore_dirs', 'silent'];
 
 function recurseSet(recurse: Value): Set<string> | { problem: string } {
-  if (recurse === null || recurse === '' || (Array.isArray(recurse) && recurse.length === 0) || recurse === false) return new Set();
+  if (recurse === null || recurse === '' || (Array.isArray(recurse) && recurse.length === 0) || recurse === false)
+    return new Set();
   if (!Array.isArray(recurse)) return { problem: '"recurse" must be formed as a list of strings' };
   if (recurse.some((item) => typeof item !== 'string' || !recurseTypes.includes(item))) {
     return { problem: `Types for "recurse" limited to ${recurseTypes.map((type) => `"${type}"`).join(', ')}.` };
@@ -111,7 +133,8 @@ async function needed(work: Work, ctx: StateContext): Promise<Needed> {
   const changes = newDict();
   const types = recurseSet(args.recurse);
   const wanted = types instanceof Set ? types : new Set<string>();
-  const walked = wanted.size > 0 || args.clean ? [...walk(name, typeof args.max_depth === 'number' ? args.max_depth : null)] : [];
+  const walked =
+    wanted.size > 0 || args.clean ? [...walk(name, typeof args.max_depth === 'number' ? args.max_depth : null)] : [];
   if (!(types instanceof Set)) return { problem: types.problem, changes, walked, types: wanted };
   // Salt: what `recurse` does not name is not looked at for the folder itself either.
   const below = wanted.size > 0 ? belowOf(work, wanted) : { user: work.user, group: work.group, dirMode: work.dirMode };
@@ -155,7 +178,8 @@ function makeWay(work: Work, ctx: StateContext): StateResult | PlainDict {
   if (!inTheWay) return changes;
   if (args.backupname !== null) return moveAway(work, pyStr(args.backupname), ctx);
   const kind = isRegular(name) ? 'File' : link ? 'Symlink' : 'Directory';
-  if (!args.force) return ctx.fail(`Specified location ${name} exists and is a ${isRegular(name) ? 'file' : 'symlink'}`, { name });
+  if (!args.force)
+    return ctx.fail(`Specified location ${name} exists and is a ${isRegular(name) ? 'file' : 'symlink'}`, { name });
   if (!ctx.test) rmSync(name, { recursive: true, force: true });
   changes['forced'] = `${kind} ${ctx.test ? 'would be' : 'was'} forcibly replaced`;
   return changes;
@@ -175,7 +199,12 @@ function moveAway(work: Work, backup: string, ctx: StateContext): StateResult | 
   }
   changes['backup'] = `${name} would be renamed to ${backup}`;
   changes[name] = newDict([['directory', 'new']]);
-  return ctx.result({ name, changes, result: null, comment: `${name} would be backed up and replaced with a new directory` });
+  return ctx.result({
+    name,
+    changes,
+    result: null,
+    comment: `${name} would be backed up and replaced with a new directory`,
+  });
 }
 
 /** What stands in the way of enforcing owners below. */
@@ -212,7 +241,11 @@ async function enforceBelow(work: Work, plan: Needed, tally: Tally, ctx: StateCo
   if (types.has('silent')) tally.changes = newDict([['recursion', 'Changes silenced']]);
   for (const { path, mode } of pathsBelow(plan.walked, below)) {
     try {
-      const done = await setPerms(path, { user: below.user, group: below.group, mode, follow: work.args.follow_symlinks }, ctx);
+      const done = await setPerms(
+        path,
+        { user: below.user, group: below.group, mode, follow: work.args.follow_symlinks },
+        ctx,
+      );
       Object.assign(tally.changes, done.changes);
       tally.comments.push(...done.problems);
       tally.ok &&= done.ok;
@@ -225,7 +258,8 @@ async function enforceBelow(work: Work, plan: Needed, tally: Tally, ctx: StateCo
 
 async function create(work: Work, changes: PlainDict, ctx: StateContext): Promise<StateResult> {
   const { name, user, group } = work;
-  if (!isDir(dirName(name)) && !work.args.makedirs) return ctx.fail(`No directory to create ${name} in`, { name, changes });
+  if (!isDir(dirName(name)) && !work.args.makedirs)
+    return ctx.fail(`No directory to create ${name} in`, { name, changes });
   await makeFolder(name, { user, group, mode: work.dirMode }, ctx);
   if (!isDir(name)) return ctx.fail(`Failed to create directory ${name}`, { name, changes });
   return ctx.result({ name, changes, result: true, comment: '' });
@@ -236,7 +270,11 @@ async function enforce(work: Work, plan: Needed, changes: PlainDict, ctx: StateC
   if (!isDir(name)) return create(work, changes, ctx);
   const tally: Tally = { changes, ok: true, comments: [], errors: [] };
   if (!args.children_only) {
-    const done = await setPerms(name, { user: work.user, group: work.group, mode: work.dirMode, follow: args.follow_symlinks }, ctx);
+    const done = await setPerms(
+      name,
+      { user: work.user, group: work.group, mode: work.dirMode, follow: args.follow_symlinks },
+      ctx,
+    );
     Object.assign(tally.changes, done.changes);
     tally.comments.push(...done.problems);
     tally.ok &&= done.ok;
@@ -289,7 +327,8 @@ export async function runDirectory(args: Args, ctx: StateContext): Promise<State
     return ctx.ok(`The directory ${name} is in the correct state`, { name: shown });
   }
   // Salt forgets in its forecast that a link to a folder gives way to a new folder.
-  const isNew = Object.keys(plan.changes).length === 0 ? newDict([[name, newDict([['directory', 'new']])]]) : plan.changes;
+  const isNew =
+    Object.keys(plan.changes).length === 0 ? newDict([[name, newDict([['directory', 'new']])]]) : plan.changes;
   const done = await ctx.change(changes, '', {
     test: announced(isNew),
     testChanges: Object.assign(newDict(), way, isNew),

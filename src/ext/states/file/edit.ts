@@ -18,12 +18,19 @@ const bak = p.any({ default: '.bak', doc: 'ending of the copy of the old file; f
 function told(changes: Value, name: string, would: string, ctx: StateContext): StateResult {
   if (!isTruthy(changes)) return ctx.ok('No changes needed to be made', { name });
   const diff = newDict([['diff', changes]]);
-  return ctx.result({ name, changes: diff, result: ctx.test ? null : true, comment: ctx.test ? would : 'Changes were made' });
+  return ctx.result({
+    name,
+    changes: diff,
+    result: ctx.test ? null : true,
+    comment: ctx.test ? would : 'Changes were made',
+  });
 }
 
 export const replace = state({
   doc: 'Replaces what fits a regular expression.',
-  examples: ['/etc/ssh/sshd_config:\n  file.replace:\n    - pattern: ^PermitRootLogin.*$\n    - repl: PermitRootLogin no'],
+  examples: [
+    '/etc/ssh/sshd_config:\n  file.replace:\n    - pattern: ^PermitRootLogin.*$\n    - repl: PermitRootLogin no',
+  ],
   params: {
     name: common.name,
     pattern: p.string({ doc: 'regular expression' }),
@@ -45,18 +52,25 @@ export const replace = state({
     if (!name) return ctx.fail('Must provide name to file.replace', { name });
     const problem = fileProblem(name);
     if (problem) {
-      if (args.ignore_if_missing && problem.includes('file not found')) return ctx.ok('No changes needed to be made', { name });
+      if (args.ignore_if_missing && problem.includes('file not found'))
+        return ctx.ok('No changes needed to be made', { name });
       return ctx.fail(problem, { name });
     }
     const { name: _, ...rest } = args;
-    const changes = await ctx.callWith('file.replace', [name], newDict([...Object.entries(rest), ['dry_run', ctx.test]]));
+    const changes = await ctx.callWith(
+      'file.replace',
+      [name],
+      newDict([...Object.entries(rest), ['dry_run', ctx.test]]),
+    );
     return told(changes, name, 'Changes would have been made', ctx);
   },
 });
 
 export const line = state({
   doc: 'One line of a file: put in, replaced or deleted.',
-  examples: ['/etc/nsswitch.conf:\n  file.line:\n    - mode: ensure\n    - content: "networks:\\tfiles dns"\n    - after: "hosts:.*"'],
+  examples: [
+    '/etc/nsswitch.conf:\n  file.line:\n    - mode: ensure\n    - content: "networks:\\tfiles dns"\n    - after: "hosts:.*"',
+  ],
   params: {
     name: common.name,
     content: p.any({ default: null, doc: 'the line' }),
@@ -83,9 +97,12 @@ export const line = state({
     if (problem) return ctx.fail(problem, { name });
     const mode = args.mode ? pyStr(args.mode).toLowerCase() : null;
     if (mode === null) return ctx.fail('Mode was not defined. How to process the file?', { name });
-    if (mode !== 'delete' && args.content === null) return ctx.fail("Content can only be empty if mode is ['delete']", { name });
+    if (mode !== 'delete' && args.content === null)
+      return ctx.fail("Content can only be empty if mode is ['delete']", { name });
     const { content, match, location, before, after, show_changes, backup, quiet, indent } = args;
-    const kwargs = newDict(Object.entries({ content, match, mode, location, before, after, show_changes, backup, quiet, indent }));
+    const kwargs = newDict(
+      Object.entries({ content, match, mode, location, before, after, show_changes, backup, quiet, indent }),
+    );
     return told(await ctx.callWith('file.line', [name], kwargs), name, 'Changes would be made', ctx);
   },
 });
@@ -112,7 +129,9 @@ function collected(name: string, ctx: StateContext): string[] {
 
 export const blockreplace = state({
   doc: 'The text between two marker lines of a file.',
-  examples: ['/etc/hosts:\n  file.blockreplace:\n    - marker_start: "# START"\n    - marker_end: "# END"\n    - content: 10.0.0.1 db\n    - append_if_not_found: true'],
+  examples: [
+    '/etc/hosts:\n  file.blockreplace:\n    - marker_start: "# START"\n    - marker_end: "# END"\n    - content: 10.0.0.1 db\n    - append_if_not_found: true',
+  ],
   params: {
     name: common.name,
     marker_start: p.string({ default: '#-- start managed zone --', doc: 'line before the text' }),
@@ -136,10 +155,19 @@ export const blockreplace = state({
     const rendered = await sourceTexts(args, ctx);
     if (rendered && !Array.isArray(rendered)) return rendered;
     const content = [...(own === '' ? [] : [own]), ...collected(name, ctx)].join('\n') + (rendered ?? []).join('');
-    const { marker_start, marker_end, append_if_not_found, prepend_if_not_found, insert_before_match, insert_after_match } = args;
+    const {
+      marker_start,
+      marker_end,
+      append_if_not_found,
+      prepend_if_not_found,
+      insert_before_match,
+      insert_after_match,
+    } = args;
     const { backup, show_changes, append_newline } = args;
     const places = { append_if_not_found, prepend_if_not_found, insert_before_match, insert_after_match };
-    const kwargs = newDict(Object.entries({ content, ...places, backup, dry_run: ctx.test, show_changes, append_newline }));
+    const kwargs = newDict(
+      Object.entries({ content, ...places, backup, dry_run: ctx.test, show_changes, append_newline }),
+    );
     try {
       const changes = await ctx.callWith('file.blockreplace', [name, marker_start, marker_end], kwargs);
       return told(changes, name, 'Changes would be made', ctx);
@@ -149,7 +177,8 @@ export const blockreplace = state({
   },
 });
 
-const search = (name: string, pattern: string, ctx: StateContext) => ctx.callWith('file.search', [name, pattern], { multiline: true });
+const search = (name: string, pattern: string, ctx: StateContext) =>
+  ctx.callWith('file.search', [name, pattern], { multiline: true });
 
 interface CommentWork {
   readonly name: string;
@@ -171,9 +200,12 @@ function applyComment(work: CommentWork, ctx: StateContext): Promise<StateResult
       await ctx.call('file.comment_line', name, regex, char, comment, backup);
       const after = read();
       const result = isTruthy(await search(name, work.check, ctx));
-      const changes = before.join('') === after.join('') ? newDict() : newDict([['diff', shownDiff(name, before, after)]]);
+      const changes =
+        before.join('') === after.join('') ? newDict() : newDict([['diff', shownDiff(name, before, after)]]);
       const word = comment ? 'ommented' : 'ncommented';
-      const text = result ? `${comment ? 'C' : 'U'}${word} lines successfully` : `Expected ${comment ? 'c' : 'u'}${word} lines not found`;
+      const text = result
+        ? `${comment ? 'C' : 'U'}${word} lines successfully`
+        : `Expected ${comment ? 'c' : 'u'}${word} lines not found`;
       return ctx.result({ name, changes, result, comment: text });
     },
   });

@@ -43,13 +43,25 @@ function tableOf(label: string): Map<string, number> | undefined {
   }
 }
 
-const labels: Readonly<Record<string, string>> = { latin1: 'latin1', l1: 'latin1', cp1252: 'windows-1252', cp1251: 'windows-1251', cp1250: 'windows-1250', koi8r: 'koi8-r' };
+const labels: Readonly<Record<string, string>> = {
+  latin1: 'latin1',
+  l1: 'latin1',
+  cp1252: 'windows-1252',
+  cp1251: 'windows-1251',
+  cp1250: 'windows-1250',
+  koi8r: 'koi8-r',
+};
 
 function byTable(name: string, codec: string, errors: string): Encoder | undefined {
-  const top = ['ascii', 'usascii', '646'].includes(codec) ? 128 : ['latin1', 'l1', 'iso88591', '88591'].includes(codec) ? 256 : 0;
+  const top = ['ascii', 'usascii', '646'].includes(codec)
+    ? 128
+    : ['latin1', 'l1', 'iso88591', '88591'].includes(codec)
+      ? 256
+      : 0;
   const table = top ? undefined : tableOf(labels[codec] ?? name.replaceAll('_', '-'));
   if (!top && !table) return undefined;
-  const byteOf = (char: string): number | undefined => (top ? (char.codePointAt(0)! < top ? char.codePointAt(0) : undefined) : table?.get(char));
+  const byteOf = (char: string): number | undefined =>
+    top ? (char.codePointAt(0)! < top ? char.codePointAt(0) : undefined) : table?.get(char);
   return (text) => {
     const bytes: number[] = [];
     for (const char of text) {
@@ -58,7 +70,8 @@ function byTable(name: string, codec: string, errors: string): Encoder | undefin
       else if (errors === 'replace') bytes.push(63);
       else if (errors === 'xmlcharrefreplace') bytes.push(...Buffer.from(`&#${char.codePointAt(0)};`));
       else if (errors === 'backslashreplace') bytes.push(...Buffer.from(pyRepr(char).slice(1, -1)));
-      else if (errors !== 'ignore') throw pythonError('UnicodeEncodeError', `'${name}' codec can't encode character ${pyRepr(char)}`);
+      else if (errors !== 'ignore')
+        throw pythonError('UnicodeEncodeError', `'${name}' codec can't encode character ${pyRepr(char)}`);
     }
     return Buffer.from(bytes);
   };

@@ -1,5 +1,5 @@
 // What is at a path now, asked once and compared by number: owners and groups by id, modes by bits.
-import { type Stats, lstatSync, readFileSync, statSync } from 'node:fs';
+import { lstatSync, readFileSync, type Stats, statSync } from 'node:fs';
 import type { StateContext, Value } from 'halite/sdk';
 import { gidOf, uidOf } from '../../modules/file/ownership.ts';
 import { groupById, userById } from '../../modules/support/accounts.ts';
@@ -29,8 +29,10 @@ export const ownerOf = (stats: Stats): Value => userById(stats.uid)?.name ?? sta
 export const groupOf = (stats: Stats): Value => groupById(stats.gid)?.name ?? stats.gid;
 
 /** Whether a path is owned as asked; nothing asked is always fine. */
-export const ownedBy = (stats: Stats, user: Value): boolean => user === null || user === '' || uidOf(user) === stats.uid;
-export const inGroup = (stats: Stats, group: Value): boolean => group === null || group === '' || gidOf(group) === stats.gid;
+export const ownedBy = (stats: Stats, user: Value): boolean =>
+  user === null || user === '' || uidOf(user) === stats.uid;
+export const inGroup = (stats: Stats, group: Value): boolean =>
+  group === null || group === '' || gidOf(group) === stats.gid;
 
 /** The mask for new files of this process; read from the kernel because asking Node would set it for an instant. */
 export function currentUmask(): number {
@@ -57,7 +59,9 @@ export function accountProblem(user: Value, group: Value, ctx: StateContext): st
 /** The user this minion runs as, and that user's main group: the owners of what has no other. */
 export function defaultUser(ctx: StateContext): string {
   const configured = ctx.opts['user'];
-  return typeof configured === 'string' && configured !== '' ? configured : (userById(process.getuid?.() ?? 0)?.name ?? 'root');
+  return typeof configured === 'string' && configured !== ''
+    ? configured
+    : (userById(process.getuid?.() ?? 0)?.name ?? 'root');
 }
 
 export function mainGroupOf(user: Value): Value {
@@ -78,4 +82,3 @@ export function ownerArgument(user: Value, kwargs: Readonly<Record<string, Value
 export function expandVariables(path: string): string {
   return path.replace(/\$(?:(\w+)|\{([^}]*)\})/g, (whole, bare, braced) => process.env[bare ?? braced] ?? whole);
 }
-

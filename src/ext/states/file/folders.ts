@@ -31,7 +31,9 @@ export async function makeFolder(path: string, owner: FolderOwner, ctx: StateCon
 export async function makeParents(path: string, owner: FolderOwner, ctx: StateContext): Promise<void> {
   const folder = normalPath(dirName(path));
   if (!folder.startsWith('/')) {
-    throw invocationError(`Recursive creation for path '${folder}' would result in an infinite loop. Please use an absolute path.`);
+    throw invocationError(
+      `Recursive creation for path '${folder}' would result in an infinite loop. Please use an absolute path.`,
+    );
   }
   if (!exists(folder)) await makeFolder(folder, owner, ctx);
 }

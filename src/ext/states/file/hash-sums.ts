@@ -13,9 +13,20 @@ export interface HashSum {
   readonly digits: string;
 }
 
-const lengths: Readonly<Record<string, number>> = { sha512: 128, sha384: 96, sha256: 64, sha224: 56, sha1: 40, md5: 32 };
+const lengths: Readonly<Record<string, number>> = {
+  sha512: 128,
+  sha384: 96,
+  sha256: 64,
+  sha224: 56,
+  sha1: 40,
+  md5: 32,
+};
 const byLength = new Map(Object.entries(lengths).map(([type, length]) => [length, type]));
-const listed = (): string => [...byLength].sort(([a], [b]) => a - b).map(([length, type]) => `${type} (${length})`).join(', ');
+const listed = (): string =>
+  [...byLength]
+    .sort(([a], [b]) => a - b)
+    .map(([length, type]) => `${type} (${length})`)
+    .join(', ');
 
 /** The hash of a file, read in pieces; '' is given back when there is no such algorithm. */
 export function hashOfFile(path: string, type: string): string {
@@ -59,8 +70,10 @@ export function findSum(text: string, fileName: string, source: string, hashName
     const sum = { type, digits: digits.toLowerCase() };
     first ??= sum;
     if (hashName && (endsWithName(line, hashName, /\s/) || startsWith(line, hashName))) found.name ??= sum;
-    if (fileName && (endsWithName(line, baseName(fileName), /[\s\\/*]/) || startsWith(line, fileName))) found.file ??= sum;
-    if (source && (endsWithName(line, baseName(path || host), /[\s\\/*]/) || startsWith(line, source))) found.source ??= sum;
+    if (fileName && (endsWithName(line, baseName(fileName), /[\s\\/*]/) || startsWith(line, fileName)))
+      found.file ??= sum;
+    if (source && (endsWithName(line, baseName(path || host), /[\s\\/*]/) || startsWith(line, source)))
+      found.source ??= sum;
   }
   return found.name ?? found.file ?? found.source ?? first;
 }
@@ -108,7 +121,10 @@ export async function sourceSum(request: SumRequest, ctx: StateContext): Promise
   else {
     const scheme = schemeOf(sourceHash);
     if (validProtocols.includes(scheme)) {
-      list = await ctx.files.cacheFile(sourceHash, { saltenv: request.saltenv, verifySsl: request.verifySsl !== false });
+      list = await ctx.files.cacheFile(sourceHash, {
+        saltenv: request.saltenv,
+        verifySsl: request.verifySsl !== false,
+      });
       if (!list) throw commandError(`Source hash file ${withoutPassword(sourceHash)} not found`);
     } else if (scheme !== '') throw invalid(sourceHash);
   }

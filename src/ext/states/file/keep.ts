@@ -1,6 +1,6 @@
 // Which files stay when a folder is cleaned: those that required states manage.
 import { rmSync } from 'node:fs';
-import { isDict, dictGet, type PlainDict, type StateContext, type Value } from 'halite/sdk';
+import { dictGet, isDict, type PlainDict, type StateContext, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { dirName, joinPath, normalPath } from '../../modules/support/paths.ts';
 import { isIncluded } from '../support/text.ts';
@@ -20,7 +20,8 @@ const isBelow = (path: string, folder: string): boolean => !relativeTo(path, fol
 
 function everythingBelow(folder: string): string[] {
   const found = [folder];
-  for (const { root, folders, files } of walk(folder)) found.push(...[...files, ...folders].map((entry) => joinPath(root, entry)));
+  for (const { root, folders, files } of walk(folder))
+    found.push(...[...files, ...folders].map((entry) => joinPath(root, entry)));
   return found;
 }
 

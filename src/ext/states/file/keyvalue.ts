@@ -1,6 +1,16 @@
 // `file.keyvalue`: lines like `Key=Value`.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { type ArgsOf, dictEntries, isDict, newDict, p, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
+import {
+  type ArgsOf,
+  dictEntries,
+  isDict,
+  newDict,
+  p,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { expandUser } from '../../modules/support/paths.ts';
 import { partition } from '../../modules/support/text.ts';
@@ -66,7 +76,9 @@ function renewed(line: string, key: string, separator: string, wanted: Wanted): 
   const diff = [`- ${line}`];
   if (wanted.left === 0) return { line: '', diff };
   const text = `${key}${separator}${pyStr(wanted.value)}`;
-  diff.push(typeof wanted.value === 'string' ? `+ ${text}\n` : `+ ${text.trimEnd()} (from ${pyTypeName(wanted.value)} type)\n`);
+  diff.push(
+    typeof wanted.value === 'string' ? `+ ${text}\n` : `+ ${text.trimEnd()} (from ${pyTypeName(wanted.value)} type)\n`,
+  );
   return { line: `${text}\n`, diff };
 }
 
@@ -91,7 +103,9 @@ function rework(text: string, wanted: Wanted[], args: Args): Outcome {
     }
     lines.push(line);
   }
-  const missing = wanted.filter((item) => item.left > 0).map((item) => `${item.key}${args.separator}${pyStr(item.value)}\n`);
+  const missing = wanted
+    .filter((item) => item.left > 0)
+    .map((item) => `${item.key}${args.separator}${pyStr(item.value)}\n`);
   if (args.append_if_not_found && missing.length > 0) {
     diff.push('- <EOF>\n', ...missing.map((line) => `+ ${line}`), '+ <EOF>\n');
     lines.push(...missing);
@@ -134,7 +148,9 @@ function store(name: string, made: Outcome, args: Args, ctx: StateContext): Prom
 
 export const keyvalue = state({
   doc: 'Keys and values of a file that has one pair in a line.',
-  examples: ["/etc/ssh/sshd_config:\n  file.keyvalue:\n    - key_values:\n        PermitRootLogin: 'no'\n    - separator: ' '\n    - uncomment: '# '"],
+  examples: [
+    "/etc/ssh/sshd_config:\n  file.keyvalue:\n    - key_values:\n        PermitRootLogin: 'no'\n    - separator: ' '\n    - uncomment: '# '",
+  ],
   params,
   async run(args, ctx) {
     const name = expandUser(args.name);

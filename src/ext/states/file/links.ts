@@ -1,13 +1,35 @@
 // `file.symlink` and `file.hardlink`.
 import { lchownSync, linkSync, readlinkSync, renameSync, rmSync, symlinkSync, unlinkSync } from 'node:fs';
-import { type ArgsOf, newDict, p, type PlainDict, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
+import {
+  type ArgsOf,
+  newDict,
+  type PlainDict,
+  p,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { gidOf, uidOf } from '../../modules/file/ownership.ts';
 import { normalizeMode } from '../../modules/support/modes.ts';
 import { osReason } from '../../modules/support/os-errors.ts';
 import { baseName, dirName, expandUser, joinPath, normalPath } from '../../modules/support/paths.ts';
 import { failureText } from './errors.ts';
-import { defaultUser, exists, groupOf, isDir, isLink, isRegular, lexists, lookAt, lookAtLink, mainGroupOf, ownerArgument, ownerOf } from './facts.ts';
+import {
+  defaultUser,
+  exists,
+  groupOf,
+  isDir,
+  isLink,
+  isRegular,
+  lexists,
+  lookAt,
+  lookAtLink,
+  mainGroupOf,
+  ownerArgument,
+  ownerOf,
+} from './facts.ts';
 import { makeParents } from './folders.ts';
 import * as common from './params.ts';
 
@@ -45,7 +67,8 @@ function preflight(name: string, owner: Owner, target?: string): string {
   if (uidOf(owner.user) === '') problems.push(`User ${pyStr(owner.user)} does not exist`);
   if (gidOf(owner.group) === '') problems.push(`Group ${pyStr(owner.group)} does not exist`);
   if (!name.startsWith('/')) problems.push(`Specified file ${name} is not an absolute path`);
-  if (target !== undefined && !target.startsWith('/')) problems.push(`Specified target ${target} is not an absolute path`);
+  if (target !== undefined && !target.startsWith('/'))
+    problems.push(`Specified target ${target} is not an absolute path`);
   return problems.join('. ') + (problems.length > 1 ? '.' : '');
 }
 
@@ -99,13 +122,21 @@ const folderRefusal = (name: string, args: LinkArgs): string =>
 /** What would happen, in the words of Salt's test mode. */
 function forecast({ name, target, owner, args }: LinkWork): Forecast {
   if (!lexists(name)) {
-    return { result: null, comment: `Symlink ${name} to ${target} is set for creation`, changes: newDict([['new', name]]) };
+    return {
+      result: null,
+      comment: `Symlink ${name} to ${target} is set for creation`,
+      changes: newDict([['new', name]]),
+    };
   }
   if (!isLink(name)) {
     const changes = newDict();
     // Salt: force and atomic remove files, not folders.
     if (isDir(name) && args.backupname === null && (args.force || args.atomic)) {
-      return { result: false, comment: `Unable to create new symlink ${name} -> ${target}: ${folderRefusal(name, args)}`, changes };
+      return {
+        result: false,
+        comment: `Unable to create new symlink ${name} -> ${target}: ${folderRefusal(name, args)}`,
+        changes,
+      };
     }
     const backup = args.backupname === null ? undefined : backupPath(name, target, args);
     if (backup && 'problem' in backup) return { result: false, comment: backup.problem, changes };
@@ -117,7 +148,11 @@ function forecast({ name, target, owner, args }: LinkWork): Forecast {
     return { result: false, comment, changes };
   }
   if (normalPath(readlinkSync(name)) !== normalPath(target)) {
-    return { result: null, comment: `Link ${name} target is set to be changed to ${target}`, changes: newDict([['change', name]]) };
+    return {
+      result: null,
+      comment: `Link ${name} target is set to be changed to ${target}`,
+      changes: newDict([['change', name]]),
+    };
   }
   if (owned(name, owner)) return { result: true, comment: `The symlink ${name} is present`, changes: newDict() };
   const now = pair(ownersOf(name));
@@ -177,7 +212,8 @@ function applyLink(work: LinkWork, ctx: StateContext): StateResult {
     if (problem) return ctx.fail(problem, { name });
   }
   try {
-    if (isDir(name) && !isLink(name)) return ctx.fail(`Unable to create new symlink ${name} -> ${target}: ${folderRefusal(name, args)}`, { name });
+    if (isDir(name) && !isLink(name))
+      return ctx.fail(`Unable to create new symlink ${name} -> ${target}: ${folderRefusal(name, args)}`, { name });
     makeLink(work);
   } catch (error) {
     return ctx.fail(`Unable to create new symlink ${name} -> ${target}: ${failureText(error)}`, { name });
@@ -229,11 +265,20 @@ function hardForecast(name: string, target: string, force: boolean): Forecast {
   if (isDir(target)) return no(`Unable to hard link from directory ${target}`);
   if (isDir(name)) return no(`Unable to hard link to directory ${name}`);
   if (!exists(name)) {
-    return { result: null, comment: `Hard link ${name} to ${target} is set for creation`, changes: newDict([['new', name]]) };
+    return {
+      result: null,
+      comment: `Hard link ${name} to ${target} is set for creation`,
+      changes: newDict([['new', name]]),
+    };
   }
   if (isHardlink(name)) {
-    if (sameFile(name, target)) return { result: true, comment: `The hard link ${name} is presently targetting ${target}`, changes: newDict() };
-    return { result: null, comment: `Link ${name} target is set to be changed to ${target}`, changes: newDict([['change', name]]) };
+    if (sameFile(name, target))
+      return { result: true, comment: `The hard link ${name} is presently targetting ${target}`, changes: newDict() };
+    return {
+      result: null,
+      comment: `Link ${name} target is set to be changed to ${target}`,
+      changes: newDict([['change', name]]),
+    };
   }
   if (!force) return no(`File or directory exists where the hard link ${name} should be. Did you mean to use force?`);
   const comment = `The file or directory ${name} is set for removal to make way for a new hard link targeting ${target}`;
@@ -250,7 +295,10 @@ function linkHard(name: string, target: string, changes: PlainDict, ctx: StateCo
     return ctx.fail(`${what} ${name} -> ${target}: ${osReason(error)}`, { name, changes });
   }
   changes['new'] = name;
-  return ctx.ok(`${there ? 'Set target of hard link' : 'Created new hard link'} ${name} -> ${target}`, { name, changes });
+  return ctx.ok(`${there ? 'Set target of hard link' : 'Created new hard link'} ${name} -> ${target}`, {
+    name,
+    changes,
+  });
 }
 
 export const hardlink = state({

@@ -54,7 +54,8 @@ export async function changesNeeded(request: ManageRequest, ctx: StateContext): 
   const there = (request.follow ? lookAt(name) : undefined) ?? lookAtLink(name);
   if (!there) return newDict([['newfile', name]]);
   const changes = newDict();
-  if (there.isSymbolicLink() && !request.follow && request.fromSource) changes['diff'] = 'Replace symbolic link with regular file';
+  if (there.isSymbolicLink() && !request.follow && request.fromSource)
+    changes['diff'] = 'Replace symbolic link with regular file';
   else if (content && exists(name) && !holds(name, content)) changes['diff'] = difference(name, request, ctx);
   else if (content && !exists(name)) return newDict([['newfile', name]]);
   const perms = await permsNeeded(name, permsOf(request), ctx);
@@ -62,11 +63,16 @@ export async function changesNeeded(request: ManageRequest, ctx: StateContext): 
   return Object.assign(changes, perms);
 }
 
-const backupMode = (request: ManageRequest, ctx: StateContext): string => request.backup || pyStr(ctx.opts['backup_mode'] ?? '');
+const backupMode = (request: ManageRequest, ctx: StateContext): string =>
+  request.backup || pyStr(ctx.opts['backup_mode'] ?? '');
 
 function write(path: string, request: ManageRequest, newMode: number, ctx: StateContext): void {
   if (!request.content) return;
-  put(path, request.content, { backup: backupMode(request, ctx), cachedir: pyStr(ctx.opts['cachedir'] ?? ''), newMode });
+  put(path, request.content, {
+    backup: backupMode(request, ctx),
+    cachedir: pyStr(ctx.opts['cachedir'] ?? ''),
+    newMode,
+  });
 }
 
 async function update(request: ManageRequest, ctx: StateContext): Promise<StateResult> {
@@ -87,7 +93,11 @@ async function update(request: ManageRequest, ctx: StateContext): Promise<StateR
   const perms = await setPerms(name, permsOf(request), ctx);
   Object.assign(changes, perms.changes);
   const changed = Object.keys(changes).length > 0;
-  const comment = changed ? `File ${name} updated` : perms.ok ? `File ${name} is in the correct state` : perms.problems.join('; ');
+  const comment = changed
+    ? `File ${name} updated`
+    : perms.ok
+      ? `File ${name} is in the correct state`
+      : perms.problems.join('; ');
   return ctx.result({ name, changes, result: perms.ok, comment });
 }
 

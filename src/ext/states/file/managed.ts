@@ -2,13 +2,23 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ArgsOf, isDict, newDict, p, type PlainDict, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
+import {
+  type ArgsOf,
+  isDict,
+  newDict,
+  type PlainDict,
+  p,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { normalizeMode } from '../../modules/support/modes.ts';
 import { expandUser } from '../../modules/support/paths.ts';
 import { schemeOf } from '../support/sources.ts';
 import { loadAccumulators } from './accumulators.ts';
-import { type Content, bytesOf } from './content.ts';
+import { bytesOf, type Content } from './content.ts';
 import { contentsOf, isDictOrNothing } from './contents.ts';
 import { failureText } from './errors.ts';
 import { accountProblem, exists, isDir, isRegular, ownerArgument } from './facts.ts';
@@ -21,7 +31,10 @@ import { cachedCopy, chooseSource, type Fetched, fetchSource, modeOfSource, type
 
 const params = {
   name: common.name,
-  source: p.any({ default: null, doc: 'where the content comes from: `salt://…`, a path, a URL, or a list of which the first that exists is taken' }),
+  source: p.any({
+    default: null,
+    doc: 'where the content comes from: `salt://…`, a path, a URL, or a list of which the first that exists is taken',
+  }),
   source_hash: common.sourceHash,
   source_hash_name: common.sourceHashName,
   keep_source: p.bool({ default: true, doc: 'keep the fetched source in the minion cache' }),
@@ -49,7 +62,10 @@ const params = {
   encoding_errors: p.string({ default: 'strict', doc: 'what to do with characters it does not have' }),
   allow_empty: p.bool({ default: true, doc: 'whether `contents` may be empty' }),
   follow_symlinks: p.bool({ default: true, doc: 'manage what a link points to' }),
-  check_cmd: p.any({ default: null, doc: 'command that must accept the new file before it is put in place; gets its path as last argument' }),
+  check_cmd: p.any({
+    default: null,
+    doc: 'command that must accept the new file before it is put in place; gets its path as last argument',
+  }),
   skip_verify: common.skipVerify,
   selinux: p.any({ default: null, doc: 'security context: seuser, serole, setype, serange' }),
   ...common.windowsParams,
@@ -115,7 +131,8 @@ async function permsOnly(work: Work, warnings: PlainDict, ctx: StateContext): Pr
   }
   const done = await setPerms(name, permsOf(work), ctx);
   const changed = Object.keys(done.changes).length > 0;
-  const comment = !changed && done.ok ? `File ${name} exists with proper permissions. No changes made.` : done.problems.join('; ');
+  const comment =
+    !changed && done.ok ? `File ${name} exists with proper permissions. No changes made.` : done.problems.join('; ');
   return ctx.result({ ...warnings, name, changes: done.changes, result: done.ok, comment });
 }
 
@@ -126,7 +143,14 @@ async function hasSourceHash(work: Work, ctx: StateContext): Promise<boolean> {
   try {
     const { source, hash } = await chooseSource(args.source, args.source_hash, ctx);
     if (!hash || ['salt', 'file'].includes(schemeOf(source)) || source.startsWith('/')) return false;
-    const request = { fileName: name, source, sourceHash: hash, hashName: args.source_hash_name, saltenv: ctx.saltenv, verifySsl: args.verify_ssl };
+    const request = {
+      fileName: name,
+      source,
+      sourceHash: hash,
+      hashName: args.source_hash_name,
+      saltenv: ctx.saltenv,
+      verifySsl: args.verify_ssl,
+    };
     const sum = await sourceSum(request, ctx);
     return hashOfFile(name, sum.type) === sum.digits;
   } catch (error) {
@@ -150,12 +174,24 @@ function sourceRequest(work: Work, source: string, hash: Value, ctx: StateContex
     skipVerify: args.skip_verify,
     verifySsl: args.verify_ssl,
     useEtag: args.use_etag,
-    extra: newDict([...Object.entries(args.kwargs), ['name', name], ['user', user], ['group', args.group], ['mode', mode], ['attrs', args.attrs]]),
+    extra: newDict([
+      ...Object.entries(args.kwargs),
+      ['name', name],
+      ['user', user],
+      ['group', args.group],
+      ['mode', mode],
+      ['attrs', args.attrs],
+    ]),
   };
 }
 
 /** The file that holds a plain source; fetched only when the target does not already hash to the same. */
-async function plainContent(request: SourceRequest, fetched: Exclude<Fetched, { problem: string }>, work: Work, ctx: StateContext): Promise<{ content: Content } | { problem: string }> {
+async function plainContent(
+  request: SourceRequest,
+  fetched: Exclude<Fetched, { problem: string }>,
+  work: Work,
+  ctx: StateContext,
+): Promise<{ content: Content } | { problem: string }> {
   const { sum } = fetched;
   if (fetched.content) {
     if (sum && 'path' in fetched.content && schemeOf(request.source) !== 'salt' && !request.skipVerify) {
@@ -164,12 +200,18 @@ async function plainContent(request: SourceRequest, fetched: Exclude<Fetched, { 
     }
     return { content: fetched.content };
   }
-  if (sum && isRegular(work.name) && hashOfFile(work.name, sum.type) === sum.digits) return { content: { path: work.name } };
+  if (sum && isRegular(work.name) && hashOfFile(work.name, sum.type) === sum.digits)
+    return { content: { path: work.name } };
   const path = await cachedCopy(request, sum, ctx);
   return path ? { content: { path } } : { problem: `Source file '${request.source}' not found` };
 }
 
-function mismatch(request: SourceRequest, sum: { type: string; digits: string }, found: string, there: boolean): string {
+function mismatch(
+  request: SourceRequest,
+  sum: { type: string; digits: string },
+  found: string,
+  there: boolean,
+): string {
   const text = `Specified ${sum.type} checksum for ${there ? request.source : request.name} (${sum.digits}) does not match actual checksum (${found})`;
   if (!there) return text;
   return `${text}. If the 'source_hash' value refers to a remote file with multiple possible matches, then it may be necessary to set 'source_hash_name'.`;
@@ -194,10 +236,14 @@ async function plan(work: Work, ctx: StateContext): Promise<Planned | { problem:
     const found = await plainContent(request, fetched, work, ctx);
     if ('problem' in found) return { ...found, bare: true };
     content = found.content;
-    if (!args.keep_source && 'path' in content && content.path !== work.name && schemeOf(source) === 'salt') cached = content.path;
+    if (!args.keep_source && 'path' in content && content.path !== work.name && schemeOf(source) === 'salt')
+      cached = content.path;
     if (work.keepMode) mode = await modeOfSource(source, ctx);
   }
-  return { request: { ...manageRequest(work), content, mode, fromSource: source !== '' && work.own === undefined }, cached };
+  return {
+    request: { ...manageRequest(work), content, mode, fromSource: source !== '' && work.own === undefined },
+    cached,
+  };
 }
 
 function manageRequest(work: Work): ManageRequest {
@@ -233,7 +279,11 @@ async function checkContent(work: Work, content: Content, ctx: StateContext): Pr
 /** What a checking command has against a file; undefined when nothing. */
 export async function checkFailure(command: string, path: string, ctx: StateContext): Promise<string | undefined> {
   const shell = isDict(ctx.grains) && !(ctx.grains instanceof Map) ? ctx.grains['shell'] : undefined;
-  const answer = await ctx.callWith('cmd.run_all', [`${command} ${path}`], shell ? { shell, python_shell: true } : { python_shell: true });
+  const answer = await ctx.callWith(
+    'cmd.run_all',
+    [`${command} ${path}`],
+    shell ? { shell, python_shell: true } : { python_shell: true },
+  );
   const out = answer as { retcode?: Value; stdout?: Value; stderr?: Value };
   if (out.retcode === 0) return undefined;
   return ['check_cmd execution failed', out.stdout, out.stderr].filter(Boolean).join('\n');
@@ -259,7 +309,9 @@ async function manage(work: Work, ctx: StateContext): Promise<StateResult> {
   try {
     const planned = await plan(work, ctx);
     if ('problem' in planned) {
-      return ctx.fail(ctx.test || planned.bare ? planned.problem : `Unable to manage file: ${planned.problem}`, { name });
+      return ctx.fail(ctx.test || planned.bare ? planned.problem : `Unable to manage file: ${planned.problem}`, {
+        name,
+      });
     }
     if (!ctx.test) return await applyPlan(work, planned, ctx);
     const changes = await changesNeeded(planned.request, ctx);
@@ -279,7 +331,8 @@ async function understand(args: Args, ctx: StateContext): Promise<Work | StateRe
   if (wrong) return fail(wrong);
   const own = await contentsOf(args, ctx);
   if (own && 'problem' in own) return fail(own.problem);
-  if (!args.create && !isRegular(name)) return ctx.ok(`File ${name} is not present and is not set for creation`, { name });
+  if (!args.create && !isRegular(name))
+    return ctx.ok(`File ${name} is not present and is not set for creation`, { name });
   const work: Work = {
     args,
     name,
@@ -299,7 +352,9 @@ export async function runManaged(args: Args, ctx: StateContext): Promise<StateRe
   if ('comment' in work) return work;
   const warnings = newDict();
   if (args.kwargs['file_mode'] !== undefined) {
-    warnings['warnings'] = ["The 'file_mode' argument will be ignored.  Please use 'mode' instead to set file permissions."];
+    warnings['warnings'] = [
+      "The 'file_mode' argument will be ignored.  Please use 'mode' instead to set file permissions.",
+    ];
   }
   const keepContent = !work.replace || (await hasSourceHash(work, ctx));
   const done = keepContent && exists(work.name) ? await permsOnly(work, warnings, ctx) : await manage(work, ctx);

@@ -11,7 +11,10 @@ export const showChanges = p.bool({ default: true, doc: 'show what changed as a 
 export const context = p.any({ default: null, doc: 'variables for the template' });
 export const defaults = p.any({ default: null, doc: 'variables for the template, below `context`' });
 export const template = p.any({ default: null, doc: 'engine the source is rendered with: `jinja`' });
-export const sourceHash = p.any({ default: '', doc: 'hash the source must have: digits, `type=digits` or a file of sums' });
+export const sourceHash = p.any({
+  default: '',
+  doc: 'hash the source must have: digits, `type=digits` or a file of sums',
+});
 export const sourceHashName = p.any({ default: null, doc: 'name to look for in a file of sums' });
 export const skipVerify = p.bool({ default: false, doc: 'take a remote source without knowing its hash' });
 export const useEtag = p.bool({ default: false, doc: 'let the web server say whether the file changed' });

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ArgsOf, newDict, p, type PlainDict, type StateContext, type StateResult, state } from 'halite/sdk';
+import { type ArgsOf, newDict, type PlainDict, p, type StateContext, type StateResult, state } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { dirName, expandUser } from '../../modules/support/paths.ts';
 import { shellQuote, shellSplit } from '../../modules/support/shlex.ts';
@@ -75,7 +75,11 @@ function problemWith(name: string, args: Args): string | undefined {
 }
 
 /** The patch as a file; text when it cannot be had. */
-async function fetchPatch(args: Args, folder: string, ctx: StateContext): Promise<{ path: string } | { problem: string }> {
+async function fetchPatch(
+  args: Args,
+  folder: string,
+  ctx: StateContext,
+): Promise<{ path: string } | { problem: string }> {
   const chosen = await chooseSource(args.source, args.source_hash, ctx);
   let { source } = chosen;
   if (args.saltenv !== null && source.startsWith('salt://') && parseSaltUrl(source).saltenv === undefined) {
@@ -99,9 +103,12 @@ async function fetchPatch(args: Args, folder: string, ctx: StateContext): Promis
   if ('problem' in fetched) return { problem: `Unable to manage file: ${fetched.problem}` };
   const { sum } = fetched;
   const content = fetched.content ?? { path: await cachedCopy(request, sum, ctx) };
-  if ('path' in content && content.path === '') return { problem: `Source file '${withoutPassword(source)}' not found` };
+  if ('path' in content && content.path === '')
+    return { problem: `Source file '${withoutPassword(source)}' not found` };
   if (sum && 'path' in content && hashOfFile(content.path, sum.type) !== sum.digits) {
-    return { problem: `Specified ${sum.type} checksum for ${path} (${sum.digits}) does not match actual checksum (${hashOfFile(content.path, sum.type)})` };
+    return {
+      problem: `Specified ${sum.type} checksum for ${path} (${sum.digits}) does not match actual checksum (${hashOfFile(content.path, sum.type)})`,
+    };
   }
   writeFileSync(path, bytesOf(content));
   return { path };
@@ -117,7 +124,13 @@ interface Work {
 
 type PatchRun = PlainDict & { retcode: number; stdout: string; stderr: string };
 
-async function patchWith(work: Work, path: string, words: string[], dryRun: boolean, ctx: StateContext): Promise<PatchRun> {
+async function patchWith(
+  work: Work,
+  path: string,
+  words: string[],
+  dryRun: boolean,
+  ctx: StateContext,
+): Promise<PatchRun> {
   const options = [...work.options.words, ...words].map(shellQuote).join(' ');
   return (await ctx.call('file.patch', work.name, path, options, dryRun)) as PatchRun;
 }
@@ -126,20 +139,34 @@ async function applyPatch(work: Work, ctx: StateContext): Promise<StateResult> {
   const { name, args, folder, options } = work;
   const strip = isDir(name) && options.strip !== undefined ? [`-p${options.strip}`] : [];
   const rejects = args.reject_file === null ? join(folder, 'rejects') : pyStr(args.reject_file);
-  const check = await patchWith(work, work.path, ['-N', '-r', rejects, '-o', join(folder, 'output'), ...strip], false, ctx);
+  const check = await patchWith(
+    work,
+    work.path,
+    ['-N', '-r', rejects, '-o', join(folder, 'output'), ...strip],
+    false,
+    ctx,
+  );
   if (check.retcode !== 0) {
     const undone = exists(rejects) ? await patchWith(work, rejects, ['-R', '-f'], true, ctx) : undefined;
     if (check.retcode === 2 && check.stderr) return ctx.fail(check.stderr, { name });
     if (undone?.retcode === 0) return ctx.ok('Patch was already applied', { name });
-    const advice = args.reject_file === null ? ' Run state again using the reject_file option to save rejects to a persistent file.' : '';
+    const advice =
+      args.reject_file === null
+        ? ' Run state again using the reject_file option to save rejects to a persistent file.'
+        : '';
     const shown = nested.render(check, { color: false, opts: { nested_indent: 14 } });
-    return ctx.fail(`Patch would not apply cleanly, no changes made. Results of dry-run are below.${advice}\n\n${shown}`, { name });
+    return ctx.fail(
+      `Patch would not apply cleanly, no changes made. Results of dry-run are below.${advice}\n\n${shown}`,
+      { name },
+    );
   }
   const done = await ctx.change(check, 'Patch successfully applied', {
     test: 'The patch would be applied',
     async apply() {
       const changes = await patchWith(work, work.path, strip, false, ctx);
-      return changes.retcode === 0 ? ctx.ok('Patch successfully applied', { changes }) : ctx.fail('Failed to apply patch', { changes });
+      return changes.retcode === 0
+        ? ctx.ok('Patch successfully applied', { changes })
+        : ctx.fail('Failed to apply patch', { changes });
     },
   });
   return Object.assign(done, { name });
@@ -161,7 +188,8 @@ export const patch = state({
       if ('problem' in fetched) return ctx.fail(fetched.problem, { name: join(folder, 'patch') });
       const done = await applyPatch({ name, path: fetched.path, folder, options, args }, ctx);
       const unused = ['hash', 'dry_run_first'].filter((key) => args.kwargs[key] !== undefined);
-      if (unused.length > 0) done['warnings'] = unused.map((key) => `The '${key}' argument is no longer used and has been ignored.`);
+      if (unused.length > 0)
+        done['warnings'] = unused.map((key) => `The '${key}' argument is no longer used and has been ignored.`);
       return done;
     } catch (error) {
       return ctx.fail(failureText(error), { name });

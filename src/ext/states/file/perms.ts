@@ -5,8 +5,8 @@ import { pyStr } from '../../../base/codec/python/index.ts';
 import { changeMode, changeOwner } from '../../modules/file/ownership.ts';
 import { commandError } from '../../modules/support/errors.ts';
 import { normalizeMode } from '../../modules/support/modes.ts';
-import { inGroup, lookAt, lookAtLink, modeOf, ownedBy } from './facts.ts';
 import { attributeChange, setAttributes } from './attributes.ts';
+import { inGroup, lookAt, lookAtLink, modeOf, ownedBy } from './facts.ts';
 import { applySelinux, type Selinux, selinuxChange } from './selinux.ts';
 
 export interface PermsRequest {
@@ -45,11 +45,19 @@ export async function permsNeeded(path: string, request: PermsRequest, ctx: Stat
   if (mode !== null && !stats.isSymbolicLink() && mode !== modeOf(stats)) changes['mode'] = mode;
   if (request.attrs && !stats.isDirectory() && !stats.isSymbolicLink()) {
     const attrs = await attributeChange(path, pyStr(request.attrs), ctx);
-    if (attrs) changes['attrs'] = newDict([['old', attrs.old], ['new', attrs.wanted]]);
+    if (attrs)
+      changes['attrs'] = newDict([
+        ['old', attrs.old],
+        ['new', attrs.wanted],
+      ]);
   }
   if (request.selinux) {
     const found = await selinuxChange(path, request.selinux, ctx);
-    if (found && found !== 'unknown') changes['selinux'] = newDict([['Old', found.old], ['New', found.new]]);
+    if (found && found !== 'unknown')
+      changes['selinux'] = newDict([
+        ['Old', found.old],
+        ['New', found.new],
+      ]);
   }
   return changes;
 }
@@ -67,7 +75,12 @@ export async function setPerms(path: string, request: PermsRequest, ctx: StateCo
   const [wrongUser, wrongGroup] = [!ownedBy(before, user), !inGroup(before, group)];
   if (wrongUser || wrongGroup) {
     try {
-      const problem = changeOwner(path, user === '' ? null : (user ?? before.uid), group === '' ? null : group, isLink && !follow);
+      const problem = changeOwner(
+        path,
+        user === '' ? null : (user ?? before.uid),
+        group === '' ? null : group,
+        isLink && !follow,
+      );
       if (problem) {
         problems.push(problem);
         ok = false;

@@ -1,6 +1,6 @@
 // `file.absent`, `exists`, `missing`, `touch`, `pruned` and `tidied`: whether things are there at all.
 import { readdirSync, rmdirSync, rmSync, type Stats } from 'node:fs';
-import { newDict, p, type PlainDict, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
+import { newDict, type PlainDict, p, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { asNumber } from '../../../base/codec/value.ts';
 import { pyRegex } from '../../../base/util/index.ts';
@@ -8,7 +8,7 @@ import { dirName, expandUser, joinPath } from '../../modules/support/paths.ts';
 import { pySeconds, statOf } from '../../modules/support/stat.ts';
 import { pyFloat } from '../../modules/support/text.ts';
 import { failureText } from './errors.ts';
-import { exists as isThere, isDir, isLink, isRegular, lookAt, lookAtLink } from './facts.ts';
+import { isDir, isLink, isRegular, exists as isThere, lookAt, lookAtLink } from './facts.ts';
 import { makeParents } from './folders.ts';
 import * as common from './params.ts';
 
@@ -23,7 +23,8 @@ export const absent = state({
     if (!name) return ctx.fail('Must provide name to file.absent', { name });
     if (!name.startsWith('/')) return ctx.fail(`Specified file ${name} is not an absolute path`, { name });
     if (/^\/+$/.test(name)) return ctx.fail('Refusing to make "/" absent', { name });
-    const kind = isRegular(name) || isLink(name) ? 'file' : isDir(name) ? 'directory' : lookAtLink(name) ? 'file' : undefined;
+    const kind =
+      isRegular(name) || isLink(name) ? 'file' : isDir(name) ? 'directory' : lookAtLink(name) ? 'file' : undefined;
     if (!kind) return ctx.ok(`File ${name} is not present`, { name });
     const done = await ctx.change(newDict([['removed', name]]), `Removed ${kind} ${name}`, {
       test: `${kind === 'file' ? 'File' : 'Directory'} ${name} is set for removal`,
@@ -65,19 +66,37 @@ export const missing = state({
 });
 
 /** Salt compares texts: whole numbers never equal a time, which has a fraction. */
-const timeDiffers = (wanted: Value, nanoseconds: bigint): boolean => wanted !== null && pyStr(wanted) !== pyStr(pyFloat(pySeconds(nanoseconds)));
+const timeDiffers = (wanted: Value, nanoseconds: bigint): boolean =>
+  wanted !== null && pyStr(wanted) !== pyStr(pyFloat(pySeconds(nanoseconds)));
 
 function touchForecast(name: string, atime: Value, mtime: Value, ctx: StateContext): StateResult {
   const stats = statOf(name);
-  if (!stats) return ctx.result({ name, result: null, changes: newDict([['new', name]]), comment: `File ${name} is set to be created` });
+  if (!stats)
+    return ctx.result({
+      name,
+      result: null,
+      changes: newDict([['new', name]]),
+      comment: `File ${name} is set to be created`,
+    });
   if (timeDiffers(atime, stats.atimeNs) || timeDiffers(mtime, stats.mtimeNs)) {
-    return ctx.result({ name, result: null, changes: newDict([['touched', name]]), comment: `Times set to be updated on file ${name}` });
+    return ctx.result({
+      name,
+      result: null,
+      changes: newDict([['touched', name]]),
+      comment: `Times set to be updated on file ${name}`,
+    });
   }
   return ctx.ok(`File ${name} exists and has the correct times`, { name });
 }
 
 /** `touch` as other states use it when a file to add to is not there. */
-export async function touchFile(given: string, atime: Value, mtime: Value, makedirs: boolean, ctx: StateContext): Promise<StateResult> {
+export async function touchFile(
+  given: string,
+  atime: Value,
+  mtime: Value,
+  makedirs: boolean,
+  ctx: StateContext,
+): Promise<StateResult> {
   const name = expandUser(given);
   if (!name) return ctx.fail('Must provide name to file.touch', { name });
   if (!name.startsWith('/')) return ctx.fail(`Specified file ${name} is not an absolute path`, { name });
@@ -144,13 +163,15 @@ function oldOrLarge(stats: Stats, size: number, args: TidyArgs): boolean {
   return args.age_size_logical_operator.toUpperCase() === 'AND' ? large && old : large || old;
 }
 
-const expressions = (value: Value): RegExp[] => (Array.isArray(value) ? value : value === null ? [] : [value]).map((item) => pyRegex(pyStr(item)));
+const expressions = (value: Value): RegExp[] =>
+  (Array.isArray(value) ? value : value === null ? [] : [value]).map((item) => pyRegex(pyStr(item)));
 
 /** What is to go, deepest first. */
 function toTidy(folder: string, args: TidyArgs): string[] {
   const wanted = args.matches === null ? [/^/] : expressions(args.matches);
   const unwanted = expressions(args.exclude);
-  const fits = (text: string): boolean => wanted.some((pattern) => pattern.test(text)) && !unwanted.some((pattern) => pattern.test(text));
+  const fits = (text: string): boolean =>
+    wanted.some((pattern) => pattern.test(text)) && !unwanted.some((pattern) => pattern.test(text));
   const found: string[] = [];
   const look = (root: string): void => {
     const entries = readdirSync(root).map((entry) => ({ entry, path: joinPath(root, entry) }));
@@ -205,7 +226,11 @@ export const tidied = state({
 });
 
 /** Removes folders that hold nothing, deepest first; gives those removed and those that could not be. */
-function prune(folder: string, recurse: boolean, olderThan: number | null): { deleted: string[]; errors: [string, string][] } {
+function prune(
+  folder: string,
+  recurse: boolean,
+  olderThan: number | null,
+): { deleted: string[]; errors: [string, string][] } {
   const [deleted, errors]: [string[], [string, string][]] = [[], []];
   const remove = (path: string): void => {
     const stats = lookAt(path);
@@ -244,14 +269,29 @@ export const pruned = state({
     const recurse = args.recurse || args.ignore_errors;
     if (!isDir(name)) return ctx.ok(`Directory ${name} is not present`, { name });
     if (ctx.test) {
-      return ctx.result({ name, result: null, changes: newDict([['deleted', name]]), comment: `Directory ${name} is set for removal` });
+      return ctx.result({
+        name,
+        result: null,
+        changes: newDict([['deleted', name]]),
+        comment: `Directory ${name} is set for removal`,
+      });
     }
-    const { deleted, errors } = prune(name, recurse, args.older_than === null ? null : (asNumber(args.older_than) ?? 0));
+    const { deleted, errors } = prune(
+      name,
+      recurse,
+      args.older_than === null ? null : (asNumber(args.older_than) ?? 0),
+    );
     const removed = newDict([['deleted', recurse ? deleted.sort() : name]]);
     if (errors.length === 0 || (args.ignore_errors && deleted.length > 0)) {
       const comment = recurse ? `Recursively removed empty directories under ${name}` : `Removed directory ${name}`;
       return ctx.ok(deleted.length > 0 ? comment : '', { name, changes: deleted.length > 0 ? removed : newDict() });
     }
-    return ctx.fail(`Failed to remove directory ${name}`, { name, changes: newDict([['deleted', deleted], ['errors', errors]]) });
+    return ctx.fail(`Failed to remove directory ${name}`, {
+      name,
+      changes: newDict([
+        ['deleted', deleted],
+        ['errors', errors],
+      ]),
+    });
   },
 });

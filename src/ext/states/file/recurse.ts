@@ -1,6 +1,15 @@
 // `file.recurse`: a folder of the file server with everything in it.
 import { rmSync } from 'node:fs';
-import { type ArgsOf, newDict, p, type PlainDict, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
+import {
+  type ArgsOf,
+  newDict,
+  type PlainDict,
+  p,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
 import { normalizeMode } from '../../modules/support/modes.ts';
 import { baseName, expandUser, joinPath } from '../../modules/support/paths.ts';
 import { parseSaltUrl } from '../support/sources.ts';
@@ -77,7 +86,13 @@ async function part(fn: typeof managed, given: Given, kwargs: PlainDict, ctx: St
 }
 
 /** A path that holds the wrong kind of thing makes way when cleaning is on. True when there is nothing more to do. */
-function replaceKind(path: string, wrong: boolean, say: { test: string; done: string }, report: Report, ctx: StateContext): boolean {
+function replaceKind(
+  path: string,
+  wrong: boolean,
+  say: { test: string; done: string },
+  report: Report,
+  ctx: StateContext,
+): boolean {
   if (!wrong) return false;
   if (ctx.test) {
     report.add(path, { result: null, comment: say.test, changes: newDict() });
@@ -88,7 +103,14 @@ function replaceKind(path: string, wrong: boolean, say: { test: string; done: st
   return false;
 }
 
-async function manageTree(tree: Tree, name: string, user: Value, args: Args, report: Report, ctx: StateContext): Promise<void> {
+async function manageTree(
+  tree: Tree,
+  name: string,
+  user: Value,
+  args: Args,
+  report: Report,
+  ctx: StateContext,
+): Promise<void> {
   const { group, clean } = args;
   const none = newDict();
   for (const [relative, target] of tree.links) {
@@ -100,15 +122,39 @@ async function manageTree(tree: Tree, name: string, user: Value, args: Args, rep
     if (baseName(path) === '..') continue;
     const say = { test: `Replacing ${path} with a directory`, done: 'Replaced file with a directory' };
     if (replaceKind(path, clean && exists(path) && !isDir(path), say, report, ctx)) continue;
-    report.add(path, await part(directory, { name: path, user, group, recurse: [], dir_mode: normalizeMode(args.dir_mode), makedirs: true }, none, ctx));
+    report.add(
+      path,
+      await part(
+        directory,
+        { name: path, user, group, recurse: [], dir_mode: normalizeMode(args.dir_mode), makedirs: true },
+        none,
+        ctx,
+      ),
+    );
   }
   const { mode: _mode, makedirs: _makedirs, ...passed } = args.kwargs;
-  const mode = typeof args.file_mode === 'string' && args.file_mode.toLowerCase() === 'keep' ? 'keep' : normalizeMode(args.file_mode);
+  const mode =
+    typeof args.file_mode === 'string' && args.file_mode.toLowerCase() === 'keep'
+      ? 'keep'
+      : normalizeMode(args.file_mode);
   const { keep_source, template, replace, context, defaults, backup } = args;
   for (const [path, source] of tree.files) {
     const say = { test: `Replacing directory ${path} with a file`, done: 'Replaced directory with a new file' };
     if (replaceKind(path, clean && replace && isDir(path), say, report, ctx)) continue;
-    const given = { name: path, source, keep_source, user, group, mode, template, makedirs: true, replace, context, defaults, backup };
+    const given = {
+      name: path,
+      source,
+      keep_source,
+      user,
+      group,
+      mode,
+      template,
+      makedirs: true,
+      replace,
+      context,
+      defaults,
+      backup,
+    };
     const own = Object.fromEntries(Object.entries(passed).filter(([key]) => key in managed.params && key !== 'name'));
     const rest = newDict(Object.entries(passed).filter(([key]) => !(key in managed.params)));
     report.add(path, await part(managed, { ...own, ...given }, rest, ctx));
@@ -118,7 +164,9 @@ async function manageTree(tree: Tree, name: string, user: Value, args: Args, rep
 async function sourceProblem(source: string, ctx: StateContext): Promise<string | undefined> {
   const { path, saltenv = ctx.saltenv } = parseSaltUrl(source);
   const folders = await ctx.files.list('dirs', saltenv, path);
-  return folders.includes(path) ? undefined : `The directory '${path}' does not exist on the salt fileserver in saltenv '${saltenv}'`;
+  return folders.includes(path)
+    ? undefined
+    : `The directory '${path}' does not exist on the salt fileserver in saltenv '${saltenv}'`;
 }
 
 async function finish(name: string, tree: Tree, report: Report, args: Args, ctx: StateContext): Promise<StateResult> {
@@ -133,7 +181,12 @@ async function finish(name: string, tree: Tree, report: Report, args: Args, ctx:
   }
   const comment = report.text() || `Recursively updated ${name}`;
   const clean = Object.keys(report.changes).length === 0 && report.result === true;
-  return ctx.result({ name, changes: report.changes, result: report.result, comment: clean ? `The directory ${name} is in the correct state` : comment });
+  return ctx.result({
+    name,
+    changes: report.changes,
+    result: report.result,
+    comment: clean ? `The directory ${name} is in the correct state` : comment,
+  });
 }
 
 export const recurse = state({
@@ -144,7 +197,8 @@ export const recurse = state({
     const name = expandUser(args.name);
     const user = ownerArgument(args.user, args.kwargs, ctx);
     const fail = (problem: string): StateResult => ctx.fail(problem, { name });
-    if (args.kwargs['mode'] !== undefined) return fail("'mode' is not allowed in 'file.recurse'. Please use 'file_mode' and 'dir_mode'.");
+    if (args.kwargs['mode'] !== undefined)
+      return fail("'mode' is not allowed in 'file.recurse'. Please use 'file_mode' and 'dir_mode'.");
     const account = accountProblem(user, args.group, ctx);
     if (account) return fail(account);
     if (!name.startsWith('/')) return fail(`Specified file ${name} is not an absolute path`);
@@ -160,7 +214,8 @@ export const recurse = state({
     const problem = await sourceProblem(source, ctx);
     if (problem) return fail(problem);
     if (exists(name) && !isDir(name)) return fail(`The path ${name} exists and is not a directory`);
-    if (!isDir(name) && !ctx.test) await makeFolder(name, { user, group: args.group, mode: normalizeMode(args.dir_mode) }, ctx);
+    if (!isDir(name) && !ctx.test)
+      await makeFolder(name, { user, group: args.group, mode: normalizeMode(args.dir_mode) }, ctx);
     const tree = await recurseTree({ ...args, name, source }, ctx);
     const report = new Report();
     await manageTree(tree, name, user, args, report, ctx);

@@ -1,6 +1,6 @@
 // `file.retention_schedule`: keeps a thinning-out series of backups and deletes the rest.
 import { readdirSync, rmSync } from 'node:fs';
-import { dictEntries, newDict, p, type PlainDict, state } from 'halite/sdk';
+import { dictEntries, newDict, type PlainDict, p, state } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { expandUser, joinPath } from '../../modules/support/paths.ts';
 import { parseTime } from '../support/strptime.ts';
@@ -27,7 +27,13 @@ const week: Level = (time) => {
 
 const byDay = [year, month, day, hour, moment];
 const byWeek = [year, week, weekday, moment];
-const depths: Readonly<Record<string, number>> = { first_of_year: 1, first_of_month: 2, first_of_day: 3, first_of_hour: 4, most_recent: 5 };
+const depths: Readonly<Record<string, number>> = {
+  first_of_year: 1,
+  first_of_month: 2,
+  first_of_day: 3,
+  first_of_hour: 4,
+  most_recent: 5,
+};
 
 function grouped(backups: readonly Backup[], level: Level): [number, Backup[]][] {
   const groups = new Map<number, Backup[]>();
@@ -62,7 +68,10 @@ function retained(backups: readonly Backup[], retain: PlainDict | Map<unknown, u
   for (const [rule, given] of dictEntries(retain as PlainDict)) {
     const count = given === 'all' ? Number.MAX_SAFE_INTEGER : Number(pyStr(given));
     const name = pyStr(rule);
-    const kept = name === 'first_of_week' ? firsts(backups, byWeek, 2, count + 1) : firsts(backups, byDay, depths[name] ?? 5, count);
+    const kept =
+      name === 'first_of_week'
+        ? firsts(backups, byWeek, 2, count + 1)
+        : firsts(backups, byDay, depths[name] ?? 5, count);
     for (const item of kept) found.add(item);
   }
   return found;
@@ -74,11 +83,18 @@ const newestFirst = (names: Iterable<string>): string[] => [...names].sort().rev
 
 export const retention_schedule = state({
   doc: 'Keeps some backups of a folder by rules such as "the first of each week" and deletes the others.',
-  examples: ['/var/backups/db:\n  file.retention_schedule:\n    - retain:\n        most_recent: 5\n        first_of_day: 7\n    - strptime_format: db-%Y%m%d.sql'],
+  examples: [
+    '/var/backups/db:\n  file.retention_schedule:\n    - retain:\n        most_recent: 5\n        first_of_day: 7\n    - strptime_format: db-%Y%m%d.sql',
+  ],
   params: {
     name: common.name,
-    retain: p.dict({ doc: 'rule → how many: most_recent, first_of_hour, first_of_day, first_of_week, first_of_month, first_of_year; `all` for any number' }),
-    strptime_format: p.any({ default: null, doc: 'how the time is written in the names; the time of change counts when left out' }),
+    retain: p.dict({
+      doc: 'rule → how many: most_recent, first_of_hour, first_of_day, first_of_week, first_of_month, first_of_year; `all` for any number',
+    }),
+    strptime_format: p.any({
+      default: null,
+      doc: 'how the time is written in the names; the time of change counts when left out',
+    }),
     timezone: p.any({ default: null, doc: 'accepted' }),
   },
   async run(args, ctx) {
@@ -96,8 +112,13 @@ export const retention_schedule = state({
     const kept = retained(backups, args.retain);
     const deleted = newestFirst(backups.map((backup) => backup.name).filter((entry) => !kept.has(entry)));
     const count = deleted.length;
-    if (count === 0) return ctx.ok(`0 backups ${ctx.test ? 'would have been' : 'were'} removed from ${name}.\n`, { name });
-    const changes = newDict([['retained', newestFirst(kept)], ['deleted', deleted], ['ignored', newestFirst(ignored)]]);
+    if (count === 0)
+      return ctx.ok(`0 backups ${ctx.test ? 'would have been' : 'were'} removed from ${name}.\n`, { name });
+    const changes = newDict([
+      ['retained', newestFirst(kept)],
+      ['deleted', deleted],
+      ['ignored', newestFirst(ignored)],
+    ]);
     const done = await ctx.change(changes, `${count} backups were removed from ${name}.\n`, {
       test: `${count} backups would have been removed from ${name}.\n`,
       apply() {

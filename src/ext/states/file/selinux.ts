@@ -43,7 +43,11 @@ export async function selinuxChange(path: string, wanted: Selinux, ctx: StateCon
   };
 }
 
-export async function applySelinux(path: string, wanted: Selinux, ctx: StateContext): Promise<{ ok: boolean; comments: string[]; change?: PlainDict }> {
+export async function applySelinux(
+  path: string,
+  wanted: Selinux,
+  ctx: StateContext,
+): Promise<{ ok: boolean; comments: string[]; change?: PlainDict }> {
   const needed = await selinuxChange(path, wanted, ctx);
   if (needed === 'unknown') return { ok: false, comments: ['Failed to get selinux attributes'] };
   if (!needed) return { ok: true, comments: [] };
@@ -56,6 +60,9 @@ export async function applySelinux(path: string, wanted: Selinux, ctx: StateCont
   return {
     ok: failed.length === 0,
     comments: [`The file ${path} is set to be changed`, ...failed.map((part) => `Unable to update se${part} context`)],
-    change: newDict([['Old', needed.old], ['New', needed.new]]),
+    change: newDict([
+      ['Old', needed.old],
+      ['New', needed.new],
+    ]),
   };
 }

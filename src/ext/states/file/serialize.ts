@@ -1,6 +1,17 @@
 // `file.serialize`: a file that holds data in some format.
 import { readFileSync } from 'node:fs';
-import { type ArgsOf, dictEntries, isDict, newDict, p, type PlainDict, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
+import {
+  type ArgsOf,
+  dictEntries,
+  isDict,
+  newDict,
+  type PlainDict,
+  p,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { mergeRecurse, pyEquals, traverse } from '../../../base/util/index.ts';
 import { serializerFor } from '../../modules/slsutil/serializers.ts';
@@ -70,7 +81,12 @@ interface Merged {
 }
 
 /** The data over what the file holds already. */
-function mergeWithFile(name: string, format: string, data: Value, args: Args): Merged | { problem: string } | undefined {
+function mergeWithFile(
+  name: string,
+  format: string,
+  data: Value,
+  args: Args,
+): Merged | { problem: string } | undefined {
   if (!args.merge_if_exists || !isRegular(name)) return undefined;
   const read = findSerializer(format, 'deserialize');
   if (!read) return { problem: `merge_if_exists is not supported for the ${format} serializer` };
@@ -114,7 +130,12 @@ async function put(work: Work, ctx: StateContext): Promise<StateResult> {
   if (ctx.test) {
     if (!args.show_changes) needed['diff'] = '<show_changes=False>';
     if (diff) needed['diff'] = diff;
-    return ctx.result({ name, changes: needed, result: null, comment: `Dataset will be serialized and stored into ${name}` });
+    return ctx.result({
+      name,
+      changes: needed,
+      result: null,
+      comment: `Dataset will be serialized and stored into ${name}`,
+    });
   }
   const done = await manageFile(request, ctx);
   if (diff) (done.changes as PlainDict)['diff'] = diff;
@@ -125,20 +146,28 @@ async function run(args: Args, ctx: StateContext): Promise<StateResult> {
   const name = expandUser(args.name);
   const fail = (problem: string): StateResult => ctx.fail(problem, { name });
   if (!name) return fail('Must provide name to file.serialize');
-  if (!args.create && !isRegular(name)) return ctx.ok(`File ${name} is not present and is not set for creation`, { name });
+  if (!args.create && !isRegular(name))
+    return ctx.ok(`File ${name} is not present and is not set for creation`, { name });
   const formatter = args.kwargs['formatter'] ?? null;
   if (args.serializer && formatter) return fail('Only one of serializer and formatter are allowed');
   const format = pyStr(args.serializer || formatter || 'yaml').toLowerCase();
-  if (isTruthy(args.dataset) && isTruthy(args.dataset_pillar)) return fail("Only one of 'dataset' and 'dataset_pillar' is permitted");
+  if (isTruthy(args.dataset) && isTruthy(args.dataset_pillar))
+    return fail("Only one of 'dataset' and 'dataset_pillar' is permitted");
   const data = isTruthy(args.dataset_pillar) ? (traverse(ctx.pillar, pyStr(args.dataset_pillar)) ?? '') : args.dataset;
   if (data === null) return fail("Neither 'dataset' nor 'dataset_pillar' was defined");
   const write = findSerializer(format, 'serialize');
-  if (!write) return fail(`The ${format} serializer could not be found. It either does not exist or its prerequisites are not installed.`);
+  if (!write)
+    return fail(
+      `The ${format} serializer could not be found. It either does not exist or its prerequisites are not installed.`,
+    );
   const merged = mergeWithFile(name, format, data, args);
   if (merged && 'problem' in merged) return fail(merged.problem);
   if (merged && pyEquals(merged.old, merged.data)) return ctx.ok(`The file ${name} is in the correct state`, { name });
   const made = write(merged ? merged.data : data, writingOptions(format, args));
-  const content = made instanceof Uint8Array ? Buffer.from(made) : encodeText(`${pyStr(made)}\n`, args.encoding, args.encoding_errors);
+  const content =
+    made instanceof Uint8Array
+      ? Buffer.from(made)
+      : encodeText(`${pyStr(made)}\n`, args.encoding, args.encoding_errors);
   const result = await put({ name, content, merged, args }, ctx);
   if (!args.merge_if_exists && isTruthy(args.deserializer_opts)) {
     result['warnings'] = ["The 'deserializer_opts' option is ignored unless merge_if_exists is set to True."];

@@ -6,7 +6,14 @@ import { dictSize } from '../../../base/codec/value.ts';
 import { messageOf } from '../../../base/errors/index.ts';
 import { commandError, invocationError } from '../../modules/support/errors.ts';
 import { joinPath } from '../../modules/support/paths.ts';
-import { parseSaltUrl, remoteProtocols, schemeOf, splitUrl, validProtocols, withoutPassword } from '../support/sources.ts';
+import {
+  parseSaltUrl,
+  remoteProtocols,
+  schemeOf,
+  splitUrl,
+  validProtocols,
+  withoutPassword,
+} from '../support/sources.ts';
 import { renderFile, templateEngines, templateVariables } from '../support/template.ts';
 import type { Content } from './content.ts';
 import { exists } from './facts.ts';
@@ -120,7 +127,12 @@ export async function cachedCopy(request: SourceRequest, sum: HashSum | undefine
     }
   }
   const verifySsl = request.verifySsl !== false;
-  return ctx.files.cacheFile(source, { saltenv: ctx.saltenv, sourceHash: sum?.digits, verifySsl, useEtag: request.useEtag });
+  return ctx.files.cacheFile(source, {
+    saltenv: ctx.saltenv,
+    sourceHash: sum?.digits,
+    verifySsl,
+    useEtag: request.useEtag,
+  });
 }
 
 /** Everything except the fetching of a plain `salt://` file, which is only needed when it differs. */
@@ -129,7 +141,8 @@ export async function fetchSource(request: SourceRequest, ctx: StateContext): Pr
   const scheme = schemeOf(source);
   const local = localPath(source);
   if (local !== undefined && !exists(local)) return { problem: `Local file source ${local} does not exist` };
-  if (template !== null && !templateEngines.includes(template)) return { problem: `Specified template format ${template} is not supported` };
+  if (template !== null && !templateEngines.includes(template))
+    return { problem: `Specified template format ${template} is not supported` };
   let sum: HashSum | string | undefined;
   try {
     sum = await expectedSum(request, ctx);
@@ -137,7 +150,8 @@ export async function fetchSource(request: SourceRequest, ctx: StateContext): Pr
     return { problem: messageOf(error) };
   }
   if (typeof sum === 'string') return { problem: sum };
-  if (template === null && !remoteProtocols.includes(scheme)) return local === undefined ? { sum } : { content: { path: local }, sum };
+  if (template === null && !remoteProtocols.includes(scheme))
+    return local === undefined ? { sum } : { content: { path: local }, sum };
   let path = local ?? '';
   if (local === undefined) {
     try {

@@ -1,6 +1,17 @@
 // `file.accumulated`, `mknod`, `decode`, `cached`, `not_cached`, `shortcut`: the rarer members of the family.
 import { realpathSync, rmSync } from 'node:fs';
-import { type Dict, dictEntries, isDict, newDict, p, type PlainDict, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
+import {
+  type Dict,
+  dictEntries,
+  isDict,
+  newDict,
+  type PlainDict,
+  p,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { pyEquals, traverse } from '../../../base/util/index.ts';
 import { commandError } from '../../modules/support/errors.ts';
@@ -31,7 +42,9 @@ function dependentsOf(ctx: StateContext): Dict[] {
 
 export const accumulated = state({
   doc: 'Collects text for a file that a later state writes (`accumulator` in templates, or `file.blockreplace`).',
-  examples: ['web-hosts:\n  file.accumulated:\n    - filename: /etc/hosts.list\n    - text: web1\n    - require_in:\n      - file: /etc/hosts.list'],
+  examples: [
+    'web-hosts:\n  file.accumulated:\n    - filename: /etc/hosts.list\n    - text: web1\n    - require_in:\n      - file: /etc/hosts.list',
+  ],
   params: {
     name: p.string({ doc: 'name of the collection' }),
     filename: p.string({ doc: 'file it is for' }),
@@ -46,13 +59,19 @@ export const accumulated = state({
     const data = loadAccumulators(ctx);
     const known = plain(data.texts, filename);
     const waiting = plain(data.dependents, filename);
-    waiting[name] = [...((waiting[name] as Value[] | undefined) ?? []), ...dependents.flatMap((item) => dictEntries(item).map(([, id]) => id))];
+    waiting[name] = [
+      ...((waiting[name] as Value[] | undefined) ?? []),
+      ...dependents.flatMap((item) => dictEntries(item).map(([, id]) => id)),
+    ];
     const texts = [...((known[name] as Value[] | undefined) ?? [])];
     const before = texts.length;
-    for (const chunk of Array.isArray(text) ? text : [text]) if (!texts.some((item) => pyEquals(item, chunk))) texts.push(chunk);
+    for (const chunk of Array.isArray(text) ? text : [text])
+      if (!texts.some((item) => pyEquals(item, chunk))) texts.push(chunk);
     known[name] = texts;
     saveAccumulators(data, ctx);
-    return ctx.ok(texts.length > before ? `Accumulator ${name} for file ${filename} was charged by text` : '', { name });
+    return ctx.ok(texts.length > before ? `Accumulator ${name} for file ${filename} was charged by text` : '', {
+      name,
+    });
   },
 });
 
@@ -104,7 +123,8 @@ export const mknod = state({
       return ctx.fail(text, { name });
     }
     const { title } = kind;
-    if (isRegular(name)) return ctx.fail(`File ${name} exists and is not a ${title.toLowerCase()}. Refusing to continue`, { name });
+    if (isRegular(name))
+      return ctx.fail(`File ${name} exists and is not a ${title.toLowerCase()}. Refusing to continue`, { name });
     if (!kind.is(name)) {
       if (ctx.test) return ctx.result({ name, result: null, comment: `${title} ${name} is set to be created` });
       const made = (await ctx.call('file.mknod', name, ntype, major, minor, user, group, mode)) as PlainDict;
@@ -139,11 +159,24 @@ export const decode = state({
     const wanted = await ctx.call('hashutil.digest', await ctx.call('hashutil.base64_decodestring', content), checksum);
     const now = isRegular(name) ? await ctx.call('hashutil.digest_file', name, checksum) : null;
     if (now === wanted) return ctx.ok('File is in the correct state.');
-    return ctx.change(newDict([['old', now], ['new', wanted]]), 'File was updated.', {
-      test: 'File is set to be updated.',
-      testChanges: now === null ? newDict() : newDict([['old', now], ['new', wanted]]),
-      apply: () => ctx.call('hashutil.base64_decodefile', content, name),
-    });
+    return ctx.change(
+      newDict([
+        ['old', now],
+        ['new', wanted],
+      ]),
+      'File was updated.',
+      {
+        test: 'File is set to be updated.',
+        testChanges:
+          now === null
+            ? newDict()
+            : newDict([
+                ['old', now],
+                ['new', wanted],
+              ]),
+        apply: () => ctx.call('hashutil.base64_decodefile', content, name),
+      },
+    );
   },
 });
 
@@ -181,7 +214,10 @@ function localFile({ name, sum, skipVerify }: CacheWork, ctx: StateContext): Sta
   if (skipVerify || !sum) return ctx.ok(`File ${path} is present on the minion`, { name });
   const found = hashOfFile(path, sum.type);
   if (found === sum.digits) return ctx.ok(`File ${path} is present on the minion and has hash ${found}`, { name });
-  return ctx.fail(`File ${path} is present on the minion, but the hash (${found}) does not match the specified hash (${sum.digits})`, { name });
+  return ctx.fail(
+    `File ${path} is present on the minion, but the hash (${found}) does not match the specified hash (${sum.digits})`,
+    { name },
+  );
 }
 
 async function cache(work: CacheWork, ctx: StateContext): Promise<StateResult> {
@@ -195,17 +231,34 @@ async function cache(work: CacheWork, ctx: StateContext): Promise<StateResult> {
   } catch (error) {
     return ctx.fail(withoutPassword(failureText(error)), { name });
   }
-  if (!path) return ctx.fail(`Failed to cache ${withoutPassword(name)}, check minion log for more information`, { name });
+  if (!path)
+    return ctx.fail(`Failed to cache ${withoutPassword(name)}, check minion log for more information`, { name });
   const now = hashOfFile(path, type);
-  const changes = old === now ? newDict() : newDict([['hash', newDict([['old', old], ['new', now]])]]);
+  const changes =
+    old === now
+      ? newDict()
+      : newDict([
+          [
+            'hash',
+            newDict([
+              ['old', old],
+              ['new', now],
+            ]),
+          ],
+        ]);
   if (skipVerify || !sum) return ctx.ok(`File is cached to ${path}`, { name, changes });
   if (now === sum.digits) return ctx.ok(`File is already cached to ${path} with hash ${now}`, { name, changes });
-  return ctx.fail(`File is cached to ${path}, but the hash (${now}) does not match the specified hash (${sum.digits})`, { name, changes });
+  return ctx.fail(
+    `File is cached to ${path}, but the hash (${now}) does not match the specified hash (${sum.digits})`,
+    { name, changes },
+  );
 }
 
 export const cached = state({
   doc: 'A file of the file server or the web in the minion cache.',
-  examples: ['cache-it:\n  file.cached:\n    - name: https://example.com/file.tar.gz\n    - source_hash: https://example.com/file.tar.gz.sha256'],
+  examples: [
+    'cache-it:\n  file.cached:\n    - name: https://example.com/file.tar.gz\n    - source_hash: https://example.com/file.tar.gz.sha256',
+  ],
   params: {
     name: p.string({ doc: 'address of the file' }),
     source_hash: common.sourceHash,
@@ -214,7 +267,10 @@ export const cached = state({
     saltenv: p.string({ default: 'base', doc: 'environment of the file server' }),
     use_etag: common.useEtag,
   },
-  async run({ name, source_hash: sourceHash, source_hash_name: hashName, skip_verify: skipVerify, saltenv, use_etag: useEtag }, ctx) {
+  async run(
+    { name, source_hash: sourceHash, source_hash_name: hashName, skip_verify: skipVerify, saltenv, use_etag: useEtag },
+    ctx,
+  ) {
     const { scheme } = splitUrl(name);
     if (!skipVerify && !sourceHash && !useEtag && remoteProtocols.includes(scheme)) {
       const advice = 'please set source_hash or set skip_verify or use_etag to True';
@@ -222,7 +278,8 @@ export const cached = state({
     }
     let sum: HashSum | undefined;
     try {
-      if (sourceHash) sum = await sourceSum({ fileName: '', source: name, sourceHash, hashName, saltenv, verifySsl: true }, ctx);
+      if (sourceHash)
+        sum = await sourceSum({ fileName: '', source: name, sourceHash, hashName, saltenv, verifySsl: true }, ctx);
     } catch (error) {
       return ctx.fail(failureText(error));
     }
@@ -235,10 +292,14 @@ export const cached = state({
 export const not_cached = state({
   doc: 'A file that shall not be in the minion cache.',
   examples: ['forget-it:\n  file.not_cached:\n    - name: https://example.com/file.tar.gz'],
-  params: { name: p.string({ doc: 'address of the file' }), saltenv: p.string({ default: 'base', doc: 'environment of the file server' }) },
+  params: {
+    name: p.string({ doc: 'address of the file' }),
+    saltenv: p.string({ default: 'base', doc: 'environment of the file server' }),
+  },
   async run({ name, saltenv }, ctx) {
     const { scheme, path } = splitUrl(name);
-    if (localProtocols.includes(scheme)) return ctx.ok(`File ${realPathOf(expandUser(path))} is a local path, no action taken`);
+    if (localProtocols.includes(scheme))
+      return ctx.ok(`File ${realPathOf(expandUser(path))} is a local path, no action taken`);
     const copy = await ctx.files.isCached(name, saltenv);
     if (!copy) return ctx.ok(`${name} is not cached`);
     return ctx.change(newDict([['deleted', true]]), `${copy} was deleted`, {
@@ -257,6 +318,10 @@ export const not_cached = state({
 
 export const shortcut = state({
   doc: 'Shortcuts exist on Windows only: this fails here, as it does in Salt.',
-  params: { name: p.string({ doc: 'the shortcut' }), target: p.any({ doc: 'what it opens' }), kwargs: p.kwargs({ doc: 'accepted' }) },
+  params: {
+    name: p.string({ doc: 'the shortcut' }),
+    target: p.any({ doc: 'what it opens' }),
+    kwargs: p.kwargs({ doc: 'accepted' }),
+  },
   run: (_, ctx) => ctx.fail('Shortcuts are only supported on Windows'),
 });

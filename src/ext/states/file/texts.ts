@@ -1,6 +1,6 @@
 // Text that states add to files: given in the state or rendered from templates, and the change it makes.
 import { readFileSync } from 'node:fs';
-import { type StateContext, type StateResult, type Value } from 'halite/sdk';
+import type { StateContext, StateResult, Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { pyEscape } from '../../modules/support/py-sub.ts';
 import { lines } from '../../modules/support/text.ts';
@@ -23,7 +23,8 @@ const list = (value: Value): Value[] => (Array.isArray(value) ? value : value ==
 
 export function sourcesProblem(args: TextSources): string | undefined {
   if (args.source && list(args.sources).length > 0) return 'source and sources are mutually exclusive';
-  if (args.source_hash && list(args.source_hashes).length > 0) return 'source_hash and source_hashes are mutually exclusive';
+  if (args.source_hash && list(args.source_hashes).length > 0)
+    return 'source_hash and source_hashes are mutually exclusive';
   return undefined;
 }
 
@@ -35,10 +36,14 @@ export async function sourceTexts(args: TextSources, ctx: StateContext): Promise
   for (const source of sources.map(pyStr)) {
     const path = await ctx.files.cacheFile(source, { saltenv: ctx.saltenv });
     if (!path) return ctx.fail(`Failed to load template file ${source}`, { name: source, data: [] });
-    const request = { engine: pyStr(args.template ?? 'jinja'), variables: templateVariables(args.defaults, args.context) };
+    const request = {
+      engine: pyStr(args.template ?? 'jinja'),
+      variables: templateVariables(args.defaults, args.context),
+    };
     const made = await renderFile(path, request, ctx);
     if ('problem' in made) return ctx.fail(made.problem, { name: source, data: [] });
-    if (made.bytes.length === 0) return ctx.fail(`Failed to read rendered template file ${path} (${source})`, { name: source, data: [] });
+    if (made.bytes.length === 0)
+      return ctx.fail(`Failed to read rendered template file ${path} (${source})`, { name: source, data: [] });
     found.push(made.bytes.toString('utf8'));
   }
   return found;

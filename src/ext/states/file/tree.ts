@@ -35,11 +35,18 @@ function below(path: string, folder: string, request: TreeRequest): string | und
 }
 
 export async function recurseTree(request: TreeRequest, ctx: StateContext): Promise<Tree> {
-  const { path, saltenv } = parseSaltUrl(pyStr(Array.isArray(request.source) ? (request.source[0] ?? '') : request.source));
+  const { path, saltenv } = parseSaltUrl(
+    pyStr(Array.isArray(request.source) ? (request.source[0] ?? '') : request.source),
+  );
   const env = saltenv ?? ctx.saltenv;
   const folder = path.endsWith('/') ? path : `${path}/`;
   const client = ctx.files;
-  const [files, folders, links, keep] = [new Map<string, string>(), new Set<string>(), new Map<string, string>(), new Set<string>()];
+  const [files, folders, links, keep] = [
+    new Map<string, string>(),
+    new Set<string>(),
+    new Map<string, string>(),
+    new Set<string>(),
+  ];
   const symlinks: PlainDict = request.keep_symlinks ? await client.symlinks(env, folder) : {};
   for (const [link, target] of isDict(symlinks) ? Object.entries(symlinks) : []) {
     const relative = below(link, folder, request);

@@ -1,7 +1,17 @@
 // State module `mount`: filesystems and swap, now and at boot.
 import { readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
-import { defineState, dictEntries, newDict, p, type PlainDict, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
+import {
+  defineState,
+  dictEntries,
+  newDict,
+  type PlainDict,
+  p,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { plain } from '../support/calls.ts';
 import { mounted } from './mounted.ts';
@@ -49,7 +59,10 @@ const swap = state({
     else {
       await ctx.call('mount.swapon', device);
       const after = plain(await ctx.call('mount.swaps'))[device];
-      result = after === undefined ? ctx.fail(`Swap ${name} failed to activate`) : ctx.ok(`Swap ${name} activated`, { changes: newDict(Object.entries(plain(after))) });
+      result =
+        after === undefined
+          ? ctx.fail(`Swap ${name} failed to activate`)
+          : ctx.ok(`Swap ${name} activated`, { changes: newDict(Object.entries(plain(after))) });
     }
     if (!persist) return result;
     if (!ctx.test) {
@@ -94,9 +107,13 @@ const unmounted = state({
     if (!persist) return result;
     const entry = plain(await ctx.call('mount.fstab', path))[name];
     if (entry === undefined) result.comment += '. fstab entry not found';
-    else if (device && plain(entry)['device'] !== device) result.comment += `. fstab entry for device ${pyStr(device)} not found`;
+    else if (device && plain(entry)['device'] !== device)
+      result.comment += `. fstab entry for device ${pyStr(device)} not found`;
     else if (ctx.test) {
-      return ctx.result({ result: null, comment: `Mount point ${name} is unmounted but needs to be purged from ${path} to be made persistent` });
+      return ctx.result({
+        result: null,
+        comment: `Mount point ${name} is unmounted but needs to be purged from ${path} to be made persistent`,
+      });
     } else if ((await ctx.call('mount.rm_fstab', name, device, path)) === true) {
       result.comment += '. Removed target from fstab';
       changes['persist'] = 'purged';
@@ -108,8 +125,13 @@ const unmounted = state({
 /** A device by another of its names: `uuid`, `label`, `partuuid`, `device`. */
 async function converted(device: string, by: Value, ctx: StateContext): Promise<string | undefined> {
   const kind = by ? pyStr(by) : '';
-  if (!kind || (kind === 'device' && device.startsWith('/')) || device.startsWith(`${kind.toUpperCase()}=`)) return device;
-  const ids = plain(device.startsWith('/') ? await ctx.call('disk.blkid', device) : await ctx.callWith('disk.blkid', [], { token: device }));
+  if (!kind || (kind === 'device' && device.startsWith('/')) || device.startsWith(`${kind.toUpperCase()}=`))
+    return device;
+  const ids = plain(
+    device.startsWith('/')
+      ? await ctx.call('disk.blkid', device)
+      : await ctx.callWith('disk.blkid', [], { token: device }),
+  );
   const found = dictEntries(ids);
   if (found.length !== 1) return undefined;
   const [name, about] = found[0] as [Value, Value];
@@ -141,14 +163,28 @@ const fstab_present = state({
     const device = await converted(args.name, args.mount_by, ctx);
     if (!device) return ctx.fail([`Device ${args.name} cannot be converted to ${pyStr(args.mount_by)}`]);
     const order = newDict(
-      Object.entries({ name: point, device, fstype: args.fs_vfstype, opts: args.fs_mntops, dump: args.fs_freq, pass_num: args.fs_passno, config: args.config, match_on: args.match_on, not_change: args.not_change }),
+      Object.entries({
+        name: point,
+        device,
+        fstype: args.fs_vfstype,
+        opts: args.fs_mntops,
+        dump: args.fs_freq,
+        pass_num: args.fs_passno,
+        config: args.config,
+        match_on: args.match_on,
+        not_change: args.not_change,
+      }),
     );
     if (ctx.test) {
       const status = await ctx.callWith('mount.set_fstab', [], { ...order, test: true });
       const will = (comment: string[], result: boolean | null = null): StateResult => ctx.result({ result, comment });
       if (status === 'present') return will([`${point} entry is already in ${args.config}.`], true);
       if (status === 'change') return will([`${point} entry will be updated in ${args.config}.`]);
-      if (status === 'new') return will([`${point} entry will be written in ${args.config}.`, ...(args.mount ? [`Will mount ${args.name} on ${point}`] : [])]);
+      if (status === 'new')
+        return will([
+          `${point} entry will be written in ${args.config}.`,
+          ...(args.mount ? [`Will mount ${args.name} on ${point}`] : []),
+        ]);
       return will([`${point} entry cannot be created in ${args.config}: ${pyStr(status)}.`], false);
     }
     const status = await ctx.callWith('mount.set_fstab', [], order);
@@ -160,7 +196,9 @@ const fstab_present = state({
     if (!args.mount) return ctx.ok(comment, { changes });
     const done = await ctx.call('mount.mount', point);
     const failed = typeof done === 'string';
-    comment.push(failed ? `Error while mounting ${done.slice(done.indexOf(':') + 1)}` : `Mounted ${args.name} on ${point}`);
+    comment.push(
+      failed ? `Error while mounting ${done.slice(done.indexOf(':') + 1)}` : `Mounted ${args.name} on ${point}`,
+    );
     return ctx.result({ result: !failed, comment, changes });
   },
 });
@@ -172,12 +210,17 @@ const fstab_absent = state({
   async run(args, ctx) {
     const point = pointOf(args.fs_file);
     const device = await converted(args.name, args.mount_by, ctx);
-    if (!(point in plain(await ctx.call('mount.fstab', args.config)))) return ctx.ok([`${point} entry is already missing in ${args.config}.`]);
+    if (!(point in plain(await ctx.call('mount.fstab', args.config))))
+      return ctx.ok([`${point} entry is already missing in ${args.config}.`]);
     return ctx.change(newDict([['persist', 'removed']]), [`${point} entry removed from ${args.config}.`], {
       test: [`${point} entry will be removed from ${args.config}.`],
       testChanges: newDict(),
       async apply() {
-        const done = await ctx.callWith('mount.rm_fstab', [], { name: point, device: device ?? null, config: args.config });
+        const done = await ctx.callWith('mount.rm_fstab', [], {
+          name: point,
+          device: device ?? null,
+          config: args.config,
+        });
         return done === true ? undefined : ctx.fail([`${point} entry failed when removing from ${args.config}.`]);
       },
     });
@@ -201,4 +244,9 @@ const modWatch = state({
   },
 });
 
-export default defineState({ name: 'mount', doc: 'Filesystems and swap, now and at boot.', functions: { mounted, unmounted, swap, fstab_present, fstab_absent }, modWatch });
+export default defineState({
+  name: 'mount',
+  doc: 'Filesystems and swap, now and at boot.',
+  functions: { mounted, unmounted, swap, fstab_present, fstab_absent },
+  modWatch,
+});

@@ -1,6 +1,6 @@
 // `mount.mounted`: a filesystem that is mounted, with these options, from this device, also at boot.
 import { existsSync, realpathSync } from 'node:fs';
-import { type ArgsOf, p, type PlainDict, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
+import { type ArgsOf, type PlainDict, p, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { pyRegex } from '../../../base/util/index.ts';
 import { dirName } from '../../modules/support/paths.ts';
@@ -52,14 +52,18 @@ interface Work {
   noteMount: boolean;
 }
 
-const activeMounts = async (ctx: StateContext): Promise<PlainDict> => plain(await ctx.callWith('mount.active', [], { extended: true }));
+const activeMounts = async (ctx: StateContext): Promise<PlainDict> =>
+  plain(await ctx.callWith('mount.active', [], { extended: true }));
 
 /** A bind mount shows the device and options of what it is bound to. */
 function resolveBind(work: Work, active: PlainDict): string {
   const mounted = plain(active[work.key]);
   const addOptions = (place: string): void => {
     const source = plain(active[place]);
-    if (work.args.bind_mount_copy_active_opts) work.opts = [...new Set([...work.opts, ...optionTexts(source['opts']), ...optionTexts(source['superopts'])])].sort();
+    if (work.args.bind_mount_copy_active_opts)
+      work.opts = [
+        ...new Set([...work.opts, ...optionTexts(source['opts']), ...optionTexts(source['superopts'])]),
+      ].sort();
     mounted['opts'] = [...optionTexts(mounted['opts']), 'bind'];
   };
   let place = escaped(work.args.device);
@@ -74,14 +78,19 @@ function resolveBind(work: Work, active: PlainDict): string {
 }
 
 /** The device as the kernel names it; text when there is none. */
-async function resolveDevice(work: Work, active: PlainDict, ctx: StateContext): Promise<{ device: string } | { problem: string }> {
+async function resolveDevice(
+  work: Work,
+  active: PlainDict,
+  ctx: StateContext,
+): Promise<{ device: string } | { problem: string }> {
   const { device } = work.args;
   const volume = /^\/dev\/([^/]+)\/([^/]+)$/.exec(device);
   const mapper = volume ? `/dev/mapper/${volume[1]?.replaceAll('-', '--')}-${volume[2]?.replaceAll('-', '--')}` : '';
   if (mapper && existsSync(mapper)) return { device: mapper };
   const fuse = /^\w+#(.+)/.exec(device);
   if (fuse) return { device: fuse[1] as string };
-  if (device.startsWith('/')) return { device: work.opts.includes('bind') && work.key in active ? resolveBind(work, active) : realPath(device) };
+  if (device.startsWith('/'))
+    return { device: work.opts.includes('bind') && work.key in active ? resolveBind(work, active) : realPath(device) };
   if (/^UUID=/i.test(device)) return { device: (device.split('=')[1] ?? '').replace(/^"+|"+$/g, '').toLowerCase() };
   if (/^LABEL=/i.test(device)) {
     const label = device.split('=')[1] ?? '';
@@ -93,7 +102,12 @@ async function resolveDevice(work: Work, active: PlainDict, ctx: StateContext): 
 }
 
 /** Mounts anew because options differ. A finished result when that is not possible or only announced. */
-async function remount(work: Work, options: readonly string[], test: string, ctx: StateContext): Promise<StateResult | undefined> {
+async function remount(
+  work: Work,
+  options: readonly string[],
+  test: string,
+  ctx: StateContext,
+): Promise<StateResult | undefined> {
   const { args, real, opts, result } = work;
   if (ctx.test) return Object.assign(result, { result: null, comment: test });
   const changed = `options (${options.join(',')}) changed`;
@@ -103,7 +117,8 @@ async function remount(work: Work, options: readonly string[], test: string, ctx
   if (['nfs', 'cvfs'].includes(args.fstype) || args.fstype.startsWith('fuse')) {
     changes['umount'] = `Forced unmount and mount because ${changed}`;
     const gone = await ctx.call('mount.umount', real);
-    if (gone !== true) return Object.assign(result, { result: false, comment: `Unable to unmount ${real}: ${pyStr(gone)}.` });
+    if (gone !== true)
+      return Object.assign(result, { result: false, comment: `Unable to unmount ${real}: ${pyStr(gone)}.` });
     result.result = (await ctx.callWith('mount.mount', [real, args.device], how)) as boolean;
     return undefined;
   }
@@ -118,7 +133,12 @@ async function checkOptions(work: Work, active: PlainDict, ctx: StateContext): P
   if (opts.length === 0) return undefined;
   const missing = await missingOptions(opts, args.fstype, plain(active[work.key]), args, ctx);
   if (missing.length > 0) {
-    const done = await remount(work, missing, `Remount would be forced because options (${missing.join(',')}) changed`, ctx);
+    const done = await remount(
+      work,
+      missing,
+      `Remount would be forced because options (${missing.join(',')}) changed`,
+      ctx,
+    );
     if (done) return done;
   }
   const before = plain(await ctx.call('mount.read_mount_cache', work.real))['opts'];
@@ -136,23 +156,31 @@ async function checkDevice(work: Work, active: PlainDict, ctx: StateContext): Pr
   const { args, result } = work;
   const mounted = plain(active[work.key]);
   const own = pyStr(mounted['device'] ?? '');
-  const names = [own, realPath(own), mounted['alt_device'], mounted['device_uuid'], mounted['device_label']].filter(Boolean).map((name) => pyStr(name as Value));
+  const names = [own, realPath(own), mounted['alt_device'], mounted['device_uuid'], mounted['device_label']]
+    .filter(Boolean)
+    .map((name) => pyStr(name as Value));
   const known = [...new Set(names)];
   if (known.includes(work.device)) {
     result.comment = 'Target was already mounted';
     return active;
   }
-  const alike = optionTexts(args.device_name_regex).flatMap((regex) => known.filter((name) => pyRegex(regex).test(name))).at(-1);
+  const alike = optionTexts(args.device_name_regex)
+    .flatMap((regex) => known.filter((name) => pyRegex(regex).test(name)))
+    .at(-1);
   if (alike) {
     result.comment = `An umount will not be forced because device matched device_name_regex: ${alike}`;
     return active;
   }
   if (ctx.test) {
-    Object.assign(result, { result: null, comment: `An umount would have been forced because devices do not match.  Watched: ${args.device}` });
+    Object.assign(result, {
+      result: null,
+      comment: `An umount would have been forced because devices do not match.  Watched: ${args.device}`,
+    });
     return active;
   }
   const wanted = work.device === args.device ? args.device : `${args.device} (${work.device})`;
-  (result.changes as PlainDict)['umount'] = `Forced unmount because devices don't match. Wanted: ${wanted}, current: ${names.join(', ')}`;
+  (result.changes as PlainDict)['umount'] =
+    `Forced unmount because devices don't match. Wanted: ${wanted}, current: ${names.join(', ')}`;
   await ctx.callWith('mount.umount', [work.real], { user: args.user });
   const now = await activeMounts(ctx);
   if (work.key in now) return Object.assign(result, { comment: 'Unable to unmount', result: null });
@@ -167,7 +195,9 @@ async function mountNow(work: Work, ctx: StateContext): Promise<boolean> {
   if (!args.mount) {
     if (!there && ctx.test) {
       result.result = null;
-      result.comment = args.mkmnt ? `${name} would be created, but not mounted` : `${name} does not exist and would neither be created nor mounted`;
+      result.comment = args.mkmnt
+        ? `${name} would be created, but not mounted`
+        : `${name} does not exist and would neither be created nor mounted`;
     } else if (!there && args.mkmnt) {
       await ctx.callWith('file.mkdir', [name], { user: args.user });
       result.comment = `${name} was created, not mounted`;
@@ -177,14 +207,20 @@ async function mountNow(work: Work, ctx: StateContext): Promise<boolean> {
   }
   if (ctx.test) {
     result.result = null;
-    result.comment = there ? `${name} would be mounted` : args.mkmnt ? `${name} would be created and mounted` : `${name} does not exist and would not be created`;
+    result.comment = there
+      ? `${name} would be mounted`
+      : args.mkmnt
+        ? `${name} would be created and mounted`
+        : `${name} does not exist and would not be created`;
     return true;
   }
   if (!there && !args.mkmnt) {
     Object.assign(result, { result: false, comment: 'Mount directory is not present' });
     return true;
   }
-  const done = await ctx.callWith('mount.mount', [name, args.device, args.mkmnt, args.fstype, work.opts], { user: args.user });
+  const done = await ctx.callWith('mount.mount', [name, args.device, args.mkmnt, args.fstype, work.opts], {
+    user: args.user,
+  });
   work.noteMount = true;
   if (typeof done === 'string') {
     Object.assign(result, { result: false, comment: done });
@@ -208,14 +244,25 @@ async function persist(work: Work, ctx: StateContext): Promise<void> {
     }
     result.result = null;
     let comment = `Unable to detect fstab status for mount point ${name} due to unexpected output '${pyStr(status)}' from call to mount.set_fstab. This is most likely a bug.`;
-    if (status === 'new') comment = args.mount ? `${name} is mounted, but needs to be written to the fstab in order to be made persistent.` : `${name} needs to be written to the fstab in order to be made persistent.`;
-    else if (status === 'change') comment = args.mount ? `${name} is mounted, but its fstab entry must be updated.` : `The ${name} fstab entry must be updated.`;
+    if (status === 'new')
+      comment = args.mount
+        ? `${name} is mounted, but needs to be written to the fstab in order to be made persistent.`
+        : `${name} needs to be written to the fstab in order to be made persistent.`;
+    else if (status === 'change')
+      comment = args.mount
+        ? `${name} is mounted, but its fstab entry must be updated.`
+        : `The ${name} fstab entry must be updated.`;
     else result.result = false;
     result.comment = `${result.comment}. ${comment}`;
     return;
   }
   const status = await ctx.callWith('mount.set_fstab', order, { match_on: args.match_on });
-  if (work.noteMount) await ctx.callWith('mount.write_mount_cache', [work.real, args.device], { mkmnt: args.mkmnt, fstype: args.fstype, mount_opts: work.opts });
+  if (work.noteMount)
+    await ctx.callWith('mount.write_mount_cache', [work.real, args.device], {
+      mkmnt: args.mkmnt,
+      fstype: args.fstype,
+      mount_opts: work.opts,
+    });
   const words: Readonly<Record<string, string>> = {
     present: 'Entry already exists in the fstab.',
     new: 'Added new entry to the fstab.',
@@ -230,10 +277,20 @@ async function persist(work: Work, ctx: StateContext): Promise<void> {
 }
 
 async function run(args: Args, ctx: StateContext): Promise<StateResult> {
-  for (const key of ['name', 'device', 'fstype'] as const) if (!args[key]) return ctx.fail(`Must provide ${key} to mount.mounted`);
+  for (const key of ['name', 'device', 'fstype'] as const)
+    if (!args[key]) return ctx.fail(`Must provide ${key} to mount.mounted`);
   const name = args.name === '/' ? '/' : args.name.replace(/\/+$/, '');
   const real = realPath(name);
-  const work: Work = { args, name, real, key: escaped(real), opts: optionTexts(args.opts), device: '', result: ctx.ok(''), noteMount: false };
+  const work: Work = {
+    args,
+    name,
+    real,
+    key: escaped(real),
+    opts: optionTexts(args.opts),
+    device: '',
+    result: ctx.ok(''),
+    noteMount: false,
+  };
   const active = await activeMounts(ctx);
   const device = await resolveDevice(work, active, ctx);
   if ('problem' in device) return ctx.fail(device.problem);

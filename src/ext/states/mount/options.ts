@@ -4,11 +4,44 @@ import { pyStr } from '../../../base/codec/python/index.ts';
 import { plain } from '../support/calls.ts';
 
 const invisible = [
-  ...['_netdev', 'actimeo', 'bg', 'comment', 'defaults', 'delay_connect', 'direct-io-mode', 'intr', 'loop', 'nointr', 'nobootwait'],
-  ...['nofail', 'password', 'reconnect', 'retry', 'soft', 'auto', 'users', 'bind', 'nonempty', 'transform_symlinks', 'port'],
+  ...[
+    '_netdev',
+    'actimeo',
+    'bg',
+    'comment',
+    'defaults',
+    'delay_connect',
+    'direct-io-mode',
+    'intr',
+    'loop',
+    'nointr',
+    'nobootwait',
+  ],
+  ...[
+    'nofail',
+    'password',
+    'reconnect',
+    'retry',
+    'soft',
+    'auto',
+    'users',
+    'bind',
+    'nonempty',
+    'transform_symlinks',
+    'port',
+  ],
   'backup-volfile-servers',
 ];
-const invisibleKeys = ['actimeo', 'comment', 'credentials', 'direct-io-mode', 'password', 'port', 'retry', 'secretfile'];
+const invisibleKeys = [
+  'actimeo',
+  'comment',
+  'credentials',
+  'direct-io-mode',
+  'password',
+  'port',
+  'retry',
+  'secretfile',
+];
 
 export interface OptionRules {
   readonly extra_mount_invisible_options: Value;
@@ -19,7 +52,11 @@ export interface OptionRules {
 }
 
 export const optionTexts = (value: Value | undefined): string[] =>
-  Array.isArray(value) ? value.map(pyStr) : value === undefined || value === null || value === '' ? [] : pyStr(value).split(',');
+  Array.isArray(value)
+    ? value.map(pyStr)
+    : value === undefined || value === null || value === ''
+      ? []
+      : pyStr(value).split(',');
 
 /** `size=1g` in kilobytes, as the kernel shows it. */
 function inKilobytes(option: string): string {
@@ -31,8 +68,12 @@ function inKilobytes(option: string): string {
 
 /** An option as it would be found among the active ones. */
 async function normalized(given: string, fstype: string, rules: OptionRules, ctx: StateContext): Promise<string> {
-  const translate = new Map<string, string>([['tcp', 'proto=tcp'], ['udp', 'proto=udp']]);
-  if (isDict(rules.extra_mount_translate_options)) for (const [from, to] of dictEntries(rules.extra_mount_translate_options)) translate.set(pyStr(from), pyStr(to));
+  const translate = new Map<string, string>([
+    ['tcp', 'proto=tcp'],
+    ['udp', 'proto=udp'],
+  ]);
+  if (isDict(rules.extra_mount_translate_options))
+    for (const [from, to] of dictEntries(rules.extra_mount_translate_options)) translate.set(pyStr(from), pyStr(to));
   let option = translate.get(given) ?? given;
   const [key = '', value] = option.split('=', 2);
   if ([...invisibleKeys, ...optionTexts(rules.extra_mount_invisible_keys)].includes(key)) return key;
@@ -52,10 +93,21 @@ function ignoredKeys(fstype: string, rules: OptionRules): string[] {
 }
 
 /** Options that are asked for but not active, sorted. */
-export async function missingOptions(opts: readonly string[], fstype: string, mounted: PlainDict, rules: OptionRules, ctx: StateContext): Promise<string[]> {
+export async function missingOptions(
+  opts: readonly string[],
+  fstype: string,
+  mounted: PlainDict,
+  rules: OptionRules,
+  ctx: StateContext,
+): Promise<string[]> {
   const now = [...optionTexts(mounted['opts']), ...optionTexts(mounted['superopts'])].map(inKilobytes);
   const hidden = [...invisible, ...optionTexts(rules.extra_mount_invisible_options), ...optionTexts(rules.hidden_opts)];
-  const unseen = [...hidden, ...ignoredKeys(fstype, rules), ...invisibleKeys, ...optionTexts(rules.extra_mount_invisible_keys)];
+  const unseen = [
+    ...hidden,
+    ...ignoredKeys(fstype, rules),
+    ...invisibleKeys,
+    ...optionTexts(rules.extra_mount_invisible_keys),
+  ];
   const missing: string[] = [];
   for (const given of opts) {
     const option = await normalized(given, fstype, rules, ctx);

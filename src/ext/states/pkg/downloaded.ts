@@ -1,5 +1,5 @@
 // `pkg.downloaded`, `pkg.patch_installed`, `pkg.patch_downloaded` and `pkg.group_installed`: what only some package managers can.
-import { newDict, p, type PlainDict, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
+import { newDict, type PlainDict, p, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { failureOf, hasFunction, isExpected, plain } from '../support/calls.ts';
 import { fulfills, spelled, versionsOf, type Wanted, wantedOf } from './versions.ts';
@@ -14,9 +14,15 @@ async function attempt(order: PlainDict, failed: string, ctx: StateContext): Pro
     return ctx.fail(changes ? short : `${failed}: ${message}`, { changes: changes ?? newDict() });
   }
 }
-const isFailure = (answer: PlainDict | StateResult): answer is StateResult => answer['result'] === false && typeof answer['comment'] === 'string';
+const isFailure = (answer: PlainDict | StateResult): answer is StateResult =>
+  answer['result'] === false && typeof answer['comment'] === 'string';
 
-async function toFetch(wanted: Wanted, ignoreEpoch: Value, kwargs: PlainDict, ctx: StateContext): Promise<{ targets: Wanted; versioned: boolean }> {
+async function toFetch(
+  wanted: Wanted,
+  ignoreEpoch: Value,
+  kwargs: PlainDict,
+  ctx: StateContext,
+): Promise<{ targets: Wanted; versioned: boolean }> {
   const now = plain(await ctx.callWith('pkg.list_downloaded', [], kwargs));
   const targets: Wanted = new Map();
   let versioned = false;
@@ -43,20 +49,35 @@ export const downloaded = state({
     kwargs: p.kwargs({ doc: 'options of the package manager' }),
   },
   async run({ name, version, pkgs, fromrepo, ignore_epoch, kwargs }, ctx) {
-    if (!(await hasFunction(ctx, 'pkg.list_downloaded'))) return ctx.fail('The pkg.downloaded state is not available on this platform');
+    if (!(await hasFunction(ctx, 'pkg.list_downloaded')))
+      return ctx.fail('The pkg.downloaded state is not available on this platform');
     if (Array.isArray(pkgs) && pkgs.length === 0) return ctx.ok('No packages to download provided');
     const list = pkgs || [version ? newDict([[name, version]]) : name];
     const wanted = await wantedOf(list, true, ctx);
     const { targets, versioned } = await toFetch(wanted, ignore_epoch, kwargs, ctx);
-    if (targets.size === 0) return ctx.ok(`All specified packages${versioned ? ' (matching specified versions)' : ''} are already downloaded`);
+    if (targets.size === 0)
+      return ctx.ok(
+        `All specified packages${versioned ? ' (matching specified versions)' : ''} are already downloaded`,
+      );
     return ctx.change(newDict(), '', {
       test: `The following packages would be downloaded: ${[...targets.keys()].join(', ')}`,
       async apply() {
-        const order = newDict([...Object.entries(kwargs), ['name', name], ['pkgs', list], ['downloadonly', true], ['fromrepo', fromrepo], ['ignore_epoch', ignore_epoch]]);
+        const order = newDict([
+          ...Object.entries(kwargs),
+          ['name', name],
+          ['pkgs', list],
+          ['downloadonly', true],
+          ['fromrepo', fromrepo],
+          ['ignore_epoch', ignore_epoch],
+        ]);
         const changes = await attempt(order, 'An error was encountered while downloading package(s)', ctx);
         if (isFailure(changes)) return changes;
         const left = (await toFetch(targets, ignore_epoch, kwargs, ctx)).targets;
-        if (left.size > 0) return ctx.fail(`The following packages failed to download: ${[...left.keys()].map((item) => spelled(item, targets)).join(', ')}`, { changes });
+        if (left.size > 0)
+          return ctx.fail(
+            `The following packages failed to download: ${[...left.keys()].map((item) => spelled(item, targets)).join(', ')}`,
+            { changes },
+          );
         const comment = Object.keys(changes).length > 0 ? '' : `Packages downloaded: ${[...targets.keys()].join(', ')}`;
         return ctx.ok(comment, { changes });
       },
@@ -74,16 +95,27 @@ async function patches(args: PatchArgs, downloadOnly: Value, ctx: StateContext):
   const { name, advisory_ids: ids, kwargs } = args;
   if (Array.isArray(ids) && ids.length === 0) return ctx.ok('No advisory ids provided');
   const now = plain(await ctx.callWith('pkg.list_installed_patches', [], kwargs));
-  const targets = (Array.isArray(ids) ? ids.map(pyStr) : [name]).filter((id) => Object.keys(plain(now[id])).length === 0);
-  if (targets.length === 0) return ctx.ok(ids ? 'All specified advisory patches are already installed' : `Advisory patch ${name} is already installed`);
+  const targets = (Array.isArray(ids) ? ids.map(pyStr) : [name]).filter(
+    (id) => Object.keys(plain(now[id])).length === 0,
+  );
+  if (targets.length === 0)
+    return ctx.ok(
+      ids ? 'All specified advisory patches are already installed' : `Advisory patch ${name} is already installed`,
+    );
   return ctx.change(newDict(), '', {
     test: `The following advisory patches would be downloaded: ${targets.join(', ')}`,
     async apply() {
-      const order = newDict([...Object.entries(kwargs), ['name', name], ['advisory_ids', ids], ['downloadonly', downloadOnly]]);
+      const order = newDict([
+        ...Object.entries(kwargs),
+        ['name', name],
+        ['advisory_ids', ids],
+        ['downloadonly', downloadOnly],
+      ]);
       const changes = await attempt(order, 'An error was encountered while downloading package(s)', ctx);
       if (isFailure(changes)) return changes;
       const status = downloadOnly ? 'downloaded' : 'installed';
-      const comment = Object.keys(changes).length > 0 ? '' : `Advisory patch is not needed or related packages are already ${status}`;
+      const comment =
+        Object.keys(changes).length > 0 ? '' : `Advisory patch is not needed or related packages are already ${status}`;
       return ctx.ok(comment, { changes });
     },
   });
@@ -100,7 +132,8 @@ export const patch_installed = state({
   doc: 'Patches of advisories (SUSE, Red Hat).',
   params: patchParams,
   async run(args, ctx) {
-    if (!(await hasFunction(ctx, 'pkg.list_patches'))) return ctx.fail('The pkg.patch_installed state is not available on this platform');
+    if (!(await hasFunction(ctx, 'pkg.list_patches')))
+      return ctx.fail('The pkg.patch_installed state is not available on this platform');
     return patches(args, args.downloadonly, ctx);
   },
 });
@@ -109,7 +142,8 @@ export const patch_downloaded = state({
   doc: 'Patches of advisories, fetched but not installed (SUSE, Red Hat).',
   params: patchParams,
   async run(args, ctx) {
-    if (!(await hasFunction(ctx, 'pkg.list_patches'))) return ctx.fail('The pkg.patch_downloaded state is not available on this platform');
+    if (!(await hasFunction(ctx, 'pkg.list_patches')))
+      return ctx.fail('The pkg.patch_downloaded state is not available on this platform');
     return patches(args, true, ctx);
   },
 });
@@ -125,20 +159,28 @@ export const group_installed = state({
     kwargs: p.kwargs({ doc: 'options of the package manager' }),
   },
   async run({ name, skip, include, kwargs }, ctx) {
-    if (!(await hasFunction(ctx, 'pkg.group_diff'))) return ctx.fail('pkg.group_install not available for this platform');
+    if (!(await hasFunction(ctx, 'pkg.group_diff')))
+      return ctx.fail('pkg.group_install not available for this platform');
     if (skip !== null && !Array.isArray(skip)) return ctx.fail('skip must be formatted as a list');
     if (include !== null && !Array.isArray(include)) return ctx.fail('include must be formatted as a list');
     let diff: PlainDict;
     try {
       diff = plain(await ctx.callWith('pkg.group_diff', [name], kwargs));
     } catch (error) {
-      return ctx.fail(`An error was encountered while installing/updating group '${name}': ${failureOf(error).message}.`);
+      return ctx.fail(
+        `An error was encountered while installing/updating group '${name}': ${failureOf(error).message}.`,
+      );
     }
     const part = (kind: string, status: string): string[] => texts(plain(diff[kind])[status]);
     const needed = part('mandatory', 'not installed');
     const refused = [...part('mandatory', 'installed'), ...needed].filter((item) => texts(skip).includes(item));
-    if (refused.length > 0) return ctx.fail(`The following mandatory packages cannot be skipped: ${refused.join(', ')}`);
-    const targets = [...needed, ...part('default', 'not installed').filter((item) => !texts(skip).includes(item)), ...texts(include)];
+    if (refused.length > 0)
+      return ctx.fail(`The following mandatory packages cannot be skipped: ${refused.join(', ')}`);
+    const targets = [
+      ...needed,
+      ...part('default', 'not installed').filter((item) => !texts(skip).includes(item)),
+      ...texts(include),
+    ];
     if (targets.length === 0) return ctx.ok(`Group '${name}' is already installed`);
     const partly = ['mandatory', 'default', 'optional'].some((kind) => part(kind, 'installed').length > 0);
     return ctx.change(newDict(), '', {
@@ -149,7 +191,8 @@ export const group_installed = state({
         if (isFailure(changes)) return changes;
         const now = plain(await ctx.callWith('pkg.list_pkgs', [], kwargs));
         const failed = [...needed, ...texts(include)].filter((item) => !(item in now));
-        if (failed.length > 0) return ctx.fail(`Failed to install the following packages: ${failed.join(', ')}`, { changes });
+        if (failed.length > 0)
+          return ctx.fail(`Failed to install the following packages: ${failed.join(', ')}`, { changes });
         return ctx.ok(`Group '${name}' was ${partly ? 'updated' : 'installed'}`, { changes });
       },
     });

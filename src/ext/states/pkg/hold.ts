@@ -1,5 +1,15 @@
 // `pkg.held`, `pkg.unheld` and the argument `hold`: packages kept at their version.
-import { dictEntries, isDict, newDict, p, type PlainDict, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
+import {
+  dictEntries,
+  isDict,
+  newDict,
+  type PlainDict,
+  p,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { hasFunction, plain } from '../support/calls.ts';
 
@@ -12,12 +22,14 @@ interface Locks {
 /** What is held now, by whichever function the package manager has for it. */
 async function locksNow(ctx: StateContext): Promise<Locks | undefined> {
   const locks = newDict();
-  if (await hasFunction(ctx, 'pkg.list_locks')) return { locks: plain(await ctx.call('pkg.list_locks')), versioned: true };
+  if (await hasFunction(ctx, 'pkg.list_locks'))
+    return { locks: plain(await ctx.call('pkg.list_locks')), versioned: true };
   if (await hasFunction(ctx, 'pkg.list_holds')) {
     const held = await ctx.callWith('pkg.list_holds', [], { full: true });
     for (const item of Array.isArray(held) ? held.map(pyStr) : []) {
       const match = /^(.+)-(\d+):(.*)\.\*/.exec(item);
-      if (match) locks[match[1] as string] = newDict([['version', `${match[2] === '0' ? '' : `${match[2]}:`}${match[3]}`]]);
+      if (match)
+        locks[match[1] as string] = newDict([['version', `${match[2] === '0' ? '' : `${match[2]}:`}${match[3]}`]]);
       else locks[item] = newDict();
     }
     return { locks, versioned: false };
@@ -28,7 +40,8 @@ async function locksNow(ctx: StateContext): Promise<Locks | undefined> {
   return { locks, versioned: false };
 }
 
-const noLocks = 'No any function to get the list of held packages available.\nCheck if the package manager supports package locking.';
+const noLocks =
+  'No any function to get the list of held packages available.\nCheck if the package manager supports package locking.';
 
 const versionOf = (lock: Value | undefined): string | null => {
   const version = plain(lock)['version'];
@@ -65,18 +78,36 @@ async function unhold(name: string, target: string, tally: Tally, ctx: StateCont
   return answer;
 }
 
-async function hold(name: string, target: string, version: string | null, locked: boolean, tally: Tally, ctx: StateContext): Promise<void> {
+async function hold(
+  name: string,
+  target: string,
+  version: string | null,
+  locked: boolean,
+  tally: Tally,
+  ctx: StateContext,
+): Promise<void> {
   const shown = `${target}${version ? ` (version = ${version})` : ''}`;
   if (ctx.test) {
-    tally.comments.push(locked ? `The following package's hold rule would be updated: ${shown}` : `The following package would be held: ${shown}`);
+    tally.comments.push(
+      locked
+        ? `The following package's hold rule would be updated: ${shown}`
+        : `The following package would be held: ${shown}`,
+    );
     return;
   }
   const loosened = locked ? plain(await ctx.callWith('pkg.unhold', [], { name, pkgs: [target] })) : undefined;
-  const answer = plain(await ctx.callWith('pkg.hold', [], { name, pkgs: [version === null ? target : newDict([[target, version]])] }));
+  const answer = plain(
+    await ctx.callWith('pkg.hold', [], { name, pkgs: [version === null ? target : newDict([[target, version]])] }),
+  );
   if (!done(answer, target)) {
     tally.ok = false;
     tally.comments.push(`Package ${target} was not held`);
-  } else tally.comments.push(loosened && done(loosened, target) ? `Package ${target} was updated with hold rule` : `Package ${target} is now being held`);
+  } else
+    tally.comments.push(
+      loosened && done(loosened, target)
+        ? `Package ${target} was updated with hold rule`
+        : `Package ${target} is now being held`,
+    );
   Object.assign(tally.changes, answer);
 }
 
@@ -95,11 +126,13 @@ export const held = state({
     const wanted = pairsOf(pkgs ?? [version ? newDict([[name, version]]) : name]);
     const now = await locksNow(ctx);
     if (!now) return ctx.fail(noLocks);
-    if (!(await hasFunction(ctx, 'pkg.hold'))) return ctx.fail('`hold` function is not implemented for the package manager.');
+    if (!(await hasFunction(ctx, 'pkg.hold')))
+      return ctx.fail('`hold` function is not implemented for the package manager.');
     const tally = new Tally();
     for (const [target, wish] of wanted) {
       const locked = target in now.locks;
-      if (!locked || (now.versioned && versionOf(now.locks[target]) !== wish)) await hold(name, target, wish, locked, tally, ctx);
+      if (!locked || (now.versioned && versionOf(now.locks[target]) !== wish))
+        await hold(name, target, wish, locked, tally, ctx);
     }
     for (const [target, lock] of replace ? Object.entries(now.locks) : []) {
       if (!isPackage(lock) || wanted.some(([item]) => item === target)) continue;
@@ -130,7 +163,9 @@ export const unheld = state({
       const locked = now.versioned ? versionOf(lock) : null;
       if (!isPackage(lock) || (!all && !(wanted.has(target) && (!locked || locked === wanted.get(target))))) continue;
       if (ctx.test) {
-        tally.comments.push(`The following package would be unheld: ${target}${wanted.get(target) ? ` (version = ${locked ?? 'None'})` : ''}`);
+        tally.comments.push(
+          `The following package would be unheld: ${target}${wanted.get(target) ? ` (version = ${locked ?? 'None'})` : ''}`,
+        );
       } else await unhold(name, target, tally, ctx);
     }
     return tally.result(ctx);
@@ -149,7 +184,10 @@ export async function applyHold(wish: Value, kwargs: PlainDict, ctx: StateContex
   const answer = plain(await ctx.callWith(wish ? 'pkg.hold' : 'pkg.unhold', [], kwargs));
   const none: HoldOutcome = { changed: [], same: [], failed: [] };
   if ('result' in answer && !answer['result'] && !isDict(answer['result'] as Value)) {
-    return { ...none, problem: `An error was encountered while holding/unholding package(s): ${pyStr(answer['comment'] ?? '')}` };
+    return {
+      ...none,
+      problem: `An error was encountered while holding/unholding package(s): ${pyStr(answer['comment'] ?? '')}`,
+    };
   }
   const all = Object.values(answer).map(plain);
   const changed = all.filter((item) => Object.keys(plain(item['changes'])).length > 0);

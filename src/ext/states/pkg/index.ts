@@ -11,7 +11,12 @@ import { purged, removed } from './removed.ts';
 const watchable = ['installed', 'latest', 'removed', 'purged'];
 
 /** A watching package state does what it would do by itself. */
-async function watch(name: string, fun: string, kwargs: Record<string, unknown>, ctx: StateContext): Promise<StateResult> {
+async function watch(
+  name: string,
+  fun: string,
+  kwargs: Record<string, unknown>,
+  ctx: StateContext,
+): Promise<StateResult> {
   if (!watchable.includes(fun)) return ctx.fail(`pkg.${fun} does not work with the watch requisite`, { name });
   return ctx.state(`pkg.${fun}`, { ...(kwargs as Record<string, string>), name });
 }
@@ -19,7 +24,19 @@ async function watch(name: string, fun: string, kwargs: Record<string, unknown>,
 export default defineState({
   name: 'pkg',
   doc: 'Packages of the operating system.',
-  functions: { installed, removed, purged, latest, uptodate, held, unheld, downloaded, patch_installed, patch_downloaded, group_installed },
+  functions: {
+    installed,
+    removed,
+    purged,
+    latest,
+    uptodate,
+    held,
+    unheld,
+    downloaded,
+    patch_installed,
+    patch_downloaded,
+    group_installed,
+  },
   modWatch: state({
     doc: 'Called when something a package state watches has changed.',
     params: { name: p.string(), sfun: p.any({ default: null }), kwargs: p.kwargs() },

@@ -1,5 +1,14 @@
 // `pkg.installed`: packages that shall be there, at some version on wish.
-import { dictEntries, isDict, newDict, type PlainDict, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
+import {
+  dictEntries,
+  isDict,
+  newDict,
+  type PlainDict,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { failureOf, hasFunction, isExpected, plain, readable } from '../support/calls.ts';
 import { applyHold, type HoldOutcome } from './hold.ts';
@@ -7,7 +16,11 @@ import { markFresh, wantsRefresh } from './refresh.ts';
 import { findTargets, type InstallArgs, params, type Settled, type Targets, verify, type Wish } from './targets.ts';
 import { asList, fulfills, spelled, versionsOf, type Wanted } from './versions.ts';
 
-const entry = (): PlainDict => newDict([['new', 'installed'], ['old', '']]);
+const entry = (): PlainDict =>
+  newDict([
+    ['new', 'installed'],
+    ['old', ''],
+  ]);
 const count = (number: number, verb: string, ending: string): string =>
   `${number} targeted package${number > 1 ? 's' : ''} ${number > 1 ? 'were' : 'was'} ${verb}${ending}`;
 
@@ -19,7 +32,15 @@ async function settle(wish: Wish, settled: Settled, ctx: StateContext): Promise<
   if (args.kwargs['hold'] !== undefined && (await hasFunction(ctx, 'pkg.hold'))) {
     let hold: HoldOutcome;
     try {
-      hold = await applyHold(args.kwargs['hold'], newDict([['name', args.name], ['pkgs', wish.pkgs], ['sources', wish.sources]]), ctx);
+      hold = await applyHold(
+        args.kwargs['hold'],
+        newDict([
+          ['name', args.name],
+          ['pkgs', wish.pkgs],
+          ['sources', wish.sources],
+        ]),
+        ctx,
+      );
     } catch (error) {
       if (!isExpected(error)) throw error;
       return ctx.fail(failureOf(error).message);
@@ -47,7 +68,9 @@ function announce(wish: Wish, targets: Targets, ctx: StateContext): StateResult 
     comment.push(`The following packages would be installed/updated: ${[...install.keys()].join(', ')}`);
   }
   if (unpurge.length > 0) {
-    comment.push(`The following packages would have their selection status changed from 'purge' to 'install': ${unpurge.join(', ')}`);
+    comment.push(
+      `The following packages would have their selection status changed from 'purge' to 'install': ${unpurge.join(', ')}`,
+    );
     for (const name of unpurge) changes[name] = entry();
   }
   if (reinstall.size > 0 && wish.args.reinstall) {
@@ -56,7 +79,9 @@ function announce(wish: Wish, targets: Targets, ctx: StateContext): StateResult 
     comment.push(`The following packages would be reinstalled: ${list.join(', ')}`);
   } else {
     for (const name of reinstall.keys()) {
-      comment.push(`Package '${named(name, reinstall)}' would be reinstalled because the following files have been altered:`);
+      comment.push(
+        `Package '${named(name, reinstall)}' would be reinstalled because the following files have been altered:`,
+      );
       comment.push(readable(altered[name] ?? null));
       changes[name] = newDict();
     }
@@ -79,8 +104,10 @@ async function check(wish: Wish, desired: Wanted): Promise<{ fine: string[]; fai
     }
     const provider = provided[bare];
     if (versions.length === 0 && Array.isArray(provider)) versions = versionsOf(now, pyStr(provider[0] ?? ''));
-    const any = !version || version === 'latest' || (version.endsWith('*') && versions[0]?.startsWith(version.slice(0, -1)));
-    const ok = versions.length > 0 && (any || (await fulfills(versions, version, { ignoreEpoch: args.ignore_epoch }, ctx)));
+    const any =
+      !version || version === 'latest' || (version.endsWith('*') && versions[0]?.startsWith(version.slice(0, -1)));
+    const ok =
+      versions.length > 0 && (any || (await fulfills(versions, version, { ignoreEpoch: args.ignore_epoch }, ctx)));
     (ok ? fine : failed).push(name);
   }
   return { fine, failed };
@@ -99,8 +126,15 @@ function reportHolds(hold: HoldOutcome, report: Report): void {
     const made = plain(item['changes']);
     const known = report.changes[name];
     report.comment.push(pyStr(item['comment'] ?? ''));
-    const joined = (key: string): string => [pyStr(plain(known)[key] ?? ''), pyStr(made[key] ?? '')].filter(Boolean).join('\n');
-    report.changes[name] = known === undefined ? newDict([['new', pyStr(made['new'] ?? '')]]) : newDict([['new', joined('new')], ['old', joined('old')]]);
+    const joined = (key: string): string =>
+      [pyStr(plain(known)[key] ?? ''), pyStr(made[key] ?? '')].filter(Boolean).join('\n');
+    report.changes[name] =
+      known === undefined
+        ? newDict([['new', pyStr(made['new'] ?? '')]])
+        : newDict([
+            ['new', joined('new')],
+            ['old', joined('old')],
+          ]);
   }
 }
 
@@ -117,16 +151,27 @@ async function reportReinstalled(wish: Wish, targets: Targets, answer: PlainDict
     const files = targets.altered[name];
     const text = failed ? `Reinstall was not successful for package ${shown}.` : `Package ${shown} was reinstalled.`;
     const more = failed ? ' The following files could not be remediated:' : ' The following files were remediated:';
-    report.comment.push(files === undefined ? text : `${text}${more}`, ...(files === undefined ? [] : [readable(files)]));
+    report.comment.push(
+      files === undefined ? text : `${text}${more}`,
+      ...(files === undefined ? [] : [readable(files)]),
+    );
     if (failed) report.result = false;
   }
 }
 
-async function reportInstalled(wish: Wish, targets: Targets, hold: HoldOutcome | undefined, report: Report): Promise<void> {
+async function reportInstalled(
+  wish: Wish,
+  targets: Targets,
+  hold: HoldOutcome | undefined,
+  report: Report,
+): Promise<void> {
   const { desired, install, reinstall } = targets;
   const { sources } = wish;
   const { fine, failed } = sources
-    ? { fine: [...desired.keys()].filter((name) => !install.has(name) || name in report.changes), failed: [...install.keys()].filter((name) => !(name in report.changes)) }
+    ? {
+        fine: [...desired.keys()].filter((name) => !install.has(name) || name in report.changes),
+        failed: [...install.keys()].filter((name) => !(name in report.changes)),
+      }
     : await check(wish, desired);
   const shown = (names: string[]): string => names.map((name) => (sources ? name : spelled(name, desired))).join(', ');
   const modified = fine.filter((name) => install.has(name));
@@ -134,11 +179,19 @@ async function reportInstalled(wish: Wish, targets: Targets, hold: HoldOutcome |
   const bad = failed.filter((name) => install.has(name));
   if (modified.length > 0) {
     const summary = shown(modified);
-    report.comment.push(summary.length < 20 ? `The following packages were installed/updated: ${summary}` : count(modified.length, 'installed/updated', '.'));
+    report.comment.push(
+      summary.length < 20
+        ? `The following packages were installed/updated: ${summary}`
+        : count(modified.length, 'installed/updated', '.'),
+    );
   }
   if (hold) reportHolds(hold, report);
   if (same.length > 0) {
-    report.comment.push(same.length <= 20 ? `The following packages were already installed: ${shown(same)}` : count(same.length, 'already installed', ''));
+    report.comment.push(
+      same.length <= 20
+        ? `The following packages were already installed: ${shown(same)}`
+        : count(same.length, 'already installed', ''),
+    );
   }
   for (const item of hold?.same ?? []) report.comment.push(pyStr(item['comment'] ?? ''));
   if (bad.length > 0) {
@@ -166,9 +219,23 @@ async function install(wish: Wish, targets: Targets, ctx: StateContext): Promise
   if (targets.install.size > 0 || targets.reinstall.size > 0) {
     const { fromrepo, skip_verify, normalize, update_holds, ignore_epoch } = args;
     const refresh = wish.refresh && !targets.refreshed;
-    const order = { ...orderOf(wish, targets), refresh, version: null, reinstall: targets.reinstall.size > 0, split_arch: false };
+    const order = {
+      ...orderOf(wish, targets),
+      refresh,
+      version: null,
+      reinstall: targets.reinstall.size > 0,
+      split_arch: false,
+    };
     try {
-      const made = await ctx.callWith('pkg.install', [], { ...kwargs, ...order, fromrepo, skip_verify, normalize, update_holds, ignore_epoch });
+      const made = await ctx.callWith('pkg.install', [], {
+        ...kwargs,
+        ...order,
+        fromrepo,
+        skip_verify,
+        normalize,
+        update_holds,
+        ignore_epoch,
+      });
       if (typeof made === 'string') report.comment.push(made);
       else answer = plain(made);
     } catch (error) {
@@ -183,17 +250,33 @@ async function install(wish: Wish, targets: Targets, ctx: StateContext): Promise
   let hold: HoldOutcome | undefined;
   if (args.kwargs['hold'] !== undefined && (await hasFunction(ctx, 'pkg.hold'))) {
     try {
-      hold = await applyHold(args.kwargs['hold'], newDict([['name', args.name], ['pkgs', [...targets.desired.keys()]]]), ctx);
+      hold = await applyHold(
+        args.kwargs['hold'],
+        newDict([
+          ['name', args.name],
+          ['pkgs', [...targets.desired.keys()]],
+        ]),
+        ctx,
+      );
     } catch (error) {
       if (!isExpected(error)) throw error;
-      return ctx.fail([...report.comment, failureOf(error).message].join('\n'), { changes: report.changes, ...warnings });
+      return ctx.fail([...report.comment, failureOf(error).message].join('\n'), {
+        changes: report.changes,
+        ...warnings,
+      });
     }
     if (hold.problem) return ctx.fail(hold.problem, warnings);
   }
-  if (targets.unpurge.length > 0) report.changes['purge_desired'] = await ctx.call('lowpkg.unpurge', ...targets.unpurge);
+  if (targets.unpurge.length > 0)
+    report.changes['purge_desired'] = await ctx.call('lowpkg.unpurge', ...targets.unpurge);
   await reportInstalled(wish, targets, hold, report);
   await reportReinstalled(wish, targets, answer, report);
-  return ctx.result({ result: report.result, comment: report.comment.join('\n'), changes: report.changes, ...warnings });
+  return ctx.result({
+    result: report.result,
+    comment: report.comment.join('\n'),
+    changes: report.changes,
+    ...warnings,
+  });
 }
 
 export async function runInstalled(args: InstallArgs, ctx: StateContext): Promise<StateResult> {
@@ -201,17 +284,29 @@ export async function runInstalled(args: InstallArgs, ctx: StateContext): Promis
   const alone = !args.pkgs && !args.sources;
   let pkgs: Value = alone ? [args.version ? newDict([[args.name, args.version]]) : args.name] : args.pkgs;
   let refresh = wantsRefresh(args.refresh, ctx);
-  const kwargs = newDict([...Object.entries(args.kwargs), ['saltenv', ctx.saltenv], ['allow_updates', args.allow_updates]]);
+  const kwargs = newDict([
+    ...Object.entries(args.kwargs),
+    ['saltenv', ctx.saltenv],
+    ['allow_updates', args.allow_updates],
+  ]);
   if (pkgs && (await hasFunction(ctx, 'pkg.resolve_capabilities'))) {
     pkgs = await ctx.callWith('pkg.resolve_capabilities', [pkgs], { ...kwargs, refresh });
     refresh = false;
   }
   const verifies = Array.isArray(args.pkg_verify) || args.pkg_verify === true;
   if (verifies && !(await hasFunction(ctx, 'pkg.verify'))) return ctx.fail('pkg.verify not implemented');
-  const wish: Wish = { args: { ...args, pkg_verify: verifies ? args.pkg_verify : false }, pkgs, sources: args.sources, refresh, kwargs, ctx };
+  const wish: Wish = {
+    args: { ...args, pkg_verify: verifies ? args.pkg_verify : false },
+    pkgs,
+    sources: args.sources,
+    refresh,
+    kwargs,
+    ctx,
+  };
   const targets = await findTargets(wish);
   if ('result' in targets) return settle(wish, targets, ctx);
-  if (targets.unpurge.length > 0 && !(await hasFunction(ctx, 'lowpkg.unpurge'))) return ctx.fail('lowpkg.unpurge not implemented', warned(targets.warnings));
+  if (targets.unpurge.length > 0 && !(await hasFunction(ctx, 'lowpkg.unpurge')))
+    return ctx.fail('lowpkg.unpurge not implemented', warned(targets.warnings));
   return ctx.test ? announce(wish, targets, ctx) : install(wish, targets, ctx);
 }
 

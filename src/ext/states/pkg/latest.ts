@@ -1,5 +1,14 @@
 // `pkg.latest` and `pkg.uptodate`: packages at their newest version.
-import { type ArgsOf, newDict, p, type PlainDict, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
+import {
+  type ArgsOf,
+  newDict,
+  type PlainDict,
+  p,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { failureOf, hasFunction, isExpected, plain } from '../support/calls.ts';
 import { markFresh, wantsRefresh } from './refresh.ts';
@@ -16,7 +25,8 @@ const params = {
 };
 export type LatestArgs = ArgsOf<typeof params>;
 
-const byName = (answer: Value, names: readonly string[]): PlainDict => (typeof answer === 'string' ? newDict([[names[0] ?? '', answer]]) : plain(answer));
+const byName = (answer: Value, names: readonly string[]): PlainDict =>
+  typeof answer === 'string' ? newDict([[names[0] ?? '', answer]]) : plain(answer);
 const sorted = (names: Iterable<string>): string => [...names].sort().join(', ');
 
 interface Work {
@@ -32,7 +42,12 @@ function announcement({ targets, fine, current }: Work): string {
   const comments = [`The following packages would be installed/upgraded: ${sorted(targets.keys())}`];
   if (fine.length > 10) comments.push(`${fine.length} packages are already up-to-date`);
   else if (fine.length > 0) {
-    comments.push(`The following packages are already up-to-date: ${fine.toSorted().map((name) => `${name} (${pyStr(current[name] ?? '')})`).join(', ')}`);
+    comments.push(
+      `The following packages are already up-to-date: ${fine
+        .toSorted()
+        .map((name) => `${name} (${pyStr(current[name] ?? '')})`)
+        .join(', ')}`,
+    );
   }
   return comments.join('\n');
 }
@@ -49,7 +64,8 @@ function failedEntirely({ targets, fine }: Work): string {
   const names = [...targets.keys()];
   let comment = `Package ${names[0]} failed to update.`;
   if (names.length > 10) comment = `${names.length} targeted packages failed to update. See debug log for details.`;
-  else if (names.length > 1) comment = `The following targeted packages failed to update. See debug log for details: (${sorted(names)}).`;
+  else if (names.length > 1)
+    comment = `The following targeted packages failed to update. See debug log for details: (${sorted(names)}).`;
   if (fine.length > 10) return `${comment}${fine.length} packages were already up-to-date`;
   return fine.length > 0 ? `${comment} The following packages were already up-to-date: ${sorted(fine)}` : comment;
 }
@@ -83,19 +99,30 @@ export async function runLatest(args: LatestArgs, ctx: StateContext): Promise<St
   const kwargs = newDict([...Object.entries(args.kwargs), ['saltenv', ctx.saltenv]]);
   let newest: PlainDict;
   try {
-    newest = byName(await ctx.callWith('pkg.latest_version', names, { ...kwargs, fromrepo: args.fromrepo, refresh }), names);
+    newest = byName(
+      await ctx.callWith('pkg.latest_version', names, { ...kwargs, fromrepo: args.fromrepo, refresh }),
+      names,
+    );
     if (refresh) markFresh(ctx);
   } catch (error) {
     if (!isExpected(error)) throw error;
-    return ctx.fail(`An error was encountered while checking the newest available version of package(s): ${failureOf(error).message}`);
+    return ctx.fail(
+      `An error was encountered while checking the newest available version of package(s): ${failureOf(error).message}`,
+    );
   }
   const current = byName(await ctx.callWith('pkg.version', names, kwargs), names);
-  const unknown = names.filter((name) => !newest[name] && !current[name]).map((name) => `No information found for '${name}'.`);
+  const unknown = names
+    .filter((name) => !newest[name] && !current[name])
+    .map((name) => `No information found for '${name}'.`);
   if (unknown.length > 0) return ctx.fail(unknown.join(' '));
   const targets = new Map(names.filter((name) => newest[name]).map((name) => [name, pyStr(newest[name] ?? '')]));
   if (targets.size === 0) {
     if (names.length > 10) return ctx.ok(`All ${names.length} packages are up-to-date.`);
-    return ctx.ok(names.length > 1 ? `All packages are up-to-date (${sorted(names)}).` : `Package ${names[0]} is already up-to-date`);
+    return ctx.ok(
+      names.length > 1
+        ? `All packages are up-to-date (${sorted(names)}).`
+        : `Package ${names[0]} is already up-to-date`,
+    );
   }
   const fine = args.pkgs ? names.filter((name) => !targets.has(name)) : [];
   const work: Work = { args, kwargs, targets, fine, current };
@@ -127,7 +154,10 @@ export const uptodate = state({
       const upgrades = plain(await ctx.callWith('pkg.list_upgrades', [], { ...kwargs, refresh }));
       for (const [name, version] of Object.entries(upgrades)) {
         if (only && !only.includes(name)) continue;
-        expected[name] = newDict([['new', version], ['old', await ctx.callWith('pkg.version', [name], kwargs)]]);
+        expected[name] = newDict([
+          ['new', version],
+          ['old', await ctx.callWith('pkg.version', [name], kwargs)],
+        ]);
       }
     } catch (error) {
       return ctx.fail(failureOf(error).message);
@@ -139,12 +169,15 @@ export const uptodate = state({
         try {
           const changes = plain(await ctx.callWith('pkg.upgrade', [], { ...kwargs, refresh, pkgs }));
           const missing = only ? Object.keys(expected).filter((name) => !(name in changes)) : [];
-          if (missing.length > 0) return ctx.fail(`The following package(s) failed to update: ${missing.join(', ')}`, { changes });
+          if (missing.length > 0)
+            return ctx.fail(`The following package(s) failed to update: ${missing.join(', ')}`, { changes });
           return ctx.ok('Upgrade ran successfully', { changes });
         } catch (error) {
           if (!isExpected(error)) throw error;
           const { message, changes, short } = failureOf(error);
-          return ctx.fail(changes ? short : `An error was encountered while updating packages: ${message}`, { changes: changes ?? newDict() });
+          return ctx.fail(changes ? short : `An error was encountered while updating packages: ${message}`, {
+            changes: changes ?? newDict(),
+          });
         }
       },
     });

@@ -5,7 +5,8 @@ import type { StateContext, Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { isTrue } from '../../modules/support/values.ts';
 
-const tagPath = (ctx: StateContext): string => join(pyStr(ctx.opts['cachedir'] ?? '/var/cache/salt/minion'), 'pkg_refresh');
+const tagPath = (ctx: StateContext): string =>
+  join(pyStr(ctx.opts['cachedir'] ?? '/var/cache/salt/minion'), 'pkg_refresh');
 
 export function wantsRefresh(refresh: Value, ctx: StateContext): boolean {
   return isTrue(refresh) || (refresh !== false && existsSync(tagPath(ctx)));

@@ -1,5 +1,14 @@
 // `pkg.removed` and `pkg.purged`: packages that shall not be there.
-import { type ArgsOf, dictGet, newDict, p, type PlainDict, type StateContext, type StateResult, state } from 'halite/sdk';
+import {
+  type ArgsOf,
+  dictGet,
+  newDict,
+  type PlainDict,
+  p,
+  type StateContext,
+  type StateResult,
+  state,
+} from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { failureOf, hasFunction, isExpected, plain } from '../support/calls.ts';
 import { fulfills, versionsOf, type Wanted, wantedOf } from './versions.ts';
@@ -20,14 +29,22 @@ async function wishes(args: RemoveArgs, ctx: StateContext): Promise<Wanted> {
   const wanted: Wanted = new Map();
   const version = args.version === null ? null : pyStr(args.version);
   for (const name of args.name.split(',')) {
-    const known = args.normalize && (await hasFunction(ctx, 'pkg.normalize_name')) ? pyStr(await ctx.call('pkg.normalize_name', name)) : name;
+    const known =
+      args.normalize && (await hasFunction(ctx, 'pkg.normalize_name'))
+        ? pyStr(await ctx.call('pkg.normalize_name', name))
+        : name;
     wanted.set(known, version);
   }
   return wanted;
 }
 
 /** Those of the wishes that are installed in a version that shall go. */
-async function installedTargets(wanted: Wanted, args: RemoveArgs, kwargs: PlainDict, ctx: StateContext): Promise<{ targets: string[]; versioned: boolean }> {
+async function installedTargets(
+  wanted: Wanted,
+  args: RemoveArgs,
+  kwargs: PlainDict,
+  ctx: StateContext,
+): Promise<{ targets: string[]; versioned: boolean }> {
   const current = plain(await ctx.callWith('pkg.list_pkgs', [], { ...kwargs, versions_as_list: true }));
   const targets: string[] = [];
   let versioned = false;
@@ -44,7 +61,9 @@ async function installedTargets(wanted: Wanted, args: RemoveArgs, kwargs: PlainD
 }
 
 const listed = (kwargs: PlainDict, removed: boolean, ctx: StateContext): Promise<PlainDict> =>
-  ctx.callWith('pkg.list_pkgs', [], { ...kwargs, versions_as_list: true, ...(removed ? { removed: true } : {}) }).then(plain);
+  ctx
+    .callWith('pkg.list_pkgs', [], { ...kwargs, versions_as_list: true, ...(removed ? { removed: true } : {}) })
+    .then(plain);
 
 /** What is still there although it was to go. */
 async function leftovers(action: Action, wanted: Wanted, kwargs: PlainDict, ctx: StateContext): Promise<string[]> {
@@ -69,7 +88,9 @@ async function uninstall(action: Action, args: RemoveArgs, ctx: StateContext): P
   const found = await installedTargets(wanted, args, kwargs, ctx);
   const targets = [...found.targets];
   if (targets.length === 0 && action === 'remove') {
-    return ctx.ok(`All specified packages${found.versioned ? ' (matching specified versions)' : ''} are already absent`);
+    return ctx.ok(
+      `All specified packages${found.versioned ? ' (matching specified versions)' : ''} are already absent`,
+    );
   }
   if (action === 'purge') {
     const partly = await listed(kwargs, true, ctx);
@@ -77,14 +98,25 @@ async function uninstall(action: Action, args: RemoveArgs, ctx: StateContext): P
   }
   targets.sort();
   if (targets.length === 0) return ctx.ok('None of the targeted packages are installed or partially installed');
-  const planned = newDict(targets.map((name) => [name, newDict([['new', `${action}d`], ['old', '']])]));
+  const planned = newDict(
+    targets.map((name) => [
+      name,
+      newDict([
+        ['new', `${action}d`],
+        ['old', ''],
+      ]),
+    ]),
+  );
   return ctx.change(planned, '', {
     test: `The following packages will be ${action}d: ${targets.join(', ')}.`,
     async apply() {
       const { name, pkgs, version } = args;
-      const changes = plain(await ctx.callWith(`pkg.${action}`, [name], { ...kwargs, pkgs, version, split_arch: false }));
+      const changes = plain(
+        await ctx.callWith(`pkg.${action}`, [name], { ...kwargs, pkgs, version, split_arch: false }),
+      );
       const failed = await leftovers(action, wanted, kwargs, ctx);
-      if (failed.length > 0) return ctx.fail(`The following packages failed to ${action}: ${failed.join(', ')}.`, { changes });
+      if (failed.length > 0)
+        return ctx.fail(`The following packages failed to ${action}: ${failed.join(', ')}.`, { changes });
       const absent = [...wanted.keys()].filter((item) => !targets.includes(item)).sort();
       if (absent.length === 0) return ctx.ok(`All targeted packages were ${action}d.`, { changes });
       const gone = `The following packages were ${action}d: ${targets.join(', ')}.`;
@@ -100,7 +132,9 @@ export async function runUninstall(action: Action, args: RemoveArgs, ctx: StateC
     if (!isExpected(error)) throw error;
     const { message, changes, short } = failureOf(error);
     const doing = action === 'remove' ? 'removing' : 'purging';
-    return ctx.fail(changes ? short : `An error was encountered while ${doing} package(s): ${message}`, { changes: changes ?? newDict() });
+    return ctx.fail(changes ? short : `An error was encountered while ${doing} package(s): ${message}`, {
+      changes: changes ?? newDict(),
+    });
   }
 }
 

@@ -1,6 +1,6 @@
 // What must be installed, put right or installed again to meet a wish.
 import { existsSync } from 'node:fs';
-import { type ArgsOf, dictGet, isDict, p, type PlainDict, type StateContext, type Value } from 'halite/sdk';
+import { type ArgsOf, dictGet, isDict, type PlainDict, p, type StateContext, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { failureOf, hasFunction, isExpected, plain } from '../support/calls.ts';
 import { conditionsOf, fulfills, sourcesOf, versionsOf, type Wanted, wantedOf } from './versions.ts';
@@ -61,7 +61,10 @@ const verifyOption = (pkgVerify: Value, key: string): Value => {
 /** Files of a package that are not as they were installed. */
 export function verify(wish: Wish, name: string): Promise<Value> {
   const { args, kwargs, ctx } = wish;
-  const options = { ignore_types: verifyOption(args.pkg_verify, 'ignore_types'), verify_options: verifyOption(args.pkg_verify, 'verify_options') };
+  const options = {
+    ignore_types: verifyOption(args.pkg_verify, 'ignore_types'),
+    verify_options: verifyOption(args.pkg_verify, 'verify_options'),
+  };
   return ctx.callWith('pkg.verify', [name], { ...kwargs, ...options });
 }
 
@@ -72,7 +75,9 @@ async function unknownPackages(wish: Wish, desired: Wanted, current: PlainDict):
   const missing: string[] = [];
   for (const [name, version] of desired) {
     const versions = versionsOf(current, name);
-    const fine = versions.length > 0 && (version === null || (await fulfills(versions, version, { ignoreEpoch: args.ignore_epoch }, ctx)));
+    const fine =
+      versions.length > 0 &&
+      (version === null || (await fulfills(versions, version, { ignoreEpoch: args.ignore_epoch }, ctx)));
     if (!fine) missing.push(name);
   }
   if (missing.length === 0) return undefined;
@@ -86,7 +91,8 @@ async function unknownPackages(wish: Wish, desired: Wanted, current: PlainDict):
     comments.push(`${about}: ${without.sort().join(', ')}`);
   }
   for (const [name, about] of lost) {
-    if (suggestions(about).length > 0) comments.push(`Package '${name}' not found (possible matches: ${suggestions(about).map(pyStr).join(', ')})`);
+    if (suggestions(about).length > 0)
+      comments.push(`Package '${name}' not found (possible matches: ${suggestions(about).map(pyStr).join(', ')})`);
   }
   if (comments.length > 1) comments.push('');
   return comments.length > 0 ? comments.join('. ').trimEnd() : undefined;
@@ -106,7 +112,10 @@ async function resolveLatest(wish: Wish, desired: Wanted, current: PlainDict): P
 }
 
 /** The version inside a package file; a problem or warning when it cannot be told. */
-async function versionInFile(wish: Wish, file: string): Promise<{ version: string } | { problem: string } | { warning: string }> {
+async function versionInFile(
+  wish: Wish,
+  file: string,
+): Promise<{ version: string } | { problem: string } | { warning: string }> {
   const { ctx } = wish;
   let path: string;
   try {
@@ -117,7 +126,9 @@ async function versionInFile(wish: Wish, file: string): Promise<{ version: strin
   if (!path) return { problem: `Unable to cache ${file}: file not found` };
   if (!existsSync(path)) return { problem: `${file} does not exist on minion` };
   const info = await ctx.call('lowpkg.bin_pkg_info', path);
-  return info === null ? { warning: `Failed to parse metadata for ${file}` } : { version: pyStr(plain(info)['version'] ?? '') };
+  return info === null
+    ? { warning: `Failed to parse metadata for ${file}` }
+    : { version: pyStr(plain(info)['version'] ?? '') };
 }
 
 interface Sorting {
@@ -142,7 +153,13 @@ async function reinstallIfAltered(wish: Wish, name: string, version: string | nu
 }
 
 /** Decides about one package. */
-async function sortOne(wish: Wish, name: string, version: string | null, installed: string[], sorting: Sorting): Promise<void> {
+async function sortOne(
+  wish: Wish,
+  name: string,
+  version: string | null,
+  installed: string[],
+  sorting: Sorting,
+): Promise<void> {
   const { args, sources, ctx } = wish;
   if (installed.length === 0) return void sorting.install.set(name, version);
   if (args.reinstall) return void sorting.reinstall.set(name, version);
@@ -170,13 +187,18 @@ async function sortOne(wish: Wish, name: string, version: string | null, install
 /** Everything that is to be done, or why there is nothing to do. */
 export async function findTargets(wish: Wish): Promise<Targets | Settled> {
   const { args, pkgs, sources, kwargs, ctx } = wish;
-  const settled = (result: boolean, comment: string, warnings: string[] = []): Settled => ({ result, comment, warnings });
+  const settled = (result: boolean, comment: string, warnings: string[] = []): Settled => ({
+    result,
+    comment,
+    warnings,
+  });
   if (pkgs && sources) return settled(false, 'Only one of "pkgs" and "sources" is permitted.');
   const capabilities = Boolean(kwargs['resolve_capabilities']) && (await hasFunction(ctx, 'pkg.list_provides'));
   const current = plain(await ctx.callWith('pkg.list_pkgs', [], { ...kwargs, versions_as_list: true }));
   const provided = capabilities ? plain(await ctx.callWith('pkg.list_provides', [], kwargs)) : {};
   const desired = pkgs ? await wantedOf(pkgs, false, ctx) : await sourcesOf(sources, args.normalize, ctx);
-  if (!desired || desired.size === 0) return settled(false, `Invalidly formatted '${pkgs ? 'pkgs' : 'sources'}' parameter. See minion log.`);
+  if (!desired || desired.size === 0)
+    return settled(false, `Invalidly formatted '${pkgs ? 'pkgs' : 'sources'}' parameter. See minion log.`);
   const purging = plain(await ctx.callWith('pkg.list_pkgs', [], { ...kwargs, purge_desired: true }));
   const unpurge = [...desired.keys()].filter((name) => name in purging);
   if (!sources) {
@@ -184,7 +206,14 @@ export async function findTargets(wish: Wish): Promise<Targets | Settled> {
     if (unknown) return settled(false, unknown);
   }
   const refreshed = sources ? false : await resolveLatest(wish, desired, current);
-  const sorting: Sorting = { install: new Map(), reinstall: new Map(), altered: {}, problems: [], warnings: [], versioned: false };
+  const sorting: Sorting = {
+    install: new Map(),
+    reinstall: new Map(),
+    altered: {},
+    problems: [],
+    warnings: [],
+    versioned: false,
+  };
   for (const [name, version] of desired) {
     let installed = versionsOf(current, name);
     const provider = provided[name];
@@ -193,6 +222,11 @@ export async function findTargets(wish: Wish): Promise<Targets | Settled> {
   }
   const { install, reinstall, altered, problems, warnings, versioned } = sorting;
   if (problems.length > 0) return settled(false, problems.join(' '));
-  if (install.size > 0 || unpurge.length > 0 || reinstall.size > 0) return { desired, install, unpurge, reinstall, altered, warnings, refreshed };
-  return settled(true, `All specified packages are already installed${versioned && !sources ? ' and are at the desired version' : ''}`, warnings);
+  if (install.size > 0 || unpurge.length > 0 || reinstall.size > 0)
+    return { desired, install, unpurge, reinstall, altered, warnings, refreshed };
+  return settled(
+    true,
+    `All specified packages are already installed${versioned && !sources ? ' and are at the desired version' : ''}`,
+    warnings,
+  );
 }

@@ -9,7 +9,9 @@ import { hasFunction } from '../support/calls.ts';
 export type Wanted = Map<string, string | null>;
 
 async function normalized(name: string, normalize: boolean, ctx: StateContext): Promise<string> {
-  return normalize && (await hasFunction(ctx, 'pkg.normalize_name')) ? pyStr(await ctx.call('pkg.normalize_name', name)) : name;
+  return normalize && (await hasFunction(ctx, 'pkg.normalize_name'))
+    ? pyStr(await ctx.call('pkg.normalize_name', name))
+    : name;
 }
 
 /** `[vim, {nginx: 1.2}]` → names and versions. */
@@ -18,7 +20,8 @@ export async function wantedOf(pkgs: Value, normalize: boolean, ctx: StateContex
   const list = Array.isArray(pkgs) ? pkgs : [pkgs];
   for (const item of list) {
     const pairs: [Value, Value][] = isDict(item) ? dictEntries(item) : [[item, null]];
-    for (const [name, version] of pairs) wanted.set(await normalized(pyStr(name), normalize, ctx), version === null ? null : pyStr(version));
+    for (const [name, version] of pairs)
+      wanted.set(await normalized(pyStr(name), normalize, ctx), version === null ? null : pyStr(version));
   }
   if (wanted.size !== list.length) {
     throw invocationError(
@@ -59,9 +62,20 @@ export function conditionsOf(text: string): Condition[] {
     });
 }
 
-const meaning: Readonly<Record<string, readonly number[]>> = { '<': [-1], '<=': [-1, 0], '==': [0], '>=': [0, 1], '>': [1] };
+const meaning: Readonly<Record<string, readonly number[]>> = {
+  '<': [-1],
+  '<=': [-1, 0],
+  '==': [0],
+  '>=': [0, 1],
+  '>': [1],
+};
 
-async function fits(installed: string, { operator, version }: Condition, ignoreEpoch: Value, ctx: StateContext): Promise<boolean> {
+async function fits(
+  installed: string,
+  { operator, version }: Condition,
+  ignoreEpoch: Value,
+  ctx: StateContext,
+): Promise<boolean> {
   if (operator === '==' && matchesGlob(installed, version)) return true;
   const ignore = ignoreEpoch === null ? !/[<>]/.test(operator) && !version.includes(':') : Boolean(ignoreEpoch);
   const order = await ctx.callWith('pkg.version_cmp', [installed, version], { ignore_epoch: ignore });
@@ -77,7 +91,12 @@ export interface FitOptions {
 }
 
 /** Whether one of the installed versions meets all conditions. */
-export async function fulfills(installed: readonly string[], wanted: string, options: FitOptions, ctx: StateContext): Promise<boolean> {
+export async function fulfills(
+  installed: readonly string[],
+  wanted: string,
+  options: FitOptions,
+  ctx: StateContext,
+): Promise<boolean> {
   const conditions = conditionsOf(wanted);
   const relaxed = options.allowUpdates && conditions.length === 1 && conditions[0]?.operator === '==';
   for (const version of installed) {

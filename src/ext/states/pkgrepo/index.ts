@@ -1,8 +1,19 @@
 // State module `pkgrepo`: sources that packages are installed from.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { type ArgsOf, defineState, dictGet, newDict, p, type PlainDict, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
+import {
+  type ArgsOf,
+  defineState,
+  dictGet,
+  newDict,
+  type PlainDict,
+  p,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
 import { compareText } from '../../../base/codec/json/index.ts';
+import { pyStr } from '../../../base/codec/python/index.ts';
 import { pyEquals } from '../../../base/util/index.ts';
 import { parseSource, sourceLine } from '../../modules/aptpkg/repos.ts';
 import { isTrue } from '../../modules/support/values.ts';
@@ -14,24 +25,39 @@ const params = {
   ppa: p.any({ default: null, doc: 'Ubuntu: owner/name of a personal archive' }),
   copr: p.any({ default: null, doc: 'Fedora: owner/name of a copr project' }),
   aptkey: p.bool({ default: true, doc: 'accepted; keys go into files of their own' }),
-  kwargs: p.kwargs({ doc: 'file, dist, comps, architectures, disabled, enabled, humanname, baseurl, mirrorlist, gpgkey, gpgcheck, keyid, keyserver, key_url, key_text, refresh, clean_file, …' }),
+  kwargs: p.kwargs({
+    doc: 'file, dist, comps, architectures, disabled, enabled, humanname, baseurl, mirrorlist, gpgkey, gpgcheck, keyid, keyserver, key_url, key_text, refresh, clean_file, …',
+  }),
 };
 type Args = ArgsOf<typeof params>;
 
 const grain = (ctx: StateContext, name: string): string => pyStr(dictGet(ctx.grains, name) ?? '');
 const isDebian = (ctx: StateContext): boolean => grain(ctx, 'os_family') === 'Debian';
 const texts = (value: Value | undefined): string[] =>
-  Array.isArray(value) ? value.map(pyStr) : value === undefined || value === null ? [] : pyStr(value).split(',').map((item) => item.trim());
+  Array.isArray(value)
+    ? value.map(pyStr)
+    : value === undefined || value === null
+      ? []
+      : pyStr(value)
+          .split(',')
+          .map((item) => item.trim());
 
 /** What is wrong with the arguments, in Salt's order. */
 function contradiction(kwargs: PlainDict): string | undefined {
-  if ('repo' in kwargs) return "'repo' is not a supported argument for this state. The 'name' argument is probably what was intended.";
+  if ('repo' in kwargs)
+    return "'repo' is not a supported argument for this state. The 'name' argument is probably what was intended.";
   if ('key_text' in kwargs && 'key_url' in kwargs) return 'You may not use both "key_url" and "key_text" argument.';
   const byId = 'keyid' in kwargs || 'keyserver' in kwargs;
   if ('key_text' in kwargs && byId) return 'You may not use both "keyid"/"keyserver" and "key_text" argument.';
   if ('key_url' in kwargs && byId) return 'You may not use both "keyid"/"keyserver" and "key_url" argument.';
-  if ((kwargs['enabled'] ?? null) !== null && (kwargs['disabled'] ?? null) !== null) return 'Only one of enabled/disabled is allowed';
-  if (pyStr(kwargs['key_url'] ?? '').trim().startsWith('http:') && kwargs['allow_insecure_key'] === false) {
+  if ((kwargs['enabled'] ?? null) !== null && (kwargs['disabled'] ?? null) !== null)
+    return 'Only one of enabled/disabled is allowed';
+  if (
+    pyStr(kwargs['key_url'] ?? '')
+      .trim()
+      .startsWith('http:') &&
+    kwargs['allow_insecure_key'] === false
+  ) {
     return "Cannot have 'key_url' using http with 'allow_insecure_key' set to True";
   }
   return undefined;
@@ -94,7 +120,11 @@ const ordered = (line: string): string => {
 };
 
 /** `# a, b` in one text, however comments are given. */
-const commentText = (value: Value | undefined): string => texts(value).map((line) => line.replace(/^#+\s*/, '')).join(' ').trim();
+const commentText = (value: Value | undefined): string =>
+  texts(value)
+    .map((line) => line.replace(/^#+\s*/, ''))
+    .join(' ')
+    .trim();
 
 /** Whether one property of a source is as it shall be. */
 function sameProperty(key: string, target: PlainDict, now: PlainDict, kwargs: PlainDict, ctx: StateContext): boolean {
@@ -104,13 +134,16 @@ function sameProperty(key: string, target: PlainDict, now: PlainDict, kwargs: Pl
   if (key === 'comps' || key === 'key_url') return sorted(wanted).join() === sorted(found).join();
   if (key === 'line' && isDebian(ctx)) {
     if (target['disabled']) return true;
-    const [line = '', comment = ''] = pyStr(found).split('#').map((part) => part.trim());
+    const [line = '', comment = ''] = pyStr(found)
+      .split('#')
+      .map((part) => part.trim());
     if (ordered(pyStr(wanted)) !== ordered(line)) return false;
     return !('comments' in kwargs) || comment === commentText(kwargs['comments']);
   }
   if (key === 'comments') return commentText(wanted) === commentText(found);
   if (key === 'architectures' && texts(wanted).length > 0) return sorted(wanted).join() === sorted(found).join();
-  if (!isDebian(ctx) && (typeof wanted === 'boolean' || typeof found === 'boolean')) return isTrue(wanted) === isTrue(found);
+  if (!isDebian(ctx) && (typeof wanted === 'boolean' || typeof found === 'boolean'))
+    return isTrue(wanted) === isTrue(found);
   return pyStr(wanted) === pyStr(found);
 }
 
@@ -118,7 +151,9 @@ function sameProperty(key: string, target: PlainDict, now: PlainDict, kwargs: Pl
 function hasOthers(kwargs: PlainDict, name: string): boolean {
   const file = kwargs['file'];
   if (!kwargs['clean_file'] || !file || !existsSync(pyStr(file))) return false;
-  const rows = readFileSync(pyStr(file), 'utf8').split('\n').map((line) => line.trim());
+  const rows = readFileSync(pyStr(file), 'utf8')
+    .split('\n')
+    .map((line) => line.trim());
   return rows.some((line) => line !== '' && !line.startsWith('#') && line !== name.trim());
 }
 
@@ -126,7 +161,10 @@ function differences(keys: readonly string[], before: PlainDict, after: PlainDic
   const changes = newDict();
   for (const key of keys) {
     if (pyEquals(after[key] ?? null, before[key] ?? null)) continue;
-    changes[key] = newDict([['new', after[key] ?? null], ['old', before[key] ?? null]]);
+    changes[key] = newDict([
+      ['new', after[key] ?? null],
+      ['old', before[key] ?? null],
+    ]);
   }
   return changes;
 }
@@ -144,7 +182,8 @@ async function configure(args: Args, wanted: Wanted, before: PlainDict, ctx: Sta
   }
   try {
     const after = plain(await ctx.callWith('pkg.get_repo', [], { ...kwargs, repo }));
-    const changes = Object.keys(before).length > 0 ? differences(Object.keys(target), before, after) : newDict([['repo', repo]]);
+    const changes =
+      Object.keys(before).length > 0 ? differences(Object.keys(target), before, after) : newDict([['repo', repo]]);
     return ctx.ok(`Configured package repo '${name}'`, { changes });
   } catch (error) {
     return ctx.fail(`Failed to confirm config of repo '${name}': ${failureOf(error).message}`);
@@ -156,7 +195,9 @@ const caution =
 
 const managed = state({
   doc: 'A source that packages are installed from, with its key on wish.',
-  examples: ["nginx:\n  pkgrepo.managed:\n    - name: deb [signed-by=/etc/apt/keyrings/nginx.gpg] https://nginx.org/packages/debian bookworm nginx\n    - file: /etc/apt/sources.list.d/nginx.list\n    - key_url: https://nginx.org/keys/nginx_signing.key"],
+  examples: [
+    'nginx:\n  pkgrepo.managed:\n    - name: deb [signed-by=/etc/apt/keyrings/nginx.gpg] https://nginx.org/packages/debian bookworm nginx\n    - file: /etc/apt/sources.list.d/nginx.list\n    - key_url: https://nginx.org/keys/nginx_signing.key',
+  ],
   params,
   async run(args, ctx) {
     const { name } = args;
@@ -193,10 +234,12 @@ const absent = state({
     const { ppa, copr, ...rest } = all;
     const kwargs = newDict(Object.entries(rest));
     let name = given;
-    if (ppa !== undefined && ['Ubuntu', 'Mint'].includes(grain(ctx, 'os'))) name = `ppa:${pyStr(ppa).replace(/^ppa:/, '')}`;
+    if (ppa !== undefined && ['Ubuntu', 'Mint'].includes(grain(ctx, 'os')))
+      name = `ppa:${pyStr(ppa).replace(/^ppa:/, '')}`;
     if (copr !== undefined && grain(ctx, 'os_family') === 'RedHat') name = `copr:${pyStr(copr).replace(/^copr:/, '')}`;
     const withKey = ['keyid', 'keyid_ppa'].some((key) => (kwargs[key] ?? null) !== null);
-    if (withKey && !(await hasFunction(ctx, 'pkg.del_repo_key'))) return ctx.fail('Repo key management is not implemented for this platform');
+    if (withKey && !(await hasFunction(ctx, 'pkg.del_repo_key')))
+      return ctx.fail('Repo key management is not implemented for this platform');
     let found: PlainDict;
     try {
       found = plain(await ctx.callWith('pkg.get_repo', [name], kwargs));
@@ -235,4 +278,8 @@ async function remove(name: string, kwargs: PlainDict, withKey: boolean, ctx: St
   }
 }
 
-export default defineState({ name: 'pkgrepo', doc: 'Sources that packages are installed from.', functions: { managed, absent } });
+export default defineState({
+  name: 'pkgrepo',
+  doc: 'Sources that packages are installed from.',
+  functions: { managed, absent },
+});

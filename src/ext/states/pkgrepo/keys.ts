@@ -15,20 +15,25 @@ export function withoutArmour(content: Buffer): Buffer {
   const blocks = [...text.matchAll(armored)].map((match) => {
     const body = (match[1] ?? '').replace(/\r/g, '');
     const start = body.indexOf('\n\n');
-    const lines = body.slice(start < 0 ? 0 : start).split('\n').filter((line) => line !== '' && !line.startsWith('=') && !line.includes(':'));
+    const lines = body
+      .slice(start < 0 ? 0 : start)
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('=') && !line.includes(':'));
     return Buffer.from(lines.join(''), 'base64');
   });
   return blocks.length > 0 ? Buffer.concat(blocks) : content;
 }
 
-const isArmoured = (content: Buffer): boolean => content.subarray(0, 4096).toString('latin1').includes('-----BEGIN PGP');
+const isArmoured = (content: Buffer): boolean =>
+  content.subarray(0, 4096).toString('latin1').includes('-----BEGIN PGP');
 
 /** A key of a key server, by its id. */
 async function receiveKey(id: string, server: string, ctx: StateContext): Promise<Buffer> {
   const gpg = which('gpg');
   if (!gpg) throw commandError(`Error: key retrieval failed: gpg is not installed`);
   const home = mkdtempSync(join(tmpdir(), 'halite-gpg-'));
-  const run = (...args: string[]) => ctx.exec(gpg, ['--homedir', home, '--batch', '--no-tty', ...args], { timeoutMs: 120_000 });
+  const run = (...args: string[]) =>
+    ctx.exec(gpg, ['--homedir', home, '--batch', '--no-tty', ...args], { timeoutMs: 120_000 });
   try {
     chmodSync(home, 0o700);
     const got = await run('--keyserver', server, '--recv-keys', id);
@@ -46,7 +51,9 @@ async function keyContents(options: PlainDict, ctx: StateContext): Promise<Buffe
   const { keyid, keyserver, key_url: url, key_text: text } = options;
   if (keyid !== undefined && keyid !== null) {
     if (!keyserver) throw commandError('both keyserver and keyid options required.');
-    const ids = (Array.isArray(keyid) ? keyid : [keyid]).map((id) => (typeof id === 'number' ? `0x${id.toString(16)}` : pyStr(id)));
+    const ids = (Array.isArray(keyid) ? keyid : [keyid]).map((id) =>
+      typeof id === 'number' ? `0x${id.toString(16)}` : pyStr(id),
+    );
     return Promise.all(ids.map((id) => receiveKey(id, pyStr(keyserver), ctx)));
   }
   if (text) return [Buffer.from(pyStr(text))];
@@ -63,7 +70,11 @@ async function keyContents(options: PlainDict, ctx: StateContext): Promise<Buffe
 
 /** The file a key goes to when the source does not name one. */
 function trustedFile(repo: string, armour: boolean): string {
-  const slug = repo.replace(/^deb(-src)?\s+(\[[^\]]*\]\s+)?/, '').replace(/^[a-z+]+:\/\//, '').replace(/[^A-Za-z0-9.]+/g, '-').replace(/^-|-$/g, '');
+  const slug = repo
+    .replace(/^deb(-src)?\s+(\[[^\]]*\]\s+)?/, '')
+    .replace(/^[a-z+]+:\/\//, '')
+    .replace(/[^A-Za-z0-9.]+/g, '-')
+    .replace(/^-|-$/g, '');
   return join('/etc/apt/trusted.gpg.d', `${slug.slice(0, 100)}.${armour ? 'asc' : 'gpg'}`);
 }
 

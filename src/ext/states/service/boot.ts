@@ -29,9 +29,16 @@ async function callWithKnown(fun: string, name: string, kwargs: PlainDict, ctx: 
   return ctx.callWith(fun, [name], newDict(known));
 }
 
-const either = (started: Started, running: string, idle: string, dead: string): string => (started === true ? running : started === null ? idle : dead);
+const either = (started: Started, running: string, idle: string, dead: string): string =>
+  started === true ? running : started === null ? idle : dead;
 
-export async function enableAtBoot(name: string, started: Started, verdict: boolean, kwargs: PlainDict, ctx: StateContext): Promise<Toggled> {
+export async function enableAtBoot(
+  name: string,
+  started: Started,
+  verdict: boolean,
+  kwargs: PlainDict,
+  ctx: StateContext,
+): Promise<Toggled> {
   try {
     if (!(await isAvailable(name, ctx))) return { result: false, comment: notAvailable(name) };
   } catch (error) {
@@ -44,7 +51,11 @@ export async function enableAtBoot(name: string, started: Started, verdict: bool
   const before = await callWithKnown('service.enabled', name, kwargs, ctx);
   if (before) {
     const what = either(started, 'running', 'in the desired state', 'dead');
-    return { result: verdict, comment: `Service ${name} is already enabled, and is ${what}`, ...(started === null ? { changes: newDict() } : {}) };
+    return {
+      result: verdict,
+      comment: `Service ${name} is already enabled, and is ${what}`,
+      ...(started === null ? { changes: newDict() } : {}),
+    };
   }
   if (ctx.test) return { result: null, comment: `Service ${name} set to be enabled` };
   let problem = '';
@@ -58,11 +69,22 @@ export async function enableAtBoot(name: string, started: Started, verdict: bool
     if (!isExpected(error)) throw error;
     problem = `. Additional information follows:\n\n${failureOf(error).message}`;
   }
-  const what = either(started, 'but the service is running', 'but the service was already running', 'and the service is dead');
+  const what = either(
+    started,
+    'but the service is running',
+    'but the service was already running',
+    'and the service is dead',
+  );
   return { result: false, comment: `Failed when setting service ${name} to start at boot, ${what}${problem}` };
 }
 
-export async function disableAtBoot(name: string, started: Started, verdict: boolean, kwargs: PlainDict, ctx: StateContext): Promise<Toggled> {
+export async function disableAtBoot(
+  name: string,
+  started: Started,
+  verdict: boolean,
+  kwargs: PlainDict,
+  ctx: StateContext,
+): Promise<Toggled> {
   try {
     if (!(await isAvailable(name, ctx))) return { result: true, comment: notAvailable(name) };
   } catch (error) {
@@ -74,7 +96,11 @@ export async function disableAtBoot(name: string, started: Started, verdict: boo
   }
   if (await ctx.call('service.disabled', name)) {
     const what = either(started, 'running', 'in the desired state', 'dead');
-    return { result: verdict, comment: `Service ${name} is already disabled, and is ${what}`, ...(started === null ? { changes: newDict() } : {}) };
+    return {
+      result: verdict,
+      comment: `Service ${name} is already disabled, and is ${what}`,
+      ...(started === null ? { changes: newDict() } : {}),
+    };
   }
   if (ctx.test) return { result: null, comment: `Service ${name} set to be disabled` };
   if (await callWithKnown('service.disable', name, kwargs, ctx)) {

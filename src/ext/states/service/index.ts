@@ -5,7 +5,10 @@ import { disableAtBoot, enableAtBoot, notAvailable } from './boot.ts';
 import { masked, unmasked } from './mask.ts';
 import { dead, delay, running, systemdArguments } from './running.ts';
 
-const bootParams = { name: p.string({ doc: 'the service' }), kwargs: p.kwargs({ doc: 'options of the service manager' }) };
+const bootParams = {
+  name: p.string({ doc: 'the service' }),
+  kwargs: p.kwargs({ doc: 'options of the service manager' }),
+};
 
 const enabled = state({
   doc: 'A service that starts at boot.',
@@ -45,9 +48,12 @@ async function actionFor(isRunning: boolean, options: WatchOptions, ctx: StateCo
   const action = (fun: string, verb: string): Action => ({ fun: `service.${fun}`, verb, done: `${verb}ed` });
   if (!isRunning) return action('start', 'start');
   if (options.reload && (await hasFunction(ctx, 'service.reload'))) {
-    return options.force && (await hasFunction(ctx, 'service.force_reload')) ? action('force_reload', 'forcefully reload') : action('reload', 'reload');
+    return options.force && (await hasFunction(ctx, 'service.force_reload'))
+      ? action('force_reload', 'forcefully reload')
+      : action('reload', 'reload');
   }
-  if (options.full_restart && (await hasFunction(ctx, 'service.full_restart'))) return action('full_restart', 'fully restart');
+  if (options.full_restart && (await hasFunction(ctx, 'service.full_restart')))
+    return action('full_restart', 'fully restart');
   return action('restart', 'restart');
 }
 
@@ -69,7 +75,10 @@ const modWatch = state({
     const status = await systemdArguments('service.status', kwargs, ctx);
     const isRunning = Boolean(await ctx.callWith('service.status', [name, sig], status.kwargs));
     if (fun === 'dead' && !isRunning) return ctx.ok('Service is already stopped');
-    const action = fun === 'dead' ? { fun: 'service.stop', verb: 'stop', done: 'stopped' } : await actionFor(isRunning, options, ctx);
+    const action =
+      fun === 'dead'
+        ? { fun: 'service.stop', verb: 'stop', done: 'stopped' }
+        : await actionFor(isRunning, options, ctx);
     const chosen = await systemdArguments(action.fun, kwargs, ctx);
     const warnings = [...new Set([...status.warnings, ...chosen.warnings])];
     const result = await ctx.change(newDict(), '', {

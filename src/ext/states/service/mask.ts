@@ -7,19 +7,34 @@ const params = {
   runtime: p.bool({ default: false, doc: 'only until the next boot' }),
 };
 
-export async function setMask(name: string, runtime: boolean, wanted: boolean, ctx: StateContext): Promise<StateResult> {
+export async function setMask(
+  name: string,
+  runtime: boolean,
+  wanted: boolean,
+  ctx: StateContext,
+): Promise<StateResult> {
   if (!(await hasFunction(ctx, 'service.masked'))) return ctx.fail('Service masking not available on this minion');
   const kind = runtime ? 'runtime masked' : 'masked';
   const done = wanted ? kind : runtime ? 'runtime unmasked' : 'unmasked';
   const isMasked = async (): Promise<boolean> => Boolean(await ctx.call('service.masked', name, runtime));
   try {
     if ((await isMasked()) === wanted) return ctx.ok(`Service ${name} ${wanted ? 'is' : 'was'} already ${done}`);
-    const changes = newDict([[kind, newDict([['old', !wanted], ['new', wanted]])]]);
+    const changes = newDict([
+      [
+        kind,
+        newDict([
+          ['old', !wanted],
+          ['new', wanted],
+        ]),
+      ],
+    ]);
     return await ctx.change(changes, `Service ${name} was ${done}`, {
       test: `Service ${name} would be ${done}`,
       async apply() {
         await ctx.call(wanted ? 'service.mask' : 'service.unmask', name, runtime);
-        return (await isMasked()) === wanted ? undefined : ctx.ok(`Failed to ${wanted ? 'mask' : 'unmask'} service ${name}`);
+        return (await isMasked()) === wanted
+          ? undefined
+          : ctx.ok(`Failed to ${wanted ? 'mask' : 'unmask'} service ${name}`);
       },
     });
   } catch (error) {

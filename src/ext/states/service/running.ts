@@ -1,9 +1,18 @@
 // `service.running` and `service.dead`: services that run now, or do not.
 import { existsSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type ArgsOf, newDict, p, type PlainDict, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
-import { asNumber } from '../../../base/codec/value.ts';
+import {
+  type ArgsOf,
+  newDict,
+  type PlainDict,
+  p,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
+import { asNumber } from '../../../base/codec/value.ts';
 import { isTrue } from '../../modules/support/values.ts';
 import { failureOf, hasFunction, isExpected } from '../support/calls.ts';
 import { disableAtBoot, enableAtBoot, isAvailable, notAvailable, type Started, type Toggled } from './boot.ts';
@@ -12,7 +21,10 @@ import { setMask } from './mask.ts';
 export const params = {
   name: p.string({ doc: 'the service' }),
   enable: p.any({ default: null, doc: 'whether it starts at boot; left out: stays as it is' }),
-  sig: p.any({ default: null, doc: 'text to look for in the list of processes, where the service manager cannot tell' }),
+  sig: p.any({
+    default: null,
+    doc: 'text to look for in the list of processes, where the service manager cannot tell',
+  }),
   init_delay: p.any({ default: null, doc: 'seconds to wait afterwards' }),
   kwargs: p.kwargs({ doc: 'no_block, unmask, unmask_runtime; reload and full_restart for watching' }),
 };
@@ -29,7 +41,8 @@ export interface Chosen {
 export async function systemdArguments(fun: string, kwargs: PlainDict, ctx: StateContext): Promise<Chosen> {
   const taken = (await ctx.registry.functionInfo('modules', fun))?.params ?? {};
   const given = systemdOnly.filter((key) => key in kwargs && key in taken);
-  if (existsSync('/run/systemd/system')) return { kwargs: newDict(given.map((key) => [key, kwargs[key] ?? null])), warnings: [] };
+  if (existsSync('/run/systemd/system'))
+    return { kwargs: newDict(given.map((key) => [key, kwargs[key] ?? null])), warnings: [] };
   return { kwargs: newDict(), warnings: given.map((key) => `The '${key}' argument is not supported by this platform`) };
 }
 
@@ -38,7 +51,8 @@ export async function delay(seconds: Value, ctx: StateContext): Promise<void> {
   if (count > 0) await wait(count * 1000, undefined, { signal: ctx.signal });
 }
 
-const enabledUsed = (name: string): string => `Service ${name} uses non-existent option "enabled".  Perhaps "enable" option was intended?`;
+const enabledUsed = (name: string): string =>
+  `Service ${name} uses non-existent option "enabled".  Perhaps "enable" option was intended?`;
 
 const isEnabled = async (name: string, ctx: StateContext): Promise<boolean> =>
   (await hasFunction(ctx, 'service.enabled')) ? Boolean(await ctx.call('service.enabled', name)) : true;
@@ -58,7 +72,9 @@ interface Work {
 const boot = async (work: Work, started: Started, verdict: boolean, ctx: StateContext): Promise<Toggled> => {
   const { name, args, enable } = work;
   if (enable === null) return {};
-  return enable ? enableAtBoot(name, started, verdict, args.kwargs, ctx) : disableAtBoot(name, started, verdict, args.kwargs, ctx);
+  return enable
+    ? enableAtBoot(name, started, verdict, args.kwargs, ctx)
+    : disableAtBoot(name, started, verdict, args.kwargs, ctx);
 };
 
 const isRunning = async ({ name, args, status }: Work, ctx: StateContext): Promise<boolean> =>
@@ -107,13 +123,18 @@ async function bring(args: Args, wanted: boolean, ctx: StateContext): Promise<St
   const work: Work = { name, enable, args, wanted, status, warnings: new Set(status.warnings) };
   const now = await isRunning(work, ctx);
   const enabled = await isEnabled(name, ctx);
-  const unmask = wanted && args.kwargs['unmask'] ? await setMask(name, Boolean(args.kwargs['unmask_runtime']), false, ctx) : undefined;
-  const also = (text: string): string => [text, unmask ? pyStr(unmask.comment as Value) : ''].filter(Boolean).join('\n');
+  const unmask =
+    wanted && args.kwargs['unmask']
+      ? await setMask(name, Boolean(args.kwargs['unmask_runtime']), false, ctx)
+      : undefined;
+  const also = (text: string): string =>
+    [text, unmask ? pyStr(unmask.comment as Value) : ''].filter(Boolean).join('\n');
   if (now === wanted) {
     const result = ctx.ok(also(`The service ${name} is already ${wanted ? 'running' : 'dead'}`));
     return enable !== null && enable !== enabled ? Object.assign(result, await boot(work, null, true, ctx)) : result;
   }
-  if (ctx.test) return ctx.result({ result: null, comment: also(`Service ${name} is set to ${wanted ? 'start' : 'be killed'}`) });
+  if (ctx.test)
+    return ctx.result({ result: null, comment: also(`Service ${name} is set to ${wanted ? 'start' : 'be killed'}`) });
   const done = await toggle(work, enabled, ctx);
   if (args.init_delay && wanted) done.comment = `${done.comment}\nDelayed return for ${pyStr(args.init_delay)} seconds`;
   if (unmask) done.comment = `${done.comment}\n${pyStr(unmask.comment as Value)}`;

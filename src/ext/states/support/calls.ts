@@ -35,7 +35,10 @@ export function failureOf(error: unknown): Failure {
   if (info === undefined || !isDict(info as Value)) return { message, changes: undefined, short: message };
   const { changes, ...rest } = plain(info as Value);
   const head = message.split('Additional info follows:')[0]?.trimEnd() ?? message;
-  const short = Object.keys(rest).length > 0 ? `${head} Additional info follows:\n\n${readable(newDict(Object.entries(rest)))}` : head.replace(/\.$/, '');
+  const short =
+    Object.keys(rest).length > 0
+      ? `${head} Additional info follows:\n\n${readable(newDict(Object.entries(rest)))}`
+      : head.replace(/\.$/, '');
   return { message, changes: plain(changes), short };
 }
 

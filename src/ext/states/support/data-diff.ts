@@ -10,14 +10,36 @@ export function dataDiff(old: Dict, now: Dict, withRemoved = false): Dict {
   const found: [Value, Value][] = [];
   for (const [key, value] of dictEntries(now)) {
     const before = dictGet(old, key);
-    if (before === undefined) found.push([key, newDict([['new', value], ['old', NONE]])]);
+    if (before === undefined)
+      found.push([
+        key,
+        newDict([
+          ['new', value],
+          ['old', NONE],
+        ]),
+      ]);
     else if (isDict(before) && isDict(value)) {
       const inner = dataDiff(before, value, withRemoved);
       if (dictSize(inner) > 0) found.push([key, inner]);
-    } else if (!pyEquals(before, value)) found.push([key, newDict([['new', value], ['old', before]])]);
+    } else if (!pyEquals(before, value))
+      found.push([
+        key,
+        newDict([
+          ['new', value],
+          ['old', before],
+        ]),
+      ]);
   }
   if (withRemoved) {
-    for (const [key, value] of dictEntries(old)) if (!dictHas(now, key)) found.push([key, newDict([['new', NONE], ['old', value]])]);
+    for (const [key, value] of dictEntries(old))
+      if (!dictHas(now, key))
+        found.push([
+          key,
+          newDict([
+            ['new', NONE],
+            ['old', value],
+          ]),
+        ]);
   }
   return dictOf(found);
 }

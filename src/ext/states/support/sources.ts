@@ -25,7 +25,9 @@ export function parseSaltUrl(url: string): { path: string; saltenv: string | und
   const old = resource.indexOf('?env=');
   if (old >= 0) return { path: resource.slice(0, old), saltenv: undefined };
   const at = resource.indexOf('?saltenv=');
-  return at < 0 ? { path: resource, saltenv: undefined } : { path: resource.slice(0, at), saltenv: resource.slice(at + '?saltenv='.length) };
+  return at < 0
+    ? { path: resource, saltenv: undefined }
+    : { path: resource.slice(0, at), saltenv: resource.slice(at + '?saltenv='.length) };
 }
 
 export function saltUrl(path: string, saltenv?: string): string {

@@ -1,7 +1,20 @@
 // Python's strptime for the directives that stand in names of backups and in settings.
 
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
-const longMonths = ['january', 'february', 'march', 'april', 'may', 'june', 'july', 'august', 'september', 'october', 'november', 'december'];
+const longMonths = [
+  'january',
+  'february',
+  'march',
+  'april',
+  'may',
+  'june',
+  'july',
+  'august',
+  'september',
+  'october',
+  'november',
+  'december',
+];
 const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 const longDays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'];
 
@@ -32,7 +45,10 @@ const readers: Readonly<Record<string, Reader>> = {
   M: ['[0-5]\\d|\\d', number((parts, value) => void (parts.minute = value))],
   S: ['6[01]|[0-5]\\d|\\d', number((parts, value) => void (parts.second = value))],
   f: ['\\d{1,6}', (text, parts) => void (parts.milli = Number(`0.${text}`) * 1000)],
-  j: ['36[0-6]|3[0-5]\\d|[12]\\d\\d|0[1-9]\\d|00[1-9]|[1-9]\\d|0[1-9]|[1-9]', number((parts, value) => void (parts.dayOfYear = value))],
+  j: [
+    '36[0-6]|3[0-5]\\d|[12]\\d\\d|0[1-9]\\d|00[1-9]|[1-9]\\d|0[1-9]|[1-9]',
+    number((parts, value) => void (parts.dayOfYear = value)),
+  ],
   p: ['am|pm', (text, parts) => void (parts.afternoon = text.toLowerCase() === 'pm')],
   b: [months.join('|'), (text, parts) => void (parts.month = months.indexOf(text.toLowerCase()) + 1)],
   B: [longMonths.join('|'), (text, parts) => void (parts.month = longMonths.indexOf(text.toLowerCase()) + 1)],
@@ -42,7 +58,15 @@ const readers: Readonly<Record<string, Reader>> = {
   Z: ['utc|gmt', () => {}],
   s: ['\\d+', number((parts, value) => void (parts.epoch = value))],
 };
-const wholes: Readonly<Record<string, string>> = { F: '%Y-%m-%d', T: '%H:%M:%S', D: '%m/%d/%y', R: '%H:%M', c: '%a %b %d %H:%M:%S %Y', x: '%m/%d/%y', X: '%H:%M:%S' };
+const wholes: Readonly<Record<string, string>> = {
+  F: '%Y-%m-%d',
+  T: '%H:%M:%S',
+  D: '%m/%d/%y',
+  R: '%H:%M',
+  c: '%a %b %d %H:%M:%S %Y',
+  x: '%m/%d/%y',
+  X: '%H:%M:%S',
+};
 
 function offsetOf(text: string): number {
   const match = /([+-])(\d\d):?(\d\d)/.exec(text);
@@ -62,12 +86,26 @@ export function parseTime(text: string, format: string): Date | undefined {
   });
   const match = new RegExp(`^${pattern}$`, 'i').exec(text);
   if (!match) return undefined;
-  const parts: Parts = { year: 1900, month: 1, day: 1, hour: 0, minute: 0, second: 0, milli: 0, afternoon: undefined, dayOfYear: undefined, offset: 0, epoch: undefined };
+  const parts: Parts = {
+    year: 1900,
+    month: 1,
+    day: 1,
+    hour: 0,
+    minute: 0,
+    second: 0,
+    milli: 0,
+    afternoon: undefined,
+    dayOfYear: undefined,
+    offset: 0,
+    epoch: undefined,
+  };
   for (const [index, reader] of taken.entries()) reader[1](match[index + 1] ?? '', parts);
   if (parts.epoch !== undefined) return new Date(parts.epoch * 1000);
   const hour = parts.afternoon ? parts.hour + 12 : parts.hour;
   const [month, day] = parts.dayOfYear === undefined ? [parts.month, parts.day] : [1, parts.dayOfYear];
-  const made = new Date(Date.UTC(parts.year, month - 1, day, hour, parts.minute - parts.offset, parts.second, parts.milli));
+  const made = new Date(
+    Date.UTC(parts.year, month - 1, day, hour, parts.minute - parts.offset, parts.second, parts.milli),
+  );
   // The 31st of a month that has 30 days is no date.
   return parts.dayOfYear === undefined && parts.offset === 0 && made.getUTCDate() !== parts.day ? undefined : made;
 }

@@ -6,7 +6,11 @@ import { matchesGlob, pyRegexSearch } from '../../../base/util/index.ts';
 
 /** Python's splitlines(True): lines with their ends, every kind of line end counts. */
 export function linesWithEnds(text: string): string[] {
-  return text.match(/[^\r\n\v\f\x1c-\x1e\x85\u2028\u2029]*(?:\r\n|[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]|$)/g)?.filter((line) => line !== '') ?? [];
+  return (
+    text
+      .match(/[^\r\n\v\f\x1c-\x1e\x85\u2028\u2029]*(?:\r\n|[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]|$)/g)
+      ?.filter((line) => line !== '') ?? []
+  );
 }
 
 /** A text, a list of texts, or anything else as texts. Bytes that are no text give undefined. */

@@ -22,14 +22,22 @@ const given = (value: Value): boolean => value !== null && value !== '' && value
 const gidOfGroup = (name: Value, ctx: StateContext): Promise<Value> => ctx.call('file.group_to_gid', name);
 
 /** Whether two lists of groups differ; names that stand for the same id do not count. */
-async function groupsDiffer(now: Set<string>, wanted: Set<string>, remove: boolean, ctx: StateContext): Promise<boolean> {
+async function groupsDiffer(
+  now: Set<string>,
+  wanted: Set<string>,
+  remove: boolean,
+  ctx: StateContext,
+): Promise<boolean> {
   const missing = [...wanted].filter((name) => !now.has(name));
   const extra = remove ? [...now].filter((name) => !wanted.has(name)) : [];
   const differing = [...missing, ...extra];
   if (differing.length === 0) return false;
   const ids = new Map<string, Value>();
-  for (const name of new Set([...now, ...wanted])) ids.set(name, plain(await ctx.call('group.info', name))['gid'] ?? null);
-  return differing.some((name) => ![...ids].some(([other, id]) => other !== name && pyEquals(id, ids.get(name) ?? null)));
+  for (const name of new Set([...now, ...wanted]))
+    ids.set(name, plain(await ctx.call('group.info', name))['gid'] ?? null);
+  return differing.some(
+    (name) => ![...ids].some(([other, id]) => other !== name && pyEquals(id, ids.get(name) ?? null)),
+  );
 }
 
 /** The groups to compare: without the main group, the old main group, the user's own, and second names of them. */
@@ -44,7 +52,9 @@ async function groupChange(user: PlainDict, asked: Asked, ctx: StateContext): Pr
   for (const name of now) ids.set(name, await gidOfGroup(name, ctx));
   const alike = (name: string): string[] => {
     const id = ids.get(name);
-    return id === undefined ? [name] : [name, ...[...ids].filter(([other, gid]) => other !== name && pyEquals(gid, id)).map(([other]) => other)];
+    return id === undefined
+      ? [name]
+      : [name, ...[...ids].filter(([other, gid]) => other !== name && pyEquals(gid, id)).map(([other]) => other)];
   };
   if (now.has(main) || wanted.has(main)) {
     for (const name of alike(main)) {
@@ -69,18 +79,27 @@ async function shadowChanges(asked: Asked, change: PlainDict, ctx: StateContext)
     if ((isDefault || args.enforce_password) && now !== pyStr(password)) change['passwd'] = password;
   }
   if (args.empty_password && now !== '') change['empty_password'] = true;
-  const ages: [keyof UserArgs & string, string][] = [['date', 'lstchg'], ['mindays', 'min'], ['maxdays', 'max'], ['inactdays', 'inact'], ['warndays', 'warn']];
+  const ages: [keyof UserArgs & string, string][] = [
+    ['date', 'lstchg'],
+    ['mindays', 'min'],
+    ['maxdays', 'max'],
+    ['inactdays', 'inact'],
+    ['warndays', 'warn'],
+  ];
   for (const [key, field] of ages) {
     const wanted = args[key] as Value;
     if (wanted !== null && !pyEquals(shadow[field] ?? null, wanted)) change[key] = wanted;
   }
-  if (given(args.expire) && args.expire !== 0 && !pyEquals(shadow['expire'] ?? null, args.expire)) change['expire'] = args.expire;
+  if (given(args.expire) && args.expire !== 0 && !pyEquals(shadow['expire'] ?? null, args.expire))
+    change['expire'] = args.expire;
   const locked = now.startsWith('!');
-  if ((given(args.password_lock) && !locked) || (args.password_lock === false && locked)) change['password_lock'] = args.password_lock;
+  if ((given(args.password_lock) && !locked) || (args.password_lock === false && locked))
+    change['password_lock'] = args.password_lock;
 }
 
 async function gecosChanges(user: PlainDict, args: UserArgs, change: PlainDict, ctx: StateContext): Promise<void> {
-  if (args.fullname !== null && pyStr(user['fullname'] ?? '') !== pyStr(args.fullname)) change['fullname'] = pyStr(args.fullname);
+  if (args.fullname !== null && pyStr(user['fullname'] ?? '') !== pyStr(args.fullname))
+    change['fullname'] = pyStr(args.fullname);
   for (const key of ['roomnumber', 'workphone', 'homephone', 'other'] as const) {
     const wanted = args[key];
     if (wanted === null || !(await hasFunction(ctx, `user.ch${key}`))) continue;
@@ -95,7 +114,8 @@ export async function userChanges(asked: Asked, allowAll: boolean, ctx: StateCon
   if (Object.keys(user).length === 0) return undefined;
   const change = newDict();
   if (given(args.uid) && args.uid !== 0 && !pyEquals(user['uid'] ?? null, args.uid)) change['uid'] = args.uid;
-  if (gid !== null && !pyEquals(user['gid'] ?? null, gid) && !pyEquals(user['gid'] ?? null, await gidOfGroup(gid, ctx))) change['gid'] = gid;
+  if (gid !== null && !pyEquals(user['gid'] ?? null, gid) && !pyEquals(user['gid'] ?? null, await gidOfGroup(gid, ctx)))
+    change['gid'] = gid;
   const groups = await groupChange(user, asked, ctx);
   if (groups) change['groups'] = groups;
   if (given(args.home) && user['home'] !== args.home) change['home'] = args.home;
@@ -111,6 +131,9 @@ export async function userChanges(asked: Asked, allowAll: boolean, ctx: StateCon
   };
   if (!allowAll && !args.allow_uid_change && 'uid' in change) refuse('uid', args.uid);
   if (!allowAll && !args.allow_gid_change && 'gid' in change) refuse('gid', gid);
-  if (errors.length > 0) throw commandError(`Encountered error checking for needed changes. Additional info follows:\n\n${readable(errors)}`);
+  if (errors.length > 0)
+    throw commandError(
+      `Encountered error checking for needed changes. Additional info follows:\n\n${readable(errors)}`,
+    );
   return change;
 }

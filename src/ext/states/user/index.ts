@@ -12,7 +12,8 @@ const absent = state({
     force: p.bool({ default: false, doc: 'also when the user is logged in' }),
   },
   async run({ name, purge, force }, ctx) {
-    if (Object.keys(plain(await ctx.call('user.info', name))).length === 0) return ctx.ok(`User ${name} is not present`);
+    if (Object.keys(plain(await ctx.call('user.info', name))).length === 0)
+      return ctx.ok(`User ${name} is not present`);
     return ctx.change(newDict(), `Removed user ${name}`, {
       test: `User ${name} set for removal`,
       async apply() {
@@ -20,7 +21,8 @@ const absent = state({
         if (!(await ctx.call('user.delete', name, purge, force))) return ctx.fail(`Failed to remove user ${name}`);
         const changes = newDict();
         for (const group of before) {
-          if (Object.keys(plain(await ctx.call('group.info', group))).length === 0) changes[`${String(group)} group`] = 'removed';
+          if (Object.keys(plain(await ctx.call('group.info', group))).length === 0)
+            changes[`${String(group)} group`] = 'removed';
         }
         changes[name] = 'removed';
         return ctx.ok(`Removed user ${name}`, { changes });

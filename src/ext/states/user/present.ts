@@ -8,7 +8,8 @@ import { type Asked, userChanges } from './changes.ts';
 import { params, type UserArgs } from './params.ts';
 
 const REDACTED = 'XXX-REDACTED-XXX';
-const texts = (value: Value): string[] => (Array.isArray(value) ? value.map(pyStr) : typeof value === 'string' && value !== '' ? value.split(',') : []);
+const texts = (value: Value): string[] =>
+  Array.isArray(value) ? value.map(pyStr) : typeof value === 'string' && value !== '' ? value.split(',') : [];
 
 /** A clear-text password as hash, with the salt the user has already so that it stays the same. */
 async function hashedPassword(args: UserArgs, ctx: StateContext): Promise<Value> {
@@ -17,7 +18,10 @@ async function hashedPassword(args: UserArgs, ctx: StateContext): Promise<Value>
   const algorithms: Readonly<Record<string, string>> = { '1': 'md5', '2a': 'blowfish', '5': 'sha256', '6': 'sha512' };
   const [, algorithm = '', salt, hash] = now.split('$');
   if (hash === undefined) return ctx.call('shadow.gen_password', pyStr(args.password));
-  return ctx.callWith('shadow.gen_password', [pyStr(args.password)], { crypt_salt: salt ?? null, algorithm: algorithms[algorithm] ?? 'sha512' });
+  return ctx.callWith('shadow.gen_password', [pyStr(args.password)], {
+    crypt_salt: salt ?? null,
+    algorithm: algorithms[algorithm] ?? 'sha512',
+  });
 }
 
 async function groupExists(name: string, ctx: StateContext): Promise<boolean> {
@@ -43,7 +47,8 @@ async function applyChanges(changes: PlainDict, asked: Asked, before: PlainDict,
   const { name } = args;
   if ('passwd' in changes && !args.empty_password) await ctx.call('shadow.set_password', name, pyStr(password));
   if (changes['empty_password']) await ctx.call('shadow.del_password', name);
-  if ('password_lock' in changes) await ctx.call(changes['password_lock'] ? 'shadow.lock_password' : 'shadow.unlock_password', name);
+  if ('password_lock' in changes)
+    await ctx.call(changes['password_lock'] ? 'shadow.lock_password' : 'shadow.unlock_password', name);
   if ('date' in changes) await ctx.call('shadow.set_date', name, args.date);
   const missing = changes['homeDoesNotExist'];
   const home = missing ?? changes['home'];
@@ -55,7 +60,8 @@ async function applyChanges(changes: PlainDict, asked: Asked, before: PlainDict,
     if (key in changes) await ctx.call(`shadow.set_${key}`, name, args[key]);
   }
   for (const key of ['uid', 'gid', 'shell', 'fullname', 'roomnumber', 'workphone', 'homephone', 'other']) {
-    if (key in changes && (await hasFunction(ctx, `user.ch${key}`))) await ctx.call(`user.ch${key}`, name, changes[key] as Value);
+    if (key in changes && (await hasFunction(ctx, `user.ch${key}`)))
+      await ctx.call(`user.ch${key}`, name, changes[key] as Value);
   }
   if ('groups' in changes) await ctx.call('user.chgroups', name, changes['groups'] as Value, !args.remove_groups);
 }
@@ -139,7 +145,21 @@ async function create(asked: Asked, ctx: StateContext): Promise<StateResult> {
   const { createhome, nologinit, loginclass, usergroup } = args;
   const all = [...(groups ?? []), ...(optionalGroups ?? [])];
   const person = { fullname, roomnumber, workphone, homephone, other };
-  const order = { name, uid, gid, groups: all.length > 0 ? all : groups, home, shell, unique, system, ...person, createhome, nologinit, loginclass, usergroup };
+  const order = {
+    name,
+    uid,
+    gid,
+    groups: all.length > 0 ? all : groups,
+    home,
+    shell,
+    unique,
+    system,
+    ...person,
+    createhome,
+    nologinit,
+    loginclass,
+    usergroup,
+  };
   const made = await ctx.callWith('user.add', [], newDict(Object.entries(order)));
   if (made !== true) return ctx.fail(typeof made === 'string' ? made : `Failed to create new user ${name}`);
   const changes = newDict(Object.entries(plain(await ctx.call('user.info', name))));
@@ -162,7 +182,8 @@ async function run(args: UserArgs, ctx: StateContext): Promise<StateResult> {
     if (!ctx.test) return ctx.fail(`The following group(s) are not present: ${missing.join(',')}`);
     groups = there;
   }
-  const optionalGroups = texts(args.optional_groups).length > 0 ? await existing(texts(args.optional_groups), ctx) : null;
+  const optionalGroups =
+    texts(args.optional_groups).length > 0 ? await existing(texts(args.optional_groups), ctx) : null;
   const ownGroup = args.usergroup && (await ctx.call('file.group_to_gid', name)) !== '';
   const asked: Asked = { args, gid: ownGroup ? name : args.gid, groups, optionalGroups, password };
   let changes: PlainDict | undefined;
@@ -174,7 +195,10 @@ async function run(args: UserArgs, ctx: StateContext): Promise<StateResult> {
   }
   if (!changes) {
     const pending = missing.length > 0 ? ` (pending groups: ${missing.join(',')})` : '';
-    return ctx.change(newDict(), '', { test: `User ${name} set to be added${pending}`, apply: () => create(asked, ctx) });
+    return ctx.change(newDict(), '', {
+      test: `User ${name} set to be added${pending}`,
+      apply: () => create(asked, ctx),
+    });
   }
   if (Object.keys(changes).length === 0) return ctx.ok(`User ${name} is present and up to date`);
   const needed = changes;

@@ -1,0 +1,353 @@
+// Execution module `archive`: packing, unpacking and looking into archives.
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { defineModule, fn, type ModuleContext, p, type Value } from 'halite/sdk';
+import { compareText } from '../../../base/codec/json/index.ts';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { messageOf } from '../../../base/errors/index.ts';
+import { isInside, safeJoin } from '../../../base/util/index.ts';
+import { commandError, invocationError } from '../support/errors.ts';
+import { globPaths } from '../support/paths.ts';
+import { shellSplit } from '../support/shlex.ts';
+import { lines, words } from '../support/text.ts';
+import { whichFirst } from '../support/which.ts';
+import { formatOf, listArchive, withTop } from './list.ts';
+import { type NewEntry, writeZip, ZipFile } from './zip-file.ts';
+
+const texts = (value: Value): string[] =>
+  value === null
+    ? []
+    : Array.isArray(value)
+      ? value.map(pyStr)
+      : pyStr(value)
+          .split(',')
+          .map((item) => item.trim());
+const expanded = (sources: Value): string[] =>
+  texts(sources).flatMap((source) => (/[*?[]/.test(source) ? globPaths(source) : [source]));
+
+/** At most so many names, with a word about it. */
+function trimmed(files: string[], trim: Value): string[] {
+  const count = trim === false || trim === null ? undefined : trim === true ? 100 : Number(pyStr(trim));
+  return count === undefined || files.length <= count
+    ? files
+    : [...files.slice(0, count), `List trimmed after ${count} files.`];
+}
+
+interface RunOptions {
+  readonly cwd?: string | null;
+  readonly template?: Value;
+  readonly runas?: Value;
+}
+
+async function run(words: string[], options: RunOptions, ctx: ModuleContext): Promise<string[]> {
+  const { cwd = null, template = null, runas = null } = options;
+  return lines(pyStr(await ctx.callWith('cmd.run', [words], { cwd, template, runas, python_shell: false })));
+}
+
+function need(...programs: string[]): string {
+  const found = whichFirst(programs);
+  if (!found) throw commandError(`'${programs.join("' or '")}' is not installed`);
+  return found;
+}
+
+/** Unpacks a ZIP file; no entry can leave the destination. */
+function unzip(path: string, dest: string, excludes: readonly string[], password: Value, perms: boolean): string[] {
+  const zip = new ZipFile(path);
+  const done: string[] = [];
+  try {
+    for (const entry of zip.entries) {
+      if (excludes.includes(entry.name)) continue;
+      const target = safeJoin(dest, entry.name.replace(/^\/+/, ''));
+      done.push(entry.name);
+      const kind = entry.mode & 0o170000;
+      if (entry.name.endsWith('/')) mkdirSync(target, { recursive: true });
+      else {
+        mkdirSync(dirname(target), { recursive: true });
+        // A link of the archive itself must not lead the files after it elsewhere.
+        if (!isInside(realpathSync(dest), realpathSync(dirname(target))))
+          throw commandError(`${entry.name} lies outside of the destination`);
+        const content = zip.content(entry, password === null ? undefined : pyStr(password));
+        if (kind === 0o120000) {
+          rmSync(target, { force: true });
+          symlinkSync(content.toString('utf8'), target);
+          continue;
+        }
+        rmSync(target, { force: true });
+        writeFileSync(target, content);
+      }
+      if (perms && (entry.mode & 0o7777) !== 0) chmodSync(target, entry.mode & 0o7777);
+    }
+    return done;
+  } finally {
+    zip.close();
+  }
+}
+
+function* zipEntries(sources: readonly string[], cwd: string | null): Generator<NewEntry> {
+  const nameOf = (path: string): string => relative(cwd && path.startsWith(cwd) ? cwd : '/', path);
+  const add = function* (path: string): Generator<NewEntry> {
+    const stats = statSync(path);
+    if (!stats.isDirectory()) return void (yield { name: nameOf(path), mode: stats.mode, content: readFileSync(path) });
+    if (nameOf(path)) yield { name: `${nameOf(path)}/`, mode: stats.mode, content: Buffer.alloc(0) };
+    for (const entry of readdirSync(path).sort(compareText)) yield* add(join(path, entry));
+  };
+  for (const source of sources) {
+    const path = cwd ? join(cwd, source) : source;
+    if (existsSync(path)) yield* add(path);
+  }
+}
+
+async function cachedFile(
+  name: string,
+  saltenv: string,
+  sourceHash: Value,
+  useEtag: boolean,
+  ctx: ModuleContext,
+): Promise<string> {
+  const path = name.startsWith('/')
+    ? name
+    : await ctx.files.cacheFile(name, {
+        saltenv,
+        sourceHash: sourceHash === null ? undefined : pyStr(sourceHash),
+        useEtag,
+      });
+  if (!path || !existsSync(path)) throw commandError(`Failed to cache ${name}`);
+  return path;
+}
+
+const common = {
+  template: p.any({ default: null, doc: 'engine the command is rendered with' }),
+  runas: p.any({ default: null, doc: 'run as this user' }),
+};
+const cwd = p.string({ default: null, doc: 'folder to work in' });
+const excludes = p.any({ default: null, doc: 'names to leave out' });
+const trim_output = p.any({ default: false, doc: 'true for 100, or how many names to give back' });
+
+export default defineModule({
+  name: 'archive',
+  doc: 'Packing, unpacking and looking into archives.',
+  functions: {
+    list: fn({
+      doc: 'What is in a tar, zip or rar archive.',
+      examples: [
+        "salt '*' archive.list /path/to/myfile.tar.gz",
+        "salt '*' archive.list salt://foo.tar.gz verbose=True",
+      ],
+      params: {
+        name: p.string({ doc: 'archive: a path or address' }),
+        archive_format: p.string({ default: null, doc: 'tar, zip or rar; by the name when left out' }),
+        options: p.string({ default: null, doc: 'program that decompresses a tar archive' }),
+        strip_components: p.any({ default: null, doc: 'how many folders of the names to leave out' }),
+        clean: p.bool({ default: false, doc: 'remove the fetched archive' }),
+        verbose: p.bool({ default: false, doc: 'folders, files and links apart' }),
+        saltenv: p.string({ default: 'base' }),
+        source_hash: p.any({ default: null }),
+        use_etag: p.bool({ default: false }),
+      },
+      async run(args, ctx) {
+        const path = await cachedFile(args.name, args.saltenv, args.source_hash, args.use_etag, ctx);
+        const strip = args.strip_components ? Number(pyStr(args.strip_components)) : 0;
+        if (!Number.isInteger(strip) || strip < 0) throw commandError("'strip_components' must be a positive integer");
+        const format = args.archive_format ?? formatOf(args.name);
+        if (!format) throw commandError("Unable to guess archive format, please pass an 'archive_format' argument.");
+        const found = await listArchive(args.name, path, format, args.options, strip, ctx);
+        if (args.clean && path !== args.name) rmSync(path, { force: true });
+        return args.verbose ? withTop(found) : [...found.dirs, ...found.files, ...found.links].sort(compareText);
+      },
+    }),
+    is_encrypted: fn({
+      doc: 'Whether a ZIP file needs a password.',
+      examples: ["salt '*' archive.is_encrypted /path/to/myfile.zip"],
+      params: {
+        name: p.string(),
+        clean: p.bool({ default: false }),
+        saltenv: p.string({ default: 'base' }),
+        source_hash: p.any({ default: null }),
+        use_etag: p.bool({ default: false }),
+      },
+      async run(args, ctx) {
+        const path = await cachedFile(args.name, args.saltenv, args.source_hash, args.use_etag, ctx);
+        let zip: ZipFile;
+        try {
+          zip = new ZipFile(path);
+        } catch {
+          throw commandError(`${args.name} is not a ZIP file`);
+        }
+        const encrypted = zip.entries.some((entry) => entry.encrypted);
+        zip.close();
+        if (args.clean && path !== args.name) rmSync(path, { force: true });
+        return encrypted;
+      },
+    }),
+    tar: fn({
+      doc: 'Runs tar with any options.',
+      examples: ["salt '*' archive.tar -cjvf /tmp/salt.tar.bz2 /tmp/file.txt"],
+      params: {
+        options: p.string(),
+        tarfile: p.path(),
+        sources: p.any({ default: null }),
+        dest: p.string({ default: null }),
+        cwd,
+        ...common,
+      },
+      run(args, ctx) {
+        if (!args.options) throw invocationError('Tar options can not be empty');
+        return run(
+          [
+            need('tar'),
+            ...words(args.options),
+            args.tarfile,
+            ...(args.dest ? ['-C', args.dest] : []),
+            ...expanded(args.sources),
+          ],
+          args,
+          ctx,
+        );
+      },
+    }),
+    gzip: fn({
+      doc: 'Compresses a file.',
+      examples: ["salt '*' archive.gzip sourcefile=/tmp/sourcefile.txt"],
+      params: { sourcefile: p.path(), ...common, options: p.string({ default: null }) },
+      run: (args, ctx) => run([need('gzip'), ...(args.options ? [args.options] : []), args.sourcefile], args, ctx),
+    }),
+    gunzip: fn({
+      doc: 'Decompresses a file.',
+      examples: ["salt '*' archive.gunzip gzipfile=/tmp/sourcefile.txt.gz"],
+      params: { gzipfile: p.path(), ...common, options: p.string({ default: null }) },
+      run: (args, ctx) => run([need('gunzip'), ...(args.options ? [args.options] : []), args.gzipfile], args, ctx),
+    }),
+    cmd_zip: fn({
+      doc: 'Packs files with the program zip.',
+      examples: ["salt '*' archive.cmd_zip /tmp/baz.zip baz.txt cwd=/foo/bar"],
+      params: { zip_file: p.path(), sources: p.any(), template: common.template, cwd, runas: common.runas },
+      run: (args, ctx) => run([need('zip'), '-r', args.zip_file, ...expanded(args.sources)], args, ctx),
+    }),
+    zip: fn({
+      doc: 'Packs files into a ZIP file.',
+      examples: ["salt '*' archive.zip /tmp/zipfile.zip /tmp/sourcefile1,/tmp/sourcefile2"],
+      params: {
+        zip_file: p.path(),
+        sources: p.any(),
+        template: common.template,
+        cwd,
+        runas: common.runas,
+        zip64: p.bool({ default: false, doc: 'accepted' }),
+      },
+      run(args) {
+        const sources = expanded(args.sources);
+        if (!args.cwd && sources.some((source) => !source.startsWith('/')))
+          throw invocationError("Relative paths require the 'cwd' parameter");
+        if (args.cwd && !args.cwd.startsWith('/')) throw invocationError('cwd must be absolute');
+        const names: string[] = [];
+        const noted = function* (): Generator<NewEntry> {
+          for (const entry of zipEntries(sources, args.cwd)) {
+            names.push(entry.name);
+            yield entry;
+          }
+        };
+        try {
+          writeZip(args.zip_file, noted());
+        } catch (error) {
+          throw commandError(`Exception encountered creating zipfile: ${messageOf(error)}`);
+        }
+        return names;
+      },
+    }),
+    cmd_unzip: fn({
+      doc: 'Unpacks a ZIP file with the program unzip.',
+      examples: ["salt '*' archive.cmd_unzip /tmp/zipfile.zip /home/strongbad/ excludes=file_1,file_2"],
+      params: {
+        zip_file: p.path(),
+        dest: p.path(),
+        excludes,
+        options: p.string({ default: null }),
+        ...common,
+        trim_output,
+        password: p.any({ default: null }),
+      },
+      async run(args, ctx) {
+        const command = [
+          need('unzip'),
+          ...(args.password ? ['-P', pyStr(args.password)] : []),
+          ...shellSplit(args.options ?? ''),
+          args.zip_file,
+          '-d',
+          args.dest,
+          ...(args.excludes === null ? [] : ['-x', ...texts(args.excludes)]),
+        ];
+        const out = (await ctx.callWith('cmd.run_all', [command], {
+          template: args.template,
+          runas: args.runas,
+          python_shell: false,
+          redirect_stderr: true,
+          output_loglevel: 'quiet',
+        })) as { retcode?: Value; stdout?: Value };
+        if (out.retcode !== 0) throw commandError(pyStr(out.stdout ?? ''));
+        return trimmed(lines(pyStr(out.stdout ?? '')), args.trim_output);
+      },
+    }),
+    unzip: fn({
+      doc: 'Unpacks a ZIP file.',
+      examples: ["salt '*' archive.unzip /tmp/zipfile.zip /home/strongbad/ excludes=file_1,file_2"],
+      params: {
+        zip_file: p.path(),
+        dest: p.path(),
+        excludes,
+        options: p.any({ default: null, doc: 'accepted' }),
+        ...common,
+        trim_output,
+        password: p.any({ default: null }),
+        extract_perms: p.bool({ default: true, doc: 'take over modes' }),
+      },
+      run(args) {
+        try {
+          return trimmed(
+            unzip(args.zip_file, args.dest, texts(args.excludes), args.password, args.extract_perms),
+            args.trim_output,
+          );
+        } catch (error) {
+          throw commandError(`Exception encountered unpacking zipfile: ${messageOf(error)}`);
+        }
+      },
+    }),
+    rar: fn({
+      doc: 'Packs files with the program rar.',
+      examples: ["salt '*' archive.rar /tmp/rarfile.rar /tmp/sourcefile1,/tmp/sourcefile2"],
+      params: { rarfile: p.path(), sources: p.any(), template: common.template, cwd, runas: common.runas },
+      run: (args, ctx) => run([need('rar'), 'a', '-idp', args.rarfile, ...expanded(args.sources)], args, ctx),
+    }),
+    unrar: fn({
+      doc: 'Unpacks a rar archive.',
+      examples: ["salt '*' archive.unrar /tmp/rarfile.rar /home/strongbad/ excludes=file_1,file_2"],
+      params: { rarfile: p.path(), dest: p.path(), excludes, ...common, trim_output },
+      run: async (args, ctx) =>
+        trimmed(
+          await run(
+            [
+              need('unrar', 'rar'),
+              'x',
+              '-idp',
+              args.rarfile,
+              ...texts(args.excludes).flatMap((item) => ['-x', item]),
+              args.dest,
+            ],
+            args,
+            ctx,
+          ),
+          args.trim_output,
+        ),
+    }),
+  },
+});
