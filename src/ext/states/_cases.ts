@@ -105,7 +105,10 @@ function place(root: string, path: string, what: Value): void {
     uid?: Value;
     hex?: Value;
   };
-  if (spec.link !== undefined) return symlinkSync(pyStr(fill(spec.link, root)), target);
+  if (spec.link !== undefined) {
+    symlinkSync(pyStr(fill(spec.link, root)), target);
+    return;
+  }
   if (spec.dir) mkdirSync(target, { recursive: true });
   else
     writeFileSync(

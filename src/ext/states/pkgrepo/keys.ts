@@ -16,7 +16,7 @@ export function withoutArmour(content: Buffer): Buffer {
     const body = (match[1] ?? '').replace(/\r/g, '');
     const start = body.indexOf('\n\n');
     const lines = body
-      .slice(start < 0 ? 0 : start)
+      .slice(Math.max(0, start))
       .split('\n')
       .filter((line) => line !== '' && !line.startsWith('=') && !line.includes(':'));
     return Buffer.from(lines.join(''), 'base64');

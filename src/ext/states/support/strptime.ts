@@ -31,32 +31,32 @@ interface Parts {
   offset: number;
   epoch: number | undefined;
 }
-type Reader = readonly [pattern: string, take: (text: string, parts: Parts) => void];
+type Reader = readonly [pattern: string, take: (text: string) => Partial<Parts>];
 
-const number = (set: (parts: Parts, value: number) => void) => (text: string, parts: Parts) => set(parts, Number(text));
+const number = (read: (value: number) => Partial<Parts>) => (text: string) => read(Number(text));
 
 const readers: Readonly<Record<string, Reader>> = {
-  Y: ['\\d{4}', number((parts, value) => void (parts.year = value))],
-  y: ['\\d{2}', number((parts, value) => void (parts.year = value < 69 ? 2000 + value : 1900 + value))],
-  m: ['1[0-2]|0[1-9]|[1-9]', number((parts, value) => void (parts.month = value))],
-  d: ['3[01]|[12]\\d|0[1-9]|[1-9]| [1-9]', number((parts, value) => void (parts.day = value))],
-  H: ['2[0-3]|[01]\\d|\\d', number((parts, value) => void (parts.hour = value))],
-  I: ['1[0-2]|0[1-9]|[1-9]', number((parts, value) => void (parts.hour = value % 12))],
-  M: ['[0-5]\\d|\\d', number((parts, value) => void (parts.minute = value))],
-  S: ['6[01]|[0-5]\\d|\\d', number((parts, value) => void (parts.second = value))],
-  f: ['\\d{1,6}', (text, parts) => void (parts.milli = Number(`0.${text}`) * 1000)],
+  Y: ['\\d{4}', number((value) => ({ year: value }))],
+  y: ['\\d{2}', number((value) => ({ year: value < 69 ? 2000 + value : 1900 + value }))],
+  m: ['1[0-2]|0[1-9]|[1-9]', number((value) => ({ month: value }))],
+  d: ['3[01]|[12]\\d|0[1-9]|[1-9]| [1-9]', number((value) => ({ day: value }))],
+  H: ['2[0-3]|[01]\\d|\\d', number((value) => ({ hour: value }))],
+  I: ['1[0-2]|0[1-9]|[1-9]', number((value) => ({ hour: value % 12 }))],
+  M: ['[0-5]\\d|\\d', number((value) => ({ minute: value }))],
+  S: ['6[01]|[0-5]\\d|\\d', number((value) => ({ second: value }))],
+  f: ['\\d{1,6}', (text) => ({ milli: Number(`0.${text}`) * 1000 })],
   j: [
     '36[0-6]|3[0-5]\\d|[12]\\d\\d|0[1-9]\\d|00[1-9]|[1-9]\\d|0[1-9]|[1-9]',
-    number((parts, value) => void (parts.dayOfYear = value)),
+    number((value) => ({ dayOfYear: value })),
   ],
-  p: ['am|pm', (text, parts) => void (parts.afternoon = text.toLowerCase() === 'pm')],
-  b: [months.join('|'), (text, parts) => void (parts.month = months.indexOf(text.toLowerCase()) + 1)],
-  B: [longMonths.join('|'), (text, parts) => void (parts.month = longMonths.indexOf(text.toLowerCase()) + 1)],
-  a: [days.join('|'), () => {}],
-  A: [longDays.join('|'), () => {}],
-  z: ['[+-]\\d\\d:?[0-5]\\d|Z', (text, parts) => void (parts.offset = offsetOf(text))],
-  Z: ['utc|gmt', () => {}],
-  s: ['\\d+', number((parts, value) => void (parts.epoch = value))],
+  p: ['am|pm', (text) => ({ afternoon: text.toLowerCase() === 'pm' })],
+  b: [months.join('|'), (text) => ({ month: months.indexOf(text.toLowerCase()) + 1 })],
+  B: [longMonths.join('|'), (text) => ({ month: longMonths.indexOf(text.toLowerCase()) + 1 })],
+  a: [days.join('|'), () => ({})],
+  A: [longDays.join('|'), () => ({})],
+  z: ['[+-]\\d\\d:?[0-5]\\d|Z', (text) => ({ offset: offsetOf(text) })],
+  Z: ['utc|gmt', () => ({})],
+  s: ['\\d+', number((value) => ({ epoch: value }))],
 };
 const wholes: Readonly<Record<string, string>> = {
   F: '%Y-%m-%d',
@@ -99,7 +99,7 @@ export function parseTime(text: string, format: string): Date | undefined {
     offset: 0,
     epoch: undefined,
   };
-  for (const [index, reader] of taken.entries()) reader[1](match[index + 1] ?? '', parts);
+  for (const [index, reader] of taken.entries()) Object.assign(parts, reader[1](match[index + 1] ?? ''));
   if (parts.epoch !== undefined) return new Date(parts.epoch * 1000);
   const hour = parts.afternoon ? parts.hour + 12 : parts.hour;
   const [month, day] = parts.dayOfYear === undefined ? [parts.month, parts.day] : [1, parts.dayOfYear];
