@@ -69,7 +69,7 @@ export function requiredCount(text: string, total: number): number {
     throw new HaliteError('cli.usage', `Invalid share '${text}'`, { hint: 'Write for example 98% or 12.' });
   }
   // Rounding noise must not turn 98% of 50 into 49.000000001.
-  return match[2] ? Math.ceil((Number(match[1]) / 100) * total - 1e-9) : Number(match[1]);
+  return match[2] ? Math.max(0, Math.ceil((Number(match[1]) / 100) * total - 1e-9)) : Number(match[1]);
 }
 
 /** --require: nothing is sent when fewer minions than that can be reached. */

@@ -128,7 +128,9 @@ const halite: OptionSpec[] = [
     dest: 'require',
     metavar: 'SHARE',
     ours: true,
-    help: 'Succeed when at least this share (98%) or number of the targeted minions succeeded.',
+    help:
+      'Send nothing unless at least this share (98%) or number of the targeted minions can be reached; ' +
+      'succeed when as many succeeded.',
   },
   { ...flag(['--group'], 'group', 'Print equal answers once, with the minions that gave them.'), ours: true },
   {

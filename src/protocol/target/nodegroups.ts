@@ -6,6 +6,8 @@ import { nearest } from '../../base/util/nearest.ts';
 import type { Nodegroups } from './types.ts';
 
 const OPERATORS: ReadonlySet<string> = new Set(['and', 'or', 'not', '(', ')']);
+/** `G@`, and with a delimiter of its own `G|@`, which Salt takes for an id here. */
+const PREFIX = /^(?:[A-Z]@|[GPIJ][^\w\s.-]@)/;
 const EXPRESSION_SIGNS = /[([{\\?}\])]/;
 // Groups that use groups twice can grow without end.
 const MAX_WORDS = 20_000;
@@ -75,7 +77,7 @@ function definitionOf(name: string, groups: Nodegroups): string[] {
 
 /** Words without operator, prefix or star are ids (`L@a,b`), or one expression when they look like one. */
 function idList(words: readonly string[]): string | undefined {
-  if (words.some((word) => isOperator(word) || word.includes('*') || /^[A-Z]@/.test(word))) return undefined;
+  if (words.some((word) => isOperator(word) || word.includes('*') || PREFIX.test(word))) return undefined;
   const letter = words.some((word) => EXPRESSION_SIGNS.test(word)) ? 'E' : 'L';
   return `${letter}@${words.join(',')}`;
 }

@@ -1,0 +1,131 @@
+// Story 000: after an upgrade of the master a nodegroup reaches nobody, while single machines answer. Here it reaches all.
+import { writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Deployment } from '../support/deployment.ts';
+import { eventually } from '../support/eventually.ts';
+import { compound2015 } from '../support/matcher-2015.ts';
+import { OldMinion } from '../support/old-minion.ts';
+import { saltRelease } from '../support/salt-release.ts';
+
+/** The group of the story: two machines, named by their addresses, and a comma at the end; here with newer ones beside. */
+const es1 = '10.8.1.11';
+const es2 = '10.8.1.12';
+const everybody = [es1, es2, 'es-3006', 'es-3008', 'es-halite'];
+const nodegroups = `nodegroups:
+  ELK: 'L@${everybody.join(',')},'
+  old: [${es1}, ${es2}]
+  nested: 'N@ELK and not N@old'
+  others: 'not N@old'
+`;
+
+let fleet: Deployment;
+let old1: OldMinion;
+let old2: OldMinion;
+
+/** The part of the configuration that decides whether minions of long ago are let in. */
+function configure(minimum: number): void {
+  writeFileSync(fleet.path('etc/master.d/nodegroups.conf'), `${nodegroups}minimum_auth_version: ${minimum}\n`);
+}
+const ping = async (...target: string[]): Promise<string[]> => {
+  const answers = await fleet.json(...target, 'test.ping', '-t', '2');
+  return Object.keys(answers)
+    .filter((id) => answers[id] === true)
+    .sort();
+};
+
+beforeAll(async () => {
+  fleet = await Deployment.create();
+  configure(0);
+  await fleet.startMaster();
+  fleet.startMinion('es-3006', saltRelease('3006.27'));
+  fleet.startMinion('es-3008', saltRelease('3008.2'));
+  fleet.startMinion('es-halite');
+  const wire = { requests: fleet.ports.requests };
+  old1 = await OldMinion.start({ id: es1, generation: 0, version: '2015.5.11', ...wire });
+  old2 = await OldMinion.start({ id: es2, generation: 2, version: '3005', ...wire });
+  await fleet.answering(...everybody);
+}, 120_000);
+afterAll(async () => {
+  for (const minion of [old1, old2]) minion?.stop();
+  await fleet?.destroy();
+});
+
+describe('“only selecting all fails, single addresses work”', () => {
+  it('# salt -N ELK test.ping: every release behind the group answers', async () => {
+    const before = Date.now();
+    const { stdout, code } = await fleet.salt('-N', 'ELK', 'test.ping');
+    for (const id of everybody) expect(stdout).toContain(`${id}:\n    True\n`);
+    expect(code).toBe(0);
+    // The story waited two minutes for a group of two.
+    expect(Date.now() - before).toBeLessThan(5000);
+  });
+
+  it('# salt <ip> test.ping: one by one as well', async () => {
+    for (const id of everybody) expect(await ping(id)).toEqual([id]);
+  });
+
+  it('the versions are as far apart as in the story', async () => {
+    expect(await fleet.json('-N', 'ELK', 'test.version', '-t', '2')).toMatchObject({
+      [es1]: '2015.5.11',
+      [es2]: '3005',
+      'es-3006': '3006.27',
+      'es-3008': '3008.2',
+    });
+  });
+});
+
+describe('“No nested nodegroups detected. Using original nodegroup definition”', () => {
+  it('groups in groups, negated groups and groups in expressions reach old and new minions alike', async () => {
+    expect(await ping('-N', 'old')).toEqual([es1, es2]);
+    expect(await ping('-N', 'nested')).toEqual(['es-3006', 'es-3008', 'es-halite']);
+    expect(await ping('-N', 'others')).toEqual(['es-3006', 'es-3008', 'es-halite']);
+    expect(await ping('-C', `N@ELK and not L@es-3006,${es1}`)).toEqual([es2, 'es-3008', 'es-halite']);
+  });
+
+  it('what went wrong then: the group left as a list of words, which 2015.5 does not take for a target', () => {
+    const isMe = (_letter: string, pattern: string): boolean => pattern.split(',').includes(es1);
+    expect(compound2015([`L@${es1},${es2},`], isMe)).toBe(false);
+    expect(compound2015(`L@${es1},${es2},`, isMe)).toBe(true);
+  });
+});
+
+describe('“sent to set([])”, “Minion did not return. [No response]”, twice', () => {
+  it('the master knows whom it means before anything is sent', async () => {
+    const { stdout, stderr } = await fleet.salt('-N', 'ELK', '--preview-target', '--explain');
+    expect(stdout.split('\n').filter(Boolean)).toEqual(everybody.map((id) => `- ${id}`));
+    expect(stderr).toMatch(/^5 minions: 1 connected, 4 heard from/);
+  });
+
+  it('a machine that is really gone is listed once, with a reason, and the others do not wait', async () => {
+    old2.stop();
+    const { stdout, code } = await fleet.salt('-N', 'ELK', 'test.ping', '-t', '2');
+    expect(stdout.match(/^10\.8\.1\.12:$/gm)).toHaveLength(1);
+    expect(stdout).toMatch(
+      /10\.8\.1\.12:\n {4}Minion did not return\. \[No response\]\n {4}Its key is accepted, but it does not answer \(since /,
+    );
+    expect(stdout.match(/True/g)).toHaveLength(4);
+    expect(code).toBe(1);
+  });
+});
+
+describe('“the versions are not compatible after all”', () => {
+  it('a master that does not let old protocols in says so, minion by minion, before and after', async () => {
+    await fleet.master.stop();
+    configure(3);
+    await fleet.startMaster();
+    await fleet.answering('es-halite', 'es-3006', 'es-3008');
+    await eventually('the old minion to try', async () => {
+      await old1.signIn().catch(() => 0);
+      return !old1.signedIn;
+    });
+    const { stdout } = await fleet.salt('-N', 'ELK', 'test.ping', '-t', '2');
+    expect(stdout).toContain(
+      `${es1}:\n    Minion did not return. [Not connected]\n` +
+        '    It speaks an older protocol than minimum_auth_version allows (speaks protocol 0, minimum_auth_version is 3)',
+    );
+    const { stderr } = await fleet.salt('-N', 'ELK', '--preview-target', '--explain');
+    expect(stderr).toContain(`1 too old (${es1}: `);
+    const explained = await fleet.run('salt-run', ['manage.explain', es1, '--out=json']);
+    expect(JSON.parse(explained.stdout)).toMatchObject({ key: 'accepted', reason: 'too-old' });
+  });
+});
