@@ -95,7 +95,7 @@ export const repoFunctions = {
   }),
   get_repo: fn({
     doc: 'A package source, or an empty dictionary.',
-    examples: [`salt '*' pkg.get_repo "deb http://deb.debian.org/debian bookworm main"`],
+    examples: [`salt '*' pkg.get_repo "deb http://mirror.example.org/debian bookworm main"`],
     params: { repo, kwargs },
     run(args, ctx) {
       const wanted = parseSource(expandPpa(args.repo, ctx), '');
@@ -105,7 +105,7 @@ export const repoFunctions = {
   }),
   mod_repo: fn({
     doc: 'Adds or changes a package source.',
-    examples: [`salt '*' pkg.mod_repo 'deb http://deb.debian.org/debian bookworm main' comps=main,contrib`],
+    examples: [`salt '*' pkg.mod_repo 'deb http://mirror.example.org/debian bookworm main' comps=main,contrib`],
     params: {
       repo,
       saltenv: p.string({ default: 'base' }),
@@ -116,7 +116,7 @@ export const repoFunctions = {
   }),
   del_repo: fn({
     doc: 'Removes a package source.',
-    examples: [`salt '*' pkg.del_repo "deb http://deb.debian.org/debian bookworm main"`],
+    examples: [`salt '*' pkg.del_repo "deb http://mirror.example.org/debian bookworm main"`],
     params: { repo, kwargs },
     run: (args, ctx) => delRepo(args.repo, cleanKwargs(args.kwargs), ctx),
   }),
