@@ -1,5 +1,5 @@
 // Jobs for minions that are away: kept in the store, delivered once when the minion is back, or expired in plain sight.
-import { isDict, newDict, type PlainDict } from '../base/codec/value.ts';
+import { dictGet, isDict, newDict, type PlainDict } from '../base/codec/value.ts';
 import { messageOf } from '../base/errors/index.ts';
 import type { ReasonCode } from '../protocol/job/verdict.ts';
 import type { PendingDelivery } from '../store/jobs.ts';
@@ -46,6 +46,21 @@ export class DurableJobs {
     for (const delivery of deliveries) this.#remember(delivery);
     this.#wind();
     await this.#master.store.savePending(deliveries);
+    await Promise.all(ids.map((id) => this.#note(jid, id, 'queued')));
+  }
+
+  /** A hop for the time line of the job; what was noted before stays. */
+  async #note(jid: string, id: string, hop: 'queued' | 'delivered'): Promise<PlainDict> {
+    const evidence = { hops: { ...(await this.#hops(jid, id)), [hop]: Date.now() } };
+    const row = { jid, id, verdict: 'queued', reason: '', text: '', evidence, at: Date.now() };
+    await this.#master.store.saveVerdicts([row]);
+    return evidence;
+  }
+
+  async #hops(jid: string, id: string): Promise<PlainDict> {
+    const noted = (await this.#master.store.verdicts(jid)).find((verdict) => verdict.id === id);
+    const hops = noted && dictGet(noted.evidence, 'hops');
+    return isDict(hops) && !(hops instanceof Map) ? hops : newDict();
   }
 
   /** Takes back what was not delivered yet; the ids that will not get the job. */
@@ -102,10 +117,13 @@ export class DurableJobs {
     const why = reason(code, evidenceOf(this.#master, id), detail);
     this.#master.tracker.job(jid)?.expired(id, why);
     this.#master.bus.fire(`halite/job/${jid}/${code}/${id}`, { jid, id });
-    const row = { jid, id, verdict: 'expired', reason: code, text: why.text, evidence: why.evidence, at };
-    await Promise.all([this.#forget(jid, id), this.#master.store.saveVerdicts([row])]).catch((error: unknown) => {
+    try {
+      const evidence = { ...why.evidence, hops: await this.#hops(jid, id) };
+      const row = { jid, id, verdict: 'expired', reason: code, text: why.text, evidence, at };
+      await Promise.all([this.#forget(jid, id), this.#master.store.saveVerdicts([row])]);
+    } catch (error) {
       this.#master.log.limited('store', 'error', 'verdicts could not be stored', { error: messageOf(error) });
-    });
+    }
   }
 
   async #deliverAll(id: string): Promise<void> {
@@ -131,6 +149,7 @@ export class DurableJobs {
     if (!this.#master.fleet.isHalite(id)) await this.#master.store.dropPending(jid, id);
     this.#master.log.info('durable job delivered', { jid, minion: id });
     this.#master.bus.fire(`halite/job/${jid}/delivered/${id}`, { jid, id });
+    await this.#note(jid, id, 'delivered');
     await this.#master.publisher.send(job, [id]);
   }
 

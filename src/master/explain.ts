@@ -14,6 +14,8 @@ const recentJobs = 5;
 
 const hopWords: Readonly<Record<string, string>> = {
   sent: 'sent',
+  queued: 'kept for it',
+  delivered: 'delivered',
   accepted: 'accepted',
   started: 'started',
   confirmed: 'still running',
@@ -63,8 +65,8 @@ function verdictEntries(
   came: boolean,
 ): TimelineEntry[] {
   const entries = hopEntries(id, evidence);
-  if (reason === '' || (verdict === 'deadline' && came)) return entries;
-  const late = came ? ' (its result came later)' : '';
+  if (reason === '') return entries;
+  const late = came && verdict !== 'deadline' ? ' (its result came later)' : '';
   return [...entries, { at: new Date(at), id, what: verdict, text: `${why}${late}` }];
 }
 
@@ -101,9 +103,8 @@ function openEntries(master: Master, jid: string, told: ReadonlySet<string>): Ti
 function pendingEntries({ durable }: Master, jid: string): TimelineEntry[] {
   const entries: TimelineEntry[] = [];
   for (const { id, until } of durable.list().filter((delivery) => delivery.jid === jid)) {
-    const delivered = durable.deliveredAt(jid, id) ?? 0;
-    if (delivered > 0) entries.push({ at: new Date(delivered), id, what: 'delivered', text: 'the minion is back' });
-    else entries.push({ at: new Date(), id, what: 'queued', text: `until ${clock(until)}` });
+    if (durable.deliveredAt(jid, id) === 0)
+      entries.push({ at: new Date(), id, what: 'queued', text: `until ${clock(until)}` });
   }
   return entries;
 }

@@ -186,6 +186,10 @@ export class Fleet {
     };
   }
 
+  get size(): number {
+    return this.#records.size;
+  }
+
   ids(): string[] {
     return [...this.#records.keys()];
   }

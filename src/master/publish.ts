@@ -107,8 +107,12 @@ export function prepareBatch(master: Master, request: PublishRequest): PreparedB
     },
     async sendTo(ids) {
       active.release(ids);
-      await master.publisher.send({ ...jobLoad(draft), tgt: [...ids], tgt_type: 'list' }, ids);
-      master.tracker.begin(active, beginOptions(draft), ids);
+      try {
+        await master.publisher.send({ ...jobLoad(draft), tgt: [...ids], tgt_type: 'list' }, ids);
+      } finally {
+        // Also when it could not be sent: whoever did not get it is found out, and the batch goes on.
+        master.tracker.begin(active, beginOptions(draft), ids);
+      }
     },
   };
 }

@@ -54,13 +54,15 @@ export function silence(master: Master, id: string, job?: ActiveJob): Reason {
   if (duplicate) return reason('duplicate-id', evidence, duplicate);
   const turnedAway = refusal(master, id, record?.lastContact ?? 0);
   if (turnedAway) return turnedAway;
-  if (record && isSkewed(record)) return reason('clock-skew', evidence, skewText(record.skewSeconds ?? 0));
+  const skew = record && isSkewed(record) ? skewText(record.skewSeconds ?? 0) : '';
+  if (skew && record?.refused) return reason('clock-skew', evidence, `${skew}, so that its messages are refused`);
   const heard = lastHop(job, id);
   if (heard) return reason('accepted-silent', evidence, `since ${clock(heard)}`);
   if (!record || record.lastContact === 0) {
     return reason('never-connected', evidence, `since ${clock(master.fleet.since)}`);
   }
   if (!record.tracked && master.fleet.isHalite(id)) return notSubscribed(master, id);
+  if (skew) return reason('clock-skew', evidence, `${skew}; silent since ${clock(record.lastContact)}`);
   return reason('silent', evidence, `since ${clock(record.lastContact)}`);
 }
 
@@ -121,8 +123,8 @@ function connectionText({ address, peer, boot, pid }: Connection): string {
   return pid > 0 ? `${where} pid ${pid}` : where;
 }
 
-const isSkewed = ({ skewSeconds, refused }: MinionRecord): boolean =>
-  skewSeconds !== undefined && Math.abs(skewSeconds) > skewLimit && refused !== undefined;
+const isSkewed = ({ skewSeconds }: MinionRecord): boolean =>
+  skewSeconds !== undefined && Math.abs(skewSeconds) > skewLimit;
 
 export const skewText = (seconds: number): string =>
   `${Math.round(Math.abs(seconds))} s ${seconds < 0 ? 'behind' : 'ahead of'} the master`;
@@ -160,8 +162,7 @@ export function evidenceOf(master: Master, id: string): PlainDict {
     evidence['last_sign_in'] = `${clock(record.lastAuth.at)}: ${record.lastAuth.result}, ${record.lastAuth.detail}`;
   }
   if (record.connections.size > 0) evidence['connections'] = record.connections.size;
-  if (record.skewSeconds !== undefined && Math.abs(record.skewSeconds) > skewLimit)
-    evidence['clock'] = skewText(record.skewSeconds);
+  if (isSkewed(record)) evidence['clock'] = skewText(record.skewSeconds ?? 0);
   if (record.refused) evidence['last_refused_request'] = `${clock(record.refused.at)}: ${record.refused.why}`;
   return evidence;
 }

@@ -25,6 +25,8 @@ import type { Master, Sender } from './core.ts';
 import type { HandlerTable } from './handlers/table.ts';
 import { sealPrivate } from './private-reply.ts';
 
+/** More minions than any master has. */
+const mostRecords = 100_000;
 const badLoad: Value = 'bad load';
 /** Deeper than any honest message, shallow enough for the stack. */
 const maxDepth = 64;
@@ -180,7 +182,9 @@ export class RequestPort {
     const named = envelope.enc === 'aes' ? envelope.id : envelope.load instanceof Map ? undefined : envelope.load['id'];
     const id = isValidMinionId(named) ? named : '';
     const detail = `speaks protocol ${envelope.version}, minimum_auth_version is ${opts.minimum_auth_version}`;
-    if (id) fleet.record(id).lastAuth = { result: 'too-old', at: Date.now(), detail };
+    // Anybody can send such a message: names they invent must not fill the memory.
+    if (id && (fleet.known(id) || fleet.size < mostRecords))
+      fleet.record(id).lastAuth = { result: 'too-old', at: Date.now(), detail };
     log.limited(`old:${id || request.peer}`, 'warn', 'request in an older protocol refused', {
       minion: id,
       why: detail,

@@ -71,7 +71,11 @@ export class Tracker {
   begin(job: ActiveJob, options: BeginOptions, ids: readonly string[] = job.open()): void {
     const { deadlineMs, durableUntil, poll } = options;
     if (durableUntil) this.#durable.set(job.jid, durableUntil);
+    const { fleet, keys } = this.#master;
+    const accepted = new Set(keys.ids('accepted'));
     for (const id of ids) {
+      // Most are there: nothing is looked up on disk for them.
+      if (accepted.has(id) && fleet.connected(id) === 'yes') continue;
       const absent = job.isOpen(id) ? knownAbsent(this.#master, id) : undefined;
       if (absent) this.absent(job, id, absent);
     }

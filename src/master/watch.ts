@@ -161,7 +161,7 @@ export class Watch {
     const { jid, waiting } = this.#job;
     const answers = new Map<string, Answer>();
     const inquiry = this.#ask(jid, ids, { ...waiting, gatherMs });
-    await new Promise<void>((resolve, reject) => {
+    await new Promise<void>((resolve) => {
       const done = (): void => {
         stop();
         clearTimeout(timer);
@@ -177,9 +177,10 @@ export class Watch {
       });
       const timer = setTimeout(done, gatherMs);
       timer.unref();
+      // Unsent is unanswered: the next round tries again.
       inquiry.send().catch((error: unknown) => {
+        this.#master.log.error('find_job could not be published', { jid, error: messageOf(error) });
         done();
-        reject(error);
       });
     });
     return answers;

@@ -66,6 +66,21 @@ describe('--deadline', () => {
   });
 });
 
+describe('a long job on Halite minions', () => {
+  it('is waited for without asking anybody, and ends with the last result', async () => {
+    const asked = async (): Promise<number> =>
+      (await runner('jobs.list_jobs', 'internal=True')).split('saltutil.find_job').length - 1;
+    const before = await asked();
+    const started = Date.now();
+    expect(await fleet.json('-L', 'w1,w2', 'cmd.run', 'sleep 4; echo slept', '-t', '1')).toEqual({
+      w1: 'slept',
+      w2: 'slept',
+    });
+    expect(Date.now() - started).toBeLessThan(6000);
+    expect(await asked()).toBe(before);
+  });
+});
+
 describe('a dead minion', () => {
   it('costs nobody time, whatever -t says', async () => {
     const before = Date.now();

@@ -115,6 +115,18 @@ describe('Basic Communication', () => {
     );
   });
 
+  it('a real minion that dies at work: it took the job, and when it fell silent', async () => {
+    const busy = fleet.salt('-v', 'db', 'cmd.run', 'sleep 33', '-t', '1');
+    await eventually('the minion to say that it works', async () => {
+      const jid = Object.keys(JSON.parse(await runner('jobs.last_run', '--out=json')) as object)[0] ?? '';
+      return (await runner('jobs.explain', jid)).includes('db: still running');
+    });
+    await fleet.minion('db').stop('SIGKILL');
+    expect((await busy).stdout).toMatch(/It took the job and then fell silent \(since .* UTC\)/);
+    fleet.startMinion('db', saltRelease('3006.27'));
+    await fleet.answering('db');
+  });
+
   it('the polling behind it does not fill the history', async () => {
     expect(await runner('jobs.list_jobs')).not.toContain('saltutil.find_job');
     expect(await runner('jobs.list_jobs', 'internal=True')).toContain('saltutil.find_job');

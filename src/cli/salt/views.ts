@@ -47,6 +47,15 @@ function missingAnswer(item: MissingItem, tally: Tally, options: ViewOptions): V
   return withReasons([[item.id, text]], reasons);
 }
 
+/** A kept job as data: why the minion did not get it, and until when it waits. */
+const queuedData = (item: QueuedItem): PlainDict =>
+  newDict([...Object.entries(reasonData(item.reason)), ['queued_until', item.until]]);
+
+function queuedAnswer(item: QueuedItem, options: ViewOptions): Value {
+  const asData = options.explain && options.structured;
+  return withReasons([[item.id, untilText(item)]], asData ? new Map([[item.id, queuedData(item)]]) : new Map());
+}
+
 /** The default: every answer the moment it arrives. */
 export function streamView(options: ViewOptions): JobView {
   const { display } = options;
@@ -54,7 +63,7 @@ export function streamView(options: ViewOptions): JobView {
     async item(item, tally) {
       if (item.type === 'job') header(options, item.jid);
       else if (item.type === 'return') await display.show(dictOf([[item.id, item.ret]]), item.out, item.retcode);
-      else if (item.type === 'queued') await display.show(dictOf([[item.id, untilText(item)]]), 'no_return', 1);
+      else if (item.type === 'queued') await display.show(queuedAnswer(item, options), 'no_return', 1);
       else if (item.type === 'missing' && options.showMissing) {
         await display.show(missingAnswer(item, tally, options), 'no_return', 1);
       }
@@ -71,7 +80,10 @@ export function staticView(options: ViewOptions): JobView {
   return {
     item(item, tally) {
       if (item.type === 'return') answers.push([item.id, item.ret]);
-      if (item.type === 'queued') notices.push(`${item.id}: ${untilText(item)}`);
+      if (item.type === 'queued') {
+        notices.push(`${item.id}: ${untilText(item)}`);
+        if (options.explain) reasons.set(item.id, queuedData(item));
+      }
       if (item.type !== 'missing') return;
       if (options.explain) reasons.set(item.id, reasonData(item.reason));
       if (options.showMissing)
@@ -84,13 +96,17 @@ export function staticView(options: ViewOptions): JobView {
   };
 }
 
+/** Reasons of minions that a batch never reached. */
+const NOT_SENT = new Set(['failhard', 'cancelled']);
+
 /** -b: which minions run now, then each answer with its job id and return code. */
 export function batchView(options: ViewOptions): JobView {
   const { display, io } = options;
   const notice = (item: MissingItem): string => {
-    const salts = item.connected
-      ? `Minion '${item.id}' failed to respond to job sent`
-      : `Minion ${item.id} did not respond. No job will be sent.`;
+    const salts =
+      item.connected && !NOT_SENT.has(item.reason.code)
+        ? `Minion '${item.id}' failed to respond to job sent`
+        : `Minion ${item.id} did not respond. No job will be sent.`;
     return item.reason.text ? `${salts}\n    ${item.reason.text}\n` : `${salts}\n`;
   };
   return {
