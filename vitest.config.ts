@@ -19,10 +19,10 @@ export default defineConfig({
   test: {
     maxWorkers: 2,
     projects: [
-      tier('unit', ['src/**/*.test.ts', 'scripts/**/*.test.ts'], 20_000, false),
-      tier('integration', ['test/integration/**/*.test.ts'], 60_000, true),
-      tier('stories', ['test/stories/**/*.test.ts'], 120_000, true),
-      tier('backends', ['test/backends/**/*.test.ts'], 120_000, true),
+      tier('unit', ['src/**/*.test.ts', 'scripts/**/*.test.ts'], 60_000, false),
+      tier('integration', ['test/integration/**/*.test.ts'], 120_000, false),
+      tier('stories', ['test/stories/**/*.test.ts'], 180_000, false),
+      tier('backends', ['test/backends/**/*.test.ts'], 120_000, false),
       tier('interop', ['test/interop/**/*.test.ts'], 180_000, false),
     ],
   },

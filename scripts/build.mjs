@@ -31,7 +31,8 @@ const common = {
   bundle: true,
   platform: 'node',
   target: 'node20.19',
-  external: ['zeromq', 'better-sqlite3'],
+  // Libraries stay what their authors ship: loaded from node_modules on first use.
+  external: ['zeromq', 'better-sqlite3', 'mysql2', 'pg', 'ioredis', 'mongodb', 'kafkajs', 'nodemailer', 'sucrase'],
   alias: { 'halite/sdk': `${root}src/extend/sdk/index.ts` },
   legalComments: 'none',
   logLevel: 'warning',

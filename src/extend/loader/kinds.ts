@@ -1,5 +1,5 @@
 // The kinds of extensions a loader knows, where users keep their own, and the shape of the table of built-ins.
-import type { Grain, Module, Outputter, Pillar, Renderer, Runner, StateModule, Wheel } from '../sdk/index.ts';
+import type { Grain, Module, Outputter, Pillar, Renderer, Returner, Runner, StateModule, Wheel } from '../sdk/index.ts';
 
 /** What a loaded extension of each kind looks like. */
 export interface ExtensionKinds {
@@ -11,6 +11,7 @@ export interface ExtensionKinds {
   outputters: Outputter;
   renderers: Renderer;
   pillars: Pillar;
+  returners: Returner;
 }
 export type Kind = keyof ExtensionKinds;
 /** Kinds whose extensions are a set of callable functions. */
@@ -41,6 +42,7 @@ export const userPlaces: Readonly<Record<Kind, UserPlaces>> = {
   outputters: { folder: 'output', option: 'outputter_dirs' },
   renderers: { folder: 'renderers', option: 'render_dirs' },
   pillars: { folder: 'pillar', option: 'pillar_dirs' },
+  returners: { folder: 'returners', option: 'returner_dirs' },
 };
 
 export function hasFunctions(kind: Kind): kind is FunctionKind {

@@ -6,6 +6,7 @@ const mainFunction: Partial<Record<Kind, string>> = {
   outputters: 'render',
   renderers: 'render',
   pillars: 'compile',
+  returners: 'open',
 };
 
 /** undefined when fine, else what is wrong. */

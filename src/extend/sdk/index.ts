@@ -11,5 +11,6 @@ export * from './outputters.ts';
 export * from './params.ts';
 export * from './pillars.ts';
 export * from './renderers.ts';
+export * from './returners.ts';
 export * from './state-services.ts';
 export * from './states.ts';

@@ -1,0 +1,98 @@
+// Compiles every SLS of public formulas with an installed Salt and with this tree, and compares: `node scripts/formulas.mjs <folder of checkouts>`.
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { openOurs, realAnswers } from '../test/tools/formulas/answers.mjs';
+import { compare } from '../test/tools/formulas/compare.mjs';
+import { prepare, slsNames, sourceFiles } from '../test/tools/formulas/inputs.mjs';
+
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    only: { type: 'string', default: '' },
+    salt: { type: 'string', default: join(homedir(), '.cache/halite-test/salt-3006.27') },
+    scratch: { type: 'string' },
+    grains: { type: 'string', default: '' },
+    verbose: { type: 'boolean', default: false },
+    sls: { type: 'string' },
+  },
+});
+const folder = resolve(positionals[0] ?? '.');
+const scratch = resolve(options.scratch ?? `${folder}-work`);
+const call = await openOurs();
+
+/** Grains to pretend, as `name=value,name=value`. */
+function pretended() {
+  const values = Object.fromEntries(
+    options.grains
+      .split(',')
+      .filter(Boolean)
+      .map((pair) => pair.split('=')),
+  );
+  return { name: Object.values(values).join('-').replaceAll('/', '_') || 'own', values };
+}
+
+/** Functions used but unknown here: state functions of the low state, execution functions named in templates. */
+function missingFunctions(root, lows, known) {
+  const missing = new Set();
+  for (const low of lows) {
+    const name = `${low.state}.${low.fun}`;
+    if (typeof low.fun === 'string' && !known.states.has(name)) missing.add(name);
+  }
+  for (const path of sourceFiles(root)) {
+    const text = readFileSync(path, 'utf8');
+    for (const [, name] of text.matchAll(/\bsalt\[['"]([a-z_0-9]+\.[a-z_0-9]+)['"]\]/g)) {
+      if (!known.functions.has(name)) missing.add(`salt['${name}']`);
+    }
+  }
+  return [...missing].sort();
+}
+
+async function knownFunctions(conf) {
+  const list = async (fun) => new Set(JSON.parse((await call(conf, fun, [])).value).local);
+  return { states: await list('sys.list_state_functions'), functions: await list('sys.list_functions') };
+}
+
+async function checkFormula(formula) {
+  const root = join(folder, formula);
+  const jobs = prepare({ formula, root, folder, scratch, grains: pretended() });
+  const real = realAnswers(jobs, { salt: options.salt, scratch, roots: [root] });
+  const row = { formula, sls: slsNames(root).length, pillars: jobs.length, calls: 0, equal: 0, form: 0, 'both error': 0, 'other error': 0, different: 0 };
+  const lows = [];
+  for (const [index, job] of jobs.entries()) {
+    rmSync(job.rootDir, { recursive: true, force: true });
+    for (const [at, [fun, args]] of job.calls.entries()) {
+      if (options.sls !== undefined && args[0] !== options.sls) continue;
+      const theirs = real[index][at];
+      if (fun === 'state.show_low_sls' && theirs.value) lows.push(...[JSON.parse(theirs.value).local].flat());
+      const result = compare(theirs, await call(job.conf, fun, args));
+      row.calls++;
+      row[result.verdict]++;
+      if (result.verdict === 'equal' || (result.verdict === 'both error' && !options.verbose)) continue;
+      console.log(`${formula} [${job.pillar}] ${fun} ${args.join(' ')}: ${result.verdict}`);
+      for (const line of result.lines) console.log(`    ${line}`);
+    }
+  }
+  row.missing = missingFunctions(root, lows, await knownFunctions(jobs[0].conf));
+  return row;
+}
+
+mkdirSync(scratch, { recursive: true });
+const wanted = options.only.split(',').filter(Boolean);
+const formulas = readdirSync(folder).filter((name) => !name.startsWith('.') && statSync(join(folder, name)).isDirectory());
+const rows = [];
+for (const formula of formulas) {
+  if (wanted.length > 0 && !wanted.some((name) => formula.startsWith(name))) continue;
+  if (!existsSync(join(folder, formula))) continue;
+  rows.push(await checkFormula(formula));
+}
+console.log('\n| formula | SLS | pillars | calls | equal | both error | different | missing functions |');
+console.log('|---|---:|---:|---:|---:|---:|---:|---|');
+for (const row of rows) {
+  const different = row.different + row['other error'] + row.form;
+  console.log(
+    `| ${row.formula} | ${row.sls} | ${row.pillars} | ${row.calls} | ${row.equal} | ${row['both error']} | ${different} | ${row.missing.join(', ')} |`,
+  );
+}
+process.exit(rows.every((row) => row.different + row['other error'] === 0) ? 0 : 1);

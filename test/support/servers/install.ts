@@ -1,0 +1,134 @@
+// Real servers for tests: installed from the distribution when missing, started on private ports, stopped by process id.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+
+const places = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/lib/postgresql/15/bin'];
+
+/** Where a program is, or undefined. */
+export const findProgram = (name: string): string | undefined =>
+  places.map((folder) => join(folder, name)).find((file) => existsSync(file));
+
+/**
+ * The path of a program, from a package when it is missing; undefined, said aloud, when it cannot be had (the test is
+ * then skipped, which is a failure where everything is required).
+ */
+export function ensureProgram(name: string, packageName: string): string | undefined {
+  const found = findProgram(name);
+  if (found) return found;
+  if (process.getuid?.() !== 0) {
+    console.error(`SKIPPED: ${name} is missing, and only root may install ${packageName}.`);
+    return undefined;
+  }
+  console.error(`installing ${packageName} for ${name}`);
+  // Packages must not start services of their own.
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
+  const install = (): boolean =>
+    spawnSync('apt-get', ['install', '-y', '-q', '--no-install-recommends', packageName], { env }).status === 0;
+  if (!install()) {
+    spawnSync('apt-get', ['update', '-q'], { env });
+    install();
+  }
+  const program = findProgram(name);
+  if (!program) console.error(`SKIPPED: ${packageName} could not be installed.`);
+  return program;
+}
+
+export async function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as AddressInfo;
+      probe.close(() => resolve(port));
+    });
+  });
+}
+
+export interface RunningServer {
+  readonly port: number;
+  readonly folder: string;
+  readonly pid: number;
+  /** Ends the process and removes its folder. */
+  stop(): Promise<void>;
+  /** Ends the process and keeps its data, for `start` again. */
+  pause(): Promise<void>;
+  start(): Promise<void>;
+}
+
+export interface ServerPlan {
+  readonly name: string;
+  readonly port?: number;
+  /** The command, made when port and folder are known. */
+  command(port: number, folder: string): readonly [file: string, ...args: string[]];
+  /** Before the first start: makes data folders. */
+  prepare?(folder: string, port: number): void | Promise<void>;
+  /** Resolves when the server answers; rejects while it does not. */
+  ready(port: number): Promise<unknown>;
+  readonly env?: NodeJS.ProcessEnv;
+  /** How it is asked to end. */
+  readonly signal?: NodeJS.Signals;
+}
+
+const ended = (child: ChildProcess): Promise<void> =>
+  new Promise((resolve) => {
+    if (child.exitCode !== null || child.signalCode !== null) resolve();
+    else child.once('exit', () => resolve());
+  });
+
+async function untilReady(plan: ServerPlan, port: number, child: ChildProcess, output: () => string): Promise<void> {
+  const deadline = Date.now() + 30_000;
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`${plan.name} ended with ${child.exitCode}: ${output()}`);
+    try {
+      await plan.ready(port);
+      return;
+    } catch (error) {
+      if (Date.now() > deadline) throw new Error(`${plan.name} does not answer (${String(error)}): ${output()}`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
+
+/** Starts a server and waits until it answers. */
+export async function startServer(plan: ServerPlan): Promise<RunningServer> {
+  const folder = mkdtempSync(join(tmpdir(), `halite-${plan.name}-`));
+  const port = plan.port ?? (await freePort());
+  await plan.prepare?.(folder, port);
+  let child: ChildProcess | undefined;
+  const start = async (): Promise<void> => {
+    const [file, ...args] = plan.command(port, folder);
+    let text = '';
+    const started = spawn(file, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'], env: plan.env ?? process.env });
+    child = started;
+    const keep = (piece: Buffer): void => {
+      text = (text + piece.toString()).slice(-4000);
+    };
+    started.stdout.on('data', keep);
+    started.stderr.on('data', keep);
+    await untilReady(plan, port, started, () => text);
+  };
+  const pause = async (): Promise<void> => {
+    if (!child) return;
+    child.kill(plan.signal ?? 'SIGTERM');
+    const stuck = setTimeout(() => child?.kill('SIGKILL'), 10_000);
+    await ended(child);
+    clearTimeout(stuck);
+  };
+  await start();
+  return {
+    port,
+    folder,
+    get pid() {
+      return child?.pid ?? 0;
+    },
+    start,
+    pause,
+    async stop() {
+      await pause();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
