@@ -3,14 +3,13 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 const alias = { 'halite/sdk': fileURLToPath(new URL('./src/extend/sdk/index.ts', import.meta.url)) };
-const tier = (name: string, include: string[], testTimeout: number, serial: boolean) => ({
+const tier = (name: string, include: string[], testTimeout: number) => ({
   resolve: { alias },
   test: {
     name,
     include,
     testTimeout,
     hookTimeout: Math.max(testTimeout, 120_000),
-    fileParallelism: !serial,
     pool: 'forks' as const,
   },
 });
@@ -19,11 +18,11 @@ export default defineConfig({
   test: {
     maxWorkers: 2,
     projects: [
-      tier('unit', ['src/**/*.test.ts', 'scripts/**/*.test.ts'], 60_000, false),
-      tier('integration', ['test/integration/**/*.test.ts'], 120_000, false),
-      tier('stories', ['test/stories/**/*.test.ts'], 180_000, false),
-      tier('backends', ['test/backends/**/*.test.ts'], 120_000, false),
-      tier('interop', ['test/interop/**/*.test.ts'], 180_000, false),
+      tier('unit', ['src/**/*.test.ts', 'scripts/**/*.test.ts'], 60_000),
+      tier('integration', ['test/integration/**/*.test.ts'], 120_000),
+      tier('stories', ['test/stories/**/*.test.ts'], 180_000),
+      tier('backends', ['test/backends/**/*.test.ts'], 120_000),
+      tier('interop', ['test/interop/**/*.test.ts'], 180_000),
     ],
   },
 });

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { CommandNotFoundError } from './errors.ts';
 import { execProgram } from './exec.ts';
@@ -38,6 +39,25 @@ describe('execProgram', () => {
     const result = await sh('echo 1; echo 2 >&2; echo 3', { mergeStderr: true, onOutput });
     expect(result).toMatchObject({ stdout: '1\n2\n3\n', stderr: '' });
     expect(pieces.join('')).toBe('1\n2\n3\n');
+  });
+
+  it('gives real pipes, which can be opened by name', async () => {
+    const result = await sh('cat /dev/stdin; echo out > /dev/stdout; echo err > /dev/stderr', { input: 'in\n' });
+    expect(result).toMatchObject({ retcode: 0, stdout: 'in\nout\n', stderr: 'err\n' });
+    const merged = await sh('echo 1; echo 2 | tee /dev/stderr; test -p /dev/fd/2 && echo pipe', { mergeStderr: true });
+    expect(merged.stdout).toBe('1\n2\n2\npipe\n');
+  });
+
+  it('runs many at once, and leaves no descriptor open', async () => {
+    const open = () => readdirSync('/proc/self/fd').length;
+    await sh('true');
+    const before = open();
+    const texts = Array.from({ length: 40 }, (_, index) => `text ${index}`);
+    const results = await Promise.all(texts.map((text) => sh('cat; cat >&2 < /dev/null', { input: text })));
+    expect(results.map(({ stdout }) => stdout)).toEqual(texts);
+    await Promise.allSettled(texts.map(() => execProgram('halite-no-such-program', [], { input: 'x' })));
+    // Pipes made ahead of need are kept.
+    await until(() => open() <= before + 9);
   });
 
   it('bounds the output without blocking the program', async () => {

@@ -9,6 +9,7 @@ import type { ExecOptions, ExecResult } from '../../extend/sdk/index.ts';
 import { CommandNotFoundError } from './errors.ts';
 import { collect } from './exec-output.ts';
 import { killTree } from './process-tree.ts';
+import { openStdio, type Stdio, type Streams } from './stdio.ts';
 
 const defaultOutputLimit = 64 * 1024 * 1024;
 
@@ -34,12 +35,15 @@ export async function execProgram(
   watcher?: ExecWatcher,
 ): Promise<ExecResult> {
   signal?.throwIfAborted();
-  const invocation = await wrap(file, args, options);
-  const child = start(invocation, options);
-  const ended = new Promise<{ code: number | null; signalName: NodeJS.Signals | null }>((resolve, reject) => {
-    child.once('error', (error: NodeJS.ErrnoException) => reject(startFailure(file, options, error)));
-    child.once('close', (code, signalName) => resolve({ code, signalName }));
-  });
+  const stdio = await openStdio(options);
+  const child = await wrap(file, args, options, options.mergeStderr === true && !stdio.merged)
+    .then((invocation) => start(invocation, options, stdio))
+    .catch((error: unknown) => {
+      stdio.abandon();
+      throw error;
+    });
+  const streams = stdio.attach(child);
+  const ended = endOf(child, streams, (error) => startFailure(file, options, error));
   const { pid } = child;
   if (pid === undefined) {
     await ended;
@@ -48,10 +52,9 @@ export async function execProgram(
   watcher?.started(pid);
   const limit = options.maxOutputBytes ?? defaultOutputLimit;
   const { onOutput } = options;
-  const stdout = collect(child.stdout, limit, onOutput && ((text) => onOutput(text, 'stdout')));
-  const stderr = collect(child.stderr, limit, onOutput && ((text) => onOutput(text, 'stderr')));
-  feed(child, options.input);
-  const stop = limitTime(child, pid, options.timeoutMs, signal);
+  const stdout = collect(streams.stdout, limit, onOutput && ((text) => onOutput(text, 'stdout')));
+  const stderr = collect(streams.stderr, limit, onOutput && ((text) => onOutput(text, 'stderr')));
+  const stop = limitTime(streams, pid, options.timeoutMs, signal);
   try {
     const { code, signalName } = await ended;
     await stop.killed();
@@ -64,7 +67,30 @@ export async function execProgram(
   }
 }
 
-function start(invocation: Invocation, options: ExecOptions): ChildProcess {
+interface Ended {
+  readonly code: number | null;
+  readonly signalName: NodeJS.Signals | null;
+}
+
+/** Resolves when the command has ended and nobody writes into its pipes any more. */
+function endOf(
+  child: ChildProcess,
+  { stdout, stderr }: Streams,
+  failure: (error: NodeJS.ErrnoException) => HaliteError,
+): Promise<Ended> {
+  const closed = [stdout, stderr].map((stream) => stream && new Promise((resolve) => stream.once('close', resolve)));
+  return new Promise((resolve, reject) => {
+    child.once('error', (error) => {
+      for (const stream of [stdout, stderr]) stream?.destroy();
+      reject(failure(error));
+    });
+    child.once('exit', (code, signalName) => {
+      void Promise.all(closed).then(() => resolve({ code, signalName }));
+    });
+  });
+}
+
+function start(invocation: Invocation, options: ExecOptions, stdio: Stdio): ChildProcess {
   const env = options.cleanEnv ? { ...options.env } : { ...process.env, ...options.env };
   const before = options.umask === undefined ? undefined : process.umask(options.umask);
   try {
@@ -73,7 +99,7 @@ function start(invocation: Invocation, options: ExecOptions): ChildProcess {
       env,
       uid: invocation.uid,
       gid: invocation.gid,
-      stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', options.mergeStderr ? 'ignore' : 'pipe'],
+      stdio: stdio.forSpawn,
       // A session of its own: what it leaves in the background is found again when it has to be ended.
       detached: true,
       shell: false,
@@ -84,22 +110,15 @@ function start(invocation: Invocation, options: ExecOptions): ChildProcess {
   }
 }
 
-function feed(child: ChildProcess, input: string | Uint8Array | undefined): void {
-  if (input === undefined || !child.stdin) return;
-  // A program that does not read its input closes the pipe; that is its right.
-  child.stdin.on('error', () => undefined);
-  child.stdin.end(input);
-}
-
 /** Kills the tree at the deadline or when the job is aborted. */
-function limitTime(child: ChildProcess, pid: number, timeoutMs: number | undefined, signal: AbortSignal | undefined) {
+function limitTime(streams: Streams, pid: number, timeoutMs: number | undefined, signal: AbortSignal | undefined) {
   let timedOut = false;
   let killing: Promise<unknown> | undefined;
   const kill = () => {
     killing ??= killTree([pid]).then(() => {
       // Somebody outside the tree may still hold the pipes; nobody waits for them any longer.
-      child.stdout?.destroy();
-      child.stderr?.destroy();
+      streams.stdout?.destroy();
+      streams.stderr?.destroy();
     });
   };
   const atDeadline = () => {
@@ -120,8 +139,13 @@ function limitTime(child: ChildProcess, pid: number, timeoutMs: number | undefin
   };
 }
 
-/** Puts small helpers in front where Node cannot do it: supplementary groups, and stderr in the same pipe as stdout. */
-async function wrap(file: string, args: readonly string[], options: ExecOptions): Promise<Invocation> {
+/** Puts small helpers in front where Node cannot do it: supplementary groups, and (with sockets) stderr into stdout. */
+async function wrap(
+  file: string,
+  args: readonly string[],
+  options: ExecOptions,
+  mergeByShell: boolean,
+): Promise<Invocation> {
   let command: readonly string[] = [file, ...args];
   let { uid, gid } = options;
   if (options.groups && uid !== undefined && existsSync('/usr/bin/setpriv')) {
@@ -131,7 +155,7 @@ async function wrap(file: string, args: readonly string[], options: ExecOptions)
     uid = undefined;
     gid = undefined;
   }
-  if (options.mergeStderr) {
+  if (mergeByShell) {
     await requireExecutable(file, options);
     // The script is fixed; the program and its arguments are its parameters, never part of its text.
     command = ['/bin/sh', '-c', 'exec "$@" 2>&1', 'sh', ...command];

@@ -1,0 +1,64 @@
+// The three streams of a command: files and real pipes when they can be had, else what Node makes.
+import type { ChildProcess, StdioOptions } from 'node:child_process';
+import { closeSync } from 'node:fs';
+import { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
+import type { ExecOptions } from '../../extend/sdk/index.ts';
+import { openInput } from './input-file.ts';
+import { type RealPipe, takePipe } from './real-pipe.ts';
+
+export interface Streams {
+  readonly stdout: Readable | null;
+  /** null also when it goes where stdout goes. */
+  readonly stderr: Readable | null;
+}
+
+export interface Stdio {
+  /** stderr and stdout are one stream already. */
+  readonly merged: boolean;
+  readonly forSpawn: StdioOptions;
+  /** Our ends, once the command has its own. */
+  attach(child: ChildProcess): Streams;
+  /** When there is no command after all. */
+  abandon(): void;
+}
+
+export async function openStdio({ input, mergeStderr = false }: ExecOptions): Promise<Stdio> {
+  const stdout = await takePipe();
+  const stderr = mergeStderr ? stdout : await takePipe();
+  const stdin = input === undefined ? undefined : openInput(input);
+  if (stdout && stderr) return realPipes(stdin, stdout, stderr);
+  for (const pipe of [stdout, stderr]) if (pipe) closeAll(pipe.readEnd, pipe.writeEnd);
+  return nodesOwn(stdin, mergeStderr);
+}
+
+function closeAll(...descriptors: readonly (number | undefined)[]): void {
+  for (const descriptor of new Set(descriptors)) if (descriptor !== undefined) closeSync(descriptor);
+}
+
+function realPipes(stdin: number | undefined, stdout: RealPipe, stderr: RealPipe): Stdio {
+  const merged = stdout === stderr;
+  const reader = ({ readEnd }: RealPipe): Socket => new Socket({ fd: readEnd, readable: true, writable: false });
+  return {
+    merged,
+    forSpawn: [stdin ?? 'ignore', stdout.writeEnd, stderr.writeEnd],
+    attach() {
+      // What the command holds must be held by nobody else, or the end of its output would never be seen.
+      closeAll(stdin, stdout.writeEnd, stderr.writeEnd);
+      return { stdout: reader(stdout), stderr: merged ? null : reader(stderr) };
+    },
+    abandon: () => closeAll(stdin, stdout.readEnd, stdout.writeEnd, stderr.readEnd, stderr.writeEnd),
+  };
+}
+
+function nodesOwn(stdin: number | undefined, mergeStderr: boolean): Stdio {
+  return {
+    merged: false,
+    forSpawn: [stdin ?? 'ignore', 'pipe', mergeStderr ? 'ignore' : 'pipe'],
+    attach({ stdout, stderr }) {
+      closeAll(stdin);
+      return { stdout, stderr };
+    },
+    abandon: () => closeAll(stdin),
+  };
+}
