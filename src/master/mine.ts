@@ -17,6 +17,13 @@ export class Mine {
     for (const [id, data] of await master.store.loadMine()) if (!(data instanceof Map)) this.#data.set(id, data);
   }
 
+  /** What a minion has put there, bare of who may see it. */
+  of(id: string): PlainDict | undefined {
+    const data = this.#data.get(id);
+    if (!data || Object.keys(data).length === 0) return undefined;
+    return newDict(Object.entries(data).map(([fun, value]) => [fun, this.#visible(value, undefined) ?? null]));
+  }
+
   put(id: string, data: PlainDict, clear: boolean): void {
     this.#set(id, { ...(clear ? newDict() : this.#data.get(id)), ...data });
   }

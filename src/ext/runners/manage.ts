@@ -86,7 +86,8 @@ export default defineRunner({
     not_joined: presence('Accepted minions without a live connection.', 'not_joined', 'no'),
     allowed: presence('Minions with a live connection.', 'allowed', 'yes'),
     not_allowed: presence('Accepted minions without a live connection.', 'not_allowed', 'no'),
-    reaped: presence('Accepted minions without a live connection.', 'reaped', 'no'),
+    reaped: presence('Minions with a live connection.', 'reaped', 'yes'),
+    not_reaped: presence('Accepted minions without a live connection.', 'not_reaped', 'no'),
     list_state: presence('Minions with a live connection.', 'list_state', 'yes'),
     list_not_state: presence('Accepted minions without a live connection.', 'list_not_state', 'no'),
     explain: masterFn({

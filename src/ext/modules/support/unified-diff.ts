@@ -128,12 +128,14 @@ function rangeText(start: number, stop: number): string {
 export interface DiffNames {
   readonly from?: string;
   readonly to?: string;
+  /** Unchanged lines around each change. */
+  readonly context?: number;
 }
 
 /** The diff of two texts in lines (each with its line end); empty when they are equal. */
 export function unifiedDiff(a: readonly string[], b: readonly string[], names: DiffNames = {}): string {
   const out: string[] = [];
-  for (const group of grouped(opcodes(a, b), 3)) {
+  for (const group of grouped(opcodes(a, b), names.context ?? 3)) {
     if (out.length === 0) out.push(`--- ${names.from ?? ''}\n`, `+++ ${names.to ?? ''}\n`);
     const [first, last] = [group[0] as Opcode, group.at(-1) as Opcode];
     out.push(`@@ -${rangeText(first.a1, last.a2)} +${rangeText(first.b1, last.b2)} @@\n`);
