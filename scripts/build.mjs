@@ -15,6 +15,7 @@ export const programs = {
   'pillar-worker': 'engine/pillar/worker.ts',
   'store-writer': 'store/sqlite/writer.ts',
   'store-reader': 'store/sqlite/reader.ts',
+  'keep-worker': 'master/keep/worker.ts',
   sdk: 'extend/sdk/index.ts',
 };
 /** Commands: output name → source file, and arguments of a harmless run that warms their code cache. */
@@ -75,10 +76,16 @@ function buildCommands(outdir) {
     outdir,
     outExtension: { '.js': '.cjs' },
     format: 'cjs',
+    // A script from the code cache cannot `import()`: libraries are required, addresses go through base/util/import-url.ts.
+    supported: { 'dynamic-import': false },
     minify: true,
     keepNames: true,
     define: { 'import.meta.url': '__bundleUrl' },
-    banner: { js: "const __bundleUrl = require('node:url').pathToFileURL(__filename).href;" },
+    charset: 'ascii',
+    banner: {
+      js: "(function (exports, require, module, __filename, __dirname) {const __bundleUrl = require('node:url').pathToFileURL(__filename).href;",
+    },
+    footer: { js: '})' },
   });
 }
 

@@ -3,6 +3,7 @@ import { constants } from 'node:os';
 import { type Dict, newDict, type PlainDict } from '../base/codec/value.ts';
 import type { MinionOpts } from '../base/config/index.ts';
 import { HaliteError } from '../base/errors/index.ts';
+import type { Logger } from '../base/log/index.ts';
 import { killTree, signalTree } from '../engine/exec/index.ts';
 import type { MinionServices } from '../extend/sdk/index.ts';
 import type { MasterSession } from './caller-master.ts';
@@ -14,6 +15,8 @@ export interface CallerServiceParts {
   readonly session: MasterSession | undefined;
   readonly procFiles: ProcFiles;
   readonly grains: () => PlainDict;
+  readonly pillar: () => Dict;
+  readonly log: Logger;
   readonly keepPillar: (pillar: Dict) => void;
   /** Without a master the pillar comes from this machine's own folders. */
   readonly compileLocally: (request: PillarRequest) => Promise<Dict>;
@@ -64,5 +67,23 @@ export function createCallerServices(parts: CallerServiceParts): MinionServices 
     },
     compilePillar: compile,
     reloadExtensions: async () => undefined,
+    schedule: fileSchedule(parts),
+  };
+}
+
+/** The schedule in the minion's file, which a running daemon follows; loaded when first asked for. */
+function fileSchedule(parts: CallerServiceParts): NonNullable<MinionServices['schedule']> {
+  let answer: Promise<(request: PlainDict) => Promise<PlainDict>> | undefined;
+  const open = async () => {
+    const [{ savedSchedule }, { answerSchedule }] = await Promise.all([
+      import('./scheduler.ts'),
+      import('../engine/schedule/index.ts'),
+    ]);
+    const schedule = savedSchedule(parts.opts, parts.log, parts.pillar);
+    return (request: PlainDict) => answerSchedule(schedule, request);
+  };
+  return async (request) => {
+    answer ??= open();
+    return (await answer)(request);
   };
 }

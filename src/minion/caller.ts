@@ -56,6 +56,8 @@ export async function openCaller(options: CallerOptions): Promise<Caller> {
       session,
       procFiles,
       grains: () => grains,
+      log,
+      pillar: () => pillar,
       keepPillar: (fresh) => {
         pillar = fresh;
       },
@@ -98,7 +100,10 @@ export async function runLocalCall(request: LocalCallRequest): Promise<LocalCall
   }
   try {
     const result = await callLocally(caller, request, jid);
-    if (result.kind === 'result') await sendReturn(caller, request, result);
+    if (result.kind === 'result') {
+      const { handToReturners } = await import('./caller-returners.ts');
+      await sendReturn(caller, request, result, await handToReturners(caller, request, result));
+    }
     return result;
   } finally {
     caller.close();
@@ -115,7 +120,12 @@ function connectFailure(error: unknown): CallFailure {
 }
 
 /** Tells the master what was done here, under a job id it chooses. A master that does not listen does not spoil the call. */
-async function sendReturn(caller: Caller, request: LocalCallRequest, result: CallOutcome): Promise<void> {
+async function sendReturn(
+  caller: Caller,
+  request: LocalCallRequest,
+  result: CallOutcome,
+  returners: PlainDict | undefined,
+): Promise<void> {
   const { session } = caller;
   if (!session || request.sendReturn === false) return;
   const load = newDict([
@@ -127,6 +137,7 @@ async function sendReturn(caller: Caller, request: LocalCallRequest, result: Cal
     ...(result.out ? [['out', result.out] as const] : []),
     ['fun', request.fun],
     ['fun_args', result.funArgs],
+    ...(returners ? [['returners', returners] as const] : []),
     ...(request.metadata !== undefined ? [['metadata', request.metadata] as const] : []),
   ]);
   const timeoutMs = request.opts.request_channel_timeout * 1000;

@@ -12,6 +12,7 @@ import {
   JobPool,
   matchesMinion,
   packShared,
+  ReturnerWorker,
   type Runtime,
   type WorkerData,
 } from '../engine/exec/index.ts';
@@ -26,6 +27,8 @@ import { adoptOrphans } from './orphans.ts';
 import { ProcFiles } from './proc-files.ts';
 import { RecentJobs } from './receive.ts';
 import { Returns } from './return.ts';
+import { Returners } from './returners.ts';
+import { MinionScheduler } from './scheduler.ts';
 import { createServices, runningJobs, signalJob } from './services.ts';
 import { Spool } from './spool.ts';
 import { MasterTrust } from './trust.ts';
@@ -53,8 +56,10 @@ export class MinionDaemon {
   private readonly spool: Spool;
   private readonly memory: DurableMemory;
   private readonly returns: Returns;
+  private readonly returners: Returners;
   private readonly jobs: Jobs;
   private readonly recent: RecentJobs;
+  private readonly scheduler: MinionScheduler;
   private readonly sdkUrl: string | undefined;
   private readonly packed = new Map<string, WorkerData>();
   private dataVersion = 0;
@@ -74,15 +79,18 @@ export class MinionDaemon {
     this.returns = new Returns(opts, this.spool, log, this.control.signal);
     this.recent = new RecentJobs(opts.minion_jid_queue_hwm);
     this.loader = this.newLoader();
+    const keeping = new ReturnerWorker({ entry, log: log.child('returner'), idleMs: idleProcessMs });
+    this.returners = new Returners(opts, log, keeping, (link) => this.workerData(link));
     this.jobs = new Jobs({
       ...{ opts, log, pool: this.pool, procFiles: this.procFiles, returns: this.returns, spool: this.spool },
-      memory: this.memory,
+      ...{ memory: this.memory, returners: this.returners },
       signal: this.control.signal,
       loader: () => this.loader,
       services: (link) => createServices(this.serviceParts(), link),
       runtime: (link) => this.runtime(link),
       data: (link) => this.workerData(link),
     });
+    this.scheduler = this.newScheduler();
   }
 
   /** Starts everything; masters are connected in the background. `fatal` is told when no master will ever take us. */
@@ -125,12 +133,16 @@ export class MinionDaemon {
             delimiter,
           ),
         onJob: (self, job) => this.jobs.handle(self, job),
-        onReady: (self) => void this.returns.replay(self),
+        onReady: (self) => {
+          void this.returns.replay(self);
+          this.scheduler.ready(self);
+        },
         onPillar: (self) => void this.packed.delete(self.name),
       });
       this.links.push(link);
       void this.runLink(link, fatal);
     }
+    if (opts.raw['scheduler_before_connect'] === true) void this.scheduler.start();
   }
 
   /** Jobs that outlived an earlier daemon, as after an upgrade. */
@@ -150,8 +162,10 @@ export class MinionDaemon {
 
   async stop(): Promise<void> {
     this.control.abort();
+    this.scheduler.stop();
     await this.pool.stop('leave');
     await this.jobs.settle();
+    this.returners.stop();
     for (const link of this.links) link.stop();
   }
 
@@ -203,7 +217,26 @@ export class MinionDaemon {
       delivering: () => this.jobs.delivering(),
       refreshGrains: () => this.refreshGrains(),
       reloadExtensions: () => this.reloadExtensions(),
+      schedule: (request: PlainDict) => this.scheduler.request(request),
     };
+  }
+
+  /** One clock for all masters: with several of them a job still runs once. */
+  private newScheduler(): MinionScheduler {
+    const { opts, log } = this.parts;
+    const usable = () => this.links.filter((link) => link.state !== 'stopped');
+    const best = () => {
+      const ready = usable().filter((link) => link.ready);
+      return ready.length > 0 ? ready : usable().slice(0, 1);
+    };
+    return new MinionScheduler({
+      ...{ opts, log, signal: this.control.signal },
+      grains: () => this.grains.now,
+      pillar: () => best()[0]?.pillar ?? newDict(),
+      running: () => this.running(),
+      masters: () => usable().filter((link) => link.ready),
+      run: (job, delivery, master) => this.jobs.runScheduled(master ? [master] : best(), job, delivery),
+    });
   }
 
   private async refreshGrains(): Promise<void> {
@@ -216,6 +249,7 @@ export class MinionDaemon {
   private reloadExtensions(): void {
     this.loader = this.newLoader();
     this.pool.recycle();
+    this.returners.recycle();
   }
 
   private newLoader(): Loader {

@@ -26,6 +26,7 @@ import type { MasterLink } from './master-link.ts';
 import { deadlineAtField } from './orphans.ts';
 import type { ProcFiles } from './proc-files.ts';
 import type { Returns } from './return.ts';
+import type { Returners } from './returners.ts';
 import { runningJobs, userOf } from './services.ts';
 import type { Spool } from './spool.ts';
 
@@ -37,6 +38,7 @@ export interface JobParts {
   readonly returns: Returns;
   readonly spool: Spool;
   readonly memory: DurableMemory;
+  readonly returners: Returners;
   readonly signal: AbortSignal;
   readonly loader: () => Loader;
   readonly services: (link: MasterLink) => MinionServices;
@@ -44,6 +46,14 @@ export interface JobParts {
   readonly runtime: (link: MasterLink) => Runtime;
   /** Options, grains and pillar for job processes. */
   readonly data: (link: MasterLink) => WorkerData;
+}
+
+/** Where the result of a scheduled job goes: into the history of every master, past it, or nowhere. */
+export type ScheduledDelivery = 'history' | 'nocache' | 'none';
+
+interface Scheduled {
+  readonly delivery: ScheduledDelivery;
+  readonly masters: readonly MasterLink[];
 }
 
 /** An ordinary delivery takes milliseconds and is nobody's business. */
@@ -67,6 +77,7 @@ const withDeadline = (job: Dict, at: number): Dict =>
 export class Jobs {
   private readonly parts: JobParts;
   private readonly active = new Map<string, Promise<void>>();
+  private readonly scheduled = new Map<string, Scheduled>();
   private readonly leaving = new Map<string, { readonly job: Dict; readonly since: number }>();
 
   constructor(parts: JobParts) {
@@ -88,6 +99,16 @@ export class Jobs {
     void work.finally(() => {
       if (this.active.get(jid) === work) this.active.delete(jid);
     });
+  }
+
+  /** A job by the clock: run once, with the first of these masters at hand, and told to all of them. */
+  runScheduled(masters: readonly MasterLink[], job: Dict, delivery: ScheduledDelivery): void {
+    const [link] = masters;
+    const jid = String(dictGet(job, 'jid'));
+    if (!link || this.active.has(jid)) return;
+    this.scheduled.set(jid, { delivery, masters });
+    this.handle(link, job);
+    void this.active.get(jid)?.finally(() => this.scheduled.delete(jid));
   }
 
   /** A master that asks for a job whose result is under way for a while is told to wait for it. */
@@ -130,12 +151,21 @@ export class Jobs {
     const jid = String(dictGet(job, 'jid'));
     const load = returnLoad(this.parts.opts.id, job, outcome);
     if (deadline) load[endedField] = 'deadline';
+    this.parts.returners.hand(link, job, load);
     this.leaving.set(jid, { job, since: Date.now() });
-    await this.parts.returns.deliver(link, load).finally(() => this.leaving.delete(jid));
+    await this.deliver(link, jid, load).finally(() => this.leaving.delete(jid));
     const until = durableUntil(job);
     if (until !== undefined) await this.parts.memory.done(jid, until);
     await this.keepCopy(jid, load);
-    this.noReturners(job);
+  }
+
+  private async deliver(link: MasterLink, jid: string, load: PlainDict): Promise<void> {
+    const { returns } = this.parts;
+    const scheduled = this.scheduled.get(jid);
+    if (!scheduled) return returns.deliver(link, load);
+    if (scheduled.delivery === 'none') return;
+    const sent = scheduled.delivery === 'nocache' ? { ...load, jid: 'nocache' } : load;
+    await Promise.all(scheduled.masters.map((master) => returns.deliver(master, sent)));
   }
 
   /** A durable job that was begun before. It never runs twice; when its result is lost for good, that is the result. */
@@ -208,7 +238,8 @@ export class Jobs {
   }
 
   private lifeCycle(link: MasterLink, jid: string): LifeCycle {
-    const understands = link.credentials?.halite === true;
+    // The master learns of a scheduled job by its result.
+    const understands = link.credentials?.halite === true && !this.scheduled.has(jid);
     const fire = (tag: string, data: PlainDict) => {
       if (link.ready) void link.fire(tag, data);
     };
@@ -225,13 +256,5 @@ export class Jobs {
     } catch (error) {
       this.parts.log.error('the job could not be cached', { jid, error: messageOf(error) });
     }
-  }
-
-  /** Returners on the minion do not exist yet: asking for one must not pass in silence. */
-  private noReturners(job: Dict): void {
-    const asked = [dictGet(job, 'ret'), this.parts.opts.return].filter(
-      (name) => typeof name === 'string' && name !== '',
-    );
-    if (asked.length > 0) this.parts.log.error('Returner could not be loaded', { returner: asked.join(',') });
   }
 }

@@ -9,6 +9,8 @@ export interface PillarRequest {
   readonly override?: Dict;
   readonly pillarenv?: string;
   readonly saltenv?: string;
+  /** An external pillar to compile besides (`pillar.ext`), if the master allows it. */
+  readonly ext?: Value;
 }
 
 /** The compiled pillar, verified. Errors of the master's compiler come back inside it, under `_errors`. */
@@ -27,6 +29,7 @@ export async function fetchPillar(
     ['pillarenv', environment(request.pillarenv, 'pillarenv')],
     ['pillar_override', request.override ?? newDict()],
     ['extra_minion_data', newDict()],
+    ...(request.ext === undefined ? [] : [['ext', request.ext] as [string, Value]]),
     ['ver', '2'],
     ['cmd', '_pillar'],
   ]);

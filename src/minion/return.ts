@@ -11,6 +11,8 @@ export interface ReturnTarget {
   /** `host:port`; the same after a restart, so that spooled results find their master again. */
   readonly name: string;
   readonly ready: boolean;
+  /** What is known about the master: one of Halite keeps the id of a scheduled job, others give it one of theirs. */
+  readonly credentials?: { readonly halite?: boolean } | undefined;
   request(load: PlainDict, options: { timeoutMs: number; signal?: AbortSignal }): Promise<unknown>;
 }
 
@@ -86,7 +88,9 @@ export class Returns {
   }
 
   private async send(target: ReturnTarget, load: PlainDict): Promise<void> {
-    await target.request(load, { timeoutMs: Math.max(5000, this.retryMs()), signal: this.signal });
+    const named = load['schedule'] === undefined || target.credentials?.halite === true;
+    const sent = named || load['jid'] === 'nocache' ? load : { ...load, jid: 'req' };
+    await target.request(sent, { timeoutMs: Math.max(5000, this.retryMs()), signal: this.signal });
   }
 
   /** Salt: a random time between return_retry_timer and return_retry_timer_max. */

@@ -1,6 +1,6 @@
 // What the daemon does for functions, whether they run inside it or in a job process.
 import { constants } from 'node:os';
-import { dictGet } from '../base/codec/value.ts';
+import { dictGet, type PlainDict } from '../base/codec/value.ts';
 import type { MinionOpts } from '../base/config/index.ts';
 import { type JobPool, killTree, signalTree } from '../engine/exec/index.ts';
 import type { MinionServices, RunningJob } from '../extend/sdk/index.ts';
@@ -15,6 +15,7 @@ export interface ServiceParts {
   delivering(): RunningJob[];
   refreshGrains(): Promise<void>;
   reloadExtensions(): void;
+  schedule(request: PlainDict): Promise<PlainDict>;
 }
 
 /** The services for jobs of one master. */
@@ -36,6 +37,7 @@ export function createServices(parts: ServiceParts, link: MasterLink): MinionSer
     async reloadExtensions() {
       parts.reloadExtensions();
     },
+    schedule: (request) => parts.schedule(request),
   };
 }
 

@@ -1,5 +1,5 @@
 // The job store conformance suite; every driver runs it against the real thing.
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -7,6 +7,7 @@ import { newDict } from '../../src/base/codec/value.ts';
 import { generateJid } from '../../src/base/util/jid.ts';
 import type { JobRecord, JobStore, ReturnRecord } from '../../src/store/jobs.ts';
 import { SqliteJobStore } from '../../src/store/sqlite/store.ts';
+import { eventually } from '../support/eventually.ts';
 
 interface Driver {
   readonly name: string;
@@ -16,9 +17,9 @@ const drivers: Driver[] = [{ name: 'sqlite', open: (folder) => SqliteJobStore.op
 
 function job(jid: string, extra: Partial<JobRecord> = {}): JobRecord {
   const load = newDict([
-    ['fun', 'test.ping'],
+    ['fun', extra.fun ?? 'test.ping'],
     ['arg', []],
-    ['tgt', '*'],
+    ['tgt', extra.tgt ?? '*'],
     ['jid', jid],
   ]);
   return {
@@ -130,13 +131,96 @@ describe.each(drivers)('job store on $name', ({ open }) => {
     await store.saveJob(job(jid));
     await store.saveReturn(ret(jid, 'a', 'hello'));
     const rows = await store.query('SELECT fun, id, success, "return" FROM salt_returns WHERE jid = ?', [jid]);
-    expect(rows).toEqual([{ fun: 'test.ping', id: 'a', success: '1', return: 'hello' }]);
+    expect(rows).toEqual([{ fun: 'test.ping', id: 'a', success: '1', return: '"hello"' }]);
     await expect(store.query('DELETE FROM job')).rejects.toThrow();
     await expect(store.query('DELETE FROM job RETURNING jid')).rejects.toThrow(/readonly/);
     expect(await store.load(jid)).toBeDefined();
   });
 
+  it('keeps the newest events, and results only once', async () => {
+    const jid = generateJid();
+    await store.saveReturn(ret(jid, 'a', 'hello'));
+    await store.saveEvents([
+      ...Array.from({ length: 20 }, (_, n) => ({ tag: `test/${n}`, data: newDict([['n', n]]), at: Date.now() })),
+      { tag: `salt/job/${jid}/ret/a`, data: null, jid, id: 'a', at: Date.now() },
+    ]);
+    await store.clean({ keepSeconds: 0, maxBytes: 0, keepEvents: 2 });
+    const rows = await store.query('SELECT * FROM salt_events ORDER BY id');
+    expect(rows.map((row) => Object.keys(row))[0]).toEqual(['id', 'tag', 'data', 'alter_time', 'master_id']);
+    expect(rows).toMatchObject([
+      { tag: 'test/19', data: '{"n": 19}', master_id: 'master' },
+      { tag: `salt/job/${jid}/ret/a` },
+    ]);
+    expect(JSON.parse(String((rows[1] as Record<string, unknown>)['data']))).toMatchObject({
+      return: 'hello',
+      id: 'a',
+    });
+  });
+
+  it('removes the oldest jobs above a size, and results without a job by age', async () => {
+    const old = generateJid();
+    for (let at = 0; at < 30; at++) {
+      const jid = generateJid();
+      await store.saveJob(job(jid, { started: Date.now() - 100_000 + at }));
+      await Promise.all(['a', 'b'].map((id) => store.saveReturn(ret(jid, id, 'x'.repeat(20_000)))));
+    }
+    await store.saveReturn(ret('20200131235959000001', 'a', 'forgotten'));
+    const { jobs } = await store.clean({ keepSeconds: 86_400, maxBytes: 600_000 });
+    expect(jobs).toBeGreaterThan(15);
+    const left = await store.list({});
+    expect(left).toHaveLength(31 - jobs);
+    expect(left.at(-1)!.jid > old).toBe(true);
+    expect((await store.returns(left[0]!.jid)).size).toBe(2);
+    expect((await store.returns('20200131235959000001')).size).toBe(0);
+  });
+
   it('is private', () => {
     expect(statSync(join(folder, 'jobs.db')).mode & 0o077).toBe(0);
+  });
+});
+
+describe('a damaged SQLite store', () => {
+  let folder: string;
+  const said: string[] = [];
+  const open = (): Promise<JobStore> =>
+    SqliteJobStore.open(join(folder, 'jobs.db'), { news: (_level, text, { aside }) => said.push(`${text} ${aside}`) });
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'halite-store-'));
+    said.length = 0;
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('is moved aside at the start and a new one begins', async () => {
+    writeFileSync(join(folder, 'jobs.db'), 'this is no database, but it was one once\n'.repeat(200));
+    const store = await open();
+    const jid = generateJid();
+    expect(await store.saveReturn(ret(jid, 'a'))).toBe('stored');
+    expect((await store.returns(jid)).size).toBe(1);
+    expect(said).toEqual([expect.stringMatching(/damaged: the old file was moved aside.*jobs\.db\.damaged-\d{14}/)]);
+    expect(store.health().moved).toMatch(/damaged-/);
+    await store.close();
+    expect(readdirSync(folder).filter((name) => name.startsWith('jobs.db.damaged-'))).toHaveLength(1);
+  });
+
+  it('is replaced while it runs; nothing that waits to be written is lost, and minions stay known', async () => {
+    let store = await open();
+    await store.saveMinionData('a', { grains: newDict([['os', 'Debian']]), pillar: newDict() });
+    const jid = generateJid();
+    for (let at = 0; at < 400; at++) await store.saveReturn(ret(jid, `m${at}`, 'x'.repeat(2000)));
+    await store.close();
+    // Pages of the results, not the first ones.
+    const file = join(folder, 'jobs.db');
+    const bytes = readFileSync(file);
+    bytes.fill(0xff, Math.floor(bytes.length / 2));
+    writeFileSync(file, bytes);
+    store = await open();
+    const ids = Array.from({ length: 300 }, (_, at) => `n${at}`);
+    await Promise.all(ids.map((id) => store.saveReturn(ret(jid, id))));
+    await store.returns(jid).catch(() => undefined);
+    await eventually('the store to be replaced', () => said.length > 0);
+    await Promise.all(ids.map((id) => store.saveReturn(ret(jid, `${id}-later`))));
+    expect((await store.returns(jid)).size).toBeGreaterThanOrEqual(300);
+    expect((await store.loadMinionData()).get('a')?.grains).toMatchObject({ os: 'Debian' });
+    await store.close();
   });
 });

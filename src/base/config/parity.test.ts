@@ -17,6 +17,7 @@ import type { PlainDict } from '../codec/value.ts';
 import { typesOf } from './convert.ts';
 import { loadApiConfig, loadClientConfig, loadMasterConfig, loadMinionConfig } from './index.ts';
 import { apiOptions } from './options/api.ts';
+import { haliteMaster } from './options/halite.ts';
 import { masterOptions, minionOptions } from './options/index.ts';
 import type { OptionRow, OptionType } from './options/row.ts';
 
@@ -181,8 +182,8 @@ describe.each(versions)('configuration trees against Salt %s', (version) => {
     const found = Object.keys(load({ kind: 'master', path: 'conf/master' }, root));
     const all = new Set(versions.flatMap((each) => Object.keys(saltTables(each).master)));
     const extra = found.filter((option) => !all.has(option) && !option.startsWith('__'));
-    const apiNames = apiOptions.map((row) => row.name);
-    expect(extra.filter((option) => !(apiNames as string[]).includes(option)).sort()).toEqual([
+    const apiNames: string[] = [...apiOptions, ...haliteMaster].map((row) => row.name);
+    expect(extra.filter((option) => !apiNames.includes(option)).sort()).toEqual([
       'autosign_timeout',
       'id',
       'syndic_dir',

@@ -12,6 +12,17 @@ export { matchesMinion } from './match.ts';
 export { failed, finished, isTruthy, type Outcome, thrownOutcome } from './outcome.ts';
 export { isAlive, killTree, signalTree, treeOf } from './process-tree.ts';
 export { returnLoad } from './return-load.ts';
+export {
+  jobOptions,
+  type OpenReturner,
+  openReturner,
+  type ReturnerProblem,
+  ReturnerSessions,
+  type ReturnerWish,
+  ReturnerWorker,
+  returnerNames,
+  returnerWish,
+} from './returners/index.ts';
 export { createContext, type JobState, type Runtime, runFound } from './runtime.ts';
 export { writeSpoolFile } from './spool-file.ts';
 export { textForm } from './text-form.ts';

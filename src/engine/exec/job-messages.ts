@@ -11,6 +11,8 @@ export type ToJobProcess =
   | { readonly t: 'data'; readonly id: string; readonly sdkUrl: string | undefined; readonly body: Packed }
   | { readonly t: 'grains' }
   | { readonly t: 'run'; readonly hasMaster: boolean; readonly spool: string | undefined; readonly body: Packed }
+  /** A result for returners: `{wish, load}`; many may be under way at the same time. */
+  | { readonly t: 'keep'; readonly n: number; readonly body: Packed }
   | { readonly t: 'reply'; readonly n: number; readonly raw: boolean; readonly body: Packed }
   | { readonly t: 'failure'; readonly n: number; readonly code: string; readonly message: string }
   | { readonly t: 'end' };
@@ -18,6 +20,8 @@ export type ToJobProcess =
 export type FromJobProcess =
   | { readonly t: 'ready' }
   | { readonly t: 'done'; readonly body: Packed }
+  /** What returners could not do: `[{returner, error}, …]`. */
+  | { readonly t: 'kept'; readonly n: number; readonly body: Packed }
   | { readonly t: 'call'; readonly n: number; readonly method: ServiceName; readonly body: Packed }
   | { readonly t: 'progress'; readonly text: string }
   /** A command was started or has ended; whoever ends the job ends it too. */

@@ -1,5 +1,6 @@
 // A job process: runs one job at a time for the minion daemon, so that a job can be killed without harming anything else.
-import type { Dict, Value } from '../../base/codec/value.ts';
+import { setFlagsFromString } from 'node:v8';
+import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import { Loader } from '../../extend/loader/index.ts';
 import type { ExtensionLog } from '../../extend/sdk/index.ts';
@@ -18,6 +19,8 @@ import { createRemoteServices } from './job-services.ts';
 import { matchesMinion } from './match.ts';
 import { failed, type Outcome } from './outcome.ts';
 import { returnLoad } from './return-load.ts';
+import { ResultKeeper } from './returners/keeper.ts';
+import { returnerWish } from './returners/sessions.ts';
 import type { Runtime } from './runtime.ts';
 import { writeSpoolFile } from './spool-file.ts';
 import { pythonTraceback } from './traceback.ts';
@@ -83,6 +86,12 @@ function runtime(hasMaster: boolean): Runtime {
   };
 }
 
+const keeper = new ResultKeeper(currentLoader, () => ({
+  ...{ id, opts: shared.opts, log, signal: new AbortController().signal },
+  grains: shared.grains as PlainDict,
+  pillar: shared.pillar as PlainDict,
+}));
+
 /** Whose work this process does, for those who look at the list of processes. */
 const program = (): string => (shared.opts['__role'] === 'master' ? 'salt-master' : 'salt-minion');
 
@@ -121,7 +130,10 @@ function packOutcome(outcome: Outcome): Uint8Array {
 
 /** The daemon ended before the job (an upgrade of the minion by itself): the next one finds the result in the spool. */
 async function leaveResult(job: Dict, outcome: Outcome, spool: string | undefined): Promise<void> {
-  if (spool) await writeSpoolFile(spool, returnLoad(id, job, outcome)).catch(() => undefined);
+  const load = returnLoad(id, job, outcome);
+  if (spool) await writeSpoolFile(spool, load).catch(() => undefined);
+  const wish = returnerWish(job, shared.opts['return']);
+  if (wish && shared.opts['return_via_master'] !== true) await keeper.save(wish, load);
   process.exit(0);
 }
 
@@ -134,6 +146,7 @@ function receive(message: ToJobProcess): void {
       sdkUrl = message.sdkUrl;
       // Which extensions fit depends on grains and options.
       loader = undefined;
+      keeper.changed();
       return;
     }
     case 'grains':
@@ -142,13 +155,28 @@ function receive(message: ToJobProcess): void {
     case 'run':
       void run(unpackDict(message.body), message.hasMaster, message.spool);
       return;
+    case 'keep':
+      process.title = `${program()} returner process`;
+      void keeper.answer(message, send);
+      return;
     case 'reply':
     case 'failure':
       remote.receive(message);
       return;
     case 'end':
-      process.exit(0);
+      void keeper.settle().finally(() => process.exit(0));
   }
+}
+
+/**
+ * Most jobs are short: code is optimised when it is really hot, and the nursery of the heap stays small. Set when
+ * everything is loaded, because Node's code cache fits one set of flags only.
+ */
+function stayLight(): void {
+  setImmediate(() => {
+    setFlagsFromString('--semi-space-growth-factor=1');
+    setFlagsFromString('--interrupt-budget=2000000');
+  });
 }
 
 /** Makes this process a job process: it listens to the daemon until that ends. */
@@ -160,13 +188,14 @@ export function startJobProcess(offered: JobProcessOffers = {}): void {
     process.exit(64);
   }
   process.title = 'salt-minion job process';
+  stayLight();
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   // Ctrl-C in a terminal is for the daemon; it decides what happens to jobs.
   process.on('SIGINT', () => undefined);
   process.on('message', receive);
   process.on('disconnect', () => {
     remote.close();
-    if (!busy) process.exit(0);
+    if (!busy) void keeper.settle().finally(() => process.exit(0));
   });
   send({ t: 'ready' });
 }

@@ -39,6 +39,7 @@ export function createRemoteServices(send: (message: FromJobProcess) => void) {
       refreshPillar: async () => (await call('refreshPillar')) === true,
       compilePillar: async (options) => (await call('compilePillar', dictOf(Object.entries(options)))) as PlainDict,
       reloadExtensions: async () => void (await call('reloadExtensions')),
+      schedule: async (request) => (await call('schedule', request)) as PlainDict,
     }),
     receive(message: Answer): void {
       const request = waiting.get(message.n);
@@ -108,6 +109,9 @@ async function dispatch(
     case 'reloadExtensions':
       await services.reloadExtensions();
       return plain(null);
+    case 'schedule':
+      if (!services.schedule) throw new HaliteError('daemon.unreachable', 'There is no scheduler here');
+      return plain(await services.schedule(first as PlainDict));
     default:
       throw new HaliteError('call.unknown', `No such service: ${String(method)}`);
   }

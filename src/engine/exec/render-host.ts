@@ -12,6 +12,7 @@ export function renderHost(runtime: Runtime, context: ModuleContext): RenderHost
     grains: context.grains,
     pillar: context.pillar,
     signal: context.signal,
+    run: context.job,
     files: {
       async cacheFile(url, saltenv) {
         const path = await context.files.cacheFile(url, { saltenv });

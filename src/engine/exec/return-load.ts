@@ -14,7 +14,7 @@ export function returnLoad(id: string, job: Dict, outcome: Outcome): PlainDict {
     ['fun', dictGet(job, 'fun') ?? ''],
     ['fun_args', dictGet(job, 'arg') ?? []],
   ]);
-  for (const key of ['user', 'master_id', 'ret_config', 'ret_kwargs'] as const) {
+  for (const key of ['user', 'master_id', 'ret_config', 'ret_kwargs', 'schedule'] as const) {
     const value = dictGet(job, key);
     if (value !== undefined) load[key] = value;
   }

@@ -1,5 +1,16 @@
 // The kinds of extensions a loader knows, where users keep their own, and the shape of the table of built-ins.
-import type { Grain, Module, Outputter, Pillar, Renderer, Returner, Runner, StateModule, Wheel } from '../sdk/index.ts';
+import type {
+  Grain,
+  Module,
+  Outputter,
+  Pillar,
+  Renderer,
+  Returner,
+  Runner,
+  StateModule,
+  Tops,
+  Wheel,
+} from '../sdk/index.ts';
 
 /** What a loaded extension of each kind looks like. */
 export interface ExtensionKinds {
@@ -12,6 +23,7 @@ export interface ExtensionKinds {
   renderers: Renderer;
   pillars: Pillar;
   returners: Returner;
+  tops: Tops;
 }
 export type Kind = keyof ExtensionKinds;
 /** Kinds whose extensions are a set of callable functions. */
@@ -43,6 +55,7 @@ export const userPlaces: Readonly<Record<Kind, UserPlaces>> = {
   renderers: { folder: 'renderers', option: 'render_dirs' },
   pillars: { folder: 'pillar', option: 'pillar_dirs' },
   returners: { folder: 'returners', option: 'returner_dirs' },
+  tops: { folder: 'tops', option: 'top_dirs' },
 };
 
 export function hasFunctions(kind: Kind): kind is FunctionKind {

@@ -144,7 +144,7 @@ export class Loader {
   }
 
   private async choose(kind: Kind, name: string): Promise<Loaded<Kind> | undefined> {
-    if (kind === 'modules' && this.isSwitchedOff(name)) return undefined;
+    if (this.isSwitchedOff(kind, name)) return undefined;
     const why: string[] = [];
     for (const candidate of await this.candidates(kind, name)) {
       const verdict = await this.tryCandidate(kind, candidate);
@@ -155,10 +155,12 @@ export class Loader {
     return undefined;
   }
 
-  /** `disable_modules` and `whitelist_modules`. */
-  private isSwitchedOff(name: string): boolean {
-    const { disable_modules: off, whitelist_modules: only } = this.options.opts();
+  /** `disable_modules`, `whitelist_modules` and `disable_returners`. */
+  private isSwitchedOff(kind: Kind, name: string): boolean {
+    const { disable_modules, disable_returners, whitelist_modules: only } = this.options.opts();
+    const off = kind === 'modules' ? disable_modules : kind === 'returners' ? disable_returners : undefined;
     if (Array.isArray(off) && off.includes(name)) return true;
+    if (kind !== 'modules') return false;
     return Array.isArray(only) && only.length > 0 && !only.includes(name);
   }
 

@@ -3,11 +3,13 @@ import type { FunctionInfo, Registry } from '../sdk/index.ts';
 import { docstring } from './docstring.ts';
 import { hasFunctions, isKind } from './kinds.ts';
 import { callableNames, type Loader } from './loader.ts';
+import { returnerFunction, returnerFunctions } from './returner-functions.ts';
 
 /** A registry over one loader. Kinds that do not exist are empty, not errors. */
 export function createRegistry(loader: Loader): Registry {
   return {
     async functionNames(kind) {
+      if (kind === 'returners') return (await loader.all(kind)).flatMap(returnerFunctions).sort();
       if (!isKind(kind) || !hasFunctions(kind)) return [];
       return (await loader.all(kind)).flatMap(callableNames).sort();
     },
@@ -15,6 +17,10 @@ export function createRegistry(loader: Loader): Registry {
       return isKind(kind) ? (await loader.all(kind)).map((module) => module.name) : [];
     },
     async functionInfo(kind, name): Promise<FunctionInfo | undefined> {
+      if (kind === 'returners') {
+        const returner = await loader.get(kind, name.split('.', 1)[0]!);
+        return returner ? returnerFunction(returner, name) : undefined;
+      }
       if (!isKind(kind) || !hasFunctions(kind)) return undefined;
       const found = await loader.find(kind, name);
       return found ? { name, doc: docstring(found.fn), params: found.fn.params } : undefined;

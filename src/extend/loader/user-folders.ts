@@ -28,7 +28,7 @@ export async function findUserFiles(folders: readonly string[]): Promise<UserFil
   const found = new Map<string, UserFile>();
   for (const folder of folders) {
     for (const file of (await namesIn(folder)).sort()) {
-      const name = /^([A-Za-z][\w-]*)\.m?js$/.exec(file)?.[1];
+      const name = /^([A-Za-z][\w-]*)\.(?:m?js|ts)$/.exec(file)?.[1];
       if (name && !found.has(name)) found.set(name, { name, path: join(folder, file) });
     }
   }

@@ -3,20 +3,26 @@ import { readFile, stat } from 'node:fs/promises';
 import { register } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
-import { importFile } from './import-file.ts';
+import { importUrl } from '../../base/util/import-url.ts';
+import { stripTypes } from '../../base/util/strip-types.ts';
 import { hasFunctions, type Kind } from './kinds.ts';
 import { plainModule } from './plain-module.ts';
 import { plainGrain, plainOutputter } from './plain-others.ts';
+import { plainReturner } from './plain-returner.ts';
 import type { UserFile } from './user-folders.ts';
 
 /** The extension object of a user file. Throws extension.broken with a reason worth reading. */
 export async function importUserFile(kind: Kind, file: UserFile, sdkUrl: string | undefined): Promise<unknown> {
   try {
-    const source = await readFile(file.path, 'utf8');
+    const text = await readFile(file.path, 'utf8');
+    const typed = file.path.endsWith('.ts');
+    const source = typed ? await stripTypes(text) : text;
     if (sdkUrl && source.includes('halite/sdk')) provideSdk(sdkUrl);
     const { mtimeMs } = await stat(file.path);
     // The query makes an edited file a new module; real reloading is done by new job processes.
-    const exports = await importFile(`${pathToFileURL(file.path).href}?v=${mtimeMs}`);
+    const exports = await importUrl(
+      typed ? codeUrl(source, file.path) : `${pathToFileURL(file.path).href}?v=${mtimeMs}`,
+    );
     if (exports['default'] !== undefined && typeof exports['default'] === 'object') return exports['default'];
     const plain = readPlain(kind, file.name, exports, source);
     if (plain) return plain;
@@ -30,7 +36,14 @@ export async function importUserFile(kind: Kind, file: UserFile, sdkUrl: string 
 function readPlain(kind: Kind, name: string, exports: Record<string, unknown>, source: string): unknown {
   if (hasFunctions(kind)) return plainModule(kind, name, exports, source);
   if (kind === 'grains') return plainGrain(name, exports);
+  if (kind === 'returners') return plainReturner(name, exports, source);
   return kind === 'outputters' ? plainOutputter(name, exports) : undefined;
+}
+
+/** TypeScript has no file of its own once its types are out; messages still name the one it came from. */
+function codeUrl(code: string, path: string): string {
+  const named = `${code}\n//# sourceURL=${pathToFileURL(path).href}`;
+  return `data:text/javascript;charset=utf-8,${encodeURIComponent(named)}`;
 }
 
 function firstLine(text: string): string {

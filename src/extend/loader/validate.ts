@@ -7,6 +7,7 @@ const mainFunction: Partial<Record<Kind, string>> = {
   renderers: 'render',
   pillars: 'compile',
   returners: 'open',
+  tops: 'assign',
 };
 
 /** undefined when fine, else what is wrong. */

@@ -66,7 +66,7 @@ export interface MinionServices {
   refreshGrains(): Promise<void>;
   refreshPillar(): Promise<boolean>;
   /** Compiles the pillar anew and gives it back without keeping it (pillar.items pillar=…). */
-  compilePillar(options: { override?: Dict; pillarenv?: string; saltenv?: string }): Promise<Dict>;
+  compilePillar(options: { override?: Dict; pillarenv?: string; saltenv?: string; ext?: Value }): Promise<Dict>;
   /**
    * Writes a slice of a file of the master into a local file and says how many bytes there were. Only where requests
    * cross to the daemon: large files would cross with them, piece by piece.
@@ -74,6 +74,8 @@ export interface MinionServices {
   fetchSlice?(slice: FileSlice): Promise<number>;
   /** User extensions changed: new job processes load them. */
   reloadExtensions(): Promise<void>;
+  /** Asks the scheduler: `{func: 'add', name, schedule, persist}` and so on; `{complete, schedule}` comes back. */
+  schedule?(request: PlainDict): Promise<PlainDict>;
 }
 
 export interface FunctionInfo {
@@ -199,11 +201,16 @@ export interface KeyServices {
 
 /** Reading history; every list is newest first unless said. */
 export interface JobHistory {
-  load(jid: string): Promise<Dict | undefined>;
+  /** `source` names a returner to ask instead of the configured job cache, here and below. */
+  load(jid: string, source?: string): Promise<Dict | undefined>;
   /** Returns as stored: minion → `{return, retcode, success, out?, …}`. */
-  returns(jid: string): Promise<Record<string, Dict>>;
-  expected(jid: string): Promise<string[]>;
-  list(filter: JobFilter): Promise<JobSummary[]>;
+  returns(jid: string, source?: string): Promise<Record<string, Dict>>;
+  expected(jid: string, source?: string): Promise<string[]>;
+  list(filter: JobFilter, source?: string): Promise<JobSummary[]>;
+  /** Runners and wheel functions at work, as `jobs.master` shows them. */
+  running(): Promise<PlainDict[]>;
+  /** How the stores are: `store`, and for each returner what waits for it. */
+  health(): Promise<PlainDict>;
   /** What happened when, for every minion of a job, oldest first. */
   timeline(jid: string): Promise<TimelineEntry[]>;
   /** Deliveries that wait for minions to come back. */
@@ -211,7 +218,7 @@ export interface JobHistory {
   /** Takes back what was not delivered; the ids it was meant for. */
   cancel(jid: string, ids?: readonly string[]): Promise<string[]>;
   /** Read-only SQL over the store's tables and views. */
-  query(sql: string): Promise<Dict[]>;
+  query(sql: string, parameters?: readonly Value[]): Promise<Dict[]>;
 }
 
 export interface TimelineEntry {
@@ -247,11 +254,20 @@ export interface MinionStatus {
   readonly generation?: number;
 }
 
+/** What a master remembers of each minion. */
+export type RememberedPart = 'grains' | 'pillar' | 'mine';
+
 export interface FleetView {
   status(id: string): MinionStatus | undefined;
   all(): MinionStatus[];
   grains(id: string): Promise<Dict | undefined>;
   pillar(id: string): Promise<Dict | undefined>;
+  /** What it has put into the mine. */
+  mine(id: string): Promise<Dict | undefined>;
+  /** Accepted minions that a target means, as far as it can be told from what is remembered. */
+  match(tgt: string | readonly string[], kind: string): string[];
+  /** Until the minion says it again; of the mine also one function only. */
+  forget(id: string, part: RememberedPart, fun?: string): Promise<void>;
   /** Everything known about a minion, and the reason it would be missing now, if so. */
   explain(id: string): Promise<Dict>;
 }

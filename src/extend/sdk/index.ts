@@ -14,3 +14,4 @@ export * from './renderers.ts';
 export * from './returners.ts';
 export * from './state-services.ts';
 export * from './states.ts';
+export * from './tops.ts';

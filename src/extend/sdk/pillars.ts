@@ -51,6 +51,8 @@ export interface PillarContext {
   decrypt(value: Value, renderer: string): Promise<Value>;
   /** A branch, tag or commit of a git repository as a folder on this machine; undefined when there is no such reference. */
   gitFolder(request: GitFolderRequest): Promise<string | undefined>;
+  /** Fetches a repository now: true when there is something new, null when not, false when it failed. */
+  gitUpdate(request: GitFolderRequest): Promise<boolean | null>;
   /** Compiles other pillar folders by their top files, as `pillar_roots` are; errors are in `_errors`. */
   compileRoots(roots: Readonly<Record<string, readonly string[]>>, saltenv: string): Promise<Dict>;
 }
@@ -65,6 +67,15 @@ export interface PillarSpec<P extends Params = Params> {
   /** true, or the reason why not. */
   readonly available?: (system: Availability) => true | string | Promise<true | string>;
   compile(args: ArgsOf<P>, ctx: PillarContext): Dict | null | Promise<Dict | null>;
+  /** Fetches what the source keeps a copy of: remote → true (something new), null (nothing new) or false (failed). */
+  update?(args: ArgsOf<P>, ctx: PillarContext, wanted: PillarRemote): Promise<PlainDict>;
+}
+
+/** Which remotes are meant; all when neither is given. */
+export interface PillarRemote {
+  readonly branch?: string | undefined;
+  /** Address or name. */
+  readonly repo?: string | undefined;
 }
 
 /** An external pillar as loaders see it. */
@@ -76,6 +87,7 @@ export interface Pillar {
   readonly params: Params;
   readonly available?: (system: Availability) => true | string | Promise<true | string>;
   compile(args: never, ctx: PillarContext): Dict | null | Promise<Dict | null>;
+  update?(args: never, ctx: PillarContext, wanted: PillarRemote): Promise<PlainDict>;
 }
 
 export function definePillar<const P extends Params>(spec: PillarSpec<P>): Pillar {
@@ -104,4 +116,6 @@ export interface PillarView {
   /** What is kept for a minion. */
   cached(minionId: string, pillarenv?: string): Promise<Dict | undefined>;
   forget(minionId: string): Promise<void>;
+  /** Fetches the remotes of a kind of external pillar (`git`) now; what each brought, by its id. */
+  update(source: string, wanted: PillarRemote): Promise<Dict>;
 }

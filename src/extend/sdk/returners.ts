@@ -58,6 +58,8 @@ export interface ReturnerSession {
   close?(): Promise<void>;
 }
 
+export type ReturnerKeeps = 'jobs' | 'events';
+
 export interface ReturnerSpec<O extends Params = Params> {
   readonly name: string;
   /** The name in `--return` when it differs from the file's. */
@@ -70,6 +72,8 @@ export interface ReturnerSpec<O extends Params = Params> {
   readonly options: O;
   /** The first word of the option names when it is not the returner's name (`smtp.…` for several of them). */
   readonly optionPrefix?: string;
+  /** What its sessions keep besides results: `jobCache` and `saveEvents`. Shown by `sys.list_returner_functions`. */
+  readonly keeps?: readonly ReturnerKeeps[];
   /** true, or the reason why not. */
   readonly available?: (system: Availability) => true | string | Promise<true | string>;
   open(options: ArgsOf<O>, ctx: ReturnerContext): Promise<ReturnerSession> | ReturnerSession;
@@ -83,6 +87,7 @@ export interface Returner {
   readonly doc: string;
   readonly options: Params;
   readonly optionPrefix?: string;
+  readonly keeps?: readonly ReturnerKeeps[];
   readonly available?: (system: Availability) => true | string | Promise<true | string>;
   open(options: never, ctx: ReturnerContext): Promise<ReturnerSession> | ReturnerSession;
 }

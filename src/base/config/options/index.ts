@@ -10,7 +10,7 @@ import { commonNetwork } from './common/network.ts';
 import { commonPillar } from './common/pillar.ts';
 import { commonState } from './common/state.ts';
 import { commonWinrepo } from './common/winrepo.ts';
-import { haliteMinion } from './halite.ts';
+import { haliteMaster, haliteMinion } from './halite.ts';
 import { masterAccess } from './master/access.ts';
 import { masterDaemon } from './master/daemon.ts';
 import { masterFiles } from './master/files.ts';
@@ -40,7 +40,7 @@ function topic<P extends readonly (readonly OptionRow[])[]>(title: string, ...pa
 
 export const masterTopics = [
   topic('Folders, identity and the daemon', masterOwn.masterOwnDaemon, commonDaemon),
-  topic('Requests, jobs and housekeeping', masterDaemon),
+  topic('Requests, jobs and housekeeping', masterDaemon, haliteMaster),
   topic('Network and transport', masterOwn.masterOwnNetwork, commonNetwork, masterNetwork),
   topic('Logging', masterOwn.masterOwnLog, commonLog),
   topic('Keys', masterOwn.masterOwnAccess, commonAccess, masterKeys),

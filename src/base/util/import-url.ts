@@ -1,4 +1,4 @@
-// Imports a file by its address, also from commands that run out of V8's code cache.
+// Imports a module by its address, also from commands that run out of V8's code cache.
 import Module from 'node:module';
 
 type Exports = Record<string, unknown>;
@@ -12,8 +12,9 @@ interface Compilable {
 let fresh: Importer | undefined;
 
 /**
- * A script taken from the code cache has lost what Node needs for `import()`. A function compiled on the spot has it:
- * that is what Node's own CommonJS loader does with every file.
+ * A script taken from the code cache has lost what Node needs for `import()`; in commands the builder writes `require`
+ * instead, which takes no addresses. A function compiled on the spot can import: that is what Node's own CommonJS loader
+ * does with every file.
  */
 function freshImporter(): Importer {
   if (!fresh) {
@@ -24,11 +25,13 @@ function freshImporter(): Importer {
   return fresh;
 }
 
-export async function importFile(url: string): Promise<Exports> {
+const unable = new Set(['ERR_VM_DYNAMIC_IMPORT_CALLBACK_MISSING', 'MODULE_NOT_FOUND']);
+
+export async function importUrl(url: string): Promise<Exports> {
   try {
     return (await import(url)) as Exports;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_VM_DYNAMIC_IMPORT_CALLBACK_MISSING') throw error;
+    if (!unable.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
     return freshImporter()(url);
   }
 }

@@ -1,0 +1,60 @@
+// The side of returners in a process of its own: takes results from the daemon, keeps them, and says what went wrong.
+import { newDict, type PlainDict } from '../../../base/codec/value.ts';
+import type { Loader } from '../../../extend/loader/index.ts';
+import { type FromJobProcess, packValue, type ToJobProcess, unpackDict } from '../job-messages.ts';
+import type { OpenReturner } from './open.ts';
+import { type ReturnerProblem, ReturnerSessions, type ReturnerWish } from './sessions.ts';
+
+/** How long a process that should end waits for results under way. */
+const longestEndMs = 60_000;
+
+export class ResultKeeper {
+  private readonly loader: () => Loader;
+  private readonly request: () => OpenReturner;
+  private readonly underWay = new Set<Promise<unknown>>();
+  private sessions: ReturnerSessions | undefined;
+
+  constructor(loader: () => Loader, request: () => OpenReturner) {
+    this.loader = loader;
+    this.request = request;
+  }
+
+  /** Options, grains or pillar are others now: sessions opened from here on use them. */
+  changed(): void {
+    void this.sessions?.close();
+    this.sessions = undefined;
+  }
+
+  save(wish: ReturnerWish, load: PlainDict): Promise<ReturnerProblem[]> {
+    this.sessions ??= new ReturnerSessions(this.loader, this.request);
+    // What was sent to a master is not what a returner gets: no command, nobody's request.
+    const { cmd: _cmd, returners: _returners, ...ret } = load;
+    return this.waitFor(this.sessions.save(wish, newDict(Object.entries(ret))));
+  }
+
+  /** Answers a message of the daemon. */
+  answer(message: Extract<ToJobProcess, { t: 'keep' }>, send: (message: FromJobProcess) => void): Promise<void> {
+    const body = unpackDict(message.body);
+    const saved = this.save(body['wish'] as unknown as ReturnerWish, body['load'] as PlainDict);
+    const answered = saved.then((problems) => {
+      const listed = problems.map((problem) => newDict(Object.entries(problem)));
+      send({ t: 'kept', n: message.n, body: packValue(listed) });
+    });
+    return this.waitFor(answered);
+  }
+
+  private waitFor<T>(work: Promise<T>): Promise<T> {
+    this.underWay.add(work);
+    return work.finally(() => this.underWay.delete(work));
+  }
+
+  /** Before the process ends: what is under way is finished, connections are closed politely. */
+  async settle(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, longestEndMs);
+    });
+    const work = Promise.allSettled([...this.underWay]).then(() => this.sessions?.close());
+    await Promise.race([work, late]).finally(() => clearTimeout(timer));
+  }
+}

@@ -1,0 +1,144 @@
+// Keeps returners open between results and closes those that nobody used for a while.
+import { isDeepStrictEqual } from 'node:util';
+import { type Dict, dictGet, type PlainDict } from '../../../base/codec/value.ts';
+import { HaliteError, messageOf } from '../../../base/errors/index.ts';
+import type { Loader } from '../../../extend/loader/index.ts';
+import type { ReturnerSession } from '../../../extend/sdk/index.ts';
+import { type OpenReturner, openReturner } from './open.ts';
+import { jobOptions } from './options.ts';
+
+/** What a job asked for. */
+export interface ReturnerWish {
+  readonly names: readonly string[];
+  readonly config?: string;
+  readonly kwargs?: PlainDict;
+}
+
+/** What became of it. */
+export interface ReturnerProblem {
+  readonly returner: string;
+  readonly error: string;
+}
+
+interface Open {
+  readonly name: string;
+  readonly config: string | undefined;
+  readonly kwargs: PlainDict | undefined;
+  readonly session: Promise<ReturnerSession>;
+  busy: number;
+  /** Was good for something before: its failure may be a stale connection. */
+  used: boolean;
+  timer: NodeJS.Timeout | undefined;
+  over: boolean;
+}
+
+export interface SessionOptions {
+  readonly idleMs?: number;
+  /** A save that takes longer has failed. */
+  readonly saveMs?: number;
+}
+
+export class ReturnerSessions {
+  private readonly loader: () => Loader;
+  private readonly request: () => OpenReturner;
+  private readonly idleMs: number;
+  private readonly saveMs: number;
+  private readonly open: Open[] = [];
+
+  constructor(loader: () => Loader, request: () => OpenReturner, options: SessionOptions = {}) {
+    this.loader = loader;
+    this.request = request;
+    this.idleMs = options.idleMs ?? 15_000;
+    this.saveMs = options.saveMs ?? 60_000;
+  }
+
+  /** Hands a result to every returner of a wish, side by side; never rejects. */
+  async save(wish: ReturnerWish, load: PlainDict): Promise<ReturnerProblem[]> {
+    const outcomes = await Promise.all(wish.names.map((name) => this.saveOne(name, wish, load)));
+    return outcomes.filter((item) => item !== undefined);
+  }
+
+  /** Ends what is idle now and the rest when its work is done: sessions belong to the options they were opened with. */
+  async close(): Promise<void> {
+    const idle = this.open.splice(0).filter((item) => item.busy === 0);
+    await Promise.all(idle.map((item) => this.end(item)));
+  }
+
+  private async saveOne(name: string, wish: ReturnerWish, load: PlainDict): Promise<ReturnerProblem | undefined> {
+    // A connection that idled may be dead: one more try with a new one.
+    for (let attempt = 1; ; attempt++) {
+      const item = this.take(name, wish);
+      const stale = item.used;
+      try {
+        await this.inTime(name, async () => (await item.session).save(load));
+        item.used = true;
+        this.giveBack(item);
+        return undefined;
+      } catch (error) {
+        this.drop(item);
+        if (!stale || attempt > 1) return { returner: name, error: messageOf(error) };
+      }
+    }
+  }
+
+  private async inTime(name: string, work: () => Promise<void>): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      const seconds = this.saveMs / 1000;
+      const error = new HaliteError('wire.timeout', `The returner ${name} did not finish within ${seconds} seconds`);
+      timer = setTimeout(() => reject(error), this.saveMs);
+    });
+    await Promise.race([work(), late]).finally(() => clearTimeout(timer));
+  }
+
+  private take(name: string, { config, kwargs }: ReturnerWish): Open {
+    const found = this.open.find(
+      (item) => item.name === name && item.config === config && isDeepStrictEqual(item.kwargs, kwargs),
+    );
+    if (found) {
+      clearTimeout(found.timer);
+      found.busy++;
+      return found;
+    }
+    const request = { ...this.request(), ...(config ? { config } : {}), ...(kwargs ? { kwargs } : {}) };
+    const session = openReturner(this.loader(), name, request);
+    session.catch(() => undefined);
+    const item: Open = { name, config, kwargs, session, busy: 1, used: false, timer: undefined, over: false };
+    this.open.push(item);
+    return item;
+  }
+
+  private giveBack(item: Open): void {
+    if (--item.busy > 0) return;
+    if (this.open.includes(item)) item.timer = setTimeout(() => this.drop(item), this.idleMs).unref();
+    else void this.end(item);
+  }
+
+  private drop(item: Open): void {
+    const at = this.open.indexOf(item);
+    if (at >= 0) this.open.splice(at, 1);
+    void this.end(item);
+  }
+
+  private async end(item: Open): Promise<void> {
+    if (item.over) return;
+    item.over = true;
+    clearTimeout(item.timer);
+    const session = await item.session.catch(() => undefined);
+    await session?.close?.().catch(() => undefined);
+  }
+}
+
+/** What a job and the option `return` ask for; undefined when nothing. */
+export function returnerWish(job: Dict, always: unknown): ReturnerWish | undefined {
+  const names = returnerNames(dictGet(job, 'ret'), always);
+  if (names.length === 0) return undefined;
+  return { names, ...jobOptions(dictGet(job, 'ret_config'), dictGet(job, 'ret_kwargs')) };
+}
+
+/** The names in `--return a,b`, the job's field `ret` and the option `return`, each once. */
+export function returnerNames(...given: readonly unknown[]): string[] {
+  const names = given.flatMap((value) => (Array.isArray(value) ? value : [value]));
+  const words = names.flatMap((value) => (typeof value === 'string' ? value.split(',') : []));
+  return [...new Set(words.map((word) => word.trim()).filter((word) => word !== ''))];
+}

@@ -1,0 +1,121 @@
+// The daemon's side of returners: one process that loads their libraries, started for the first result, ended when idle.
+import { type ChildProcess, fork } from 'node:child_process';
+import { newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+import type { ExtensionLog } from '../../../extend/sdk/index.ts';
+import { type FromJobProcess, packValue, type ToJobProcess, unpackValue } from '../job-messages.ts';
+import type { WorkerData } from '../job-worker.ts';
+import type { ReturnerProblem, ReturnerWish } from './sessions.ts';
+
+export interface ReturnerWorkerOptions {
+  /** The program of job processes. */
+  readonly entry: string;
+  readonly log: ExtensionLog;
+  readonly idleMs: number;
+}
+
+interface Waiting {
+  readonly child: ChildProcess;
+  readonly names: readonly string[];
+  resolve(problems: ReturnerProblem[]): void;
+}
+
+export class ReturnerWorker {
+  private readonly options: ReturnerWorkerOptions;
+  private child: ChildProcess | undefined;
+  private dataVersion = '';
+  private readonly waiting = new Map<number, Waiting>();
+  private last = 0;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(options: ReturnerWorkerOptions) {
+    this.options = options;
+  }
+
+  /** Hands a result to returners; what they could not do. Never rejects. */
+  save(data: WorkerData, wish: ReturnerWish, load: PlainDict): Promise<ReturnerProblem[]> {
+    clearTimeout(this.timer);
+    const child = this.child ?? this.start();
+    this.child = child;
+    if (this.dataVersion !== data.version) {
+      this.dataVersion = data.version;
+      this.send({ t: 'data', id: data.id, sdkUrl: data.sdkUrl, body: data.body });
+    }
+    const n = ++this.last;
+    return new Promise((resolve) => {
+      this.waiting.set(n, { child, names: wish.names, resolve });
+      const wished = newDict(Object.entries(wish as unknown as Record<string, Value>));
+      this.send({ t: 'keep', n, body: packValue({ wish: wished, load }) });
+    });
+  }
+
+  /** The user's own returners changed: the next result is for a new process. */
+  recycle(): void {
+    const { child } = this;
+    clearTimeout(this.timer);
+    this.child = undefined;
+    this.dataVersion = '';
+    if (!child?.connected) return;
+    child.send({ t: 'end' } satisfies ToJobProcess, () => undefined);
+    child.channel?.unref();
+    child.unref();
+  }
+
+  /** The daemon ends. Results that are under way are finished without it. */
+  stop(): void {
+    const { child } = this;
+    clearTimeout(this.timer);
+    this.child = undefined;
+    if (!child) return;
+    if (child.connected) child.disconnect();
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+    child.unref();
+    this.failAll(child, 'the minion stopped');
+  }
+
+  private start(): ChildProcess {
+    // A session of its own, so that the end of the daemon does not take it along.
+    const child = fork(this.options.entry, [], {
+      detached: true,
+      serialization: 'advanced',
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      execArgv: [],
+    });
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on('data', (piece: Buffer) => this.options.log.info(piece.toString().trimEnd(), { pid: child.pid }));
+    }
+    child.on('message', (message) => this.receive(message as FromJobProcess));
+    child.on('error', (error) => this.failAll(child, error.message));
+    child.on('exit', (code, signal) => this.failAll(child, `its process ended (${signal ?? code})`));
+    return child;
+  }
+
+  private send(message: ToJobProcess): void {
+    const { child } = this;
+    child?.send(message, (error) => {
+      if (error) this.failAll(child, error.message);
+    });
+  }
+
+  private receive(message: FromJobProcess): void {
+    if (message.t === 'log') this.options.log[message.level]?.(message.message, message.fields);
+    if (message.t !== 'kept') return;
+    const request = this.waiting.get(message.n);
+    this.waiting.delete(message.n);
+    request?.resolve(unpackValue(message.body) as unknown as ReturnerProblem[]);
+    if (this.waiting.size > 0 || !this.child) return;
+    this.timer = setTimeout(() => this.recycle(), this.options.idleMs).unref();
+  }
+
+  private failAll(child: ChildProcess, error: string): void {
+    if (this.child === child) {
+      this.child = undefined;
+      this.dataVersion = '';
+    }
+    for (const [n, item] of this.waiting) {
+      if (item.child !== child) continue;
+      this.waiting.delete(n);
+      item.resolve(item.names.map((returner) => ({ returner, error })));
+    }
+  }
+}

@@ -1,0 +1,151 @@
+// Elasticsearch and OpenSearch over HTTP: documents, indices with Salt's aliases, searches.
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { dictGet, isDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+import { HaliteError } from '../../../base/errors/index.ts';
+import { basicAuth, type HttpAnswer, type HttpCall, type HttpTls, httpCall, joinUrl } from '../support/http.ts';
+import { jsonDict, plainDict } from '../support/loads.ts';
+
+export interface ElasticSettings {
+  readonly hosts: readonly string[];
+  readonly use_ssl: boolean;
+  readonly tls: HttpTls;
+  readonly username: string | null;
+  readonly password: string | null;
+  readonly timeoutMs: number;
+  readonly shards: number;
+  readonly replicas: number;
+  readonly signal: AbortSignal;
+}
+
+export interface ElasticDocument {
+  readonly index: string;
+  /** Servers before version 7 want one. */
+  readonly type: string;
+  readonly id: string;
+  /** JSON. */
+  readonly body: string;
+}
+
+export interface Elastic {
+  /** Makes an index `<name>-v1` and the alias `<name>`, when there is nothing of that name. */
+  ensureIndex(name: string): Promise<void>;
+  /** Stores documents; one of the same name is replaced. */
+  store(documents: readonly ElasticDocument[]): Promise<void>;
+  read(index: string, type: string, id: string): Promise<PlainDict | undefined>;
+  /** The answer to a search; undefined when there is no such index or field. */
+  search(index: string, body: string): Promise<PlainDict | undefined>;
+}
+
+type Ask = (call: Omit<HttpCall, 'service' | 'url'>, path: string) => Promise<HttpAnswer>;
+
+/** Asks the servers one after the other until one can be reached. */
+function asker(settings: ElasticSettings): Ask {
+  const { username, password } = settings;
+  const addresses = settings.hosts.map((host) =>
+    /^https?:\/\//.test(host) ? host : `${settings.use_ssl ? 'https' : 'http'}://${host}`,
+  );
+  const headers: Record<string, string> = username && password ? { authorization: basicAuth(username, password) } : {};
+  let best = 0;
+  return async (call, path) => {
+    for (let i = 0; ; i++) {
+      const at = (best + i) % addresses.length;
+      try {
+        const answer = await httpCall({
+          service: 'elasticsearch',
+          url: joinUrl(addresses[at] ?? '', path),
+          tls: settings.tls,
+          timeoutMs: settings.timeoutMs,
+          secrets: [password],
+          signal: settings.signal,
+          ...call,
+          headers: { ...headers, ...call.headers },
+        });
+        best = at;
+        return answer;
+      } catch (error) {
+        const away = error instanceof HaliteError && error.code === 'store.unavailable';
+        if (!away || i + 1 >= addresses.length) throw error;
+      }
+    }
+  };
+}
+
+export function elastic(settings: ElasticSettings): Elastic {
+  const ask = asker(settings);
+  const known = new Set<string>();
+  const typed = rememberSuccess(() => hasTypes(ask));
+  const pathOf = async ({ index, type, id }: Omit<ElasticDocument, 'body'>): Promise<string> =>
+    `${encodeURIComponent(index)}/${encodeURIComponent((await typed()) ? type : '_doc')}/${encodeURIComponent(id)}`;
+  return {
+    async ensureIndex(name) {
+      if (known.has(name)) return;
+      await makeIndex(ask, name, settings);
+      known.add(name);
+    },
+    async store(documents) {
+      const [first] = documents;
+      if (first === undefined) return;
+      if (documents.length === 1) await ask({ method: 'PUT', json: first.body }, await pathOf(first));
+      else await bulk(ask, documents, await typed());
+    },
+    async read(index, type, id) {
+      const answer = await ask({ accept: [404] }, await pathOf({ index, type, id }));
+      return answer.status === 404 ? undefined : plainDict(jsonDict(answer.text)?.['_source']);
+    },
+    async search(index, body) {
+      const path = `${encodeURIComponent(index)}/_search?ignore_unavailable=true&allow_no_indices=true`;
+      const answer = await ask({ json: body, accept: [400, 404] }, path);
+      return answer.status < 300 ? jsonDict(answer.text) : undefined;
+    },
+  };
+}
+
+/** Types of documents went away with version 7; OpenSearch never had them. */
+async function hasTypes(ask: Ask): Promise<boolean> {
+  const version = jsonDict((await ask({}, '')).text)?.['version'];
+  if (!isDict(version) || dictGet(version, 'distribution') === 'opensearch') return false;
+  return Number.parseInt(pyStr(dictGet(version, 'number')), 10) < 7;
+}
+
+async function makeIndex(ask: Ask, name: string, { shards, replicas }: ElasticSettings): Promise<void> {
+  const index = encodeURIComponent(name);
+  if ((await ask({ method: 'HEAD', accept: [404] }, index)).status !== 404) return;
+  const json = JSON.stringify({ settings: { number_of_shards: shards, number_of_replicas: replicas } });
+  const made = await ask({ method: 'PUT', json, accept: [400] }, `${index}-v1`);
+  if (made.status === 400 && !/already_exists/.test(made.text)) {
+    throw new HaliteError('call.failed', `elasticsearch makes no index ${name}: ${made.text.slice(0, 200)}`);
+  }
+  await ask({ method: 'PUT' }, `${index}-v1/_alias/${index}`);
+}
+
+/** Many documents in one request, two lines each. */
+async function bulk(ask: Ask, documents: readonly ElasticDocument[], typed: boolean): Promise<void> {
+  const lines = documents.flatMap(({ index, type, id, body }) => [
+    JSON.stringify({ index: { _index: index, ...(typed ? { _type: type } : {}), _id: id } }),
+    body,
+  ]);
+  const body = `${lines.join('\n')}\n`;
+  const answer = await ask({ method: 'POST', body, headers: { 'content-type': 'application/x-ndjson' } }, '_bulk');
+  const result = jsonDict(answer.text);
+  if (result?.['errors'] !== true) return;
+  const reason = /"reason"\s*:\s*"([^"]*)"/.exec(answer.text)?.[1] ?? 'no reason given';
+  throw new HaliteError('call.failed', `elasticsearch refused documents: ${reason}`);
+}
+
+function rememberSuccess<T>(work: () => Promise<T>): () => Promise<T> {
+  let done: Promise<T> | undefined;
+  return () => {
+    done ??= work().catch((error: unknown) => {
+      done = undefined;
+      throw error;
+    });
+    return done;
+  };
+}
+
+/** The documents of an answer. */
+export function hitsOf(answer: PlainDict | undefined): PlainDict[] {
+  const outer = plainDict(answer?.['hits'])?.['hits'];
+  const hits: Value[] = Array.isArray(outer) ? outer : [];
+  return hits.map((hit) => plainDict(plainDict(hit)?.['_source'])).filter((source) => source !== undefined);
+}

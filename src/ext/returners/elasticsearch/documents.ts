@@ -1,0 +1,114 @@
+// Results as documents of Elasticsearch: Salt's fields, names of indices, and treatment of states.
+import { pyStr } from '../../../base/codec/python/index.ts';
+import {
+  asNumber,
+  dictEntries,
+  dictGet,
+  dictOf,
+  isDict,
+  newDict,
+  type PlainDict,
+  type Value,
+} from '../../../base/codec/value.ts';
+import { arrivalMillis, keysOf } from '../support/loads.ts';
+
+export interface DocumentRules {
+  readonly index_date: boolean;
+  readonly states_count: boolean;
+  readonly states_order_output: boolean;
+  readonly states_single_index: boolean;
+}
+
+const stateFunctions = new Set(['state.apply', 'state.highstate', 'state.sls']);
+
+/** `-2026.11.29` behind names of indices that begin anew each day. */
+export function dated(index: string, wanted: boolean, now = new Date()): string {
+  if (!wanted) return index;
+  const two = (number: number): string => String(number).padStart(2, '0');
+  return `${index}-${now.getFullYear()}.${two(now.getMonth() + 1)}.${two(now.getDate())}`;
+}
+
+/** Dots in names would be paths: they become underscores, and the name as it was is kept beside. */
+export function convertKeys(value: Value): Value {
+  if (Array.isArray(value)) return value.map(convertKeys);
+  if (!isDict(value)) return value;
+  const entries: [Value, Value][] = [];
+  for (const [key, item] of dictEntries(value)) {
+    const name = pyStr(key);
+    if (name.includes('.')) entries.push(['_orig_key', name]);
+    entries.push([name.replaceAll('.', '_'), convertKeys(item)]);
+  }
+  return dictOf(entries);
+}
+
+/** The way back, as far as it is known: of several names in one place only the last was kept. */
+export function restoreKeys(value: Value): Value {
+  if (Array.isArray(value)) return value.map(restoreKeys);
+  if (!isDict(value)) return value;
+  const original = dictGet(value, '_orig_key');
+  const written = typeof original === 'string' ? original.replaceAll('.', '_') : undefined;
+  const entries = dictEntries(value).filter(([key]) => key !== '_orig_key' || written === undefined);
+  return dictOf(entries.map(([key, item]) => [key === written ? original! : key, restoreKeys(item)] as const));
+}
+
+/** Names of states with their place in front, and `_func` inside. */
+function ordered(returned: Value): Value {
+  if (!isDict(returned)) return returned;
+  const entries = dictEntries(returned);
+  const width = String(entries.length).length;
+  return dictOf(
+    entries.map(([key, data]) => {
+      const uid = pyStr(key);
+      if (/^\d/.test(uid) || !isDict(data)) return [key, data] as const;
+      const parts = uid.split('_|-');
+      const place = pyStr(dictGet(data, '__run_num__') ?? 0).padStart(width, '0');
+      const func = `${parts[0]}.${parts.at(-1)}`;
+      return [`${place}_|-${uid}`, dictOf([...dictEntries(data), ['_func', func]])] as const;
+    }),
+  );
+}
+
+function countsOf(returned: Value): PlainDict {
+  const states = isDict(returned) ? dictEntries(returned).map(([, data]) => data) : [];
+  const failed = states.filter((data) => isDict(data) && dictGet(data, 'result') === false).length;
+  return newDict([
+    ['succeeded', states.length - failed],
+    ['failed', failed],
+  ]);
+}
+
+/** The index and the document of a result. */
+export function documentOf(ret: PlainDict, rules: DocumentRules): { index: string; document: PlainDict } {
+  const { id, jid, fun } = keysOf(ret);
+  const isState = stateFunctions.has(fun);
+  const name = rules.states_single_index && isState ? 'state_apply' : fun.replaceAll('.', '_').toLowerCase();
+  let index = dated(`salt-${name}`, rules.index_date);
+  let returned = ret['return'] ?? null;
+  if (isState && isDict(returned) && rules.states_order_output) {
+    index = `${index}-ordered`;
+    returned = ordered(returned);
+    // Errors of states are lists; beside dicts of other documents that would be refused.
+  } else if (isState && !isDict(returned)) returned = newDict([['return', returned]]);
+  const retcode = asNumber(ret['retcode']) ?? 1;
+  const document = newDict([
+    ['@timestamp', new Date(arrivalMillis(ret)).toISOString().replace('Z', '000+00:00')],
+    ['success', retcode === 0],
+    ['retcode', retcode],
+    ['minion', id],
+    ['fun', fun],
+    ['jid', jid],
+    ['counts', isState && rules.states_count ? countsOf(returned) : newDict()],
+    ['data', convertKeys(returned)],
+  ]);
+  return { index, document };
+}
+
+/** A return load from a document. */
+export function loadOf(document: PlainDict): PlainDict {
+  const entries: [string, Value][] = [
+    ['id', document['minion'] ?? ''],
+    ...(['jid', 'fun', 'retcode', 'success'] as const).map((name): [string, Value] => [name, document[name] ?? null]),
+    ['return', restoreKeys(document['data'] ?? null)],
+  ];
+  return newDict(entries);
+}

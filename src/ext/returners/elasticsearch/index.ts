@@ -1,0 +1,152 @@
+// Returner `elasticsearch`: results, jobs and events as documents, in Salt's indices.
+import { defineReturner, type JobCache, newDict, type PlainDict, p } from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { contentId, keysOf, plainDict, textList, toJson } from '../support/loads.ts';
+import { type Elastic, type ElasticDocument, elastic, hitsOf } from './client.ts';
+import { dated, documentOf, loadOf } from './documents.ts';
+
+const options = {
+  host: p.any({ default: null, doc: 'The server, when there is one only.' }),
+  hosts: p.any({ default: ['127.0.0.1:9200'], doc: 'Servers, tried one after the other.' }),
+  use_ssl: p.bool({ default: false, doc: 'Encrypt the connection.' }),
+  ca_certs: p.path({ default: null, doc: 'File of the certificate authority.' }),
+  verify_certs: p.bool({ default: true, doc: "Check the server's certificate." }),
+  username: p.string({ default: null, doc: 'User.' }),
+  password: p.string({ default: null, doc: 'Password.' }),
+  timeout: p.float({ default: 10, doc: 'Seconds to wait for an answer.' }),
+  debug_returner_payload: p.bool({ default: false, doc: 'Log every document at level debug.' }),
+  doc_type: p.string({ default: 'default', doc: 'Type of results, for servers before version 7.' }),
+  functions_blacklist: p.any({ default: [], doc: 'Functions whose results are not kept.' }),
+  index_date: p.bool({ default: false, doc: 'A new index each day: `<index>-2026.11.29`.' }),
+  master_event_index: p.string({ default: 'salt-master-event-cache', doc: 'Index of events.' }),
+  master_event_doc_type: p.string({ default: 'default', doc: 'Type of events, for servers before version 7.' }),
+  master_job_cache_index: p.string({ default: 'salt-master-job-cache', doc: 'Index of jobs.' }),
+  master_job_cache_doc_type: p.string({ default: 'default', doc: 'Type of jobs, for servers before version 7.' }),
+  number_of_shards: p.int({ default: 1, doc: 'Shards of an index that is made.' }),
+  number_of_replicas: p.int({ default: 0, doc: 'Replicas of an index that is made.' }),
+  states_count: p.bool({ default: false, doc: 'Count states that succeeded and failed.' }),
+  states_order_output: p.bool({
+    default: false,
+    doc: 'Begin names of states with their place, in an index `<index>-ordered`.',
+  }),
+  states_single_index: p.bool({ default: false, doc: 'Keep results of all state functions in `salt-state_apply`.' }),
+};
+
+/** A search gives no more than this many at once. */
+const most = 10_000;
+
+interface Places {
+  readonly jobs: string;
+  readonly jobType: string;
+  /** Every index of results. */
+  readonly results: string;
+}
+
+function jobCacheOf(server: Elastic, { jobs, jobType, results }: Places): JobCache {
+  const find = async (index: string, query: object): Promise<PlainDict[]> =>
+    hitsOf(await server.search(index, JSON.stringify({ size: most, ...query })));
+  const newestLast = { sort: [{ '@timestamp': { order: 'asc', unmapped_type: 'date' } }] };
+  const newestFirst = { sort: [{ '@timestamp': { order: 'desc', unmapped_type: 'date' } }] };
+  const minionsIn = async (field: string): Promise<string[]> => {
+    const body = { size: 0, aggs: { minions: { terms: { field, size: most } } } };
+    const answer = await server.search(results, JSON.stringify(body));
+    const buckets = plainDict(plainDict(answer?.['aggregations'])?.['minions'])?.['buckets'];
+    return Array.isArray(buckets) ? buckets.map((bucket) => pyStr(plainDict(bucket)?.['key'])) : [];
+  };
+  return {
+    async saveLoad(jid, load) {
+      await server.ensureIndex(jobs);
+      const body = toJson(
+        newDict([
+          ['jid', jid],
+          ['load', load],
+        ]),
+      );
+      await server.store([{ index: jobs, type: jobType, id: jid, body }]);
+    },
+    load: async (jid) => plainDict((await server.read(jobs, jobType, jid))?.['load']),
+    async returns(jid) {
+      const found = await find(results, { query: { match: { jid } }, ...newestLast });
+      return new Map(found.map((document) => [pyStr(document['minion']), loadOf(document)]));
+    },
+    async lastOf(fun) {
+      const index = `salt-${fun.replaceAll('.', '_').toLowerCase()}*,salt-state_apply*`;
+      const found = await find(index, { query: { match_phrase: { fun } }, ...newestFirst });
+      const last = new Map<string, PlainDict>();
+      for (const document of found) {
+        const id = pyStr(document['minion']);
+        if (document['fun'] === fun && !last.has(id)) last.set(id, loadOf(document));
+      }
+      return last;
+    },
+    async jids() {
+      const found = await find(jobs, { query: { match_all: {} } });
+      return new Map(found.map((document) => [pyStr(document['jid']), plainDict(document['load']) ?? newDict()]));
+    },
+    async minions() {
+      // How the field is indexed depends on whether somebody has made a template.
+      const found = await minionsIn('minion.keyword');
+      return found.length > 0 ? found : minionsIn('minion');
+    },
+  };
+}
+
+export default defineReturner({
+  name: 'elasticsearch',
+  doc:
+    'Keeps results in Elasticsearch or OpenSearch, in an index per function (`salt-test_ping`), events in ' +
+    '`salt-master-event-cache` and jobs in `salt-master-job-cache`. Indices are made as `<index>-v1` with an alias.',
+  keeps: ['jobs', 'events'],
+  options,
+  open(given, ctx) {
+    const hosts = textList(given.host).length > 0 ? textList(given.host) : textList(given.hosts);
+    const server = elastic({
+      ...given,
+      hosts,
+      tls: { verify: given.verify_certs, ca: given.ca_certs },
+      timeoutMs: given.timeout * 1000,
+      shards: given.number_of_shards,
+      replicas: given.number_of_replicas,
+      signal: ctx.signal,
+    });
+    const unwanted = new Set(textList(given.functions_blacklist));
+    const saveMany = async (rets: readonly PlainDict[]): Promise<void> => {
+      const documents: ElasticDocument[] = [];
+      for (const ret of rets) {
+        const { id, jid, fun } = keysOf(ret);
+        if (unwanted.has(fun) || ret['return'] === null || ret['return'] === undefined) continue;
+        const { index, document } = documentOf(ret, given);
+        await server.ensureIndex(index);
+        const body = toJson(document);
+        if (given.debug_returner_payload) ctx.log.debug('elasticsearch payload', { body });
+        // Named after job and minion: written twice, it is one document.
+        documents.push({ index, type: given.doc_type, id: `${jid}-${id}`, body });
+      }
+      await server.store(documents);
+    };
+    return {
+      save: (ret) => saveMany([ret]),
+      saveMany,
+      async saveEvents(events) {
+        const index = dated(given.master_event_index, given.index_date);
+        await server.ensureIndex(index);
+        const bodies = events.map(({ tag, data }) =>
+          toJson(
+            newDict([
+              ['tag', tag],
+              ['data', data],
+            ]),
+          ),
+        );
+        await server.store(
+          bodies.map((body) => ({ index, type: given.master_event_doc_type, id: contentId(body), body })),
+        );
+      },
+      jobCache: jobCacheOf(server, {
+        jobs: given.master_job_cache_index,
+        jobType: given.master_job_cache_doc_type,
+        results: `salt-*,-${given.master_job_cache_index}*,-${given.master_event_index}*`,
+      }),
+    };
+  },
+});

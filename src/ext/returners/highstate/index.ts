@@ -1,0 +1,81 @@
+// Returner `highstate`: a report about a run of states, by mail or in a file.
+import { defineReturner, p, type Value } from 'halite/sdk';
+import { dumpYaml } from '../../../base/codec/yaml/index.ts';
+import { HaliteError } from '../../../base/errors/index.ts';
+import { sprinkle, textList, toJson } from '../support/loads.ts';
+import { mailHost, sendMail } from '../support/mail.ts';
+import { htmlReport } from './html.ts';
+import { reportOf } from './report.ts';
+
+const formats: Readonly<Record<string, (rows: Value[]) => string>> = {
+  html: htmlReport,
+  json: toJson,
+  yaml: (rows) => dumpYaml(rows, { flow: false }),
+};
+
+/** Not through a link: the usual place is a folder where everybody may put one. */
+async function writeReport(file: string, text: string): Promise<void> {
+  const { constants, promises } = await import('node:fs');
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
+  await promises.writeFile(file, text, { flag: flags, mode: 0o644 }).catch((error: NodeJS.ErrnoException) => {
+    const why = error.code === 'ELOOP' ? 'it is a symbolic link' : error.code;
+    throw new HaliteError('store.unavailable', `The report ${file} cannot be written: ${why}`);
+  });
+}
+
+export default defineReturner({
+  name: 'highstate',
+  doc:
+    'Reports on runs of states, as HTML, JSON or YAML, by mail or into a file: numbers, the job, and every state with ' +
+    'its changes. Other results are passed over.',
+  options: {
+    report_everything: p.bool({ default: false, doc: 'Report also when nothing changed and nothing failed.' }),
+    report_changes: p.bool({ default: true, doc: 'Report when something changed.' }),
+    report_failures: p.bool({ default: true, doc: 'Report when something failed.' }),
+    report_format: p.string({ default: 'yaml', doc: '`html`, `json` or `yaml`.' }),
+    report_delivery: p.string({ default: 'file', doc: '`file`, or `smtp` for mail.' }),
+    failure_function: p.string({ default: null, doc: 'Understood, not run: a returner calls no functions here.' }),
+    success_function: p.string({ default: null, doc: 'The same.' }),
+    file_output: p.string({
+      default: '/tmp/test.rpt',
+      doc: 'The file; grains in braces are filled in: `/srv/{id}.html`.',
+    }),
+    smtp_server: p.string({ default: 'localhost', doc: 'The mail server, with `:port` when it is not 25.' }),
+    smtp_sender: p.string({ default: '', doc: 'The address of the sender.' }),
+    smtp_recipients: p.any({ default: '', doc: 'The addresses of those who get it, with commas between.' }),
+    smtp_success_subject: p.string({
+      default: 'Installation success',
+      doc: 'Subject; grains in braces are filled in.',
+    }),
+    smtp_failure_subject: p.string({ default: 'Installation failure', doc: 'Subject when something failed.' }),
+  },
+  open(given, ctx) {
+    const format = formats[given.report_format];
+    if (!format)
+      throw new HaliteError(
+        'config.value',
+        `highstate.report_format is html, json or yaml, not ${given.report_format}`,
+      );
+    const asked = given.failure_function ?? given.success_function;
+    if (asked !== null) ctx.log.warn(`The report of highstate has no part 'extra': ${asked} is not run`);
+    const grains = { ...ctx.grains, id: ctx.grains['id'] ?? ctx.id };
+    const mail = (text: string, failed: number): Promise<void> => {
+      const subject = sprinkle(failed > 0 ? given.smtp_failure_subject : given.smtp_success_subject, grains);
+      const server = { ...mailHost(given.smtp_server), tls: false, verify: true, username: null, password: null };
+      const to = textList(given.smtp_recipients);
+      return sendMail(server, { from: given.smtp_sender, to, subject, text, kind: given.report_format });
+    };
+    return {
+      async save(ret) {
+        const report = reportOf(ret);
+        if (!report) return;
+        const { rows, failed, changed } = report;
+        const wanted = (given.report_changes && changed > 0) || (given.report_failures && failed > 0);
+        if (!given.report_everything && !wanted) return;
+        const text = format(rows);
+        if (given.report_delivery === 'file') await writeReport(sprinkle(given.file_output, grains), text);
+        else await mail(text, failed);
+      },
+    };
+  },
+});

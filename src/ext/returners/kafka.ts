@@ -1,0 +1,68 @@
+// Returner `kafka`: results and events as messages of a topic of Kafka.
+import { defineReturner, newDict, type PlainDict, p } from 'halite/sdk';
+import { pyStr } from '../../base/codec/python/index.ts';
+import { HaliteError, messageOf } from '../../base/errors/index.ts';
+import { contentId, textList, toJson } from './support/loads.ts';
+
+export interface KafkaMessage {
+  readonly key: string;
+  readonly value: string;
+}
+
+/** As Salt's: the load as JSON, under the load as Python prints it. */
+export const returnMessage = (ret: PlainDict): KafkaMessage => ({ key: pyStr(ret), value: toJson(ret) });
+
+function eventMessage(tag: string, data: PlainDict): KafkaMessage {
+  const value = toJson(
+    newDict([
+      ['tag', tag],
+      ['data', data],
+    ]),
+  );
+  return { key: contentId(value), value };
+}
+
+export default defineReturner({
+  name: 'kafka',
+  optionPrefix: 'returner.kafka',
+  doc: 'Sends every result, or every event as `{"tag": …, "data": …}`, as a message of a topic of Kafka.',
+  keeps: ['events'],
+  options: {
+    bootstrap: p.any({ doc: 'Brokers: `["server1:9092", "server2:9092"]`.' }),
+    topic: p.string({ doc: 'The topic.' }),
+    ssl: p.bool({ default: false, doc: 'Encrypt the connection.' }),
+  },
+  async open({ bootstrap, topic, ssl }) {
+    const brokers = textList(bootstrap);
+    if (brokers.length === 0) throw new HaliteError('config.value', 'returner.kafka.bootstrap names no brokers');
+    const { Kafka, logLevel, Partitioners } = await import('kafkajs');
+    const kafka = new Kafka({
+      clientId: 'halite',
+      brokers,
+      ssl,
+      connectionTimeout: 10_000,
+      requestTimeout: 20_000,
+      retry: { retries: 2 },
+      // What goes wrong is thrown; the library would print it besides.
+      logLevel: logLevel.NOTHING,
+    });
+    const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
+    const away = (error: unknown): never => {
+      const refused = (error as { retriable?: boolean }).retriable === false;
+      throw new HaliteError(
+        refused ? 'call.failed' : 'store.unavailable',
+        `kafka at ${brokers.join(', ')}: ${messageOf(error)}`,
+      );
+    };
+    await producer.connect().catch(away);
+    const send = async (messages: KafkaMessage[]): Promise<void> => {
+      if (messages.length > 0) await producer.send({ topic, messages }).catch(away);
+    };
+    return {
+      save: (ret) => send([returnMessage(ret)]),
+      saveMany: (rets) => send(rets.map(returnMessage)),
+      saveEvents: (events) => send(events.map(({ tag, data }) => eventMessage(tag, data))),
+      close: () => producer.disconnect(),
+    };
+  },
+});

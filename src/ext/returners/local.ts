@@ -1,0 +1,18 @@
+// Returner `local`: prints results and events, to see that they arrive.
+import { defineReturner, type Value } from 'halite/sdk';
+import { pyStr } from '../../base/codec/python/index.ts';
+
+export default defineReturner({
+  name: 'local',
+  doc: 'Prints results and events to the console (a daemon: to its log), to try returners out.',
+  keeps: ['events'],
+  options: {},
+  open() {
+    const print = (value: Value) =>
+      new Promise<void>((resolve) => void process.stdout.write(`${pyStr(value)}\n`, () => resolve()));
+    return {
+      save: print,
+      saveEvents: (events) => print(events.map(({ tag, data }) => ({ tag, data }))),
+    };
+  },
+});

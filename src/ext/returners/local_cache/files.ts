@@ -1,0 +1,64 @@
+// The files of Salt's local job cache: `jobs/<2 digits>/<rest of the hash>/…`, msgpack inside.
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { pack, unpack } from '../../../base/codec/msgpack/index.ts';
+import type { Value } from '../../../base/codec/value.ts';
+
+const isMissing = (error: unknown): boolean =>
+  ['ENOENT', 'ENOTDIR'].includes(String((error as NodeJS.ErrnoException).code));
+
+/** Names in a folder; none when there is no such folder. */
+export async function namesIn(folder: string): Promise<string[]> {
+  return readdir(folder).catch((error: unknown) => {
+    if (isMissing(error)) return [];
+    throw error;
+  });
+}
+
+export async function exists(file: string): Promise<boolean> {
+  return stat(file).then(
+    () => true,
+    (error: unknown) => {
+      if (isMissing(error)) return false;
+      throw error;
+    },
+  );
+}
+
+let counter = 0;
+
+/** Whoever reads sees the whole file or none. */
+export async function writeWhole(file: string, body: Uint8Array | string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  const temporary = join(dirname(file), `.tmp-${process.pid}-${++counter}`);
+  try {
+    await writeFile(temporary, body, { mode: 0o600 });
+    await rename(temporary, file);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+export const writeValue = (file: string, value: Value): Promise<void> => writeWhole(file, pack(value, { bin: true }));
+
+/** The value in a file; undefined when it is not there or damaged. */
+export async function readValue(file: string): Promise<Value | undefined> {
+  const body = await readFile(file).catch((error: unknown) => {
+    if (isMissing(error)) return undefined;
+    throw error;
+  });
+  if (!body) return undefined;
+  try {
+    return unpack(body, { maxDepth: 480, maxBytes: 1 << 30, maxItems: 1 << 27 });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Every folder of a job. */
+export async function* jobFolders(root: string): AsyncGenerator<string> {
+  for (const top of await namesIn(root)) {
+    for (const rest of await namesIn(join(root, top))) yield join(root, top, rest);
+  }
+}

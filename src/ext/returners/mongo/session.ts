@@ -1,0 +1,135 @@
+// A session with MongoDB: Salt's collections `saltReturns`, `jobs` and `events`.
+
+import type { JobCache, PlainDict, ReturnerSession } from 'halite/sdk';
+import type { Db, MongoClient } from 'mongodb';
+import { HaliteError, messageOf } from '../../../base/errors/index.ts';
+import { hostPort } from '../support/http.ts';
+import { type Document, eventDocument, jobDocument, jobOf, loadOf, returnDocument } from './documents.ts';
+
+export interface MongoSettings {
+  readonly host: string | null;
+  readonly port: number;
+  readonly db: string;
+  readonly user: string | null;
+  readonly password: string | null;
+  readonly indexes: boolean;
+  readonly uri: string | null;
+  /** The database that knows the user. */
+  readonly authSource: string;
+}
+
+const timeoutMs = 10_000;
+
+async function connect(settings: MongoSettings): Promise<{ client: MongoClient; place: string }> {
+  const { MongoClient } = await import('mongodb');
+  const { host, port, user, password, uri } = settings;
+  if (uri !== null && host !== null) {
+    throw new HaliteError('config.value', 'The mongo returner wants mongo.uri or mongo.host, not both');
+  }
+  // Only the hosts: the address may hold a password.
+  const place =
+    uri === null ? hostPort(host ?? 'salt', port) : (/^[\w+]+:\/\/(?:[^@/]*@)?([^/?]*)/.exec(uri)?.[1] ?? '?');
+  const common = { serverSelectionTimeoutMS: timeoutMs, connectTimeoutMS: timeoutMs, socketTimeoutMS: 30_000 };
+  const auth = user && password ? { auth: { username: user, password }, authSource: settings.authSource } : {};
+  try {
+    const address = uri ?? `mongodb://${hostPort(host ?? 'salt', port)}/`;
+    return { client: new MongoClient(address, uri === null ? { ...common, ...auth } : common), place };
+  } catch {
+    // The driver's own words repeat the address, with the password.
+    throw new HaliteError('config.value', 'mongo.uri is no address of MongoDB');
+  }
+}
+
+/** Once, and again when it failed. */
+async function makeIndexes(db: Db): Promise<void> {
+  await db.collection('saltReturns').createIndex('minion');
+  await db.collection('saltReturns').createIndex('jid');
+  await db.collection('jobs').createIndex('jid');
+  await db.collection('events').createIndex('tag');
+}
+
+type Guarded = <T>(work: (db: Db) => Promise<T>) => Promise<T>;
+
+export async function mongoSession(settings: MongoSettings): Promise<ReturnerSession> {
+  const { client, place } = await connect(settings);
+  const db = settings.uri === null ? client.db(settings.db) : client.db();
+  let ready = !settings.indexes;
+  const guarded: Guarded = async (work) => {
+    try {
+      if (!ready) await makeIndexes(db);
+      ready = true;
+      return await work(db);
+    } catch (error) {
+      const own = messageOf(error);
+      const why = settings.password ? own.replaceAll(settings.password, '***') : own;
+      const away = error instanceof Error && /^Mongo(?:Network|ServerSelection|Topology)/.test(error.name);
+      throw new HaliteError(away ? 'store.unavailable' : 'call.failed', `mongodb at ${place}: ${why}`);
+    }
+  };
+  const saveMany = (rets: readonly PlainDict[]): Promise<void> =>
+    guarded((at) =>
+      replaceAll(
+        at,
+        'saltReturns',
+        rets.map(returnDocument).map((document) => [{ jid: document['jid'], minion: document['minion'] }, document]),
+      ),
+    );
+  return {
+    save: (ret) => saveMany([ret]),
+    saveMany,
+    saveEvents: (events) =>
+      guarded((at) =>
+        replaceAll(
+          at,
+          'events',
+          events.map(({ tag, data }) => eventDocument(tag, data)).map((item) => [{ _id: item['_id'] }, item]),
+        ),
+      ),
+    jobCache: jobCacheOf(guarded),
+    close: () => client.close(),
+  };
+}
+
+/** Puts documents in the place of those they replace, or adds them: nothing is there twice. */
+async function replaceAll(
+  db: Db,
+  collection: string,
+  items: readonly (readonly [Document, Document])[],
+): Promise<void> {
+  if (items.length === 0) return;
+  const writes = items.map(([filter, replacement]) => ({ replaceOne: { filter, replacement, upsert: true } }));
+  await db.collection<Document>(collection).bulkWrite(writes, { ordered: true });
+}
+
+function jobCacheOf(guarded: Guarded): JobCache {
+  return {
+    saveLoad: (jid, load) => guarded((db) => replaceAll(db, 'jobs', [[{ jid }, jobDocument(load)]])),
+    load: (jid) =>
+      guarded(async (db) => {
+        const found = await db.collection('jobs').findOne({ jid });
+        return found ? jobOf(found) : undefined;
+      }),
+    returns: (jid) =>
+      guarded(async (db) => {
+        const found = await db.collection('saltReturns').find({ jid }).toArray();
+        return new Map(found.map((item) => [String(item['minion']), loadOf(item['full_ret'])]));
+      }),
+    lastOf: (fun) =>
+      guarded(async (db) => {
+        // Job ids sort by time.
+        const steps = [
+          { $match: { fun } },
+          { $sort: { jid: 1 } },
+          { $group: { _id: '$minion', full_ret: { $last: '$full_ret' } } },
+        ];
+        const found = await db.collection('saltReturns').aggregate(steps, { allowDiskUse: true }).toArray();
+        return new Map(found.map((item) => [String(item['_id']), loadOf(item['full_ret'])]));
+      }),
+    jids: () =>
+      guarded(async (db) => {
+        const found = await db.collection('jobs').find({}).toArray();
+        return new Map(found.map((item) => [String(item['jid']), jobOf(item)]));
+      }),
+    minions: () => guarded(async (db) => (await db.collection('saltReturns').distinct('minion')).map(String)),
+  };
+}

@@ -1,0 +1,16 @@
+// Returner `mongo_return`: Salt's first returner for MongoDB, which keeps results and logs in at the database itself.
+import { defineReturner } from 'halite/sdk';
+import { mongoOptions } from './mongo/index.ts';
+import { mongoSession } from './mongo/session.ts';
+
+export default defineReturner({
+  name: 'mongo_return',
+  optionPrefix: 'mongo',
+  doc: 'As `mongo`, with a user that the database itself knows, and without events.',
+  keeps: ['jobs'],
+  options: mongoOptions,
+  async open(given) {
+    const { saveEvents, ...session } = await mongoSession({ ...given, uri: null, authSource: given.db });
+    return session;
+  },
+});

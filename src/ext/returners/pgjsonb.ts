@@ -1,0 +1,19 @@
+// Returner `pgjsonb`: results, jobs and events in PostgreSQL, as JSONB that SQL can look into.
+import { defineReturner } from 'halite/sdk';
+import { jsonbDialect, openPostgres, postgresOptions } from './support/postgres-client.ts';
+import { tableSession } from './support/salt-tables.ts';
+
+export default defineReturner({
+  name: 'pgjsonb',
+  optionPrefix: 'returner.pgjsonb',
+  doc: 'Keeps results, jobs and events in PostgreSQL with JSONB columns, so that SQL can look into them.',
+  keeps: ['jobs', 'events'],
+  options: postgresOptions,
+  async open(options, ctx) {
+    const client = await openPostgres('pgjsonb', options);
+    return tableSession({
+      ...{ client, dialect: jsonbDialect, masterId: ctx.id },
+      archive: ctx.opts['archive_jobs'] === true,
+    });
+  },
+});

@@ -1,0 +1,88 @@
+// Returner `smtp`: every result as a mail.
+import { defineReturner, type PlainDict, p, type ReturnerContext } from 'halite/sdk';
+import { pyStr } from '../../base/codec/python/index.ts';
+import { HaliteError } from '../../base/errors/index.ts';
+import { textList } from './support/loads.ts';
+import { sendMail } from './support/mail.ts';
+import { fillTemplate } from './support/template.ts';
+
+const named = { id: 'id', fun: 'function', fun_args: 'function args', jid: 'jid', return: 'return' };
+
+/** Without a template: what a result is about; of other data, such as events, everything. */
+function standardText(ret: PlainDict): string {
+  const names: Readonly<Record<string, string>> = Object.hasOwn(ret, 'fun')
+    ? named
+    : Object.fromEntries(Object.keys(ret).map((name) => [name, name]));
+  const present = Object.entries(names).filter(([name]) => Object.hasOwn(ret, name));
+  return present.map(([name, shown]) => `${shown}: ${pyStr(ret[name])}\r\n`).join('');
+}
+
+/** The subject with the fields that belong behind it. */
+function subjectOf(subject: string, fields: readonly string[], ret: PlainDict): string {
+  const present = fields.filter((name) => Object.hasOwn(ret, name));
+  return [subject, ...present.map((name) => pyStr(ret[name]))].join(' ');
+}
+
+async function homeOf(user: string, ctx: ReturnerContext): Promise<string> {
+  const found = await ctx.exec('getent', ['passwd', user]);
+  const home = found.retcode === 0 ? found.stdout.split(':')[5] : undefined;
+  if (!home) throw new HaliteError('config.value', `smtp.gpgowner names ${user}, who has no account here`);
+  return home;
+}
+
+/** The text for the owners of keys only; a text that cannot be encrypted is not sent, the reason is. */
+async function encrypted(text: string, to: readonly string[], owner: string, ctx: ReturnerContext): Promise<string> {
+  const folder = `${await homeOf(owner, ctx)}/.gnupg`;
+  const recipients = to.flatMap((address) => ['--recipient', address]);
+  const args = ['--homedir', folder, '--batch', '--trust-model', 'always', '--armor', ...recipients, '--encrypt'];
+  const done = await ctx.exec('gpg', args, { input: text, timeoutMs: 30_000 });
+  if (done.retcode === 0) return done.stdout;
+  ctx.log.error('A mail could not be encrypted; it tells only that', { gpg: done.stderr.trim().slice(0, 300) });
+  return `Encryption failed, the return data was not sent.\r\n\r\n${done.stderr}`;
+}
+
+async function templateIn(file: string): Promise<string> {
+  const { readFile } = await import('node:fs/promises');
+  return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new HaliteError('config.missing', `The mail template ${file} cannot be read: ${error.code}`);
+  });
+}
+
+export default defineReturner({
+  name: 'smtp',
+  doc: 'Sends every result, or every event, as a mail; subject and text may be templates.',
+  keeps: ['events'],
+  options: {
+    from: p.string({ doc: 'The address of the sender.' }),
+    to: p.any({ doc: 'The addresses of those who get it, with commas between.' }),
+    host: p.string({ doc: 'Name or address of the mail server.' }),
+    port: p.int({ default: 25, doc: 'Its port.' }),
+    username: p.string({ default: null, doc: 'User, where the server asks for one.' }),
+    password: p.string({ default: null, doc: 'Password of the user.' }),
+    tls: p.bool({ default: false, doc: 'Encrypt the connection (STARTTLS).' }),
+    verify_ssl: p.bool({ default: true, doc: "Check the server's certificate." }),
+    subject: p.string({ default: 'Email from Salt', doc: 'The subject, a template.' }),
+    fields: p.any({ default: null, doc: 'Fields of the result to add to the subject, with commas between: `id,fun`.' }),
+    gpgowner: p.string({ default: null, doc: 'User whose keys (~/.gnupg) encrypt the text for those who get it.' }),
+    template: p.path({ default: null, doc: 'A file with a template for the text.' }),
+    renderer: p.string({ default: 'jinja', doc: 'The renderers of both templates.' }),
+  },
+  open(given, ctx) {
+    const to = textList(given.to);
+    if (to.length === 0) throw new HaliteError('config.value', 'The returner smtp needs the option smtp.to');
+    const save = async (ret: PlainDict): Promise<void> => {
+      const { renderer, gpgowner, template } = given;
+      const subject = await fillTemplate(ctx, subjectOf(given.subject, textList(given.fields), ret), ret, renderer);
+      const plain =
+        template === null ? standardText(ret) : await fillTemplate(ctx, await templateIn(template), ret, renderer);
+      const text = gpgowner === null ? plain : await encrypted(plain, to, gpgowner, ctx);
+      await sendMail({ ...given, verify: given.verify_ssl }, { from: given.from, to, subject, text, kind: 'plain' });
+    };
+    return {
+      save,
+      async saveEvents(events) {
+        for (const { data } of events) if (Object.keys(data).length > 0) await save(data);
+      },
+    };
+  },
+});

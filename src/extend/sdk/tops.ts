@@ -1,0 +1,31 @@
+// Assignments of states from elsewhere than top files: `master_tops` in the master's configuration.
+import type { Dict, Value } from '../../base/codec/value.ts';
+import type { ExecOptions, ExecResult, ExtensionLog } from './context.ts';
+
+/** What such a source sees. */
+export interface TopsContext {
+  /** The minion that asks. */
+  readonly minionId: string;
+  /** As the minion tells them. */
+  readonly grains: Dict;
+  /** The master's options. */
+  readonly opts: Readonly<Record<string, Value>>;
+  readonly log: ExtensionLog;
+  readonly signal: AbortSignal;
+  exec(file: string, args: readonly string[], options?: ExecOptions): Promise<ExecResult>;
+}
+
+export interface TopsSpec {
+  readonly name: string;
+  readonly doc: string;
+  /** Environment → names of state files; `settings` is what stands below the name in `master_tops`. */
+  assign(settings: Value, ctx: TopsContext): Dict | Promise<Dict>;
+}
+
+export interface Tops extends TopsSpec {
+  readonly kind: 'tops';
+}
+
+export function defineTops(spec: TopsSpec): Tops {
+  return { kind: 'tops', ...spec };
+}
