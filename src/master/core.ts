@@ -8,6 +8,9 @@ import type { JobStore } from '../store/jobs.ts';
 import type { KeyStore } from '../store/keys.ts';
 import type { DurableJobs } from './durable.ts';
 import type { Fleet } from './fleet.ts';
+import type { History } from './keep/history.ts';
+import type { Keeper } from './keep/keeper.ts';
+import type { KeepSettings } from './keep/settings.ts';
 import type { KeySignature } from './key-signature.ts';
 import type { Mine } from './mine.ts';
 import type { Publisher } from './publisher.ts';
@@ -22,6 +25,10 @@ export interface Master {
   readonly secrets: Secrets;
   readonly bus: EventBus;
   readonly store: JobStore;
+  /** Where jobs, results and events go beside the own store. */
+  readonly keeper: Keeper;
+  readonly keep: KeepSettings;
+  readonly history: History;
   readonly fleet: Fleet;
   readonly publisher: Publisher;
   readonly tracker: Tracker;

@@ -1,5 +1,5 @@
 // Runners and wheel functions: found by the loader, run in the master, announced on the bus, kept in history.
-import { dictGet, isDict, newDict, type PlainDict, type Value } from '../base/codec/value.ts';
+import { dictGet, dictSize, isDict, newDict, type PlainDict, type Value } from '../base/codec/value.ts';
 import { HaliteError, messageOf } from '../base/errors/index.ts';
 import { generateJid } from '../base/util/jid.ts';
 import { bindArguments } from '../engine/exec/bind.ts';
@@ -30,16 +30,24 @@ export interface FunctionHooks {
   readonly print?: (text: string) => void;
   readonly signal?: AbortSignal;
   readonly user?: string;
+  /** Further fields of the job: `schedule`, `metadata`. */
+  readonly extra?: PlainDict;
 }
 
 export class MasterFunctions {
   readonly #master: Master;
-  readonly #loader: Loader;
+  #loader: Loader;
+  readonly #running = new Map<string, PlainDict>();
   #services!: MasterServices;
 
   constructor(master: Master, loader: Loader) {
     this.#master = master;
     this.#loader = loader;
+  }
+
+  /** Extensions of users changed: runners and wheel modules are looked for again. */
+  reload(): void {
+    this.#loader = this.#loader.fresh();
   }
 
   /** Services need the functions and the functions need the services: joined here, once. */
@@ -58,18 +66,32 @@ export class MasterFunctions {
   ): FunctionRun {
     const jid = generateJid();
     const name = `${kind === 'runners' ? 'runner' : 'wheel'}.${fun}`;
-    const base: PlainDict = { fun: name, jid, user, fun_args: kwargsInArgs(args, kwargs) };
+    const base: PlainDict = { fun: name, jid, user, fun_args: kwargsInArgs(args, kwargs), ...hooks.extra };
     this.#master.bus.fire(kind === 'runners' ? runNewTag(jid) : wheelNewTag(jid), { ...base });
+    this.#running.set(jid, {
+      ...base,
+      pid: process.pid,
+      tgt: 'master',
+      tgt_type: 'list',
+      ret: '',
+      arg: base['fun_args'] ?? [],
+    });
     const result = this.#run(kind, fun, args, kwargs, jid, { ...hooks, user }).then((outcome) => {
-      this.#master.bus.fire(kind === 'runners' ? runReturnTag(jid) : wheelReturnTag(jid), {
-        ...base,
-        return: outcome.ret,
-        success: outcome.success,
+      this.#running.delete(jid);
+      // Whoever waits has the result first: a large one takes a while to be announced and stored.
+      setImmediate(() => {
+        const tag = kind === 'runners' ? runReturnTag(jid) : wheelReturnTag(jid);
+        this.#master.bus.fire(tag, { ...base, return: outcome.ret, success: outcome.success });
+        this.#keep(jid, name, base, outcome);
       });
-      this.#keep(jid, name, base, outcome);
       return outcome;
     });
     return { jid, result };
+  }
+
+  /** What runs now, in the shape of `saltutil.running`. */
+  running(): PlainDict[] {
+    return [...this.#running.values()];
   }
 
   /** Calls a function from another one; errors propagate. */
@@ -104,7 +126,12 @@ export class MasterFunctions {
         retcode = code;
       });
       const out = found.fn.outputter;
-      return { ret, success: retcode === 0 && statesSucceeded(ret), retcode, ...(out ? { out } : {}) };
+      return {
+        ret,
+        success: retcode === 0 && (isLookup(kind, fun) || statesSucceeded(ret)),
+        retcode,
+        ...(out ? { out } : {}),
+      };
     } catch (error) {
       this.#master.log.debug('master function failed', { fun, error: messageOf(error) });
       return { ret: failureText(fun, error), success: false, retcode: 1 };
@@ -155,9 +182,10 @@ export class MasterFunctions {
       load,
       expected: [id],
       started,
-      internal: true,
+      // What the clock started is looked for in the history; what a person started was seen.
+      internal: base['schedule'] === undefined,
     };
-    const ret = { ...load, return: outcome.ret, success: outcome.success, retcode: outcome.retcode };
+    const ret = { ...load, return: keptResult(fun, outcome.ret), success: outcome.success, retcode: outcome.retcode };
     store
       .saveJob(job)
       .then(() =>
@@ -175,6 +203,18 @@ export class MasterFunctions {
         log.limited('store', 'error', 'a runner result could not be stored', { error: messageOf(error) }),
       );
   }
+}
+
+/** Functions that only show what is stored: they succeed whatever came of the jobs. */
+const lookups = /^jobs\.(list_|lookup_|print_|last_|query)/;
+const isLookup = (kind: MasterKind, fun: string): boolean => kind === 'runners' && lookups.test(fun);
+const mostEntries = 100;
+
+/** History is not stored a second time each time somebody looks at it. */
+function keptResult(fun: string, ret: Value): Value {
+  if (!lookups.test(fun.replace(/^runner\./, '')) || !isDict(ret)) return ret;
+  const entries = dictSize(ret);
+  return entries > mostEntries ? `${entries} entries, not stored again` : ret;
 }
 
 /** Functions that apply states answer with results under `data`: a failed state is a failed function. */

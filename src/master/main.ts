@@ -7,7 +7,7 @@ import { HaliteError, messageOf } from '../base/errors/index.ts';
 import type { Logger } from '../base/log/index.ts';
 import { type FileServerOpts, openFileServer } from '../engine/files/open.ts';
 import { PillarService } from '../engine/pillar/service.ts';
-import { Loader } from '../extend/loader/index.ts';
+import { Loader, sdkUrl } from '../extend/loader/index.ts';
 import { EventBus } from '../protocol/event/bus.ts';
 import type { PublishServer, RequestServer, TlsOptions } from '../protocol/wire/transport.ts';
 import { getTransport } from '../protocol/wire/transports.ts';
@@ -20,6 +20,11 @@ import { DurableJobs } from './durable.ts';
 import { Fleet } from './fleet.ts';
 import { MasterFunctions } from './functions.ts';
 import { buildHandlers } from './handlers/table.ts';
+import { keepEvents } from './keep/events.ts';
+import { History } from './keep/history.ts';
+import { Keeper } from './keep/keeper.ts';
+import { KeptJobStore } from './keep/kept-store.ts';
+import { keepSettings } from './keep/settings.ts';
 import { loadKeySignature } from './key-signature.ts';
 import { listenLocal } from './local-server.ts';
 import { Maintenance } from './maintenance.ts';
@@ -29,6 +34,7 @@ import { askFindJob, killJob } from './publish.ts';
 import { Publisher } from './publisher.ts';
 import { duplicateText } from './reasons.ts';
 import { RequestPort } from './requests.ts';
+import { MasterScheduler } from './scheduler.ts';
 import { loadMasterKeys, Secrets } from './secrets.ts';
 import { masterServices } from './services.ts';
 import { tcpIdentity } from './tcp-identity.ts';
@@ -49,13 +55,17 @@ export async function runMaster(opts: MasterOpts, log: Logger): Promise<RunningM
   prepareDirs(opts);
   const keys = new KeyStore(opts.pki_dir, { permissive: opts.permissive_pki_access });
   keys.prepare();
-  const store = await openStore(opts);
+  const store = await openStore(opts, log);
   const master = await build(opts, log, keys, store);
+  await master.keeper.start();
+  const stopEvents = keepEvents(master.keep, master.bus, store, master.keeper, log);
+  const sdk = sdkUrl();
   const loader = new Loader({
     opts: () => opts as unknown as Record<string, Value>,
     grains: () => newDict(),
     log,
     userCode: 'import',
+    ...(sdk ? { sdkUrl: sdk } : {}),
   });
   const functions = new MasterFunctions(master, loader);
   const own = new OwnMinion(master, functions);
@@ -63,24 +73,34 @@ export async function runMaster(opts: MasterOpts, log: Logger): Promise<RunningM
   const local = await listenLocal(master, functions);
   const ports = await openPorts(master, functions).catch(async (error: unknown) => {
     await local.close();
+    await master.keeper.stop();
     await store.close();
     throw error;
   });
   const maintenance = new Maintenance(master);
   maintenance.start();
+  const scheduler = new MasterScheduler(master, functions);
+  scheduler.start();
   master.files.start();
-  log.info('master is ready', { publish: ports.publish.port, requests: ports.requests.port, store: store.description });
+  log.info('master is ready', {
+    publish: ports.publish.port,
+    requests: ports.requests.port,
+    store: master.store.description,
+  });
   return {
     publishPort: ports.publish.port,
     requestPort: ports.requests.port,
     stop: async () => {
       maintenance.stop();
+      scheduler.stop();
       await own.stop();
       await master.files.close();
       await master.pillars.close();
       await ports.requests.close();
       await ports.publish.close();
       await local.close();
+      await stopEvents();
+      await master.keeper.stop();
       await store.close();
       log.info('master has stopped');
     },
@@ -95,11 +115,15 @@ function refuseUnsupported(opts: MasterOpts): void {
   }
 }
 
-function openStore(opts: MasterOpts): Promise<JobStore> {
-  return SqliteJobStore.open(join(opts.cachedir, 'halite.db'));
+function openStore(opts: MasterOpts, log: Logger): Promise<JobStore> {
+  return SqliteJobStore.open(join(opts.cachedir, 'halite.db'), {
+    masterId: keepSettings(opts).masterId,
+    keepEvents: keepSettings(opts).keepEvents,
+    news: (level, text, fields) => log[level](text, fields),
+  });
 }
 
-async function build(opts: MasterOpts, log: Logger, keys: KeyStore, store: JobStore): Promise<Master> {
+async function build(opts: MasterOpts, log: Logger, keys: KeyStore, own: JobStore): Promise<Master> {
   const pair = await loadMasterKeys(opts as unknown as Parameters<typeof loadMasterKeys>[0]);
   const secrets = new Secrets(pair, {
     cachedir: opts.cachedir,
@@ -108,6 +132,9 @@ async function build(opts: MasterOpts, log: Logger, keys: KeyStore, store: JobSt
       log.limited('sessions', 'error', 'a session key could not be stored', { error: messageOf(error) }),
   });
   const bus = new EventBus({ maxEventSize: opts.max_event_size });
+  const keep = keepSettings(opts);
+  const keeper = new Keeper(keep, log, bus);
+  const store = new KeptJobStore(own, keeper, keep);
   const tracker = new Tracker();
   const durable = new DurableJobs();
   const fleet = new Fleet(
@@ -131,6 +158,9 @@ async function build(opts: MasterOpts, log: Logger, keys: KeyStore, store: JobSt
     secrets,
     bus,
     store,
+    keep,
+    keeper,
+    history: new History(own, keeper, keep, log),
     fleet,
     tracker,
     durable,

@@ -8,6 +8,7 @@ export class Maintenance {
   readonly #master: Master;
   #timer: NodeJS.Timeout | undefined;
   #present = new Set<string>();
+  #cleaned = Date.now();
 
   constructor(master: Master) {
     this.#master = master;
@@ -64,10 +65,22 @@ export class Maintenance {
     this.#present = now;
   }
 
+  /** As in Salt, the database of master_job_cache forgets what is too old, too. When it is away it does so later. */
+  #otherHistory(keepSeconds: number): void {
+    const { keep, keeper, log } = this.#master;
+    if (!keep.jobCache || keepSeconds <= 0 || Date.now() - this.#cleaned < otherHistoryMs) return;
+    this.#cleaned = Date.now();
+    keeper.ask(keep.jobCache, 'clean', keepSeconds).catch((error: unknown) => {
+      log.debug('old jobs could not be removed from the job cache', { error: messageOf(error) });
+    });
+  }
+
   #history(): void {
-    const { opts, store, log } = this.#master;
+    const { opts, store, log, keep } = this.#master;
     const keepSeconds = opts.keep_jobs_seconds > 0 ? opts.keep_jobs_seconds : opts.keep_jobs * 3600;
-    store.clean({ keepSeconds, maxBytes: 0 }).then(
+    this.#otherHistory(keepSeconds);
+    const maxBytes = Math.max(0, opts.keep_jobs_mb) * 1024 * 1024;
+    store.clean({ keepSeconds, maxBytes, keepEvents: keep.keepEvents }).then(
       ({ jobs }) => {
         if (jobs > 0) log.debug('old jobs removed', { jobs });
       },
@@ -75,6 +88,9 @@ export class Maintenance {
     );
   }
 }
+
+/** How often old jobs are removed from other databases. */
+const otherHistoryMs = 600_000;
 
 /** A new AES key, told to everybody who listens; minions follow at their next message. */
 export function rotateKey(master: Master): void {

@@ -132,7 +132,10 @@ export class OwnMinion {
       },
       refreshPillar: async () => true,
       compilePillar,
-      reloadExtensions: async () => this.#pool?.recycle(),
+      reloadExtensions: async () => {
+        this.#functions.reload();
+        this.#pool?.recycle();
+      },
     };
   }
 }

@@ -117,7 +117,16 @@ export function prepareBatch(master: Master, request: PublishRequest): PreparedB
   };
 }
 
-function draftOf(master: Master, request: PublishRequest): Draft {
+/** With `ext_job_cache` minions store their results there themselves. */
+function withJobCache(master: Master, request: PublishRequest): PublishRequest {
+  const cache = master.opts.ext_job_cache;
+  const names = (request.ret ?? '').split(',').filter((name) => name !== '');
+  if (!cache || request.internal || names.includes(cache)) return request;
+  return { ...request, ret: [...names, cache].join(',') };
+}
+
+function draftOf(master: Master, asked: PublishRequest): Draft {
+  const request = withJobCache(master, asked);
   let draft: Draft = { request, jid: '', matched: [], unknown: [], missing: [], form: { tgt: '', tgt_type: 'glob' } };
   for (const step of Object.values(publishSteps)) draft = step(master, draft);
   return draft;

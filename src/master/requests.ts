@@ -9,7 +9,7 @@ import {
   isSigAlgo,
   verifyToken,
 } from '../base/crypto/index.ts';
-import { messageOf } from '../base/errors/index.ts';
+import { HaliteError, messageOf } from '../base/errors/index.ts';
 import { isValidMinionId } from '../base/util/valid-id.ts';
 import { isProblem } from '../protocol/wire/messages/fields.ts';
 import {
@@ -161,7 +161,12 @@ export class RequestPort {
       const sigAlgo = isSigAlgo(envelope.sig_algo) ? envelope.sig_algo : defaultSigAlgo;
       return await sealPrivate(this.#master, sender, value as Dict, nonce, encAlgo, sigAlgo);
     } catch (error) {
-      this.#master.log.error('handler failed', { minion: sender.id, command: cmd, error: messageOf(error) });
+      const fields = { minion: sender.id, command: cmd, error: messageOf(error) };
+      if (error instanceof HaliteError && error.code === 'store.unavailable') {
+        this.#master.log.limited('store', 'error', 'a result is not stored: its minion keeps it', fields);
+        return badLoad;
+      }
+      this.#master.log.error('handler failed', fields);
       return crypticle.seal('', nonce);
     }
   }

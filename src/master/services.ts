@@ -1,37 +1,44 @@
 // What runners and wheel functions may ask of the master.
 import { type Dict, isDict, newDict, type Value } from '../base/codec/value.ts';
 import { fileServerView } from '../engine/files/view.ts';
-import type { KeyServices, MasterServices } from '../extend/sdk/index.ts';
+import type { KeyServices, MasterServices, RememberedPart } from '../extend/sdk/index.ts';
 import { keyServices } from '../store/keys.ts';
 import type { Master } from './core.ts';
 import { explainMinion, jobTimeline } from './explain.ts';
 import type { MasterFunctions } from './functions.ts';
+import { keepHealth } from './keep/health.ts';
 import { rotateKey } from './maintenance.ts';
 import type { OwnMinion } from './own-minion.ts';
 import { runJob } from './run-job.ts';
+import { matchFleet } from './targets.ts';
 
 export function masterServices(master: Master, functions: MasterFunctions, own: OwnMinion): MasterServices {
-  const { store, fleet } = master;
+  const { store, fleet, history } = master;
   return {
     opts: master.opts as unknown as Record<string, Value>,
     runJob: (request) => runJob(master, request),
     fire: async (tag, data) => master.bus.fire(tag, data),
     keys: announcedKeys(master),
     jobs: {
-      load: (jid) => store.load(jid),
-      returns: async (jid) => Object.fromEntries(await store.returns(jid)),
-      expected: (jid) => store.expected(jid),
-      list: (filter) => store.list(filter),
+      load: (jid, source) => history.load(jid, source),
+      returns: (jid, source) => history.returns(jid, source),
+      expected: (jid, source) => history.expected(jid, source),
+      list: (filter, source) => history.list(filter, source),
+      running: async () => functions.running(),
+      health: async () => keepHealth(store, master.keeper),
       timeline: (jid) => jobTimeline(master, jid),
       pending: async () => master.durable.list().map(({ jid, id, until }) => ({ jid, id, until: new Date(until) })),
       cancel: async (jid, ids) => [...master.tracker.cancel(jid, ids), ...(await master.durable.cancel(jid, ids))],
-      query: (sql) => store.query(sql),
+      query: (sql, parameters) => store.query(sql, parameters),
     },
     fleet: {
       status: (id) => fleet.status(id),
       all: () => master.keys.ids('accepted').map((id) => fleet.status(id) ?? { id, connected: 'unknown' as const }),
       grains: async (id) => fleet.data(id)?.grains,
       pillar: async (id) => fleet.data(id)?.pillar,
+      mine: async (id) => master.mine.of(id),
+      match: (tgt, kind) => matchFleet(master, tgt, kind).matched,
+      forget: (id, part, fun) => forgetPart(master, id, part, fun),
       explain: (id) => explainMinion(master, id),
     },
     files: fileServerView(master.files),
@@ -42,6 +49,12 @@ export function masterServices(master: Master, functions: MasterFunctions, own: 
     callModule: (fun, args, kwargs, options) => own.call(fun, args, kwargs, options),
     subscribe: (tag, signal) => subscribe(master, tag, signal),
   };
+}
+
+async function forgetPart(master: Master, id: string, part: RememberedPart, fun?: string): Promise<void> {
+  if (part === 'mine') return fun === undefined ? master.mine.flush(id) : master.mine.drop(id, fun);
+  const known = master.fleet.data(id);
+  if (known) await master.fleet.setData(id, { ...known, [part]: newDict() });
 }
 
 /** Key changes are events, forget what was known of the minion, and renew the shared key when one loses its trust. */

@@ -54,15 +54,39 @@ export interface PendingDelivery {
 export interface Retention {
   readonly keepSeconds: number;
   readonly maxBytes: number;
+  /** The newest events that stay; 0 keeps none. */
+  readonly keepEvents?: number;
+}
+
+/** An event of the master's bus. Results are not stored twice: `jid` and `id` say where the data is. */
+export interface EventRecord {
+  readonly tag: string;
+  readonly data: Dict | null;
+  readonly jid?: string;
+  readonly id?: string;
+  readonly at: number;
+}
+
+export interface StoreHealth {
+  /** Why nothing can be written now. */
+  readonly trouble?: string;
+  /** Since when, in milliseconds since the epoch. */
+  readonly since?: number;
+  /** Where a damaged store was moved to, in this run. */
+  readonly moved?: string;
 }
 
 export interface JobStore {
   /** A word for logs and doctor output: `sqlite /var/cache/…/jobs.db`. */
   readonly description: string;
   saveJob(job: JobRecord): Promise<void>;
-  /** Answers 'duplicate' when this minion's return for this job was already there; the first one stays. */
+  /**
+   * Resolves when it is safe, however long a full disk makes that take: the caller acknowledges then.
+   * Answers 'duplicate' when this minion's return for this job was already there; the first one stays.
+   */
   saveReturn(ret: ReturnRecord): Promise<'stored' | 'duplicate'>;
   saveVerdicts(verdicts: readonly VerdictRecord[]): Promise<void>;
+  saveEvents(events: readonly EventRecord[]): Promise<void>;
   saveMinionData(id: string, data: MinionData): Promise<void>;
   dropMinionData(id: string): Promise<void>;
 
@@ -83,6 +107,7 @@ export interface JobStore {
   /** Read-only SQL over the views `jids`, `salt_returns`, … */
   query(sql: string, parameters?: readonly Value[]): Promise<Dict[]>;
 
+  health(): StoreHealth;
   clean(retention: Retention): Promise<{ jobs: number }>;
   close(): Promise<void>;
 }

@@ -24,6 +24,8 @@ export class SimulatedFleet {
   #publishPort = 0;
   /** Answers sent and acknowledged. */
   answered = 0;
+  /** Which ones: `<jid> <minion>`. */
+  readonly acknowledged = new Set<string>();
 
   private constructor(clients: RequestClient[]) {
     this.#clients = clients;
@@ -34,17 +36,40 @@ export class SimulatedFleet {
     this.#token = makeToken(privateKey);
   }
 
-  static async start(port: number, count: number): Promise<SimulatedFleet> {
+  static async start(port: number, count: number, options: { subscribe?: boolean } = {}): Promise<SimulatedFleet> {
     const transport = await getTransport('zeromq');
     const fleet = new SimulatedFleet(Array.from({ length: 4 }, () => transport.dial({ host: '127.0.0.1', port })));
     for (let at = 0; at < count; at++) await fleet.#signIn(`sim-${String(at).padStart(4, '0')}`);
-    for (const minion of fleet.#minions) await fleet.#subscribe(transport, minion);
+    if (options.subscribe !== false) for (const minion of fleet.#minions) await fleet.#subscribe(transport, minion);
     return fleet;
   }
 
   close(): void {
     for (const subscription of this.#subscriptions) subscription.close();
     for (const client of this.#clients) client.close();
+  }
+
+  /** Every minion asks for its pillar, sixteen at a time; the sizes of the answers in bytes. */
+  async pillars(grains: PlainDict, count: number): Promise<number[]> {
+    const sizes: number[] = [];
+    const waiting = this.#minions.slice(0, count);
+    const ask = async (): Promise<void> => {
+      for (let minion = waiting.pop(); minion; minion = waiting.pop()) sizes.push(await this.#pillar(minion, grains));
+    };
+    await Promise.all(Array.from({ length: 16 }, ask));
+    return sizes;
+  }
+
+  async #pillar(minion: SimulatedMinion, grains: PlainDict): Promise<number> {
+    const load: PlainDict = {
+      ...{ cmd: '_pillar', id: minion.id, grains: { ...grains, id: minion.id }, saltenv: 'base', pillarenv: null },
+      ...{ pillar_override: {}, extra_minion_data: {}, ver: '2', nonce: nonce(), tok: this.#token },
+    };
+    const request = pack({
+      ...{ enc: 'aes', load: minion.session.seal(load), version: 3, id: minion.id },
+      ...{ enc_algo: 'OAEP-SHA1', sig_algo: 'PKCS1v15-SHA1' },
+    });
+    return (await this.#client().request(request, { timeoutMs: 120_000 })).length;
   }
 
   #client(): RequestClient {
@@ -117,5 +142,6 @@ export class SimulatedFleet {
     });
     await this.#client().request(request, { timeoutMs: 60_000 });
     this.answered++;
+    this.acknowledged.add(`${String(job['jid'])} ${minion.id}`);
   }
 }

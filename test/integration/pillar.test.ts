@@ -15,7 +15,9 @@ function write(files: Record<string, string>): void {
 }
 
 beforeAll(async () => {
-  site = await Deployment.create({ masterConfig: 'ext_pillar:\n  - cmd_yaml: \'printf "asked_by: %s\\n"\'\n' });
+  site = await Deployment.create({
+    masterConfig: 'ext_pillar:\n  - cmd_yaml: \'printf "asked_by: %s\\n"\'\non_demand_ext_pillar: [cmd_json]\n',
+  });
   write({
     'top.sls': "base:\n  '*':\n    - common\n  'G@role:db':\n    - db\n",
     'common.sls':
@@ -72,6 +74,14 @@ describe('pillar', () => {
     expect(items['web1']).toMatchObject({ fresh: 2, extra: { a: [1] } });
     expect(await site.json('web1', 'pillar.get', 'extra')).toEqual({ web1: '' });
     expect(Object.keys(await site.json('-I', 'extra:a:1', 'test.ping').catch(() => ({})))).toEqual([]);
+  });
+
+  it('takes one more source for a command when the master allows it', async () => {
+    const source = `{cmd_json: "printf '{\\"more\\": \\"for %s\\"}'"}`;
+    const told = await site.json('web1', 'pillar.ext', source, 'pillar={"fresh": 3}');
+    expect(told['web1']).toMatchObject({ fresh: 3, more: 'for web1', asked_by: 'web1' });
+    const refused = await site.json('web1', 'pillar.ext', '{cmd_yaml: "echo no: 1"}');
+    expect(refused['web1']).not.toHaveProperty('no');
   });
 
   it('tells minions that something failed, and the log what', async () => {

@@ -1,5 +1,5 @@
 // States through real daemons: a tree on the master, applied on a minion, with pillar, templates, events and queues.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Deployment, runProgram } from '../support/deployment.ts';
@@ -39,6 +39,11 @@ beforeAll(async () => {
   write('salt/slow.sls', 'wait:\n  cmd.run:\n    - name: while [ ! -e {{ pillar["gate"] }} ]; do sleep 0.1; done\n');
   write('salt/scripted.sls', 'hello one two:\n  cmd.script:\n    - source: salt://files/hello.sh\n    - cwd: /\n');
   write('salt/files/hello.sh', '#!/bin/sh\necho "hello $1 $2"\n');
+  writeFileSync(fleet.path('nodes.sh'), `[ "$1" = m1 ] && cat ${fleet.path('classes')} 2>/dev/null; exit 0\n`);
+  writeFileSync(
+    fleet.path('etc/master.d/tops.conf'),
+    `master_tops: {ext_nodes: "sh ${fleet.path('nodes.sh')}", absent: {}}\n`,
+  );
   await fleet.startMaster();
   fleet.startMinion('m1');
   await fleet.answering('m1');
@@ -54,6 +59,13 @@ const comments = (results: Results): unknown[] =>
   Object.values(results).map((result) => [result['__id__'], result['comment']]);
 
 describe('a highstate', () => {
+  it('takes in what master_tops assign', async () => {
+    writeFileSync(fleet.path('classes'), 'classes: [scripted, web]\n');
+    expect((await fleet.json('m1', 'state.show_top'))['m1']).toEqual({ base: ['web', 'extra', 'scripted'] });
+    rmSync(fleet.path('classes'));
+    expect((await fleet.json('m1', 'state.show_top'))['m1']).toEqual({ base: ['web', 'extra'] });
+  });
+
   it('comes from the master’s tree and top file, with templates, pillar and nodegroups', async () => {
     const results = await apply();
     expect(comments(results).sort()).toEqual(

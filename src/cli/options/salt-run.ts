@@ -42,6 +42,7 @@ export const saltRunSpec = (): CommandSpec => ({
       default: false,
       help: 'Do not collect grains.',
     },
+    { flags: ['--sql'], dest: 'sql', metavar: 'SQL', help: 'With jobs.query: one SELECT over the history, read-only.' },
   ],
   groups: [
     authGroup(true),

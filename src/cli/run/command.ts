@@ -13,7 +13,7 @@ import { saltRunSpec } from '../options/salt-run.ts';
 import { Display } from '../output.ts';
 import { outputOptions } from '../output-options.ts';
 import { refuseExternalAuth, refuseOwnJid } from '../refusals.ts';
-import { flagOption, loadSettings, noParseOf, type Settings } from '../settings.ts';
+import { flagOption, loadSettings, noParseOf, type Settings, textOption } from '../settings.ts';
 
 type RunnerResult = Extract<RunnerItem, { type: 'result' }>;
 
@@ -56,6 +56,8 @@ export function exitCodeOf(result: RunnerResult): number {
 async function runRunner(settings: Settings<ClientOpts>, fun: string, words: readonly string[]): Promise<number> {
   const { io } = settings;
   const { args, kwargs } = parseInput(words, { noParse: noParseOf(settings) });
+  const sql = textOption(settings, 'sql');
+  if (sql) kwargs['sql'] = sql;
   const display = new Display(outputOptions(settings, { fun }), io);
   const client = await connectLocal(settings.opts);
   const release = leaveOnSignals(io);

@@ -1,6 +1,7 @@
 // What the master tells minions about itself: `_master_opts`, `_master_tops`, and key revocation.
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import type { Master, Sender } from '../core.ts';
+import { MasterTops } from '../tops.ts';
 import type { Handlers } from './table.ts';
 
 const shared = [
@@ -19,7 +20,8 @@ const shared = [
 ] as const;
 
 export function optionHandlers(master: Master): Handlers {
-  const tops = { run: (): Value => newDict() };
+  const assigned = new MasterTops(master);
+  const tops = { run: (load: PlainDict, sender: Sender) => assigned.of(sender.id, load) };
   return {
     _master_opts: { run: (load) => masterOpts(master, load) },
     _master_tops: tops,

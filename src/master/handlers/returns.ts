@@ -1,5 +1,5 @@
 // Job path 8/9 · from minion/return.ts · to master/track.ts: takes results in, once each, and acknowledges what is safe.
-import { dictEntries, isDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { dictEntries, dictGet, isDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import { generateJid, isJid } from '../../base/util/jid.ts';
 import { isValidMinionId } from '../../base/util/valid-id.ts';
@@ -7,6 +7,7 @@ import { jobReturnTag } from '../../protocol/event/tags.ts';
 import { isProblem } from '../../protocol/wire/messages/fields.ts';
 import { type MinionReturn, readMinionReturn, readSyndicReturns } from '../../protocol/wire/messages/minion-loads.ts';
 import type { Master, Sender } from '../core.ts';
+import { passOn } from '../keep/pass-on.ts';
 import type { Handlers } from './table.ts';
 
 export function returnHandlers(master: Master): Handlers {
@@ -19,7 +20,8 @@ export function returnHandlers(master: Master): Handlers {
 async function takeReturn(master: Master, load: PlainDict, sender: Sender): Promise<Value> {
   // The envelope proved who sends: what the load says about it does not count.
   load['id'] = sender.id;
-  if (load['jid'] === 'req') await adopt(master, load, sender);
+  if (load['jid'] === 'req') await adopt(master, load, sender, generateJid());
+  else if (typeof load['schedule'] === 'string') await adoptScheduled(master, load, sender);
   const ret = readMinionReturn(load);
   if (isProblem(ret)) {
     master.log.limited(`return:${sender.id}`, 'warn', 'return refused', { minion: sender.id, why: ret.problem });
@@ -29,9 +31,17 @@ async function takeReturn(master: Master, load: PlainDict, sender: Sender): Prom
   return null;
 }
 
-/** `salt-call` asks for a job id of its own: the run becomes a job like any other. */
-async function adopt(master: Master, load: PlainDict, sender: Sender): Promise<void> {
-  const jid = generateJid();
+/** A scheduled run brings its id along. Another minion may have made the same one in the same microsecond. */
+async function adoptScheduled(master: Master, load: PlainDict, sender: Sender): Promise<void> {
+  const jid = load['jid'];
+  if (!isJid(jid)) return;
+  const known = await master.store.load(jid);
+  if (!known) await adopt(master, load, sender, jid);
+  else if (dictGet(known, 'tgt') !== sender.id) await adopt(master, load, sender, generateJid());
+}
+
+/** A run that no master asked for (`salt-call`, the schedule) becomes a job like any other. */
+async function adopt(master: Master, load: PlainDict, sender: Sender, jid: string): Promise<void> {
   load['jid'] = jid;
   load['arg'] = load['arg'] ?? load['fun_args'] ?? [];
   load['tgt'] = sender.id;
@@ -65,15 +75,25 @@ async function record(master: Master, ret: MinionReturn, load: PlainDict): Promi
     master.log.limited(`return:${id}`, 'warn', 'return with a malformed jid refused', { minion: id });
     return;
   }
-  if (master.tracker.alreadyReturned(jid, id)) return;
+  const key = `${jid} ${id}`;
+  // Sent again because the acknowledgement takes long: this one waits for the same.
+  if (master.tracker.alreadyReturned(jid, id)) return unsafe.get(key);
+  const passed = passOn(master, load);
   // The result is handed on at once; the acknowledgement waits until it is stored.
   master.tracker.returned(jid, id, load);
   master.durable.returned(jid, id);
   master.bus.fire(jobReturnTag(jid, id), load);
-  await save(master, () =>
-    master.store.saveReturn({ jid, id, fun: funName(load['fun']), retcode, success, load, received: Date.now() }),
-  );
+  const record = { jid, id, fun: funName(load['fun']), retcode, success, load, received: Date.now() };
+  const safe = Promise.all([master.store.saveReturn(record), passed])
+    .then(() => {})
+    .finally(() => unsafe.delete(key));
+  unsafe.set(key, safe);
+  // What could not be stored is not acknowledged: the minion keeps it and brings it again.
+  await safe;
 }
+
+/** Results that are handed on but not stored yet, by job and minion. */
+const unsafe = new Map<string, Promise<void>>();
 
 /** A store that fails must not lose the answer for the one who waits; it is said aloud, once a minute. */
 async function save(master: Master, write: () => Promise<unknown>): Promise<void> {

@@ -1,17 +1,22 @@
 // Worker thread for reading: long queries run here, beside the writer, so neither waits for the other.
 import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../base/errors/index.ts';
+import { troubleOf } from './damage.ts';
 import { openDatabase, type SqlValue } from './driver.ts';
+import { joinPairs } from './pairs.ts';
 
 export interface ReadRequest {
   readonly seq: number;
   readonly sql: string;
   readonly values: readonly SqlValue[];
+  /** The columns `name` and `data` as joined texts. */
+  readonly joined?: boolean;
 }
 export interface ReadAnswer {
   readonly seq: number;
-  readonly rows?: Record<string, SqlValue>[];
+  readonly rows?: Record<string, SqlValue>[] | string[];
   readonly error?: string;
+  readonly damaged?: boolean;
 }
 
 const port = parentPort;
@@ -19,8 +24,10 @@ if (!port) throw new Error('the store reader is a worker thread');
 const db = await openDatabase((workerData as { file: string }).file, { readonly: true });
 port.on('message', (request: ReadRequest) => {
   try {
-    port.postMessage({ seq: request.seq, rows: db.prepare(request.sql).all(...request.values) } satisfies ReadAnswer);
+    const found = db.prepare(request.sql).all(...request.values);
+    port.postMessage({ seq: request.seq, rows: request.joined ? joinPairs(found) : found } satisfies ReadAnswer);
   } catch (error) {
-    port.postMessage({ seq: request.seq, error: messageOf(error) } satisfies ReadAnswer);
+    const damaged = troubleOf(error) === 'damaged';
+    port.postMessage({ seq: request.seq, error: messageOf(error), damaged } satisfies ReadAnswer);
   }
 });

@@ -1,5 +1,5 @@
 // The SQLite schema: our tables, and views with the names and columns that readers of Salt's MySQL tables know.
-export const schemaVersion = 1;
+export const schemaVersion = 2;
 
 export const schema = `
 CREATE TABLE IF NOT EXISTS job (
@@ -14,7 +14,6 @@ CREATE TABLE IF NOT EXISTS ret (
   PRIMARY KEY (jid, id)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS ret_id ON ret (id, received);
-CREATE INDEX IF NOT EXISTS ret_fun ON ret (fun, received);
 
 CREATE TABLE IF NOT EXISTS verdict (
   jid TEXT NOT NULL, id TEXT NOT NULL, verdict TEXT NOT NULL, reason TEXT NOT NULL, text TEXT NOT NULL,
@@ -22,16 +21,36 @@ CREATE TABLE IF NOT EXISTS verdict (
   PRIMARY KEY (jid, id)
 ) WITHOUT ROWID;
 
+-- data is NULL for results: they are in ret, under jid and minion.
+CREATE TABLE IF NOT EXISTS event (
+  number INTEGER PRIMARY KEY, tag TEXT NOT NULL, data TEXT, jid TEXT, minion TEXT, at INTEGER NOT NULL
+);
+
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
 CREATE TABLE IF NOT EXISTS minion_data (id TEXT PRIMARY KEY, grains TEXT NOT NULL, pillar TEXT NOT NULL) WITHOUT ROWID;
 
 CREATE TABLE IF NOT EXISTS mine (id TEXT PRIMARY KEY, data TEXT NOT NULL) WITHOUT ROWID;
 
 CREATE TABLE IF NOT EXISTS pending (jid TEXT NOT NULL, id TEXT NOT NULL, until INTEGER NOT NULL, PRIMARY KEY (jid, id)) WITHOUT ROWID;
+`;
 
-CREATE VIEW IF NOT EXISTS jids AS SELECT jid, load FROM job;
-CREATE VIEW IF NOT EXISTS salt_returns AS
-  SELECT fun, jid, json_extract(full_ret, '$.return') AS "return", id, CAST(success AS TEXT) AS success, full_ret,
+/** Made anew whenever the version changes. */
+export const views = `
+DROP INDEX IF EXISTS ret_fun;
+DROP VIEW IF EXISTS jids;
+DROP VIEW IF EXISTS salt_returns;
+DROP VIEW IF EXISTS salt_events;
+CREATE VIEW jids AS SELECT jid, load FROM job;
+CREATE VIEW salt_returns AS
+  SELECT fun, jid, full_ret -> '$.return' AS "return", id, CAST(success AS TEXT) AS success, full_ret,
          datetime(received / 1000, 'unixepoch', 'localtime') AS alter_time
   FROM ret;
+CREATE VIEW salt_events AS
+  SELECT number AS id, tag,
+         coalesce(data, (SELECT full_ret FROM ret WHERE ret.jid = event.jid AND ret.id = event.minion), '{}') AS data,
+         datetime(at / 1000, 'unixepoch', 'localtime') AS alter_time,
+         (SELECT value FROM meta WHERE key = 'master_id') AS master_id
+  FROM event;
 PRAGMA user_version = ${schemaVersion};
 `;

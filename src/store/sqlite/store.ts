@@ -1,45 +1,83 @@
 // The embedded job store: SQLite in cachedir, one writer and one reader thread, JSON columns that plain SQL can ask.
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { loadJson } from '../../base/codec/json/index.ts';
 import { pack } from '../../base/codec/msgpack/index.ts';
-import { type Dict, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { type Dict, dictGet, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import { matchesGlob } from '../../base/util/fnmatch.ts';
 import type { JobFilter, JobSummary } from '../../extend/sdk/context.ts';
 import type {
+  EventRecord,
   JobRecord,
   JobStore,
   MinionData,
   PendingDelivery,
   Retention,
   ReturnRecord,
+  StoreHealth,
   VerdictRecord,
 } from '../jobs.ts';
 import type { SqlValue } from './driver.ts';
+import { parseDict, parseValue } from './parse.ts';
 import { Reader, Writer } from './workers.ts';
 
-const parse = (text: SqlValue | undefined): Dict => {
-  const value = loadJson(String(text ?? '{}'));
-  return isDict(value) ? value : newDict();
-};
+export interface SqliteOptions {
+  /** For the column `master_id` of salt_events. */
+  readonly masterId?: string;
+  /** Events that stay while more come; `clean` may set another number. */
+  readonly keepEvents?: number;
+  /** Something the operator should know: said once when it begins and once when it ends. */
+  readonly news?: (level: 'error' | 'info', text: string, fields: Record<string, string>) => void;
+}
 
 export class SqliteJobStore implements JobStore {
   readonly description: string;
-  readonly #writer: Writer;
+  #writer!: Writer;
   readonly #reader: Reader;
+  readonly #options: SqliteOptions;
+  #health: StoreHealth = {};
 
-  private constructor(file: string, writer: Writer) {
+  private constructor(file: string, options: SqliteOptions) {
     this.description = `sqlite ${file}`;
-    this.#writer = writer;
-    this.#reader = new Reader(file);
+    this.#options = options;
+    this.#reader = new Reader(file, () => this.#writer.check());
   }
 
-  static async open(file: string): Promise<SqliteJobStore> {
+  static async open(file: string, options: SqliteOptions = {}): Promise<SqliteJobStore> {
     mkdirSync(dirname(file), { recursive: true, mode: 0o755 });
     // Results may hold secrets: the file is private from its first byte on, and SQLite's side files follow its mode.
     closeSync(openSync(file, 'a', 0o600));
-    return new SqliteJobStore(file, await Writer.open(file));
+    const store = new SqliteJobStore(file, options);
+    const { masterId = 'master', keepEvents = Number.MAX_SAFE_INTEGER } = options;
+    store.#writer = await Writer.open(
+      file,
+      { masterId, keepEvents },
+      {
+        trouble: (text) => store.#troubled(text),
+        moved: (aside, why) => store.#moved(aside, why),
+      },
+    );
+    return store;
+  }
+
+  health(): StoreHealth {
+    return this.#health;
+  }
+
+  #troubled(text: string | undefined): void {
+    const { moved } = this.#health;
+    this.#health = { ...(text ? { trouble: text, since: Date.now() } : {}), ...(moved ? { moved } : {}) };
+    const fields = { store: this.description, ...(text ? { error: text } : {}) };
+    if (!text) this.#options.news?.('info', 'the job store can be written again', fields);
+    else this.#options.news?.('error', 'the job store cannot be written; jobs run on, results wait', fields);
+  }
+
+  #moved(aside: string, why: string): void {
+    this.#health = { ...this.#health, moved: aside };
+    this.#reader.reopen();
+    this.#options.news?.('error', 'the job store was damaged: the old file was moved aside, a new one is in use', {
+      ...{ store: this.description, aside, error: why },
+    });
   }
 
   async saveJob(job: JobRecord): Promise<void> {
@@ -52,6 +90,10 @@ export class SqliteJobStore implements JobStore {
 
   async saveVerdicts(verdicts: readonly VerdictRecord[]): Promise<void> {
     await this.#writer.write('verdicts', pack({ rows: verdicts as unknown as Value[] }));
+  }
+
+  async saveEvents(events: readonly EventRecord[]): Promise<void> {
+    await this.#writer.write('events', pack({ rows: events as unknown as Value[] }));
   }
 
   async saveMinionData(id: string, data: MinionData): Promise<void> {
@@ -81,30 +123,30 @@ export class SqliteJobStore implements JobStore {
 
   async loadMine(): Promise<Map<string, Dict>> {
     const rows = await this.#reader.all('SELECT id, data FROM mine');
-    return new Map(rows.map((row) => [String(row['id']), parse(row['data'])]));
+    return new Map(rows.map((row) => [String(row['id']), parseDict(row['data'])]));
   }
 
   async loadMinionData(): Promise<Map<string, MinionData>> {
     const rows = await this.#reader.all('SELECT id, grains, pillar FROM minion_data');
     return new Map(
-      rows.map((row) => [String(row['id']), { grains: parse(row['grains']), pillar: parse(row['pillar']) }]),
+      rows.map((row) => [String(row['id']), { grains: parseDict(row['grains']), pillar: parseDict(row['pillar']) }]),
     );
   }
 
   async load(jid: string): Promise<Dict | undefined> {
     const [row] = await this.#reader.all('SELECT load FROM job WHERE jid = ?', jid);
-    return row && parse(row['load']);
+    return row && parseDict(row['load']);
   }
 
   async expected(jid: string): Promise<string[]> {
     const [row] = await this.#reader.all('SELECT expected FROM job WHERE jid = ?', jid);
-    const ids = row ? loadJson(String(row['expected'])) : [];
+    const ids = row ? parseValue(String(row['expected'])) : [];
     return Array.isArray(ids) ? ids.map(String) : [];
   }
 
   async returns(jid: string): Promise<Map<string, Dict>> {
-    const rows = await this.#reader.all('SELECT id, full_ret FROM ret WHERE jid = ? ORDER BY received', jid);
-    return new Map(rows.map((row) => [String(row['id']), parse(row['full_ret'])]));
+    const sql = 'SELECT id AS name, full_ret AS data FROM ret WHERE jid = ? ORDER BY received';
+    return new Map(await this.#reader.pairs(sql, jid));
   }
 
   async verdicts(jid: string): Promise<VerdictRecord[]> {
@@ -115,7 +157,7 @@ export class SqliteJobStore implements JobStore {
       verdict: String(row['verdict']),
       reason: String(row['reason']),
       text: String(row['text']),
-      evidence: parse(row['evidence']),
+      evidence: parseDict(row['evidence']),
       at: Number(row['at']),
     }));
   }
@@ -131,13 +173,12 @@ export class SqliteJobStore implements JobStore {
     if (filter.startAfter) add('started >= ?', filter.startAfter.getTime());
     if (filter.startBefore) add('started <= ?', filter.startBefore.getTime());
     const condition = where.length > 0 ? `WHERE ${where.join(' AND ')}` : '';
-    const limit = filter.limit && !filter.functions && !filter.targets ? ` LIMIT ${Math.trunc(filter.limit)}` : '';
-    const rows = await this.#reader.all(
-      `SELECT jid, fun, tgt, load FROM job ${condition} ORDER BY jid DESC${limit}`,
-      ...values,
-    );
-    const wanted = rows.filter((row) => named(filter.functions, row['fun']) && named(filter.targets, row['tgt']));
-    const summaries = wanted.map((row) => ({ jid: String(row['jid']), load: parse(row['load']) }));
+    const filtered = filter.functions !== undefined || filter.targets !== undefined;
+    const limit = filter.limit && !filtered ? ` LIMIT ${Math.trunc(filter.limit)}` : '';
+    const sql = `SELECT jid AS name, load AS data FROM job ${condition} ORDER BY jid DESC${limit}`;
+    const found = await this.#reader.pairs(sql, ...values);
+    const wanted = filtered ? found.filter(([, load]) => fits(load, filter)) : found;
+    const summaries = wanted.map(([jid, load]) => ({ jid, load }));
     return filter.limit ? summaries.slice(0, filter.limit) : summaries;
   }
 
@@ -152,8 +193,7 @@ export class SqliteJobStore implements JobStore {
   }
 
   async clean(retention: Retention): Promise<{ jobs: number }> {
-    const { keepSeconds, maxBytes } = retention;
-    return { jobs: Number(await this.#writer.write('clean', pack({ keepSeconds, maxBytes }))) };
+    return { jobs: Number(await this.#writer.clean({ keepEvents: Number.MAX_SAFE_INTEGER, ...retention })) };
   }
 
   async close(): Promise<void> {
@@ -162,7 +202,13 @@ export class SqliteJobStore implements JobStore {
   }
 }
 
-/** Salt's list_jobs filters are globs; none given means all. */
-function named(globs: readonly string[] | undefined, value: SqlValue | undefined): boolean {
-  return !globs || globs.some((glob) => matchesGlob(String(value ?? ''), glob));
+/** Salt's list_jobs filters are globs; none given means all. Of a list of targets one is enough. */
+function fits(load: Dict, filter: JobFilter): boolean {
+  const [fun, tgt] = [dictGet(load, 'fun'), dictGet(load, 'tgt')];
+  const named = (globs: readonly string[] | undefined, values: readonly Value[]): boolean =>
+    !globs || values.some((value) => globs.some((glob) => matchesGlob(String(value), glob)));
+  return (
+    named(filter.functions, [Array.isArray(fun) ? fun.join(',') : (fun ?? '')]) &&
+    named(filter.targets, Array.isArray(tgt) ? tgt : [tgt ?? ''])
+  );
 }

@@ -1,61 +1,113 @@
 // The two worker threads of the SQLite store, as promises: a writer that lives, a reader that ends when idle.
 import { Worker } from 'node:worker_threads';
+import type { Dict } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import { bundleFile } from '../../base/util/bundle-file.ts';
+import type { CleanRequest } from './clean.ts';
 import type { SqlValue } from './driver.ts';
-import type { ReadAnswer } from './reader.ts';
-import type { WriteAnswer, WriteRequest } from './writer.ts';
+import { readPairs } from './pairs.ts';
+import type { ReadAnswer, ReadRequest } from './reader.ts';
+import type { WriteKind } from './statements.ts';
+import type { FromWriter, ToWriter, WriteAnswer } from './writer.ts';
 
 interface Waiting<T> {
   resolve(value: T): void;
   reject(error: unknown): void;
 }
 
+/** What the writer says about itself. */
+export interface WriterHooks {
+  /** A text while nothing can be written; undefined when it works again. */
+  trouble(text: string | undefined): void;
+  /** The file was damaged and is now under another name; a new one is in use. */
+  moved(aside: string, why: string): void;
+}
+
 export class Writer {
   readonly #worker: Worker;
   readonly #waiting = new Map<number, Waiting<string | number>>();
   #seq = 0;
+  #batch: { seqs: number[]; kinds: WriteKind[]; datas: Uint8Array[] } | undefined;
   #broken: HaliteError | undefined;
 
   private constructor(worker: Worker) {
     this.#worker = worker;
   }
 
-  static open(file: string): Promise<Writer> {
-    const worker = new Worker(bundleFile('store-writer'), { workerData: { file } });
+  static open(file: string, settings: { masterId: string; keepEvents: number }, hooks: WriterHooks): Promise<Writer> {
+    const worker = new Worker(bundleFile('store-writer'), { workerData: { file, ...settings } });
     const writer = new Writer(worker);
     return new Promise((resolve, reject) => {
       worker.on('error', (error) => {
         writer.#fail(new HaliteError('store.unavailable', `job store ${file}: ${error.message}`, { cause: error }));
         reject(error);
       });
-      worker.on('message', (message: 'ready' | 'closed' | WriteAnswer | WriteAnswer[]) => {
+      worker.on('message', (message: FromWriter) => {
         if (message === 'ready') resolve(writer);
+        else if (message === 'closed') return;
         else if (Array.isArray(message)) for (const answer of message) writer.#settle(answer);
-        else if (message !== 'closed') reject(storeError(file, message.error ?? 'cannot be opened'));
+        else if ('trouble' in message) hooks.trouble(message.trouble ?? undefined);
+        else if ('moved' in message) hooks.moved(message.moved, message.why);
+        else reject(storeError(file, message.error ?? 'cannot be opened'));
       });
     });
   }
 
-  write(kind: WriteRequest['kind'], data: Uint8Array): Promise<string | number> {
-    if (this.#broken) return Promise.reject(this.#broken);
-    const seq = this.#seq++;
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(seq, { resolve, reject });
-      this.#worker.postMessage({ seq, kind, data } satisfies WriteRequest);
+  write(kind: WriteKind, data: Uint8Array): Promise<string | number> {
+    return this.#ask((seq) => {
+      if (!this.#batch) {
+        this.#batch = { seqs: [], kinds: [], datas: [] };
+        setImmediate(() => this.#sendBatch());
+      }
+      this.#batch.seqs.push(seq);
+      this.#batch.kinds.push(kind);
+      this.#batch.datas.push(data);
     });
   }
 
-  /** Writes not yet acknowledged. */
-  get pending(): number {
-    return this.#waiting.size;
+  clean(request: CleanRequest): Promise<string | number> {
+    return this.#ask((seq) => this.#post({ seq, clean: request }));
+  }
+
+  /** Everything of one turn of the loop in one message, whose bytes move instead of being copied. */
+  #sendBatch(): void {
+    if (!this.#batch) return;
+    const { seqs, kinds, datas } = this.#batch;
+    this.#batch = undefined;
+    const bytes = new Uint8Array(datas.reduce((sum, data) => sum + data.byteLength, 0));
+    let end = 0;
+    const ends = datas.map((data) => {
+      bytes.set(data, end);
+      end += data.byteLength;
+      return end;
+    });
+    this.#worker.postMessage({ seqs, kinds, ends, bytes } satisfies ToWriter, [bytes.buffer]);
+  }
+
+  /** A reader met damage. */
+  check(): void {
+    this.#post('check');
   }
 
   async close(): Promise<void> {
     const ended = new Promise((resolve) => this.#worker.once('exit', resolve));
-    this.#worker.postMessage('close');
+    this.#sendBatch();
+    this.#post('close');
     await ended;
     this.#fail(new HaliteError('store.unavailable', 'the job store was closed'));
+  }
+
+  #post(message: ToWriter): void {
+    this.#worker.postMessage(message);
+  }
+
+  #ask(send: (seq: number) => void): Promise<string | number> {
+    if (this.#broken) return Promise.reject(this.#broken);
+    const seq = this.#seq++;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(seq, { resolve, reject });
+      send(seq);
+    });
   }
 
   #settle(answer: WriteAnswer): void {
@@ -82,21 +134,41 @@ const readerIdleMs = 30_000;
 
 export class Reader {
   readonly #file: string;
-  readonly #waiting = new Map<number, Waiting<Record<string, SqlValue>[]>>();
+  readonly #damaged: () => void;
+  readonly #waiting = new Map<number, Waiting<unknown[]>>();
   #worker: Worker | undefined;
   #idle: NodeJS.Timeout | undefined;
   #seq = 0;
 
-  constructor(file: string) {
+  constructor(file: string, damaged: () => void) {
     this.#file = file;
+    this.#damaged = damaged;
   }
 
-  all(sql: string, ...values: SqlValue[]): Promise<Record<string, SqlValue>[]> {
+  /** The file is another one now. */
+  reopen(): void {
+    const old = this.#worker;
+    this.#worker = undefined;
+    for (const waiting of this.#waiting.values()) waiting.reject(storeError(this.#file, 'it was damaged and replaced'));
+    this.#waiting.clear();
+    void old?.terminate();
+  }
+
+  async all(sql: string, ...values: SqlValue[]): Promise<Record<string, SqlValue>[]> {
+    return (await this.#ask(sql, values, false)) as Record<string, SqlValue>[];
+  }
+
+  /** Many rows with the columns `name` and `data` (JSON). */
+  async pairs(sql: string, ...values: SqlValue[]): Promise<[string, Dict][]> {
+    return readPairs((await this.#ask(sql, values, true)) as string[]);
+  }
+
+  #ask(sql: string, values: readonly SqlValue[], joined: boolean): Promise<unknown[]> {
     const worker = this.#start();
     const seq = this.#seq++;
     return new Promise((resolve, reject) => {
       this.#waiting.set(seq, { resolve, reject });
-      worker.postMessage({ seq, sql, values });
+      worker.postMessage({ seq, sql, values, joined } satisfies ReadRequest);
     });
   }
 
@@ -115,6 +187,7 @@ export class Reader {
       this.#waiting.delete(answer.seq);
       if (answer.rows) waiting?.resolve(answer.rows);
       else waiting?.reject(new HaliteError('store.unavailable', `job store: ${answer.error}`));
+      if (answer.damaged) this.#damaged();
       if (this.#waiting.size === 0) this.#rest();
     });
     worker.on('error', (error) => {

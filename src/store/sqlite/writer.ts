@@ -1,204 +1,272 @@
 // Worker thread that owns the only writing connection: it gathers what arrives and commits it in one transaction.
 import { parentPort, workerData } from 'node:worker_threads';
-import { dumpJson } from '../../base/codec/json/index.ts';
-import { unpack } from '../../base/codec/msgpack/index.ts';
-import type { Dict, Value } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
+import { type CleanRequest, cleanStep, trimEvents } from './clean.ts';
+import { moveAside, salvage, troubleOf } from './damage.ts';
 import { type Database, openDatabase } from './driver.ts';
-import { schema } from './schema.ts';
+import { schema, schemaVersion, views } from './schema.ts';
+import { prepareWrites, type Write, type WriteKind } from './statements.ts';
 
-/** One write as the main thread sends it; `data` is msgpack, so that encoding as JSON happens here, off the loop. */
+/** One write; `data` is msgpack, so that encoding as JSON happens here, off the loop. */
 export interface WriteRequest {
   readonly seq: number;
-  readonly kind:
-    | 'job'
-    | 'return'
-    | 'verdicts'
-    | 'minion'
-    | 'drop-minion'
-    | 'pending'
-    | 'drop-pending'
-    | 'mine'
-    | 'clean';
+  readonly kind: WriteKind;
   readonly data: Uint8Array;
+}
+export interface CleanMessage {
+  readonly seq: number;
+  readonly clean: CleanRequest;
 }
 export interface WriteAnswer {
   readonly seq: number;
   readonly result?: string | number;
   readonly error?: string;
+  /** Not on disk yet, but kept in memory and tried again: nobody needs to wait for it. */
+  readonly held?: boolean;
 }
-
-const port = parentPort;
-if (!port) throw new Error('the store writer is a worker thread');
-const file = (workerData as { file: string }).file;
-
-/** JSON for a column; values JSON has no form for (bytes, dates) become text, as in Salt's own returners. */
-const json = (value: Value): string => dumpJson(value, { ensureAscii: false });
-
-function prepare(db: Database) {
-  return {
-    job: db.prepare(
-      'INSERT INTO job (jid, fun, tgt, tgt_type, user, load, expected, started, internal) VALUES (?,?,?,?,?,?,?,?,?) ' +
-        'ON CONFLICT (jid) DO UPDATE SET load = excluded.load, expected = excluded.expected',
-    ),
-    ret: db.prepare(
-      'INSERT INTO ret (jid, id, fun, retcode, success, full_ret, received) VALUES (?,?,?,?,?,?,?) ON CONFLICT DO NOTHING',
-    ),
-    verdict: db.prepare(
-      'INSERT INTO verdict (jid, id, verdict, reason, text, evidence, at) VALUES (?,?,?,?,?,?,?) ' +
-        'ON CONFLICT (jid, id) DO UPDATE SET verdict = excluded.verdict, reason = excluded.reason, ' +
-        'text = excluded.text, evidence = excluded.evidence, at = excluded.at',
-    ),
-    minion: db.prepare(
-      'INSERT INTO minion_data (id, grains, pillar) VALUES (?,?,?) ' +
-        'ON CONFLICT (id) DO UPDATE SET grains = excluded.grains, pillar = excluded.pillar',
-    ),
-    pending: db.prepare(
-      'INSERT INTO pending (jid, id, until) VALUES (?,?,?) ON CONFLICT (jid, id) DO UPDATE SET until = excluded.until',
-    ),
-    dropPending: db.prepare('DELETE FROM pending WHERE jid = ? AND id = ?'),
-    mine: db.prepare('INSERT INTO mine (id, data) VALUES (?,?) ON CONFLICT (id) DO UPDATE SET data = excluded.data'),
-    dropMinion: db.prepare('DELETE FROM minion_data WHERE id = ?'),
-  };
+/** Said when writes begin to fail, with null when they work again, and when a damaged file was moved away. */
+export type WriterNews = { readonly trouble: string | null } | { readonly moved: string; readonly why: string };
+export type FromWriter = 'ready' | 'closed' | WriteAnswer[] | WriteAnswer | WriterNews;
+/** Many writes at once: where each one's bytes end. */
+export interface WriteBatch {
+  readonly seqs: readonly number[];
+  readonly kinds: readonly WriteKind[];
+  readonly ends: readonly number[];
+  readonly bytes: Uint8Array;
 }
+export type ToWriter = WriteBatch | CleanMessage | 'check' | 'close';
 
-const text = (dict: Record<string, Value>, key: string): string => String(dict[key] ?? '');
-const whole = (dict: Record<string, Value>, key: string): number => Number(dict[key] ?? 0);
+const given = parentPort;
+if (!given) throw new Error('the store writer is a worker thread');
+const port = given;
+const send = (message: FromWriter): void => port.postMessage(message);
+const { file, masterId, keepEvents } = workerData as { file: string; masterId: string; keepEvents: number };
 
-function write(db: Database, statements: ReturnType<typeof prepare>, request: WriteRequest): string | number {
-  const data = unpack(request.data) as Record<string, Value>;
-  switch (request.kind) {
-    case 'job':
-      statements.job.run(
-        text(data, 'jid'),
-        text(data, 'fun'),
-        text(data, 'tgt'),
-        text(data, 'tgt_type'),
-        text(data, 'user'),
-        json(data['load'] as Dict),
-        json(data['expected'] as Value[]),
-        whole(data, 'started'),
-        data['internal'] ? 1 : 0,
-      );
-      return 'stored';
-    case 'return': {
-      const { changes } = statements.ret.run(
-        text(data, 'jid'),
-        text(data, 'id'),
-        text(data, 'fun'),
-        whole(data, 'retcode'),
-        data['success'] ? 1 : 0,
-        json(data['load'] as Dict),
-        whole(data, 'received'),
-      );
-      return changes > 0 ? 'stored' : 'duplicate';
-    }
-    case 'verdicts':
-      for (const row of data['rows'] as Record<string, Value>[]) {
-        statements.verdict.run(
-          text(row, 'jid'),
-          text(row, 'id'),
-          text(row, 'verdict'),
-          text(row, 'reason'),
-          text(row, 'text'),
-          json(row['evidence'] ?? null),
-          whole(row, 'at'),
-        );
-      }
-      return 'stored';
-    case 'minion':
-      statements.minion.run(text(data, 'id'), json(data['grains'] as Dict), json(data['pillar'] as Dict));
-      return 'stored';
-    case 'drop-minion':
-      statements.dropMinion.run(text(data, 'id'));
-      return 'stored';
-    case 'pending':
-      for (const row of data['rows'] as Record<string, Value>[]) {
-        statements.pending.run(text(row, 'jid'), text(row, 'id'), whole(row, 'until'));
-      }
-      return 'stored';
-    case 'mine':
-      statements.mine.run(text(data, 'id'), json(data['data'] as Dict));
-      return 'stored';
-    case 'drop-pending':
-      statements.dropPending.run(text(data, 'jid'), text(data, 'id'));
-      return 'stored';
-    case 'clean':
-      return clean(db, whole(data, 'keepSeconds'), whole(data, 'maxBytes'));
-  }
-}
-
-/** Removes whole jobs, oldest first: those past their age, then while the file is above its size. */
-function clean(db: Database, keepSeconds: number, maxBytes: number): number {
-  let removed = 0;
-  const drop = (jids: readonly string[]): void => {
-    for (const table of ['ret', 'verdict', 'job']) {
-      const statement = db.prepare(`DELETE FROM ${table} WHERE jid = ?`);
-      for (const jid of jids) statement.run(jid);
-    }
-    removed += jids.length;
-  };
-  const oldest = (where: string, ...values: number[]): string[] =>
-    db
-      .prepare(`SELECT jid FROM job ${where} jid NOT IN (SELECT jid FROM pending) ORDER BY started LIMIT 500`)
-      .all(...values)
-      .map((row) => String(row['jid']));
-  if (keepSeconds > 0) drop(oldest('WHERE started < ? AND', Date.now() - keepSeconds * 1000));
-  if (maxBytes > 0) {
-    const pages = Number(db.prepare('PRAGMA page_count').get()?.['page_count'] ?? 0);
-    const free = Number(db.prepare('PRAGMA freelist_count').get()?.['freelist_count'] ?? 0);
-    const size = Number(db.prepare('PRAGMA page_size').get()?.['page_size'] ?? 4096);
-    if ((pages - free) * size > maxBytes) drop(oldest('WHERE'));
-  }
-  return removed;
-}
+const retryMs = 500;
+const largestBatch = 1000;
+/** Batches with events after which those above their number go; the rest of the cleaning comes by the clock. */
+const trimEvery = 50;
+/** What may wait in memory while the disk takes nothing. */
+const mostWaitingBytes = 128 * 1024 * 1024;
 
 const queue: WriteRequest[] = [];
+let queuedBytes = 0;
 let scheduled = false;
+let trouble: string | undefined;
+let eventBatches = 0;
+let db: Database;
+let write: Write;
 
-function flush(db: Database, statements: ReturnType<typeof prepare>): void {
-  scheduled = false;
-  const batch = queue.splice(0, 1000);
-  let answers: WriteAnswer[] = [];
+async function openStore(): Promise<void> {
+  const opened = await openDatabase(file);
   try {
-    db.exec('BEGIN IMMEDIATE');
-    answers = batch.map((request) => ({ seq: request.seq, result: write(db, statements, request) }));
-    db.exec('COMMIT');
+    opened.exec(schema);
+    if (Number(opened.prepare('PRAGMA user_version').get()?.['user_version']) !== schemaVersion) opened.exec(views);
+    opened.prepare("INSERT OR REPLACE INTO meta (key, value) VALUES ('master_id', ?)").run(masterId);
+    write = prepareWrites(opened);
+    db = opened;
   } catch (error) {
-    try {
-      db.exec('ROLLBACK');
-    } catch {
-      // No transaction was open: BEGIN itself failed.
-    }
-    answers = batch.map((request) => ({ seq: request.seq, error: messageOf(error) }));
+    opened.close();
+    throw error;
   }
-  port?.postMessage(answers);
-  if (queue.length > 0) schedule(db, statements);
 }
 
-function schedule(db: Database, statements: ReturnType<typeof prepare>): void {
+/** A damaged file is kept beside, never deleted: what is in it may be wanted, and can often be read with `.recover`. */
+async function replaceDamaged(why: unknown, running: boolean): Promise<void> {
+  if (running) db.close();
+  const aside = moveAside(file);
+  await openStore();
+  try {
+    const old = await openDatabase(aside, { readonly: true });
+    salvage(old, db);
+    old.close();
+  } catch {
+    // Nothing in it can be read.
+  }
+  send({ moved: aside, why: messageOf(why) });
+}
+
+function schedule(delayMs = 0): void {
   if (scheduled) return;
   scheduled = true;
-  setImmediate(() => flush(db, statements));
+  if (delayMs > 0) setTimeout(flush, delayMs);
+  else setImmediate(flush);
 }
 
-try {
-  const db = await openDatabase(file);
-  db.exec(schema);
-  const statements = prepare(db);
-  port.on('message', (message: WriteRequest | 'close') => {
-    if (message === 'close') {
-      while (queue.length > 0) flush(db, statements);
-      db.close();
-      port.postMessage('closed');
-      port.close();
+function flush(): void {
+  scheduled = false;
+  if (queue.length === 0) return;
+  const batch = queue.splice(0, largestBatch);
+  for (const request of batch) queuedBytes -= request.data.byteLength;
+  try {
+    db.exec('BEGIN IMMEDIATE');
+    const answers = batch.map(({ seq, kind, data }) => ({ seq, result: write(kind, data) }));
+    if (batch.some(({ kind }) => kind === 'events') && ++eventBatches % trimEvery === 0) trimEvents(db, keepEvents);
+    db.exec('COMMIT');
+    say(undefined);
+    send(answers);
+  } catch (error) {
+    rollBack();
+    failed(batch, error);
+    return;
+  }
+  if (queue.length > 0) schedule();
+}
+
+function rollBack(): void {
+  try {
+    db.exec('ROLLBACK');
+  } catch {
+    // No transaction is open: BEGIN itself failed, or SQLite has ended it.
+  }
+}
+
+function failed(batch: WriteRequest[], error: unknown): void {
+  const kind = troubleOf(error);
+  if (kind === 'refused') {
+    singly(batch);
+    return;
+  }
+  if (kind === 'wait') {
+    say(messageOf(error));
+    hold(batch);
+    schedule(retryMs);
+    return;
+  }
+  putBack(batch);
+  // Nothing is written until the new file is there.
+  scheduled = true;
+  replaceDamaged(error, true)
+    .catch((second: unknown) => say(messageOf(second)))
+    .finally(() => {
+      scheduled = false;
+      schedule(trouble === undefined ? 0 : retryMs);
+    });
+}
+
+/** One of them is wrong: each for itself, so that only this one fails. */
+function singly(batch: readonly WriteRequest[]): void {
+  const answers = batch.map(({ seq, kind, data }): WriteAnswer => {
+    try {
+      return { seq, result: write(kind, data) };
+    } catch (error) {
+      return { seq, error: messageOf(error) };
+    }
+  });
+  send(answers);
+  if (queue.length > 0) schedule();
+}
+
+function putBack(batch: readonly WriteRequest[]): void {
+  queue.unshift(...batch);
+  for (const request of batch) queuedBytes += request.data.byteLength;
+}
+
+/**
+ * The disk takes nothing now. Results wait, with whoever needs to know that they are safe; a promise to keep a job for
+ * later cannot be given; the rest is written when it goes on, and nobody waits for it. Events are let go.
+ */
+function hold(batch: readonly WriteRequest[]): void {
+  putBack(batch);
+  const answers = queue.flatMap(early);
+  const refused = new Set(answers.filter((answer) => answer.error !== undefined).map((answer) => answer.seq));
+  const kept = queue.filter((request) => !refused.has(request.seq));
+  queue.splice(0, queue.length, ...kept);
+  queuedBytes = queue.reduce((sum, request) => sum + request.data.byteLength, 0);
+  send(answers);
+}
+
+function early({ seq, kind }: WriteRequest): WriteAnswer[] {
+  if (kind === 'return') return [];
+  if (kind === 'pending' || kind === 'events') return [{ seq, error: trouble ?? 'not now' }];
+  return [{ seq, result: 'held', held: true }];
+}
+
+function say(text: string | undefined): void {
+  if (text === trouble) return;
+  trouble = text;
+  send({ trouble: text ?? null });
+}
+
+function take(request: WriteRequest): void {
+  if (trouble !== undefined) {
+    const answers = early(request);
+    if (answers.length > 0) send(answers);
+    if (answers.some((answer) => answer.error !== undefined)) return;
+    if (queuedBytes > mostWaitingBytes) {
+      send([{ seq: request.seq, error: trouble }]);
       return;
     }
-    queue.push(message);
-    schedule(db, statements);
-  });
-  port.postMessage('ready');
-} catch (error) {
-  port.postMessage({ seq: -1, error: messageOf(error) } satisfies WriteAnswer);
+  }
+  queuedBytes += request.data.byteLength;
+  queue.push(request);
+  schedule();
+}
+
+function takeAll({ seqs, kinds, ends, bytes }: WriteBatch): void {
+  for (const [at, seq] of seqs.entries()) {
+    take({ seq, kind: kinds[at]!, data: bytes.subarray(ends[at - 1] ?? 0, ends[at]) });
+  }
+}
+
+/** Between two steps whatever waits is written. */
+function clean({ seq, clean: request }: CleanMessage): void {
+  let jobs = 0;
+  const step = (): void => {
+    try {
+      if (queue.length > 0 && trouble === undefined) flush();
+      db.exec('BEGIN IMMEDIATE');
+      const result = cleanStep(db, request);
+      db.exec('COMMIT');
+      jobs += result.jobs;
+      if (result.done) send([{ seq, result: jobs }]);
+      else setImmediate(step);
+    } catch (error) {
+      rollBack();
+      send([{ seq, error: messageOf(error) }]);
+    }
+  };
+  step();
+}
+
+/** A reader met damage: look at everything, and replace the file if that is true. */
+function check(): void {
+  let problem = '';
+  try {
+    const row = db.prepare('PRAGMA quick_check(1)').get();
+    problem = String(row?.['quick_check'] ?? 'ok');
+  } catch (error) {
+    if (troubleOf(error) === 'damaged') problem = messageOf(error);
+  }
+  if (problem !== 'ok' && problem !== '') failed([], Object.assign(new Error(problem), { code: 'SQLITE_CORRUPT' }));
+}
+
+function close(): void {
+  trouble = undefined;
+  while (queue.length > 0 && trouble === undefined) flush();
+  send(queue.splice(0).map(({ seq }) => ({ seq, error: trouble ?? 'closed' })));
+  db.close();
+  send('closed');
   port.close();
 }
+
+async function start(): Promise<void> {
+  try {
+    await openStore();
+  } catch (error) {
+    if (troubleOf(error) !== 'damaged') throw error;
+    await replaceDamaged(error, false);
+  }
+  port.on('message', (message: ToWriter) => {
+    if (message === 'close') close();
+    else if (message === 'check') check();
+    else if ('clean' in message) clean(message);
+    else takeAll(message);
+  });
+  send('ready');
+}
+
+start().catch((error: unknown) => {
+  send({ seq: -1, error: messageOf(error) });
+  port.close();
+});

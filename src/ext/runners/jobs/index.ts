@@ -1,0 +1,251 @@
+// Runner `jobs`: looking at what ran, in Salt's shapes, from the job store.
+import {
+  defineRunner,
+  dictGet,
+  HaliteError,
+  type MasterContext,
+  masterFn,
+  newDict,
+  type PlainDict,
+  p,
+  type Value,
+} from 'halite/sdk';
+import type { JobFilter } from '../../../extend/sdk/context.ts';
+import { activeJobs } from './active.ts';
+import { queryJobs } from './query.ts';
+import { describeJob, findJobs, formatJob, results, startTime } from './show.ts';
+
+const list = (value: Value): string[] | undefined => {
+  if (value === null || value === '') return undefined;
+  return Array.isArray(value) ? value.map(String) : String(value).split(',');
+};
+
+function when(value: Value, name: string): Date | undefined {
+  if (value === null || value === '') return undefined;
+  const time = new Date(String(value));
+  if (Number.isNaN(time.getTime())) {
+    throw new HaliteError('call.arguments', `${name} is not a time: ${String(value)}`, {
+      hint: 'Write it as 2026-01-31 12:00.',
+    });
+  }
+  return time;
+}
+
+async function pendingJob(ctx: MasterContext, jid: string): Promise<PlainDict> {
+  const load = await ctx.master.jobs.load(jid);
+  return load ? { ...formatJob(load), StartTime: startTime(jid) } : newDict();
+}
+
+/** With an outputter named beside the data `salt-run` shows only the data, in that form. */
+const shownAs = (data: PlainDict, outputter: string | null | undefined): PlainDict =>
+  outputter
+    ? newDict([
+        ['outputter', outputter],
+        ['data', data],
+      ])
+    : data;
+
+const jidParam = p.text({ doc: 'the job id, 20 digits' });
+const sourceParam = p.string({ default: null, doc: 'the returner to ask instead of the configured job cache' });
+const outputterParam = p.string({ default: null, doc: 'the form in which the result is shown' });
+const progressParam = p.bool({ default: false, doc: 'accepted for compatibility' });
+
+export default defineRunner({
+  name: 'jobs',
+  doc: 'Look at jobs: what ran, where, with which results.',
+  functions: {
+    lookup_jid: masterFn({
+      doc: 'The results of one job, by minion.',
+      examples: [
+        'salt-run jobs.lookup_jid 20260131235959000001',
+        'salt-run jobs.lookup_jid 20260131235959000001 missing=True',
+      ],
+      params: {
+        jid: jidParam,
+        ext_source: sourceParam,
+        returned: p.bool({ default: true, doc: 'show minions that returned' }),
+        missing: p.bool({ default: false, doc: 'list expected minions without a result too' }),
+        display_progress: progressParam,
+      },
+      async run({ jid, returned, missing, ext_source }, ctx) {
+        const { data, out } = await results(ctx, jid, missing, ext_source ?? undefined);
+        const wanted = Object.entries(data).filter(([, value]) => returned || value === 'Minion did not return');
+        return shownAs(newDict(wanted), out);
+      },
+    }),
+    list_job: masterFn({
+      doc: 'Everything recorded of one job.',
+      examples: ['salt-run jobs.list_job 20260131235959000001'],
+      params: { jid: jidParam, ext_source: sourceParam, display_progress: progressParam },
+      run: ({ jid, ext_source }, ctx) => describeJob(ctx, jid, ext_source ?? undefined),
+    }),
+    print_job: masterFn({
+      doc: 'The record of one job, under its id.',
+      examples: ['salt-run jobs.print_job 20260131235959000001'],
+      params: { jid: jidParam, ext_source: sourceParam },
+      async run({ jid, ext_source }, ctx) {
+        const { jid: _jid, ...shown } = await describeJob(ctx, jid, ext_source ?? undefined);
+        return newDict([[jid, shown]]);
+      },
+    }),
+    list_jobs: masterFn({
+      doc: 'All jobs in the store, oldest first; internal ones (find_job and the like) only on request.',
+      examples: [
+        'salt-run jobs.list_jobs',
+        'salt-run jobs.list_jobs search_function="test.*,pkg.install" start_time="2026-01-31"',
+      ],
+      params: {
+        ext_source: sourceParam,
+        outputter: outputterParam,
+        search_metadata: p.any({ default: null, doc: 'only jobs that carry these metadata' }),
+        search_function: p.any({ default: null, doc: 'only these functions (globs)' }),
+        search_target: p.any({ default: null, doc: 'only these targets (globs)' }),
+        start_time: p.any({ default: null, doc: 'not before' }),
+        end_time: p.any({ default: null, doc: 'not after' }),
+        display_progress: progressParam,
+        internal: p.bool({ default: false, doc: 'jobs that Halite sent by itself, too' }),
+        limit: p.int({ default: 0, doc: 'at most this many, the newest' }),
+      },
+      async run(args, ctx) {
+        const functions = list(args.search_function);
+        const targets = list(args.search_target);
+        const startAfter = when(args.start_time, 'start_time');
+        const startBefore = when(args.end_time, 'end_time');
+        const filter: JobFilter = {
+          ...(functions ? { functions } : {}),
+          ...(targets ? { targets } : {}),
+          ...(startAfter ? { startAfter } : {}),
+          ...(startBefore ? { startBefore } : {}),
+          ...(args.limit > 0 ? { limit: args.limit } : {}),
+          internal: args.internal,
+        };
+        const jobs = await findJobs(ctx, filter, args.search_metadata, args.ext_source ?? undefined);
+        return shownAs(jobs, args.outputter);
+      },
+    }),
+    list_jobs_filter: masterFn({
+      doc: 'The newest jobs, a given number of them.',
+      examples: ['salt-run jobs.list_jobs_filter 50', 'salt-run jobs.list_jobs_filter 100 filter_find_job=False'],
+      params: {
+        count: p.int({ doc: 'how many' }),
+        filter_find_job: p.bool({ default: true, doc: 'leave internal jobs out' }),
+        ext_source: sourceParam,
+        outputter: outputterParam,
+        display_progress: progressParam,
+      },
+      async run({ count, filter_find_job, ext_source, outputter }, ctx) {
+        const filter = { limit: count, internal: !filter_find_job };
+        return shownAs(await findJobs(ctx, filter, null, ext_source ?? undefined), outputter);
+      },
+    }),
+    active: masterFn({
+      doc: 'Jobs that run on the minions right now.',
+      examples: ['salt-run jobs.active'],
+      params: { display_progress: progressParam },
+      run: (_args, ctx) => activeJobs(ctx),
+    }),
+    master: masterFn({
+      doc: 'Runners and wheel functions that the master runs right now, without this one.',
+      examples: ['salt-run jobs.master'],
+      async run(_args, ctx) {
+        const own = ctx.job['jid'];
+        return (await ctx.master.jobs.running()).filter((job) => dictGet(job, 'jid') !== own);
+      },
+    }),
+    health: masterFn({
+      doc: 'How the job store is, and what waits for the returners of master_job_cache, event_return and return_via_master.',
+      examples: ['salt-run jobs.health'],
+      run: (_args, ctx) => ctx.master.jobs.health(),
+    }),
+    last_run: masterFn({
+      doc: 'The record of the newest job that fits the filters.',
+      examples: ['salt-run jobs.last_run', 'salt-run jobs.last_run target=web1 function=state.apply'],
+      params: {
+        ext_source: sourceParam,
+        outputter: outputterParam,
+        metadata: p.any({ default: null, doc: 'only jobs that carry these metadata' }),
+        function: p.any({ default: null, doc: 'only these functions (globs)' }),
+        target: p.any({ default: null, doc: 'only these targets (globs)' }),
+        display_progress: progressParam,
+      },
+      async run(args, ctx) {
+        const functions = list(args.function);
+        const targets = list(args.target);
+        const filter: JobFilter = { ...(functions ? { functions } : {}), ...(targets ? { targets } : {}) };
+        const source = args.ext_source ?? undefined;
+        const jid = Object.keys(await findJobs(ctx, filter, args.metadata, source)).at(-1);
+        return jid ? newDict([[jid, await describeJob(ctx, jid, source)]]) : false;
+      },
+    }),
+    explain: masterFn({
+      doc: 'What happened to a job, in order: published, accepted, started, last output, results, and the reason for every minion without one.',
+      examples: ['salt-run jobs.explain 20260131235959000001'],
+      params: { jid: jidParam },
+      async run({ jid }, ctx) {
+        const entries = await ctx.master.jobs.timeline(jid);
+        if (entries.length === 0) throw new HaliteError('call.arguments', `no job ${jid} is known here`);
+        const start = entries[0]?.at.getTime() ?? 0;
+        return entries.map(({ at, id, what, text }) => {
+          const after = `+${((at.getTime() - start) / 1000).toFixed(3)}s`.padStart(11);
+          return `${at.toISOString()} ${after}  ${id ? `${id}: ` : ''}${what}${text ? `, ${text}` : ''}`;
+        });
+      },
+    }),
+    pending: masterFn({
+      doc: 'Durable jobs that wait for minions to come back.',
+      examples: ['salt-run jobs.pending'],
+      async run(_args, ctx) {
+        const shown = newDict();
+        for (const { jid, id, until } of await ctx.master.jobs.pending()) {
+          shown[jid] ??= { ...(await pendingJob(ctx, jid)), Minions: newDict() };
+          const minions = (shown[jid] as PlainDict)['Minions'] as PlainDict;
+          minions[id] = `expires ${until.toISOString()}`;
+        }
+        return shown;
+      },
+    }),
+    cancel: masterFn({
+      doc: 'Take back a durable job, or a batch, from minions that have not got it yet; the ids that will not get it.',
+      examples: [
+        'salt-run jobs.cancel 20260131235959000001',
+        'salt-run jobs.cancel 20260131235959000001 minions=web1,web2',
+      ],
+      params: { jid: jidParam, minions: p.any({ default: null, doc: 'only for these' }) },
+      run: ({ jid, minions }, ctx) => ctx.master.jobs.cancel(jid, list(minions)),
+    }),
+    query: masterFn({
+      doc: 'Jobs by conditions, newest first, page by page; or read-only SQL over jids, salt_returns, salt_events, job, ret, verdict.',
+      examples: [
+        'salt-run jobs.query "fun=state.apply and failed since 2d"',
+        'salt-run jobs.query "minion=web* and (retcode>1 or missing) limit 20 offset 20"',
+        'salt-run jobs.query sql="SELECT fun, count(*) AS n FROM salt_returns GROUP BY fun"',
+      ],
+      params: {
+        query: p.string({
+          default: '',
+          doc: 'conditions on jid, fun, user, tgt, minion, retcode; failed, success, missing; since, until',
+        }),
+        sql: p.string({ default: '', doc: 'one SELECT instead' }),
+        limit: p.int({ default: 0, doc: 'jobs on a page; 50 unless the query says so' }),
+        offset: p.int({ default: 0, doc: 'jobs to pass over' }),
+      },
+      run: ({ query, sql, limit, offset }, ctx) =>
+        queryJobs(ctx, { query: query ?? '', sql: sql ?? '', limit, offset }),
+    }),
+    exit_success: masterFn({
+      doc: 'Which minions of a job succeeded: by its return code, or by the `success` a state run reported.',
+      examples: ['salt-run jobs.exit_success 20260131235959000001'],
+      params: { jid: jidParam, ext_source: sourceParam },
+      async run({ jid, ext_source }, ctx) {
+        const verdicts = newDict();
+        const source = ext_source ?? undefined;
+        const returns = await ctx.master.jobs.returns(jid, source);
+        for (const id of await ctx.master.jobs.expected(jid, source)) {
+          const ret = returns[id];
+          verdicts[id] = ret !== undefined && (dictGet(ret, 'retcode') ?? 0) === 0 && dictGet(ret, 'success') !== false;
+        }
+        return verdicts;
+      },
+    }),
+  },
+});

@@ -1,0 +1,128 @@
+// The shapes in which jobs are shown, as in Salt.
+import { type Dict, dictGet, isDict, type MasterContext, newDict, type PlainDict, type Value } from 'halite/sdk';
+import { isJid, jidToTime } from '../../../base/util/jid.ts';
+import type { JobFilter, JobSummary } from '../../../extend/sdk/context.ts';
+
+/** The block `jobs.list_jobs` shows for each job. */
+export function formatJob(load: Dict): PlainDict {
+  const shown = newDict([
+    ['Function', dictGet(load, 'fun') ?? 'unknown-function'],
+    ['Arguments', dictGet(load, 'arg') ?? []],
+    ['Target', dictGet(load, 'tgt') ?? 'unknown-target'],
+    ['Target-type', dictGet(load, 'tgt_type') ?? 'list'],
+    ['User', dictGet(load, 'user') ?? 'root'],
+  ]);
+  const metadata = metadataOf(load);
+  if (metadata !== undefined && metadata !== null) shown['Metadata'] = metadata;
+  return shown;
+}
+
+/** Given with the job, or among its arguments as they come from a command line. */
+function metadataOf(load: Dict): Value | undefined {
+  const own = dictGet(load, 'metadata');
+  if (own !== undefined && own !== null) return own;
+  const args = dictGet(load, 'arg');
+  const named = [dictGet(load, 'kwargs'), ...(Array.isArray(args) ? args : [])];
+  for (const each of named) {
+    if (isDict(each) && (each === named[0] || dictGet(each, '__kwarg__') === true)) {
+      const metadata = dictGet(each, 'metadata');
+      if (metadata !== undefined) return metadata;
+    }
+  }
+  return undefined;
+}
+
+export const startTime = (jid: string): string => (isJid(jid) ? jidToTime(jid) : '');
+
+export function inList({ jid, load }: JobSummary): [string, PlainDict] {
+  return [jid, { ...formatJob(load), StartTime: startTime(jid) }];
+}
+
+/** Jobs as `list_jobs` shows them, oldest first. */
+export async function findJobs(
+  ctx: MasterContext,
+  filter: JobFilter,
+  metadata: Value,
+  source: string | undefined,
+): Promise<PlainDict> {
+  // Metadata are looked at here: a limit must count what is left.
+  const { limit, ...rest } = filter;
+  const byMetadata = isDict(metadata);
+  const jobs = await ctx.master.jobs.list(byMetadata ? rest : filter, source);
+  const wanted = byMetadata ? jobs.filter(({ load }) => hasMetadata(load, metadata)) : jobs;
+  return newDict((limit ? wanted.slice(0, limit) : wanted).reverse().map(inList));
+}
+
+/** Salt: one equal pair is enough. */
+function hasMetadata(load: Dict, wanted: Dict): boolean {
+  const metadata = metadataOf(load);
+  if (!isDict(metadata)) return false;
+  const entries = wanted instanceof Map ? [...wanted.entries()] : Object.entries(wanted);
+  return entries.some(([key, value]) => JSON.stringify(dictGet(metadata, key) ?? null) === JSON.stringify(value));
+}
+
+/** Results of a job by minion, as the operator saw them. */
+export async function results(
+  ctx: MasterContext,
+  jid: string,
+  missing: boolean,
+  source: string | undefined,
+): Promise<{ data: PlainDict; out: string | undefined }> {
+  const data = newDict();
+  let out: string | undefined;
+  for (const [id, load] of Object.entries(await ctx.master.jobs.returns(jid, source))) {
+    data[id] = dictGet(load, 'return') ?? null;
+    const own = dictGet(load, 'out');
+    if (typeof own === 'string') out = own;
+  }
+  if (missing)
+    for (const id of await ctx.master.jobs.expected(jid, source)) if (!(id in data)) data[id] = 'Minion did not return';
+  return { data, out };
+}
+
+export async function describeJob(ctx: MasterContext, jid: string, source: string | undefined): Promise<PlainDict> {
+  const load = await ctx.master.jobs.load(jid, source);
+  const shown = load ? formatJob(load) : newDict([['Error', 'Cannot contact returner or no job with this jid']]);
+  shown['jid'] = jid;
+  if (load) shown['Minions'] = await ctx.master.jobs.expected(jid, source);
+  shown['StartTime'] = isJid(jid) ? startTime(jid) : '';
+  const result = newDict();
+  for (const [id, ret] of Object.entries(await ctx.master.jobs.returns(jid, source))) {
+    result[id] = newDict([
+      ['return', dictGet(ret, 'return') ?? null],
+      ['retcode', dictGet(ret, 'retcode') ?? 0],
+      ['success', dictGet(ret, 'success') ?? true],
+    ]);
+  }
+  shown['Result'] = result;
+  const missing = await reasons(ctx, jid, result);
+  if (Object.keys(missing).length > 0) shown['Missing'] = missing;
+  return shown;
+}
+
+/** Why expected minions have no result, as the job record has it. */
+async function reasons(ctx: MasterContext, jid: string, result: PlainDict): Promise<PlainDict> {
+  const missing = newDict();
+  if (!isJid(jid)) return missing;
+  const sql = "SELECT id, reason, text, evidence FROM verdict WHERE jid = ? AND reason <> ''";
+  for (const row of await ctx.master.jobs.query(sql, [jid])) {
+    const id = String(dictGet(row, 'id'));
+    if (id in result) continue;
+    missing[id] = newDict([
+      ['code', dictGet(row, 'reason') ?? ''],
+      ['text', dictGet(row, 'text') ?? ''],
+      ['evidence', evidenceIn(dictGet(row, 'evidence'))],
+    ]);
+  }
+  return missing;
+}
+
+/** The evidence without the raw times, which `jobs.explain` shows in order. */
+function evidenceIn(text: Value | undefined): PlainDict {
+  try {
+    const { hops: _hops, ...evidence } = JSON.parse(String(text)) as Record<string, Value>;
+    return newDict(Object.entries(evidence));
+  } catch {
+    return newDict();
+  }
+}

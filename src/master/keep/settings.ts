@@ -1,0 +1,59 @@
+// The options about where jobs, results and events are kept, read once.
+import { join } from 'node:path';
+import type { PlainDict } from '../../base/codec/value.ts';
+import type { MasterOpts } from '../../base/config/index.ts';
+
+export interface KeepSettings {
+  readonly folder: string;
+  readonly opts: PlainDict;
+  /** `master_job_cache`, when it is not the own store. */
+  readonly jobCache: string;
+  readonly extJobCache: string;
+  readonly events: readonly { readonly returner: string }[];
+  readonly whitelist: readonly string[];
+  readonly blacklist: readonly string[];
+  readonly gather: { readonly count: number; readonly ms: number };
+  /** Limit of each spool. */
+  readonly maxBytes: number;
+  /** `job_cache`: results are stored here. */
+  readonly keepReturns: boolean;
+  readonly keepRunners: boolean;
+  readonly keepEvents: number;
+  readonly masterId: string;
+  readonly via: boolean | readonly string[];
+}
+
+/** Salt's default and the words for it: the master's own store, not a folder per job. */
+const ownStore = new Set(['', 'local_cache', 'sqlite']);
+/** With event_return_queue and no longest time an event still does not wait for ever. */
+const longestGatherMs = 60_000;
+
+export function keepSettings(opts: MasterOpts): KeepSettings {
+  const raw = opts as unknown as PlainDict;
+  const text = (name: string): string => (typeof raw[name] === 'string' ? String(raw[name]) : '');
+  const texts = (name: string): string[] => {
+    const value = raw[name];
+    if (Array.isArray(value)) return value.map(String);
+    return typeof value === 'string' && value !== '' ? value.split(',').map((word) => word.trim()) : [];
+  };
+  const number = (name: string, otherwise: number): number => (typeof raw[name] === 'number' ? raw[name] : otherwise);
+  const jobCache = text('master_job_cache');
+  const seconds = number('event_return_queue_max_seconds', 0);
+  const via = raw['return_via_master'];
+  return {
+    folder: join(opts.cachedir, 'spool'),
+    opts: Object.fromEntries(Object.entries(opts.raw)) as PlainDict,
+    jobCache: ownStore.has(jobCache) ? '' : jobCache,
+    extJobCache: text('ext_job_cache'),
+    events: texts('event_return').map((returner) => ({ returner })),
+    whitelist: texts('event_return_whitelist'),
+    blacklist: texts('event_return_blacklist'),
+    gather: { count: number('event_return_queue', 0), ms: seconds > 0 ? seconds * 1000 : longestGatherMs },
+    maxBytes: Math.max(1, number('spool_mb', 1024)) * 1024 * 1024,
+    keepReturns: raw['job_cache'] !== false,
+    keepRunners: raw['runner_returns'] !== false,
+    keepEvents: number('keep_events', 10_000),
+    masterId: typeof raw['id'] === 'string' ? raw['id'] : 'master',
+    via: via === false ? false : Array.isArray(via) ? via.map(String) : true,
+  };
+}

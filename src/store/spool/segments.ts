@@ -1,0 +1,84 @@
+// The form of a spool on disk: numbered segment files of checksummed records, and how far they were delivered.
+import { readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
+
+/** Before each body: its length and the CRC-32 of it, both 32 bits, little end first. */
+export const headerBytes = 8;
+/** Longer bodies are damage: no record is larger than the largest message. */
+const longestBody = 256 * 1024 * 1024;
+
+export interface Segment {
+  /** The number of its first record. */
+  readonly first: number;
+  readonly file: string;
+}
+
+const segmentName = /^(\d{16})\.log$/;
+
+export const segmentFile = (folder: string, first: number): string =>
+  join(folder, `${String(first).padStart(16, '0')}.log`);
+
+/** Oldest first. */
+export function listSegments(folder: string): Segment[] {
+  return readdirSync(folder)
+    .filter((name) => segmentName.test(name))
+    .sort()
+    .map((name) => ({ first: Number(name.slice(0, 16)), file: join(folder, name) }));
+}
+
+export function spoolBytes(folder: string): number {
+  return listSegments(folder).reduce(
+    (sum, { file }) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  );
+}
+
+export function encodeRecord(body: Uint8Array): Buffer {
+  const record = Buffer.allocUnsafe(headerBytes + body.byteLength);
+  record.writeUInt32LE(body.byteLength, 0);
+  record.writeUInt32LE(crc32(body), 4);
+  record.set(body, headerBytes);
+  return record;
+}
+
+/** The body at an offset; 'short' when the bytes end before it does, 'damaged' when it is not what was written. */
+export function decodeRecord(bytes: Uint8Array, at: number): Uint8Array | 'short' | 'damaged' {
+  if (bytes.byteLength - at < headerBytes) return 'short';
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const length = view.getUint32(at, true);
+  if (length === 0 || length > longestBody) return 'damaged';
+  if (bytes.byteLength - at - headerBytes < length) return 'short';
+  const body = bytes.subarray(at + headerBytes, at + headerBytes + length);
+  return crc32(body) === view.getUint32(at + 4, true) ? body : 'damaged';
+}
+
+/** How many whole records a segment holds, and where the last of them ends: what follows was cut off by a crash. */
+export function scanSegment(file: string): { readonly records: number; readonly end: number; readonly size: number } {
+  const bytes = readFileSync(file);
+  let [records, end] = [0, 0];
+  for (;;) {
+    const body = decodeRecord(bytes, end);
+    if (typeof body === 'string') return { records, end, size: bytes.byteLength };
+    records++;
+    end += headerBytes + body.byteLength;
+  }
+}
+
+const positionFile = (folder: string): string => join(folder, 'delivered');
+
+/** The number of the first record that was not delivered yet. */
+export function readPosition(folder: string): number {
+  try {
+    const text = readFileSync(positionFile(folder), 'utf8').trim();
+    return /^\d+$/.test(text) ? Number(text) : 0;
+  } catch {
+    return 0;
+  }
+}
+
+export function writePosition(folder: string, next: number): void {
+  const fresh = `${positionFile(folder)}.new`;
+  writeFileSync(fresh, `${next}\n`, { mode: 0o600 });
+  renameSync(fresh, positionFile(folder));
+}

@@ -1,0 +1,104 @@
+// What each kind of write does to the database.
+import { dumpJson } from '../../base/codec/json/index.ts';
+import { unpack } from '../../base/codec/msgpack/index.ts';
+import type { Dict, Value } from '../../base/codec/value.ts';
+import type { Database } from './driver.ts';
+
+export type WriteKind =
+  | 'job'
+  | 'return'
+  | 'verdicts'
+  | 'events'
+  | 'minion'
+  | 'drop-minion'
+  | 'pending'
+  | 'drop-pending'
+  | 'mine';
+
+/** JSON for a column; values JSON has no form for (bytes, dates) become text, as in Salt's own returners. */
+const json = (value: Value): string => dumpJson(value, { ensureAscii: false });
+const text = (dict: Row, key: string): string => String(dict[key] ?? '');
+const whole = (dict: Row, key: string): number => Number(dict[key] ?? 0);
+const optional = (dict: Row, key: string): string | null => (typeof dict[key] === 'string' ? String(dict[key]) : null);
+const rowsOf = (dict: Row): Row[] => dict['rows'] as Row[];
+type Row = Record<string, Value>;
+
+/** Larger events are kept as a note: the table is bounded by their number. */
+const largestEvent = 64 * 1024;
+
+function eventData(data: Value): string {
+  const written = json(data);
+  return written.length <= largestEvent ? written : json({ truncated: true, bytes: written.length });
+}
+
+const sql = {
+  job:
+    'INSERT INTO job (jid, fun, tgt, tgt_type, user, load, expected, started, internal) VALUES (?,?,?,?,?,?,?,?,?) ' +
+    'ON CONFLICT (jid) DO UPDATE SET load = excluded.load, expected = excluded.expected',
+  ret: 'INSERT INTO ret (jid, id, fun, retcode, success, full_ret, received) VALUES (?,?,?,?,?,?,?) ON CONFLICT DO NOTHING',
+  verdict:
+    'INSERT INTO verdict (jid, id, verdict, reason, text, evidence, at) VALUES (?,?,?,?,?,?,?) ' +
+    'ON CONFLICT (jid, id) DO UPDATE SET verdict = excluded.verdict, reason = excluded.reason, ' +
+    'text = excluded.text, evidence = excluded.evidence, at = excluded.at',
+  event: 'INSERT INTO event (tag, data, jid, minion, at) VALUES (?,?,?,?,?)',
+  minion:
+    'INSERT INTO minion_data (id, grains, pillar) VALUES (?,?,?) ' +
+    'ON CONFLICT (id) DO UPDATE SET grains = excluded.grains, pillar = excluded.pillar',
+  pending:
+    'INSERT INTO pending (jid, id, until) VALUES (?,?,?) ON CONFLICT (jid, id) DO UPDATE SET until = excluded.until',
+  dropPending: 'DELETE FROM pending WHERE jid = ? AND id = ?',
+  mine: 'INSERT INTO mine (id, data) VALUES (?,?) ON CONFLICT (id) DO UPDATE SET data = excluded.data',
+  dropMinion: 'DELETE FROM minion_data WHERE id = ?',
+} as const;
+
+export type Write = (kind: WriteKind, data: Uint8Array) => 'stored' | 'duplicate';
+type Run = (name: keyof typeof sql, ...values: (string | number | null)[]) => number;
+type Writes = Record<WriteKind, (row: Row) => 'stored' | 'duplicate' | undefined>;
+
+const jobWrites = (run: Run): Pick<Writes, 'job' | 'return' | 'verdicts' | 'events'> => ({
+  job(row) {
+    const words = [text(row, 'jid'), text(row, 'fun'), text(row, 'tgt'), text(row, 'tgt_type'), text(row, 'user')];
+    const lists = [json(row['load'] as Dict), json(row['expected'] as Value[])];
+    run('job', ...words, ...lists, whole(row, 'started'), row['internal'] ? 1 : 0);
+    return 'stored';
+  },
+  return(row) {
+    const words = [text(row, 'jid'), text(row, 'id'), text(row, 'fun')];
+    const numbers = [whole(row, 'retcode'), row['success'] ? 1 : 0];
+    const changes = run('ret', ...words, ...numbers, json(row['load'] as Dict), whole(row, 'received'));
+    return changes > 0 ? 'stored' : 'duplicate';
+  },
+  verdicts(given) {
+    for (const row of rowsOf(given)) {
+      const words = [text(row, 'jid'), text(row, 'id'), text(row, 'verdict'), text(row, 'reason'), text(row, 'text')];
+      run('verdict', ...words, json(row['evidence'] ?? null), whole(row, 'at'));
+    }
+    return 'stored';
+  },
+  events(given) {
+    for (const row of rowsOf(given)) {
+      const data = row['data'] === null || row['data'] === undefined ? null : eventData(row['data']);
+      run('event', text(row, 'tag'), data, optional(row, 'jid'), optional(row, 'id'), whole(row, 'at'));
+    }
+    return 'stored';
+  },
+});
+
+const minionWrites = (run: Run): Omit<Writes, 'job' | 'return' | 'verdicts' | 'events'> => ({
+  minion: (row) => void run('minion', text(row, 'id'), json(row['grains'] as Dict), json(row['pillar'] as Dict)),
+  'drop-minion': (row) => void run('dropMinion', text(row, 'id')),
+  pending(given) {
+    for (const row of rowsOf(given)) run('pending', text(row, 'jid'), text(row, 'id'), whole(row, 'until'));
+    return 'stored';
+  },
+  'drop-pending': (row) => void run('dropPending', text(row, 'jid'), text(row, 'id')),
+  mine: (row) => void run('mine', text(row, 'id'), json(row['data'] as Dict)),
+});
+
+/** Prepares every statement once; the result does one write inside whatever transaction is open. */
+export function prepareWrites(db: Database): Write {
+  const prepared = Object.fromEntries(Object.entries(sql).map(([name, each]) => [name, db.prepare(each)]));
+  const run: Run = (name, ...values) => prepared[name]?.run(...values).changes ?? 0;
+  const writes: Writes = { ...jobWrites(run), ...minionWrites(run) };
+  return (kind, data) => writes[kind](unpack(data) as Row) ?? 'stored';
+}
