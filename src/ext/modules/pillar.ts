@@ -16,6 +16,7 @@ import {
   type Value,
 } from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
+import { loadYaml } from '../../base/codec/yaml/index.ts';
 import { DEFAULT_DELIMITER, mergeRecurse, pyEquals, traverse } from '../../base/util/index.ts';
 import { filterBy, valuesAt } from './support/data.ts';
 import { commandError, pythonError } from './support/errors.ts';
@@ -180,12 +181,17 @@ export default defineModule({
       run: async ({ args, kwargs }, ctx) => obfuscated(await items(args, kwargs, ctx)),
     }),
     ext: fn({
-      doc: 'Compiles the pillar with other external sources. Refused until external pillars exist.',
+      doc: 'Compiles the pillar with one more external source; the master allows those of its option on_demand_ext_pillar.',
       examples: [`salt '*' pillar.ext '{libvirt: _}'`],
-      params: { external: p.any(), pillar: p.any({ default: null }) },
-      run() {
-        throw commandError('pillar.ext is not available: external pillars cannot be compiled on request yet');
+      params: {
+        external: p.any({ doc: 'one entry of ext_pillar' }),
+        pillar: p.any({ default: null, doc: 'values over all others' }),
       },
+      run: ({ external, pillar }, ctx) =>
+        ctx.minion.compilePillar({
+          ext: typeof external === 'string' ? loadYaml(external) : external,
+          ...(isDict(pillar) ? { override: pillar } : {}),
+        }),
     }),
     file_exists: fn({
       doc: 'Whether a file is in the pillar roots. Only where those are local: on the master or without one.',

@@ -2,7 +2,17 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readlink, rename, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type Dict, definePillar, dictEntries, isDict, newDict, type PillarContext, p, type Value } from 'halite/sdk';
+import {
+  type Dict,
+  definePillar,
+  dictEntries,
+  type GitFolderRequest,
+  isDict,
+  newDict,
+  type PillarContext,
+  p,
+  type Value,
+} from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
 import { type MergeStrategy, mergeDicts } from '../../base/util/index.ts';
 
@@ -67,12 +77,12 @@ function environmentOf(remote: Remote, ctx: PillarContext): string {
   return remote.branch === base || target === base ? 'base' : target;
 }
 
-async function checkout(remote: Remote, ctx: PillarContext): Promise<Tree | undefined> {
+function requestOf(remote: Remote, ctx: PillarContext): GitFolderRequest {
   const fallback = textSetting(remote, 'fallback', ctx);
   const interval = Number(ctx.opts['git_pillar_update_interval'] ?? 60);
   const name = remote.settings.get('name');
   const refspecs = setting(remote, 'refspecs', ctx);
-  const folder = await ctx.gitFolder({
+  return {
     url: remote.url,
     refs: fallback === '' ? [targetOf(remote, ctx)] : [targetOf(remote, ctx), fallback],
     root: textSetting(remote, 'root', ctx).replace(/^\/+|\/+$/g, ''),
@@ -84,7 +94,11 @@ async function checkout(remote: Remote, ctx: PillarContext): Promise<Tree | unde
     sslVerify: setting(remote, 'ssl_verify', ctx) !== false,
     ...(name === undefined ? {} : { name: pyStr(name) }),
     ...(Array.isArray(refspecs) ? { refspecs: refspecs.map(pyStr) } : {}),
-  });
+  };
+}
+
+async function checkout(remote: Remote, ctx: PillarContext): Promise<Tree | undefined> {
+  const folder = await ctx.gitFolder(requestOf(remote, ctx));
   if (folder === undefined) {
     ctx.log.error(
       `Failed to checkout ${targetOf(remote, ctx)} from git_pillar remote '${remote.id}': remote ref does not exist`,
@@ -138,5 +152,14 @@ base, fallback, mountpoint, all_saltenvs, name, user, password, privkey). __env_
       pillar = mergeDicts(pillar, await ctx.compileRoots({ [tree.env]: roots }, tree.env), { strategy, mergeLists });
     }
     return pillar;
+  },
+  async update({ repos }, ctx, { branch, repo }) {
+    const found = newDict();
+    for (const remote of repos.map((item) => readRemote(item, ctx))) {
+      const names = [remote.url, remote.settings.get('name')];
+      if ((branch !== undefined && branch !== remote.branch) || (repo !== undefined && !names.includes(repo))) continue;
+      found[remote.id] = await ctx.gitUpdate(requestOf(remote, ctx));
+    }
+    return found;
   },
 });

@@ -225,40 +225,48 @@ export interface CaseOutcome {
   left?: unknown;
 }
 
+/** Puts in place what the case starts from. */
+async function prepare(row: StateCase, tmp: string): Promise<void> {
+  mkdirSync(join(tmp, 'roots/base'), { recursive: true });
+  for (const [path, what] of Object.entries(row.files ?? {})) place(tmp, path, what);
+  for (const command of row.run ?? []) {
+    const done = await runProgram('/bin/sh', ['-ec', pyStr(fill(command, tmp))], { cwd: tmp });
+    if (done.retcode !== 0) throw new Error(`${command}: ${done.stderr}`);
+  }
+}
+
+function optionsOf(row: StateCase, tmp: string, log: unknown[]): Omit<StateTestOptions, 'states' | 'modules'> {
+  return {
+    pillar: (fill(row.pillar ?? newDict(), tmp) as PlainDict) ?? newDict(),
+    grains: row.grains ?? newDict([['kernel', 'Linux']]),
+    opts: { cachedir: join(tmp, 'cache'), user: 'root', hash_type: 'sha256', ...row.opts },
+    low: fill(row.low ?? newDict(), tmp) as PlainDict,
+    lowstate: (fill(row.lowstate ?? [], tmp) as PlainDict[]) ?? [],
+    files: testFiles(join(tmp, 'roots'), join(tmp, 'cache/files')),
+    calls: fakes(fill(row.calls ?? {}, tmp) as Record<string, Value>, log),
+  };
+}
+
 /** Runs a case; only what the case expects is in the answer. */
 export async function runCase(
-  row: StateCase,
+  given: StateCase,
   states: readonly StateModule[],
   modules: readonly Module[],
 ): Promise<{ got: CaseOutcome; wanted: CaseOutcome }> {
+  const { why: _why, ...ours } = given.ours ?? { why: '' };
+  const row: StateCase = { ...given, ...ours };
   const tmp = mkdtempSync(join(tmpdir(), 'halite-case-'));
   try {
-    mkdirSync(join(tmp, 'roots/base'), { recursive: true });
-    for (const [path, what] of Object.entries(row.files ?? {})) place(tmp, path, what);
-    for (const command of row.run ?? []) {
-      const done = await runProgram('/bin/sh', ['-ec', pyStr(fill(command, tmp))], { cwd: tmp });
-      if (done.retcode !== 0) throw new Error(`${command}: ${done.stderr}`);
-    }
+    await prepare(row, tmp);
     const log: unknown[] = [];
-    const options = (): StateTestOptions => ({
-      states,
-      modules,
-      pillar: (fill(row.pillar ?? newDict(), tmp) as PlainDict) ?? newDict(),
-      grains: row.grains ?? newDict([['kernel', 'Linux']]),
-      opts: { cachedir: join(tmp, 'cache'), user: 'root', hash_type: 'sha256', ...row.opts },
-      low: fill(row.low ?? newDict(), tmp) as PlainDict,
-      lowstate: (fill(row.lowstate ?? [], tmp) as PlainDict[]) ?? [],
-      files: testFiles(join(tmp, 'roots'), join(tmp, 'cache/files')),
-      calls: fakes(fill(row.calls ?? {}, tmp) as Record<string, Value>, log),
-    });
+    const args = fill(row.args as Value, tmp) as Record<string, Value>;
     const attempt = async (test: boolean): Promise<unknown> => {
       try {
-        return outcome(await apply({ ...options(), test }, row.state, args));
+        return outcome(await apply({ ...optionsOf(row, tmp, log), states, modules, test }, row.state, args));
       } catch (error) {
         return { raised: raisedText(error) };
       }
     };
-    const args = fill(row.args as Value, tmp) as Record<string, Value>;
     const got: CaseOutcome = {};
     if (row.test) got.test = await attempt(true);
     log.length = 0;
@@ -270,8 +278,7 @@ export async function runCase(
         Object.entries(row.left).map(([path, expected]) => [path, found(tmp, path, expected)]),
       );
     }
-    const { why: _why, ...ours } = row.ours ?? { why: '' };
-    const { test, apply: applied, again, called, left } = { ...row, ...ours };
+    const { test, apply: applied, again, called, left } = row;
     const keys = Object.entries({ test, apply: applied, again, called, left }).filter(
       ([, value]) => value !== undefined,
     );

@@ -8,7 +8,20 @@ import { loadModules, readCases, runCase } from './_cases.ts';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const modulesFolder = join(here, '../modules');
-const real = ['file', 'cmd', 'hashutil', 'config', 'pillar', 'grains', 'environ', 'test', 'ini_manage', 'archive'];
+const real = [
+  'file',
+  'cmd',
+  'hashutil',
+  'config',
+  'pillar',
+  'grains',
+  'environ',
+  'test',
+  'ini_manage',
+  'archive',
+  'git',
+  'x509',
+];
 
 async function stateModule(name: string): Promise<StateModule> {
   const file = existsSync(join(here, name, 'index.ts')) ? `${name}/index.ts` : `${name}.ts`;
@@ -20,7 +33,9 @@ for (const file of readdirSync(here).filter((name) => name.endsWith('.cases.yaml
   describe(`states ${name}`, async () => {
     const states = [await stateModule(name), await stateModule('file')];
     const modules = await loadModules(modulesFolder, real);
-    it.each(readCases(join(here, file)).map((row) => [row.state, row.it, row] as const))(
+    // Those of git mostly wait for the program.
+    const test = name === 'git' ? it.concurrent : it;
+    test.each(readCases(join(here, file)).map((row) => [row.state, row.it, row] as const))(
       '%s: %s',
       async (_state, _it, row) => {
         const { got, wanted } = await runCase(row, states, modules);

@@ -50,6 +50,7 @@ async function modRepo(repo: string, options: PlainDict, ctx: ModuleContext): Pr
       comps,
       architectures: given.architectures.length > 0 ? given.architectures : (present?.architectures ?? []),
       signedby: given.signedby || (present?.signedby ?? ''),
+      options: new Map([...(present?.options ?? []), ...given.options]),
     },
     options,
   );

@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { newDict, type PlainDict } from 'halite/sdk';
 import { isFile, listDir, readText } from '../support/read.ts';
-import { words } from '../support/text.ts';
+import { splitTimes, words } from '../support/text.ts';
 
 export interface Source {
   readonly file: string;
@@ -15,13 +15,15 @@ export interface Source {
   readonly comps: string[];
   readonly architectures: string[];
   readonly signedby: string;
+  /** What stands in brackets, in its order: `trusted` → `yes`. */
+  readonly options: ReadonlyMap<string, string>;
 }
 
 /** One line of a sources file; undefined for anything that is no source. */
 export function parseSource(line: string, file: string): Source | undefined {
   const match = /^\s*(#\s*)?(deb|deb-src)\s+(?:\[([^\]]*)\]\s+)?(\S+)\s+(\S+)\s*([^#]*)/.exec(line);
   if (!match) return undefined;
-  const options = new Map(words(match[3] ?? '').map((option) => option.split('=') as [string, string]));
+  const options = new Map(words(match[3] ?? '').map((option) => splitTimes(option, '=', 1) as [string, string]));
   return {
     file,
     line: line.trim(),
@@ -32,6 +34,7 @@ export function parseSource(line: string, file: string): Source | undefined {
     comps: words(match[6] ?? ''),
     architectures: (options.get('arch') ?? '').split(',').filter(Boolean),
     signedby: options.get('signed-by') ?? '',
+    options,
   };
 }
 
@@ -76,10 +79,10 @@ export function sameSource(wanted: Source, sources: readonly Source[]): Source |
 
 /** The line that describes a source. */
 export function sourceLine(source: Omit<Source, 'line' | 'file'>): string {
-  const options = [
-    ...(source.architectures.length > 0 ? [`arch=${source.architectures.join(',')}`] : []),
-    ...(source.signedby ? [`signed-by=${source.signedby}`] : []),
-  ];
+  const named = new Map(source.options);
+  if (source.architectures.length > 0) named.set('arch', source.architectures.join(','));
+  if (source.signedby) named.set('signed-by', source.signedby);
+  const options = [...named].map(([key, value]) => (value === undefined ? key : `${key}=${value}`));
   const parts = [
     source.type,
     ...(options.length > 0 ? [`[${options.join(' ')}]`] : []),

@@ -2,7 +2,9 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
+  dictEntries,
   fn,
+  isDict,
   type ModuleContext,
   type ModuleFunction,
   newDict,
@@ -18,7 +20,7 @@ import { isDirectory, listDir } from '../support/read.ts';
 import { cleanKwargs, isTruthy } from '../support/values.ts';
 
 const common = {
-  saltenv: p.string({ default: null, doc: 'file server environments; those of the top file when not given' }),
+  saltenv: p.any({ default: null, doc: 'file server environments; those of the top file when not given' }),
   refresh: p.bool({ default: true, doc: 'load what was fetched' }),
   extmod_whitelist: p.any({ default: null, doc: 'fetch only these' }),
   extmod_blacklist: p.any({ default: null, doc: 'do not fetch these' }),
@@ -27,9 +29,21 @@ const withPillarCache = { ...common, clean_pillar_cache: p.bool({ default: false
 const notAtOnce = { ...common, refresh: p.bool({ default: false, doc: 'load what was fetched' }) };
 
 interface SyncArgs {
-  readonly saltenv: string | null;
+  readonly saltenv: Value;
   readonly extmod_whitelist: Value;
   readonly extmod_blacklist: Value;
+}
+
+/** The environments to fetch from: as told, or those the top file has for this minion. */
+async function environmentsOf(told: Value, ctx: ModuleContext): Promise<string[]> {
+  if (Array.isArray(told)) return told.map(String);
+  if (isTruthy(told))
+    return pyStr(told)
+      .split(',')
+      .map((env) => env.trim());
+  const top = await ctx.call('state.show_top').catch(() => null);
+  const named = isDict(top) ? dictEntries(top).filter(([, list]) => Array.isArray(list)) : [];
+  return named.length > 0 ? named.map(([env]) => pyStr(env)) : ['base'];
 }
 
 /** Fetches kinds of extensions; new job processes are only needed when something changed. */
@@ -40,17 +54,20 @@ async function fetchKinds(
   ctx: ModuleContext,
 ): Promise<SyncReport> {
   const report = await ctx.files.syncExtensions(kinds, {
-    saltenv: args.saltenv === null ? undefined : args.saltenv.split(',').map((env) => env.trim()),
+    saltenv: await environmentsOf(args.saltenv, ctx),
     whitelist: args.extmod_whitelist,
     blacklist: args.extmod_blacklist,
   });
   if (refresh && report.touched) await ctx.minion.reloadExtensions();
+  // Names alone would hide that a file was left out.
+  if (report.problems.length > 0) ctx.setRetcode(1);
   return report;
 }
 
-/** Names of the extensions of one kind that are new or changed. */
+/** Names of the extensions of one kind that are new or changed, then what could not be fetched and why. */
 async function fetchKind(kind: string, args: SyncArgs, refresh: boolean, ctx: ModuleContext): Promise<string[]> {
-  return [...((await fetchKinds([kind], args, refresh, ctx)).synced[kind] ?? [])];
+  const { synced, problems } = await fetchKinds([kind], args, refresh, ctx);
+  return [...(synced[kind] ?? []), ...problems];
 }
 
 const syncOf = (kind: string, what: string, refreshes: boolean): ModuleFunction =>
@@ -71,15 +88,22 @@ const allKinds: readonly (readonly [string, string])[] = [
   ...(['engines', 'thorium', 'serializers', 'matchers'] as const).map((kind) => [kind, kind] as const),
 ];
 
-async function syncAll(args: SyncArgs, refresh: boolean, ctx: ModuleContext): Promise<PlainDict> {
-  const kinds = [...allKinds, ...(ctx.opts['file_client'] === 'local' ? [['pillar', 'pillar'] as const] : [])];
+async function syncAll(
+  args: SyncArgs & { readonly kinds: Value },
+  refresh: boolean,
+  ctx: ModuleContext,
+): Promise<PlainDict> {
+  const usual = [...allKinds, ...(ctx.opts['file_client'] === 'local' ? [['pillar', 'pillar'] as const] : [])];
+  const kinds = Array.isArray(args.kinds) ? args.kinds.map((kind) => [pyStr(kind), pyStr(kind)] as const) : usual;
   const report = await fetchKinds(
     kinds.map(([, kind]) => kind),
     args,
     refresh,
     ctx,
   );
-  return newDict(kinds.map(([name, kind]) => [name, [...(report.synced[kind] ?? [])]]));
+  const found = newDict(kinds.map(([name, kind]): [string, Value] => [name, [...(report.synced[kind] ?? [])]]));
+  if (report.problems.length > 0) found['problems'] = [...report.problems];
+  return found;
 }
 
 async function refreshAll(ctx: ModuleContext): Promise<void> {
@@ -96,7 +120,7 @@ export const syncFunctions = {
       "salt '*' saltutil.sync_all",
       `salt '*' saltutil.sync_all extmod_whitelist={'modules': ['custom_module']}`,
     ],
-    params: withPillarCache,
+    params: { ...withPillarCache, kinds: p.any({ default: null, doc: 'only these kinds, by their folders' }) },
     async run(args, ctx) {
       const found = await syncAll(args, args.refresh, ctx);
       if (args.refresh) await refreshAll(ctx);
@@ -149,6 +173,8 @@ export const syncFunctions = {
   sync_matchers: syncOf('matchers', 'matchers', false),
   sync_engines: syncOf('engines', 'engines', false),
   sync_thorium: syncOf('thorium', 'thorium modules', false),
+  sync_tops: syncOf('tops', 'master tops', true),
+  sync_wrapper: syncOf('wrapper', 'salt-ssh wrappers', true),
   sync_output: output,
   sync_outputters: output,
   list_extmods: fn({

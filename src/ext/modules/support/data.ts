@@ -3,6 +3,7 @@ import { type Dict, dictEntries, dictGet, dictOf, isDict, type Value } from 'hal
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { matchesGlob, mergeRecurse, pyEquals, traverse } from '../../../base/util/index.ts';
 import { pythonError } from './errors.ts';
+import { isTruthy } from './values.ts';
 
 /** A copy that shares no list or dict with the original. */
 export function deepCopy(value: Value): Value {
@@ -62,10 +63,11 @@ export function filterBy(lookup: Dict, values: readonly Value[], options: Filter
       found = mergeRecurse(base, found);
     }
   }
-  if (options.merge !== null && options.merge !== undefined && options.merge !== '') {
+  if (isTruthy(options.merge ?? null)) {
     if (!isDict(options.merge)) throw pythonError('SaltException', 'filter_by merge argument must be a dictionary.');
     if (found === undefined || found === null) found = options.merge;
-    else if (isDict(found)) found = mergeRecurse(found, options.merge);
+    // In place, as Salt does: the entry of the caller's own dictionary changes.
+    else if (isDict(found)) updateInPlace(found, deepCopy(options.merge) as Dict, false);
   }
   return found ?? null;
 }

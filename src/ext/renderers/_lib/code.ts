@@ -1,29 +1,26 @@
 // State trees as code: the module's default export is the data, or a function that makes it.
-import * as nodeModule from 'node:module';
+
 import { pathToFileURL } from 'node:url';
 import { isDict, newDict, RenderError, type RendererContext, type Value } from 'halite/sdk';
+import { importUrl } from '../../../base/util/import-url.ts';
+import { stripTypes } from '../../../base/util/strip-types.ts';
 import { plainValue } from './plain-value.ts';
-
-type Strip = (code: string, options?: { mode?: 'strip' }) => string;
 
 /** The text without its `#!` line; the line stays empty, so that lines in messages are the file's. */
 export function withoutShebang(source: string): string {
   return source.replace(/^#![^\n]*/, '');
 }
 
-/** TypeScript to JavaScript by taking the types out, where Node can do it. */
-export function stripTypes(source: string): string {
-  const strip = (nodeModule as { stripTypeScriptTypes?: Strip }).stripTypeScriptTypes;
-  if (!strip) {
-    throw new RenderError(
-      `Node ${process.versions.node} cannot read TypeScript`,
-      {},
-      {
-        hint: 'Write the file as JavaScript ("#!js"), or use Node 22.13 or newer.',
-      },
-    );
+/** TypeScript to JavaScript by taking the types out; what is wrong with the text has its place in the file. */
+export async function withoutTypes(source: string, ctx: RendererContext): Promise<string> {
+  try {
+    return await stripTypes(withoutShebang(source));
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    const at = /\((\d+):(\d+)\)/.exec(text);
+    const place = at ? { line: Number(at[1]), column: Number(at[2]) } : {};
+    throw new RenderError(`TypeScript syntax error: ${text}`, { file: ctx.path, ...place }, { cause: error });
   }
-  return strip(source, { mode: 'strip' });
 }
 
 /**
@@ -34,7 +31,7 @@ export async function runModule(code: string, ctx: RendererContext): Promise<Val
   const name = ctx.path ? `\n//# sourceURL=${pathToFileURL(ctx.path).href}` : '';
   const url = `data:text/javascript;charset=utf-8,${encodeURIComponent(code + name)}`;
   try {
-    const exports = (await import(url)) as { default?: unknown };
+    const exports = (await importUrl(url)) as { default?: unknown };
     const made = typeof exports.default === 'function' ? await exports.default(scopeOf(ctx)) : exports.default;
     if (made === undefined) throw new RenderError('The file has no default export', { file: ctx.path });
     const value = plainValue(made);

@@ -58,8 +58,10 @@ export const optionTexts = (value: Value | undefined): string[] =>
       ? []
       : pyStr(value).split(',');
 
-/** `size=1g` in kilobytes, as the kernel shows it. */
-function inKilobytes(option: string): string {
+/** `size=1g` in kilobytes and `mode=0750` without zeros in front, as the kernel shows them. */
+function asShown(option: string): string {
+  const mode = /^mode=0*([0-7]+)$/.exec(option);
+  if (mode) return `mode=${mode[1]}`;
   const match = /^size=(\d+)([kmg])/.exec(option);
   if (!match) return option;
   const factor = { k: 1, m: 1024, g: 1024 * 1024 }[match[2] as 'k' | 'm' | 'g'];
@@ -77,7 +79,7 @@ async function normalized(given: string, fstype: string, rules: OptionRules, ctx
   let option = translate.get(given) ?? given;
   const [key = '', value] = option.split('=', 2);
   if ([...invisibleKeys, ...optionTexts(rules.extra_mount_invisible_keys)].includes(key)) return key;
-  option = inKilobytes(option);
+  option = asShown(option);
   if (fstype === 'cifs' && key === 'user') return `username=${value ?? ''}`;
   if (ignoredKeys(fstype, rules).includes(key)) return key;
   if ((key === 'uid' || key === 'gid') && value !== undefined && !/^\d+$/.test(value)) {
@@ -100,7 +102,7 @@ export async function missingOptions(
   rules: OptionRules,
   ctx: StateContext,
 ): Promise<string[]> {
-  const now = [...optionTexts(mounted['opts']), ...optionTexts(mounted['superopts'])].map(inKilobytes);
+  const now = [...optionTexts(mounted['opts']), ...optionTexts(mounted['superopts'])].map(asShown);
   const hidden = [...invisible, ...optionTexts(rules.extra_mount_invisible_options), ...optionTexts(rules.hidden_opts)];
   const unseen = [
     ...hidden,

@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { dictEntries, isDict, newDict, type PlainDict, type StateContext, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { messageOf } from '../../../base/errors/index.ts';
-import { servicesOf } from './services.ts';
 
 /** Engines Salt knows by name; others are refused with Salt's words. */
 export const templateEngines: readonly string[] = ['jinja', 'mako', 'py', 'wempy', 'genshi', 'cheetah'];
@@ -30,7 +29,7 @@ export type Rendered = { readonly bytes: Buffer } | { readonly problem: string }
 export async function renderText(text: string, request: TemplateRequest, ctx: StateContext): Promise<Rendered> {
   const context = newDict([...Object.entries(request.extra ?? {}), ...Object.entries(request.variables)]);
   try {
-    const made = await servicesOf(ctx).render(text, {
+    const made = await ctx.render(text, {
       pipe: request.engine,
       saltenv: ctx.saltenv,
       context,

@@ -1,0 +1,388 @@
+// Execution module `firewalld`: zones and services of the firewall, by firewall-cmd.
+import {
+  defineModule,
+  fn,
+  type ModuleContext,
+  type ModuleFunction,
+  newDict,
+  type Param,
+  type PlainDict,
+  p,
+  type Value,
+} from 'halite/sdk';
+import { commandError } from './support/errors.ts';
+import { lines, splitTimes, words } from './support/text.ts';
+import { runTool } from './support/tools.ts';
+import { which } from './support/which.ts';
+
+async function ask(ctx: ModuleContext, ...args: string[]): Promise<string> {
+  const { retcode, stdout, stderr } = await runTool(ctx, 'firewall-cmd', args);
+  if (retcode !== 0) throw commandError(`firewall-cmd failed: ${(stderr || stdout).trimEnd()}`);
+  return stdout.trimEnd();
+}
+
+const lasting = (permanent: boolean): string[] => (permanent ? ['--permanent'] : []);
+const inZone = (zone: string | null): string[] => (zone ? [`--zone=${zone}`] : []);
+
+/** Zone → setting → lines. */
+export function parseZones(text: string): PlainDict {
+  const zones = newDict();
+  let zone = newDict();
+  let key = '';
+  for (const line of lines(text)) {
+    if (line.trim() === '') continue;
+    if (/^[a-z0-9]/i.test(line)) {
+      zone = newDict();
+      zones[line.trimEnd()] = zone;
+    } else if (line.startsWith('\t')) (zone[key] as Value[]).push(line.trim());
+    else {
+      const [name = '', value = ''] = splitTimes(line, ':', 1);
+      key = name.trim();
+      zone[key] = [value.trim()];
+    }
+  }
+  return zones;
+}
+
+const permanent = p.bool({ default: true, doc: 'in what is loaded at start' });
+const zone = p.string({ doc: 'the zone' });
+const someZone = p.string({ default: null, doc: 'the zone; by default the default one' });
+const restart = p.bool({ default: true, doc: 'load it now' });
+
+async function manage(option: string, isNew: boolean, reload: boolean, ctx: ModuleContext): Promise<string> {
+  const said = await ask(ctx, `--${isNew ? 'new' : 'delete'}-${option}`, '--permanent');
+  return reload && said === 'success' ? ask(ctx, '--reload') : said;
+}
+
+async function masquerades(of: string | null, isPermanent: boolean, ctx: ModuleContext): Promise<boolean> {
+  const zones = parseZones(await ask(ctx, ...inZone(of), '--list-all', ...lasting(isPermanent)));
+  return !Object.values(zones).some(
+    (found) => ((found as PlainDict)['masquerade'] as Value[] | undefined)?.[0] === 'no',
+  );
+}
+
+/** What a zone has of something: list, add, remove. `option` is firewall-cmd's word for it. */
+function listFunctions(
+  what: { list: string; one: string; option: string; listOption?: string; byLine?: boolean },
+  docs: { list: string; add: string; remove: string },
+): Record<string, ModuleFunction> {
+  const item: Param<string> = p.string({ doc: what.one.replaceAll('_', ' ') });
+  const changed = (verb: 'add' | 'remove', doc: string): ModuleFunction =>
+    fn({
+      doc,
+      examples: [`salt '*' firewalld.${verb}_${what.one} public …`],
+      params: { zone, [what.one]: item, permanent },
+      run: (args, ctx) =>
+        ask(
+          ctx,
+          `--zone=${(args as { zone: string }).zone}`,
+          `--${verb}-${what.option}=${(args as unknown as Record<string, string>)[what.one]}`,
+          ...lasting((args as { permanent: boolean }).permanent),
+        ),
+    });
+  return {
+    [what.list]: fn({
+      doc: docs.list,
+      examples: [`salt '*' firewalld.${what.list} public`],
+      params: { zone, permanent },
+      run: async (args, ctx) => {
+        const text = await ask(
+          ctx,
+          `--zone=${args.zone}`,
+          `--list-${what.listOption ?? `${what.option}s`}`,
+          ...lasting(args.permanent),
+        );
+        return what.byLine ? lines(text) : words(text);
+      },
+    }),
+    [`add_${what.one}`]: changed('add', docs.add),
+    [`remove_${what.one}`]: changed('remove', docs.remove),
+  };
+}
+
+const general = {
+  version: fn({
+    doc: 'Version of the firewall.',
+    examples: ["salt '*' firewalld.version"],
+    run: (_, ctx) => ask(ctx, '--version'),
+  }),
+  reload_rules: fn({
+    doc: 'Loads what is permanent.',
+    examples: ["salt '*' firewalld.reload_rules"],
+    run: (_, ctx) => ask(ctx, '--reload'),
+  }),
+  make_permanent: fn({
+    doc: 'Keeps what is in force.',
+    examples: ["salt '*' firewalld.make_permanent"],
+    run: (_, ctx) => ask(ctx, '--runtime-to-permanent'),
+  }),
+  default_zone: fn({
+    doc: 'The default zone.',
+    examples: ["salt '*' firewalld.default_zone"],
+    run: (_, ctx) => ask(ctx, '--get-default-zone'),
+  }),
+  set_default_zone: fn({
+    doc: 'Sets the default zone.',
+    examples: ["salt '*' firewalld.set_default_zone public"],
+    params: { zone },
+    run: (args, ctx) => ask(ctx, `--set-default-zone=${args.zone}`),
+  }),
+  get_zones: fn({
+    doc: 'Names of zones.',
+    examples: ["salt '*' firewalld.get_zones"],
+    params: { permanent },
+    run: async (args, ctx) => words(await ask(ctx, '--get-zones', ...lasting(args.permanent))),
+  }),
+  list_zones: fn({
+    doc: 'All zones with their settings.',
+    examples: ["salt '*' firewalld.list_zones"],
+    params: { permanent },
+    run: async (args, ctx) => parseZones(await ask(ctx, '--list-all-zones', ...lasting(args.permanent))),
+  }),
+  list_all: fn({
+    doc: 'A zone with its settings.',
+    examples: ["salt '*' firewalld.list_all public"],
+    params: { zone: someZone, permanent },
+    run: async (args, ctx) =>
+      parseZones(await ask(ctx, ...inZone(args.zone), '--list-all', ...lasting(args.permanent))),
+  }),
+  new_zone: fn({
+    doc: 'Makes a zone.',
+    examples: ["salt '*' firewalld.new_zone mine"],
+    params: { zone, restart },
+    run: (args, ctx) => manage(`zone=${args.zone}`, true, args.restart, ctx),
+  }),
+  delete_zone: fn({
+    doc: 'Removes a zone.',
+    examples: ["salt '*' firewalld.delete_zone mine"],
+    params: { zone, restart },
+    run: (args, ctx) => manage(`zone=${args.zone}`, false, args.restart, ctx),
+  }),
+  get_masquerade: fn({
+    doc: 'Whether a zone hides the addresses behind it.',
+    examples: ["salt '*' firewalld.get_masquerade public"],
+    params: { zone: someZone, permanent },
+    run: (args, ctx) => masquerades(args.zone, args.permanent, ctx),
+  }),
+  add_masquerade: fn({
+    doc: 'Hides the addresses behind a zone.',
+    examples: ["salt '*' firewalld.add_masquerade dmz"],
+    params: { zone: someZone, permanent },
+    run: (args, ctx) => ask(ctx, ...inZone(args.zone), '--add-masquerade', ...lasting(args.permanent)),
+  }),
+  remove_masquerade: fn({
+    doc: 'Hides the addresses behind a zone no longer.',
+    examples: ["salt '*' firewalld.remove_masquerade dmz"],
+    params: { zone: someZone, permanent },
+    run: (args, ctx) => ask(ctx, ...inZone(args.zone), '--remove-masquerade', ...lasting(args.permanent)),
+  }),
+};
+
+const service = p.string({ doc: 'the service' });
+const name = p.string({ doc: 'the service' });
+const services = {
+  get_services: fn({
+    doc: 'Names of services.',
+    examples: ["salt '*' firewalld.get_services"],
+    params: { permanent },
+    run: async (args, ctx) => words(await ask(ctx, '--get-services', ...lasting(args.permanent))),
+  }),
+  new_service: fn({
+    doc: 'Makes a service.',
+    examples: ["salt '*' firewalld.new_service mine"],
+    params: { name, restart },
+    run: (args, ctx) => manage(`service=${args.name}`, true, args.restart, ctx),
+  }),
+  delete_service: fn({
+    doc: 'Removes a service.',
+    examples: ["salt '*' firewalld.delete_service mine"],
+    params: { name, restart },
+    run: (args, ctx) => manage(`service=${args.name}`, false, args.restart, ctx),
+  }),
+  list_services: fn({
+    doc: 'Services a zone lets in.',
+    examples: ["salt '*' firewalld.list_services public"],
+    params: { zone: someZone, permanent },
+    run: async (args, ctx) =>
+      words(await ask(ctx, ...inZone(args.zone), '--list-services', ...lasting(args.permanent))),
+  }),
+  add_service: fn({
+    doc: 'Lets a service in.',
+    examples: ["salt '*' firewalld.add_service ssh public"],
+    params: { service, zone: someZone, permanent },
+    run: (args, ctx) => ask(ctx, ...inZone(args.zone), `--add-service=${args.service}`, ...lasting(args.permanent)),
+  }),
+  remove_service: fn({
+    doc: 'Lets a service in no longer.',
+    examples: ["salt '*' firewalld.remove_service ssh public"],
+    params: { service, zone: someZone, permanent },
+    run: (args, ctx) => ask(ctx, ...inZone(args.zone), `--remove-service=${args.service}`, ...lasting(args.permanent)),
+  }),
+  ...serviceParts('port'),
+  ...serviceParts('protocol'),
+};
+
+/** Ports and protocols a service consists of. */
+function serviceParts(kind: 'port' | 'protocol'): Record<string, ModuleFunction> {
+  const change = (verb: 'add' | 'remove'): ModuleFunction =>
+    fn({
+      doc: `${verb === 'add' ? 'Adds' : 'Removes'} a ${kind} of a service.`,
+      examples: [`salt '*' firewalld.${verb}_service_${kind} zone 80`],
+      params: { service, [kind]: p.string({ doc: `the ${kind}` }) },
+      async run(args, ctx) {
+        const given = args as unknown as Record<string, string>;
+        if (kind === 'port' && !words(await ask(ctx, '--get-services', '--permanent')).includes(given['service'] ?? ''))
+          throw commandError('The service does not exist.');
+        return ask(ctx, '--permanent', `--service=${given['service']}`, `--${verb}-${kind}=${given[kind]}`);
+      },
+    });
+  return {
+    [`get_service_${kind}s`]: fn({
+      doc: `${kind === 'port' ? 'Ports' : 'Protocols'} of a service.`,
+      examples: [`salt '*' firewalld.get_service_${kind}s zone`],
+      params: { service },
+      run: async (args, ctx) => words(await ask(ctx, '--permanent', `--service=${args.service}`, `--get-${kind}s`)),
+    }),
+    [`add_service_${kind}`]: change('add'),
+    [`remove_service_${kind}`]: change('remove'),
+  };
+}
+
+const icmpTypes = async (isPermanent: boolean, ctx: ModuleContext): Promise<string[]> =>
+  words(await ask(ctx, '--get-icmptypes', ...lasting(isPermanent)));
+const icmpBlocks = async (of: string, isPermanent: boolean, ctx: ModuleContext): Promise<string[]> =>
+  words(await ask(ctx, `--zone=${of}`, '--list-icmp-blocks', ...lasting(isPermanent)));
+
+const icmpChange = (block: boolean): ModuleFunction =>
+  fn({
+    doc: block ? 'Blocks a kind of ICMP message.' : 'Blocks a kind of ICMP message no longer.',
+    examples: [`salt '*' firewalld.${block ? 'block' : 'allow'}_icmp zone echo-reply`],
+    params: { zone, icmp: p.string({ doc: 'the kind' }), permanent },
+    async run(args, ctx) {
+      if (!(await icmpTypes(args.permanent, ctx)).includes(args.icmp)) {
+        ctx.log.error('Invalid ICMP type');
+        return false;
+      }
+      if ((await icmpBlocks(args.zone, args.permanent, ctx)).includes(args.icmp) === block) return 'success';
+      const option = `--${block ? 'add' : 'remove'}-icmp-block=${args.icmp}`;
+      return ask(ctx, `--zone=${args.zone}`, option, ...lasting(args.permanent));
+    },
+  });
+
+const icmp = {
+  get_icmp_types: fn({
+    doc: 'Kinds of ICMP messages.',
+    examples: ["salt '*' firewalld.get_icmp_types"],
+    params: { permanent },
+    run: (args, ctx) => icmpTypes(args.permanent, ctx),
+  }),
+  list_icmp_block: fn({
+    doc: 'Kinds of ICMP messages a zone blocks.',
+    examples: ["salt '*' firewalld.list_icmp_block zone"],
+    params: { zone, permanent },
+    run: (args, ctx) => icmpBlocks(args.zone, args.permanent, ctx),
+  }),
+  block_icmp: icmpChange(true),
+  allow_icmp: icmpChange(false),
+};
+
+const forwardParams = {
+  zone,
+  src: p.string({ doc: 'port here' }),
+  dest: p.string({ doc: 'port there' }),
+  proto: p.string({ default: 'tcp', doc: 'protocol' }),
+  dstaddr: p.string({ default: '', doc: 'address there' }),
+  permanent,
+};
+const force_masquerade = p.bool({ default: false, doc: 'hide the addresses behind the zone first' });
+
+async function forcedMasquerade(of: string, force: boolean, ctx: ModuleContext): Promise<void> {
+  if (force && !(await masquerades(of, true, ctx))) await ask(ctx, `--zone=${of}`, '--add-masquerade', '--permanent');
+}
+
+const forwards = {
+  list_port_fwd: fn({
+    doc: 'Ports a zone passes on.',
+    examples: ["salt '*' firewalld.list_port_fwd public"],
+    params: { zone, permanent },
+    run: async (args, ctx) =>
+      lines(await ask(ctx, `--zone=${args.zone}`, '--list-forward-ports', ...lasting(args.permanent))).map((line) => {
+        const [src = '', proto = '', dest = '', addr = ''] = line.split(':').map((part) => part.split('=')[1] ?? '');
+        return newDict(
+          Object.entries({
+            'Source port': src,
+            Protocol: proto,
+            'Destination port': dest,
+            'Destination address': addr,
+          }),
+        );
+      }),
+  }),
+  add_port_fwd: fn({
+    doc: 'Passes a port on.',
+    examples: ["salt '*' firewalld.add_port_fwd public 80 443 tcp"],
+    params: { ...forwardParams, force_masquerade },
+    async run(args, ctx) {
+      await forcedMasquerade(args.zone, args.force_masquerade, ctx);
+      const option = `--add-forward-port=port=${args.src}:proto=${args.proto}:toport=${args.dest}:toaddr=${args.dstaddr}`;
+      return ask(ctx, `--zone=${args.zone}`, option, ...lasting(args.permanent));
+    },
+  }),
+  remove_port_fwd: fn({
+    doc: 'Passes a port on no longer.',
+    examples: ["salt '*' firewalld.remove_port_fwd public 80 443 tcp"],
+    params: forwardParams,
+    run: (args, ctx) =>
+      ask(
+        ctx,
+        `--zone=${args.zone}`,
+        `--remove-forward-port=port=${args.src}:proto=${args.proto}:toport=${args.dest}:toaddr=${args.dstaddr}`,
+        ...lasting(args.permanent),
+      ),
+  }),
+};
+
+const lists = {
+  ...listFunctions(
+    { list: 'list_ports', one: 'port', option: 'port' },
+    { list: 'Ports a zone lets in.', add: 'Lets a port in.', remove: 'Lets a port in no longer.' },
+  ),
+  ...listFunctions(
+    { list: 'get_interfaces', one: 'interface', option: 'interface' },
+    {
+      list: 'Interfaces of a zone.',
+      add: 'Puts an interface into a zone.',
+      remove: 'Takes an interface out of a zone.',
+    },
+  ),
+  ...listFunctions(
+    { list: 'get_sources', one: 'source', option: 'source' },
+    {
+      list: 'Source addresses of a zone.',
+      add: 'Puts addresses into a zone.',
+      remove: 'Takes addresses out of a zone.',
+    },
+  ),
+  ...listFunctions(
+    { list: 'get_rich_rules', one: 'rich_rule', option: 'rich-rule', byLine: true },
+    { list: 'Rules of a zone in the rich language.', add: 'Adds such a rule.', remove: 'Removes such a rule.' },
+  ),
+  add_port: fn({
+    doc: 'Lets a port in.',
+    examples: ["salt '*' firewalld.add_port internal 443/tcp"],
+    params: { zone, port: p.string({ doc: 'port and protocol' }), permanent, force_masquerade },
+    async run(args, ctx) {
+      await forcedMasquerade(args.zone, args.force_masquerade, ctx);
+      return ask(ctx, `--zone=${args.zone}`, `--add-port=${args.port}`, ...lasting(args.permanent));
+    },
+  }),
+};
+
+export default defineModule({
+  name: 'firewalld',
+  doc: 'Zones and services of the firewall.',
+  available: () =>
+    which('firewall-cmd') !== null ||
+    'The firewalld execution module cannot be loaded: the firewall-cmd binary is not in the path.',
+  functions: { ...general, ...services, ...icmp, ...forwards, ...lists },
+});

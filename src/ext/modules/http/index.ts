@@ -1,0 +1,74 @@
+// Execution module `http`: requests to web servers.
+import { setTimeout as pause } from 'node:timers/promises';
+import { defineModule, fn, type PlainDict, p } from 'halite/sdk';
+import { messageOf } from '../../../base/errors/index.ts';
+import { commandError } from '../support/errors.ts';
+import { query, updateBundle } from './query.ts';
+
+const url = p.string({ doc: 'the address' });
+const kwargs = p.kwargs({
+  doc: 'method, params, data, data_file, header_dict, header_list, header_file, username, password, decode, decode_type, status, headers, text, cookies, persist_session, ca_bundle, verify_ssl, cert, text_out, raise_error, formdata, …',
+});
+
+export default defineModule({
+  name: 'http',
+  doc: 'Requests to web servers.',
+  functions: {
+    query: fn({
+      doc: 'Asks an address; gives `{body, status, headers, text, dict, error}` as far as asked for.',
+      examples: [
+        "salt '*' http.query http://example.com/ status=True",
+        "salt '*' http.query http://example.com/api method=POST data='{\"a\": 1}' decode=True",
+      ],
+      params: { url, kwargs },
+      async run(args, ctx) {
+        try {
+          return await query(args.url, args.kwargs, ctx);
+        } catch (error) {
+          ctx.signal.throwIfAborted();
+          throw commandError(messageOf(error));
+        }
+      },
+    }),
+    wait_for_successful_query: fn({
+      doc: 'Asks again until there is no error, or the time is over.',
+      examples: ["salt '*' http.wait_for_successful_query http://example.com/ wait_for=160 request_interval=1"],
+      params: { url, wait_for: p.float({ default: 300, doc: 'seconds' }), kwargs },
+      async run(args, ctx) {
+        const end = Date.now() + args.wait_for * 1000;
+        const interval = Number(args.kwargs['request_interval'] ?? 0);
+        for (;;) {
+          let failure: unknown;
+          let last: PlainDict | undefined;
+          try {
+            last = await query(args.url, args.kwargs, ctx);
+            if (!last['error']) return last;
+          } catch (error) {
+            failure = error;
+          }
+          ctx.signal.throwIfAborted();
+          if (Date.now() > end) {
+            if (last) return last;
+            throw commandError(messageOf(failure));
+          }
+          await pause(Math.max(interval * 1000, 50), undefined, { signal: ctx.signal });
+        }
+      },
+    }),
+    update_ca_bundle: fn({
+      doc: 'Fetches a bundle of certificates to trust.',
+      examples: ["salt '*' http.update_ca_bundle"],
+      params: {
+        target: p.any({ default: null, doc: 'where to' }),
+        source: p.any({ default: null, doc: 'where from' }),
+        merge_files: p.any({ default: null, doc: 'certificates to append' }),
+      },
+      async run(args, ctx) {
+        const target = args.target ?? (await ctx.call('config.get', 'ca_bundle', null));
+        const source = args.source ?? (await ctx.call('config.get', 'ca_bundle_url', null));
+        await updateBundle(target, source, args.merge_files, ctx);
+        return null;
+      },
+    }),
+  },
+});

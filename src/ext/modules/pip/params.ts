@@ -1,0 +1,53 @@
+// The options of installing with pip; the state `pip.installed` has them too.
+import { p } from 'halite/sdk';
+import { envVars, useVt, where } from './command.ts';
+
+const any = (doc: string) => p.any({ default: null, doc });
+const no = (doc: string) => p.bool({ default: false, doc });
+
+export const installParams = {
+  requirements: any('files of requirements: a path, salt://…, or several'),
+  bin_env: where.bin_env,
+  use_wheel: no('prefer wheels (pip up to 9.0.3)'),
+  no_use_wheel: no('no wheels (pip up to 9.0.3)'),
+  log: any('write a log there'),
+  proxy: any('proxy to use; False for none'),
+  timeout: any('seconds to wait'),
+  editable: any('install from a checkout, editable'),
+  find_links: any('look for archives there'),
+  index_url: any('address of the index'),
+  extra_index_url: any('address of another index'),
+  no_index: no('no index at all'),
+  mirrors: any('mirrors (old versions of pip)'),
+  build: any('unpack and build there'),
+  target: any('install into this folder'),
+  download: any('only download, to this folder'),
+  download_cache: any('folder for downloads'),
+  source: any('check editable packages out there'),
+  upgrade: no('to the newest version'),
+  force_reinstall: no('install again what is there'),
+  ignore_installed: no('as if nothing were there'),
+  exists_action: any('when a path exists: s, i, w or b'),
+  no_deps: no('without dependencies'),
+  no_install: no('only download and unpack'),
+  no_download: no('only install what is downloaded'),
+  global_options: any('options before install, for setup.py'),
+  install_options: any('options of install, for setup.py'),
+  user: where.user,
+  cwd: where.cwd,
+  pre_releases: no('with versions that are not released yet'),
+  cert: any('certificates to trust'),
+  allow_all_external: no('files from elsewhere (old versions of pip)'),
+  allow_external: any('packages whose files may come from elsewhere'),
+  allow_unverified: any('packages whose files need no check'),
+  process_dependency_links: no('follow links of dependencies'),
+  saltenv: p.string({ default: 'base', doc: 'environment of files on the file server' }),
+  env_vars: envVars,
+  use_vt: useVt,
+  trusted_host: any('trust this host without a valid certificate'),
+  no_cache_dir: no('without cache'),
+  extra_args: any('further options of pip'),
+  cache_dir: any('folder of the cache'),
+  no_binary: any('build these from source'),
+  disable_version_check: no('do not look for a newer pip'),
+};

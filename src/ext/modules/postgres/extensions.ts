@@ -1,0 +1,164 @@
+// Extensions of PostgreSQL.
+import { fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { type Conn, conn, execute, ident, literal, query, runas } from './psql.ts';
+
+/** What is to be done with an extension, in the words Salt's functions return. */
+export const NOT_INSTALLED = 'EXTENSION NOT INSTALLED';
+export const INSTALLED = 'EXTENSION INSTALLED';
+export const TO_UPGRADE = 'EXTENSION TO UPGRADE';
+export const TO_MOVE = 'EXTENSION TO MOVE';
+
+async function available(at: Conn, ctx: ModuleContext): Promise<PlainDict> {
+  const rows = await query('SELECT * FROM pg_available_extensions()', at, ctx);
+  return newDict(rows.map((row) => [row['name'] ?? '', newDict(Object.entries(row))]));
+}
+
+async function installed(at: Conn, ctx: ModuleContext): Promise<PlainDict> {
+  const sql = 'SELECT a.*, b.nspname AS schema_name FROM pg_extension a JOIN pg_namespace b ON a.extnamespace = b.oid';
+  const rows = await query(sql, at, ctx);
+  return newDict(rows.map((row) => [row['extname'] ?? '', newDict(Object.entries(row))]));
+}
+
+/** Whether a version comes before another: numbers by value, words by letters. */
+function isOlder(a: string, b: string): boolean {
+  const parts = (text: string): string[] => text.split(/(\d+|[a-z]+)/i).filter((part) => /[\da-z]/i.test(part));
+  const [left, right] = [parts(a), parts(b)];
+  for (let i = 0; i < Math.max(left.length, right.length); i++) {
+    const [x, y] = [left[i] ?? '', right[i] ?? ''];
+    if (x === y) continue;
+    const [m, n] = [Number(x), Number(y)];
+    return Number.isNaN(m) || Number.isNaN(n) ? x < y : m < n;
+  }
+  return false;
+}
+
+interface Wanted {
+  readonly name: string;
+  readonly ext_version: Value;
+  readonly schema: Value;
+}
+
+async function metadata(wanted: Wanted, at: Conn, ctx: ModuleContext): Promise<string[]> {
+  const now = (await installed(at, ctx))[wanted.name] as Record<string, string> | undefined;
+  if (!now) return [NOT_INSTALLED];
+  const { ext_version: version, schema } = wanted;
+  const older = version !== null && isOlder(now['extversion'] ?? '', pyStr(version));
+  const elsewhere = schema !== null && now['extrelocatable'] === 't' && now['schema_name'] !== schema;
+  return [INSTALLED, ...(older ? [TO_UPGRADE] : []), ...(elsewhere ? [TO_MOVE] : [])];
+}
+
+/** The statements that bring an extension to what is wanted. */
+function statements(
+  wanted: Wanted & { readonly if_not_exists: Value; readonly from_version: Value },
+  state: readonly string[],
+): string[] {
+  const { name, ext_version: version, schema, from_version: from } = wanted;
+  if (!state.includes(NOT_INSTALLED))
+    return [
+      ...(schema && state.includes(TO_MOVE) ? [`ALTER EXTENSION ${ident(name)} SET SCHEMA ${ident(schema)}`] : []),
+      ...(version && state.includes(TO_UPGRADE)
+        ? [`ALTER EXTENSION ${ident(name)} UPDATE TO ${literal(version)}`]
+        : []),
+    ];
+  const more = [
+    ...(schema ? [`SCHEMA ${ident(schema)}`] : []),
+    ...(version ? [`VERSION ${literal(version)}`] : []),
+    ...(from ? [`FROM ${literal(from)}`] : []),
+  ];
+  const careful = wanted.if_not_exists === null || wanted.if_not_exists ? 'IF NOT EXISTS ' : '';
+  return [`CREATE EXTENSION ${careful}${ident(name)}${more.length > 0 ? ` WITH ${more.join(' ')}` : ''}`];
+}
+
+const name = p.string({ doc: 'the extension' });
+const wantedParams = {
+  schema: p.any({ default: null, doc: 'schema it is in' }),
+  ext_version: p.any({ default: null, doc: 'its version' }),
+};
+
+export const extensionFunctions = {
+  available_extensions: fn({
+    doc: 'The extensions that could be installed.',
+    examples: ["salt '*' postgres.available_extensions"],
+    params: { ...conn, runas },
+    run: (args, ctx) => available(args, ctx),
+  }),
+  installed_extensions: fn({
+    doc: 'The extensions that are installed in a database.',
+    examples: ["salt '*' postgres.installed_extensions"],
+    params: { ...conn, runas },
+    run: (args, ctx) => installed(args, ctx),
+  }),
+  get_available_extension: fn({
+    doc: 'One extension that could be installed.',
+    examples: ["salt '*' postgres.get_available_extension plpgsql"],
+    params: { name, ...conn, runas },
+    run: async (args, ctx) => (await available(args, ctx))[args.name] ?? null,
+  }),
+  get_installed_extension: fn({
+    doc: 'One extension that is installed.',
+    examples: ["salt '*' postgres.get_installed_extension plpgsql"],
+    params: { name, ...conn, runas },
+    run: async (args, ctx) => (await installed(args, ctx))[args.name] ?? null,
+  }),
+  is_available_extension: fn({
+    doc: 'Whether an extension could be installed.',
+    examples: ["salt '*' postgres.is_available_extension plpgsql"],
+    params: { name, ...conn, runas },
+    run: async (args, ctx) =>
+      Object.keys(await available(args, ctx)).some((one) => one.toLowerCase() === args.name.toLowerCase()),
+  }),
+  is_installed_extension: fn({
+    doc: 'Whether an extension is installed in a database.',
+    examples: ["salt '*' postgres.is_installed_extension plpgsql"],
+    params: { name, ...conn, runas },
+    run: async (args, ctx) => args.name in (await installed(args, ctx)),
+  }),
+  create_metadata: fn({
+    doc: 'What is to be done to have an extension in a version and schema.',
+    examples: ["salt '*' postgres.create_metadata adminpack"],
+    params: { name, ext_version: wantedParams.ext_version, schema: wantedParams.schema, ...conn, runas },
+    run: (args, ctx) => metadata(args, args, ctx),
+  }),
+  create_extension: fn({
+    doc: 'Installs an extension, or moves or upgrades it.',
+    examples: ["salt '*' postgres.create_extension 'adminpack'"],
+    params: {
+      name,
+      if_not_exists: p.any({ default: null, doc: 'no failure if it is there' }),
+      ...wantedParams,
+      from_version: p.any({ default: null, doc: 'version that was there without being an extension' }),
+      ...conn,
+      runas,
+    },
+    async run(args, ctx) {
+      const known = Object.keys(await available(args, ctx));
+      if (known.some((one) => one.toLowerCase() === args.name.toLowerCase())) {
+        const sql = statements(args, await metadata(args, args, ctx));
+        if (sql.length > 0) await execute(sql, args, ctx);
+      }
+      const state = await metadata(args, args, ctx);
+      return state.length === 1 && state[0] === INSTALLED;
+    },
+  }),
+  drop_extension: fn({
+    doc: 'Removes an extension from a database.',
+    examples: ["salt '*' postgres.drop_extension 'adminpack'"],
+    params: {
+      name,
+      if_exists: p.any({ default: null, doc: 'no failure if it is not there' }),
+      restrict: p.any({ default: null, doc: 'not if something depends on it' }),
+      cascade: p.any({ default: null, doc: 'with what depends on it' }),
+      ...conn,
+      runas,
+    },
+    async run(args, ctx) {
+      if (args.name in (await installed(args, ctx))) {
+        const careful = args.if_exists ? 'IF EXISTS ' : '';
+        const rest = args.restrict ? ' RESTRICT' : args.cascade === null || args.cascade ? ' CASCADE' : '';
+        await execute(`DROP EXTENSION ${careful}${ident(args.name)}${rest}`, args, ctx);
+      }
+      return !(args.name in (await installed(args, ctx)));
+    },
+  }),
+};

@@ -1,0 +1,104 @@
+// Execution module `postgres`: databases, roles and privileges of PostgreSQL, through psql.
+import { defineModule, fn, type ModuleContext, p, type Value } from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { joinPath } from '../support/paths.ts';
+import { isFile } from '../support/read.ts';
+import { which } from '../support/which.ts';
+import { databaseFunctions, languageFunctions, schemaFunctions, tablespaceFunctions } from './databases.ts';
+import { extensionFunctions } from './extensions.ts';
+import { privilegeFunctions } from './privileges.ts';
+import { conn, findBinary, ownerAccount, query, runas, type Said } from './psql.ts';
+import { roleFunctions, serverVersion } from './roles.ts';
+
+interface Cluster {
+  readonly name: string;
+  readonly auth: string;
+  readonly user: Value;
+  readonly password: Value;
+  readonly encoding: string;
+  readonly locale: Value;
+  readonly waldir: Value;
+  readonly checksums: boolean;
+  readonly runas: Value;
+}
+
+const folderExists = (name: string): boolean =>
+  isFile(joinPath(name, 'PG_VERSION')) && isFile(joinPath(name, 'postgresql.conf'));
+
+async function initdb(args: Cluster, ctx: ModuleContext): Promise<boolean> {
+  const account = args.runas ? pyStr(args.runas) : ownerAccount(ctx);
+  const command = [
+    await findBinary('initdb', ctx),
+    `--pgdata=${args.name}`,
+    `--username=${args.user ? pyStr(args.user) : account}`,
+    `--auth=${args.auth}`,
+    `--encoding=${args.encoding}`,
+    ...(args.locale === null ? [] : [`--locale=${pyStr(args.locale)}`]),
+    ...(args.waldir === null ? [] : ['-X', pyStr(args.waldir)]),
+    ...(args.checksums ? ['--data-checksums'] : []),
+    // The password comes through standard input, not through a file that could be left behind.
+    ...(args.password === null ? [] : ['--pwfile=/dev/stdin']),
+  ];
+  const said = (await ctx.callWith('cmd.run_all', [command], {
+    python_shell: false,
+    runas: account,
+    clean_env: true,
+    ...(args.password === null ? {} : { stdin: `${pyStr(args.password)}\n` }),
+  })) as unknown as Said;
+  if (said.retcode !== 0) ctx.log.error(`initdb: ${said.stderr}`);
+  return said.retcode === 0;
+}
+
+export default defineModule({
+  name: 'postgres',
+  doc: 'Databases, roles and privileges of PostgreSQL, through psql.',
+  available: ({ opts }) => which('psql') !== null || opts['postgres.bins_dir'] !== undefined || 'psql was not found',
+  functions: {
+    version: fn({
+      doc: 'The version of the server.',
+      examples: ["salt '*' postgres.version"],
+      params: { ...conn, runas },
+      run: (args, ctx) => serverVersion(args, ctx),
+    }),
+    psql_query: fn({
+      doc: 'The rows of a SELECT (or of another statement that returns rows); every value comes as text.',
+      examples: ["salt '*' postgres.psql_query 'select * from pg_stat_activity'"],
+      params: {
+        query: p.string({ doc: 'the statement' }),
+        ...conn,
+        runas,
+        write: p.bool({ default: false, doc: 'it changes something (INSERT … RETURNING)' }),
+      },
+      run: async (args, ctx) => (await query(args.query, args, ctx, args.write)) as Value,
+    }),
+    ...databaseFunctions,
+    ...tablespaceFunctions,
+    ...schemaFunctions,
+    ...languageFunctions,
+    ...roleFunctions,
+    ...extensionFunctions,
+    ...privilegeFunctions,
+    datadir_init: fn({
+      doc: 'Makes the folder of a new server.',
+      examples: ["salt '*' postgres.datadir_init /var/lib/pgsql/data"],
+      params: {
+        name: p.string({ doc: 'the folder' }),
+        auth: p.string({ default: 'password', doc: 'how users prove who they are' }),
+        user: p.any({ default: null, doc: 'first user of the database' }),
+        password: p.any({ default: null, doc: 'password of that user' }),
+        encoding: p.string({ default: 'UTF8', doc: 'encoding of databases' }),
+        locale: p.any({ default: null, doc: 'locale of databases' }),
+        waldir: p.any({ default: null, doc: 'folder of the log' }),
+        checksums: p.bool({ default: false, doc: 'with checksums' }),
+        runas,
+      },
+      run: (args, ctx) => (folderExists(args.name) ? false : initdb(args, ctx)),
+    }),
+    datadir_exists: fn({
+      doc: 'Whether a folder is that of a server.',
+      examples: ["salt '*' postgres.datadir_exists /var/lib/pgsql/data"],
+      params: { name: p.string({ doc: 'the folder' }) },
+      run: (args) => folderExists(args.name),
+    }),
+  },
+});

@@ -1,0 +1,72 @@
+// Asking rabbitmqctl, and reading its tables.
+import { type ModuleContext, newDict, type PlainDict, type Value } from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { commandError } from '../support/errors.ts';
+import { lines } from '../support/text.ts';
+
+export interface Answer {
+  readonly retcode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a tool of the server, as another user when asked; its command line is not logged: passwords are in it. */
+export async function ask(
+  ctx: ModuleContext,
+  args: readonly string[],
+  runas: string | null,
+  tool = 'rabbitmqctl',
+): Promise<Answer> {
+  const kwargs = newDict([
+    ['python_shell', false],
+    ['reset_system_locale', false],
+    ['output_loglevel', 'quiet'],
+    ...(runas ? [['runas', runas] as const] : []),
+  ]);
+  const done = (await ctx.callWith('cmd.run_all', [[tool, ...args]], kwargs)) as PlainDict;
+  const text = (value: Value | undefined): string => pyStr(value ?? '');
+  return { retcode: Number(done['retcode']), stdout: text(done['stdout']), stderr: text(done['stderr']) };
+}
+
+/** The answer, when the tool neither failed nor complained. */
+export function good(answer: Answer): string {
+  if (answer.retcode !== 0 || answer.stderr) throw commandError(`RabbitMQ command failed: ${answer.stderr}`);
+  return answer.stdout;
+}
+
+/** What the tool said, under a word of Salt's. */
+export const outcome = (answer: Answer, word: string): PlainDict => newDict([[word, good(answer)]]);
+
+/** Rows of data: no headings, warnings or end marks. */
+export const rows = (text: string): string[] =>
+  lines(text).filter(
+    (line) =>
+      line !== '' &&
+      !(line.startsWith('Listing') && (line.endsWith('...') || !line.includes('\t'))) &&
+      !line.includes('...done') &&
+      !line.startsWith('WARNING:'),
+  );
+
+/** First column → what a function makes of the others. */
+export function table(text: string, read: (rest: string) => Value = (rest) => rest.split('\t')): PlainDict {
+  return newDict(
+    rows(text).map((row) => {
+      const at = row.indexOf('\t');
+      return at < 0 ? [row, ''] : [row.slice(0, at), read(row.slice(at + 1))];
+    }),
+  );
+}
+
+/** `[admin, monitoring]` as a list. */
+export function tagList(text: string): string[] {
+  const inner = text.slice(1, -1);
+  return inner.includes(',') ? inner.split(',').map((tag) => tag.trim()) : inner.split(' ');
+}
+
+/** JSON rows by one of their fields, which is taken away. */
+export function keyed(text: string, key: string): PlainDict {
+  const list = JSON.parse(text) as Record<string, Value>[];
+  return newDict(
+    list.map((row) => [pyStr(row[key] ?? ''), newDict(Object.entries(row).filter(([name]) => name !== key))]),
+  );
+}

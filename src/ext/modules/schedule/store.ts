@@ -1,0 +1,103 @@
+// Reading the schedule: from the running scheduler, or from the file of a minion that does not run.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import {
+  type Dict,
+  dictEntries,
+  dictGet,
+  isDict,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  type Value,
+} from 'halite/sdk';
+import { dumpYaml, loadYaml } from '../../../base/codec/yaml/index.ts';
+
+/** What an entry may say; everything else is the scheduler's own business. */
+const shownFields = new Set([
+  ...['name', 'maxrunning', 'function', 'splay', 'range', 'when', 'once', 'once_fmt', 'returner', 'jid_include'],
+  ...['args', 'kwargs', 'seconds', 'minutes', 'hours', 'days', 'enabled', 'return_job', 'metadata', 'cron', 'until'],
+  ...['after', 'return_config', 'return_kwargs', 'run_on_start', 'skip_during_range', 'run_after_skip_range'],
+]);
+const settings = new Set(['enabled', 'skip_function', 'skip_during_range']);
+
+/** The file of the minion's own schedule. */
+export function schedulePath(opts: Readonly<Record<string, Value>>): string {
+  const folder = opts['conf_dir'] ?? opts['config_dir'] ?? dirname(String(opts['conf_file'] ?? ''));
+  return join(String(folder), dirname(String(opts['default_include'] ?? 'minion.d/*.conf')), '_schedule.conf');
+}
+
+export function readSchedule(ctx: ModuleContext): PlainDict {
+  let text = '';
+  try {
+    text = readFileSync(schedulePath(ctx.opts), 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  const value = text === '' ? null : loadYaml(text);
+  const schedule = isDict(value) ? dictGet(value, 'schedule') : undefined;
+  return isDict(schedule ?? null) ? plain(schedule as Dict) : newDict();
+}
+
+export function writeSchedule(ctx: ModuleContext, schedule: PlainDict): void {
+  const path = schedulePath(ctx.opts);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, dumpYaml(newDict([['schedule', schedule]]), { sortKeys: false }), { mode: 0o600 });
+}
+
+export const plain = (dict: Dict): PlainDict =>
+  newDict(dictEntries(dict).map(([key, value]) => [String(key), value] as const));
+
+/** Asks the scheduler; nothing comes back where there is none. */
+export async function ask(ctx: ModuleContext, request: Record<string, Value>): Promise<PlainDict> {
+  if (!ctx.minion.schedule) return newDict();
+  return ctx.minion.schedule(newDict(Object.entries(request)));
+}
+
+export interface ListOptions {
+  readonly showAll?: boolean;
+  readonly showDisabled?: boolean;
+  readonly where?: Value;
+  readonly offline?: boolean;
+}
+
+/** The jobs as people see them. */
+export async function listJobs(ctx: ModuleContext, options: ListOptions): Promise<PlainDict> {
+  const found = options.offline
+    ? readSchedule(ctx)
+    : (await ask(ctx, { func: 'list', where: options.where ?? null }))['schedule'];
+  const listed = newDict();
+  for (const [name, value] of isDict(found ?? null) ? dictEntries(found as Dict) : []) {
+    const key = String(name);
+    if (settings.has(key) || !isDict(value)) {
+      listed[key] = value;
+      continue;
+    }
+    if (key.startsWith('__') && options.showAll !== true) continue;
+    const job = shownJob(value);
+    if (options.showDisabled !== false || job['enabled'] !== false) listed[key] = job;
+  }
+  return listed;
+}
+
+function shownJob(value: Dict): PlainDict {
+  const job = newDict();
+  for (const [field, item] of dictEntries(value)) {
+    if (!shownFields.has(String(field)) || item === null) continue;
+    job[String(field)] = item === 'true' ? true : item === 'false' ? false : item;
+  }
+  job['enabled'] ??= true;
+  return job;
+}
+
+/** Entries that the file has, too, are marked. */
+export function markSaved(ctx: ModuleContext, jobs: PlainDict): void {
+  const saved = readSchedule(ctx);
+  for (const [name, job] of Object.entries(jobs)) if (isDict(job)) (job as PlainDict)['saved'] = name in saved;
+}
+
+/** Where a job is: our own, the pillar's, or nowhere. */
+export async function whereIs(ctx: ModuleContext, name: string): Promise<'opts' | 'pillar' | undefined> {
+  if (name in (await listJobs(ctx, { showAll: true, where: 'opts' }))) return 'opts';
+  return name in (await listJobs(ctx, { showAll: true, where: 'pillar' })) ? 'pillar' : undefined;
+}

@@ -1,0 +1,80 @@
+// Execution module `tls`: self-signed certificates kept in one folder.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { defineModule, fn, type ModuleContext, newDict, p } from 'halite/sdk';
+import { pyStr } from '../../base/codec/python/index.ts';
+import { pathExists } from './support/read.ts';
+
+const contextKey = 'tls.cert_base_path';
+
+/** Where certificates are kept: what was set last, the option `ca.cert_base_path`, or the usual place. */
+async function basePath(given: string | null, ctx: ModuleContext): Promise<string> {
+  if (given) return given;
+  const kept = ctx.cache.get(contextKey);
+  if (typeof kept === 'string') return kept;
+  return pyStr((await ctx.call('config.option', 'ca.cert_base_path')) || '/etc/pki');
+}
+
+const cacert_path = p.path({ default: null, doc: 'another folder' });
+
+export default defineModule({
+  name: 'tls',
+  doc: 'Self-signed certificates kept in one folder.',
+  functions: {
+    cert_base_path: fn({
+      doc: 'The folder certificates are kept in.',
+      examples: ["salt '*' tls.cert_base_path"],
+      params: { cacert_path },
+      run: (args, ctx) => basePath(args.cacert_path, ctx),
+    }),
+    set_ca_path: fn({
+      doc: 'Chooses the folder for the rest of the job.',
+      examples: ["salt '*' tls.set_ca_path /etc/certs"],
+      params: { cacert_path },
+      run(args, ctx) {
+        if (args.cacert_path) ctx.cache.set(contextKey, args.cacert_path);
+        return basePath(null, ctx);
+      },
+    }),
+    create_self_signed_cert: fn({
+      doc: 'Makes a key and a certificate signed with it.',
+      examples: ["salt '*' tls.create_self_signed_cert CN='test.mysite.org'"],
+      params: {
+        tls_dir: p.string({ default: 'tls', doc: 'folder below the base' }),
+        bits: p.int({ default: 2048, doc: 'size of the key' }),
+        days: p.int({ default: 365, doc: 'how long it is valid' }),
+        CN: p.string({ default: 'localhost', doc: 'common name' }),
+        C: p.string({ default: 'US', doc: 'country' }),
+        ST: p.string({ default: 'Utah', doc: 'state' }),
+        L: p.string({ default: 'Salt Lake City', doc: 'locality' }),
+        O: p.string({ default: 'SaltStack', doc: 'organization' }),
+        OU: p.string({ default: null, doc: 'unit' }),
+        emailAddress: p.string({ default: null, doc: 'address' }),
+        cacert_path,
+        cert_filename: p.string({ default: null, doc: 'name of the files; by default the common name' }),
+        digest: p.string({ default: 'sha256', doc: 'digest' }),
+        replace: p.bool({ default: false, doc: 'also when it is there' }),
+      },
+      async run(args, ctx) {
+        const folder = join(await basePath(args.cacert_path, ctx), args.tls_dir, 'certs');
+        mkdirSync(folder, { recursive: true });
+        const name = args.cert_filename || args.CN;
+        const [keyFile, certFile] = [join(folder, `${name}.key`), join(folder, `${name}.crt`)];
+        if (!args.replace && pathExists(certFile)) return `Certificate "${name}" already exists`;
+        const { C, ST, L, O, OU, CN, emailAddress } = args;
+        const subject = Object.entries({ C, ST, L, O, OU, CN, emailAddress }).filter(([, value]) => value !== null);
+        const key = pyStr(await ctx.callWith('x509.create_private_key', [], newDict([['keysize', args.bits]])));
+        const kwargs = newDict([
+          ['signing_private_key', key],
+          ['days_valid', args.days],
+          ['digest', args.digest],
+          ...subject,
+        ]);
+        const cert = pyStr(await ctx.callWith('x509.create_certificate', [], kwargs));
+        writeFileSync(keyFile, `${key.trimEnd()}\n`, { mode: 0o600 });
+        writeFileSync(certFile, `${cert.trimEnd()}\n`, { mode: 0o644 });
+        return `Created Private Key: "${keyFile}" Created Certificate: "${certFile}"`;
+      },
+    }),
+  },
+});

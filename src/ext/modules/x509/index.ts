@@ -1,0 +1,383 @@
+// Execution module `x509`: private keys, requests and certificates.
+import type { KeyObject, X509Certificate } from 'node:crypto';
+import { existsSync, writeFileSync } from 'node:fs';
+import { defineModule, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { messageOf } from '../../../base/errors/index.ts';
+import { commandError, invocationError } from '../support/errors.ts';
+import { generateKey, planCertificate, planRequest, signCertificate, signRequest } from './build.ts';
+import {
+  bytesOf,
+  isPath,
+  keySize,
+  loadCertificate,
+  loadPrivateKey,
+  loadPublicKey,
+  pemBody,
+  publicDer,
+  toPem,
+} from './load.ts';
+import { nameDict } from './names.ts';
+import { pemEntry, writePem } from './pem.ts';
+import { askSigner, ownPolicy, policyFor, shortened, withPolicy } from './policy.ts';
+import { certificateShown, parseCertificate, requestShown } from './read.ts';
+
+const REQUEST = '(?:NEW )?CERTIFICATE REQUEST';
+const encoding = p.string({ default: 'pem', doc: 'pem or der' });
+const path = p.any({ default: null, doc: 'write it there' });
+const raw = p.bool({ default: false, doc: 'give the bytes' });
+const passphrase = p.any({ default: null, doc: 'passphrase of the key' });
+const certificate = p.any({ doc: 'a certificate: a path, PEM or DER' });
+
+/** As it is returned: text, base64 of DER, or bytes. */
+function delivered(der: Buffer, kind: string, how: string, asBytes: boolean): Value {
+  if (how !== 'pem' && how !== 'der') throw commandError(`Invalid value '${how}' for encoding. Valid: der, pem`);
+  const text = how === 'pem' ? toPem(der, kind) : undefined;
+  if (asBytes) return text === undefined ? der : Buffer.from(text);
+  return text ?? der.toString('base64');
+}
+
+function written(der: Buffer, kind: string, how: string, target: Value, mode = 0o644): Value {
+  if (how === 'pem') return writePem(toPem(der, kind), pyStr(target), kind, true);
+  writeFileSync(pyStr(target), der, { mode });
+  return `${kind === 'CERTIFICATE' ? 'Certificate' : 'CSR'} written to ${pyStr(target)}`;
+}
+
+/** A private key in PKCS #8, encrypted if there is a passphrase. */
+function encodedKey(key: KeyObject, how: string, secret: Value, asBytes: boolean): Value {
+  if (how !== 'pem' && how !== 'der') throw commandError(`Invalid value '${how}' for encoding. Valid: der, pem`);
+  const lock = secret === null ? {} : { cipher: 'aes-256-cbc', passphrase: pyStr(secret) };
+  if (how === 'pem') {
+    const text = key.export({ type: 'pkcs8', format: 'pem', ...lock });
+    return asBytes ? Buffer.from(text) : text;
+  }
+  const der = key.export({ type: 'pkcs8', format: 'der', ...lock });
+  return asBytes ? der : der.toString('base64');
+}
+
+interface CertRequest {
+  readonly ca_server: Value;
+  readonly signing_policy: Value;
+  readonly kwargs: PlainDict;
+}
+
+/** A certificate by the key here, or by the minion that signs. */
+async function makeCertificate(args: CertRequest, ctx: ModuleContext): Promise<Buffer> {
+  const given = shortened(args.kwargs);
+  if (given['days_valid'] === undefined && given['not_after'] === undefined) given['days_valid'] = 365;
+  if (!args.ca_server) {
+    const all = withPolicy(await ownPolicy(args.signing_policy, ctx), given);
+    if (!all['signing_private_key'])
+      throw invocationError('Creating a certificate locally at least requires a signing private key.');
+    return signCertificate(planCertificate(all), all['digest'] ?? 'sha256');
+  }
+  if (args.signing_policy === null)
+    throw invocationError('signing_policy must be specified to request a certificate from a remote ca_server');
+  const { private_key, private_key_passphrase, ...rest } = given as PlainDict & Record<string, Value>;
+  const key = private_key
+    ? publicDer(loadPrivateKey(private_key, private_key_passphrase ?? null))
+    : rest['public_key']
+      ? publicDer(loadPublicKey(rest['public_key']))
+      : undefined;
+  const csr = rest['csr'] ? pemBody(bytesOf(rest['csr']), REQUEST) : undefined;
+  const asked = newDict([
+    ...Object.entries(rest as PlainDict),
+    ...(key ? [['public_key', key.toString('base64')] as [string, Value]] : []),
+    ...(csr ? [['csr', csr.toString('base64')] as [string, Value]] : []),
+  ]);
+  const data = await askSigner(args.ca_server, args.signing_policy, asked, false, ctx);
+  try {
+    return loadCertificate(data).raw;
+  } catch {
+    throw commandError(`ca_server did not return a certificate: ${pyStr(data)}`);
+  }
+}
+
+/** What another minion asked for: whether it may have it, and the certificate. */
+async function signForOther(policyName: Value, asked: PlainDict, onlyPolicy: boolean, who: Value, ctx: ModuleContext) {
+  const answer = (data: Value, errors: string[]): PlainDict =>
+    newDict([
+      ['data', data],
+      ['errors', errors],
+    ]);
+  const { minions, ...policy } = await ownPolicy(policyName, ctx);
+  if (Object.keys(policy).length === 0)
+    return answer(null, ['signing_policy must be specified and defined on signing minion']);
+  if (minions !== undefined) {
+    if (!who) return answer(null, ['minion sending this request could not be identified']);
+    if (!(await ctx.call('match.glob', minions, who)))
+      return answer(null, ['minion not permitted to use specified signing policy']);
+  }
+  try {
+    if (onlyPolicy) {
+      const { signing_private_key: _key, signing_private_key_passphrase: _phrase, ...open } = policy;
+      const cert = open['signing_cert'];
+      return answer(
+        { ...open, ...(cert ? { signing_cert: toPem(loadCertificate(cert).raw, 'CERTIFICATE') } : {}) },
+        [],
+      );
+    }
+    // Keys are named by the policy alone, never by who asks.
+    const { signing_private_key: _k, signing_cert: _c, private_key: _own, ...harmless } = shortened(asked);
+    const all = withPolicy(newDict(Object.entries(policy)), newDict(Object.entries(harmless)));
+    return answer(signCertificate(planCertificate(all), all['digest'] ?? 'sha256'), []);
+  } catch (error) {
+    return answer(null, [messageOf(error)]);
+  }
+}
+
+const expiresWithin = (cert: X509Certificate, days: number): boolean =>
+  parseCertificate(cert.raw).notAfter.getTime() <= Date.now() + days * 86_400_000;
+
+/** `path` and `cn` of a certificate, where there are such. */
+function about(value: Value): [string, Value][] {
+  const cn = nameDict(parseCertificate(loadCertificate(value).raw).subject)['CN'];
+  return [
+    ...(isPath(value) ? [['path', value] as [string, Value]] : []),
+    ...(cn === undefined ? [] : [['cn', cn] as [string, Value]]),
+  ];
+}
+
+const makingFunctions = {
+  create_private_key: fn({
+    doc: 'Makes a private key.',
+    examples: [
+      "salt '*' x509.create_private_key algo=ec keysize=384",
+      "salt '*' x509.create_private_key path=/etc/pki/my.key",
+    ],
+    params: {
+      algo: p.string({ default: 'rsa', doc: 'rsa, ec, ed25519 or ed448' }),
+      keysize: p.any({ default: null, doc: 'bits' }),
+      passphrase,
+      encoding,
+      pkcs12_encryption_compat: p.bool({ default: false, doc: 'no effect' }),
+      path,
+      raw,
+      kwargs: p.kwargs({ doc: 'bits: another name of keysize' }),
+    },
+    run(args) {
+      const key = generateKey(args.algo, args.keysize ?? args.kwargs['bits'] ?? null);
+      if (args.path === null) return encodedKey(key, args.encoding, args.passphrase, args.raw);
+      writeFileSync(pyStr(args.path), encodedKey(key, args.encoding, args.passphrase, true) as Buffer, { mode: 0o600 });
+      return args.encoding === 'pem' ? `PEM written to ${pyStr(args.path)}` : null;
+    },
+  }),
+  encode_private_key: fn({
+    doc: 'A private key in another form or with another passphrase.',
+    examples: ["salt '*' x509.encode_private_key /etc/pki/my.key encoding=der"],
+    params: {
+      private_key: p.any({ doc: 'the key' }),
+      encoding,
+      passphrase: p.any({ default: null, doc: 'passphrase it shall have' }),
+      private_key_passphrase: p.any({ default: null, doc: 'passphrase it has' }),
+      pkcs12_encryption_compat: p.bool({ default: false, doc: 'no effect' }),
+      raw,
+    },
+    run: (args) =>
+      encodedKey(
+        loadPrivateKey(args.private_key, args.private_key_passphrase),
+        args.encoding,
+        args.passphrase,
+        args.raw,
+      ),
+  }),
+  create_csr: fn({
+    doc: 'Makes a request for a certificate: CN, O, … and extensions by name.',
+    examples: ["salt '*' x509.create_csr private_key=/etc/pki/my.key CN=www.example.com"],
+    params: {
+      private_key: p.any({ doc: 'the key' }),
+      private_key_passphrase: passphrase,
+      digest: p.string({ default: 'sha256', doc: 'hash of the signature' }),
+      encoding,
+      path,
+      raw,
+      kwargs: p.kwargs({ doc: 'subject, CN, O, …, basicConstraints, subjectAltName, …' }),
+    },
+    run({ kwargs, ...args }) {
+      const all = { digest: args.digest, ...shortened(kwargs) };
+      const { private_key, private_key_passphrase } = args;
+      const der = signRequest(planRequest({ ...all, private_key, private_key_passphrase }), all.digest);
+      if (args.path !== null) return written(der, 'CERTIFICATE REQUEST', args.encoding, args.path);
+      return delivered(der, 'CERTIFICATE REQUEST', args.encoding, args.raw);
+    },
+  }),
+  encode_csr: fn({
+    doc: 'A request in another form.',
+    examples: ["salt '*' x509.encode_csr /etc/pki/my.csr der"],
+    params: { csr: p.any({ doc: 'the request' }), encoding, raw },
+    run: (args) => delivered(pemBody(bytesOf(args.csr), REQUEST), 'CERTIFICATE REQUEST', args.encoding, args.raw),
+  }),
+  create_certificate: fn({
+    doc: 'Makes a certificate: signed by a key here, or by another minion (ca_server).',
+    examples: ["salt '*' x509.create_certificate signing_private_key=/etc/pki/ca.key CN=www.example.com days_valid=90"],
+    params: {
+      ca_server: p.any({ default: null, doc: 'minion that signs' }),
+      signing_policy: p.any({ default: null, doc: 'name of a policy in x509_signing_policies' }),
+      encoding,
+      append_certs: p.any({ default: null, doc: 'certificates to put behind it' }),
+      pkcs12_passphrase: p.any({ default: null, doc: 'no effect' }),
+      pkcs12_encryption_compat: p.bool({ default: false, doc: 'no effect' }),
+      pkcs12_friendlyname: p.any({ default: null, doc: 'no effect' }),
+      path,
+      overwrite: p.bool({ default: true, doc: 'also if the file is there' }),
+      raw,
+      kwargs: p.kwargs({
+        doc: 'signing_private_key, signing_cert, private_key, public_key, csr, subject, CN, …, days_valid, not_after, digest, basicConstraints, …',
+      }),
+    },
+    async run(args, ctx) {
+      if (args.encoding === 'der' && args.append_certs)
+        throw invocationError('Cannot encode a certificate chain in DER');
+      if (args.path !== null && !args.overwrite && existsSync(pyStr(args.path)))
+        return `The file at ${pyStr(args.path)} exists and overwrite was set to false`;
+      const der = await makeCertificate(args, ctx);
+      if (args.path !== null) return written(der, 'CERTIFICATE', args.encoding, args.path);
+      return withChain(delivered(der, 'CERTIFICATE', args.encoding, args.raw), args.append_certs);
+    },
+  }),
+  encode_certificate: fn({
+    doc: 'A certificate in another form.',
+    examples: ["salt '*' x509.encode_certificate /etc/pki/my.crt der"],
+    params: {
+      certificate,
+      encoding,
+      append_certs: p.any({ default: null, doc: 'certificates to put behind it' }),
+      raw,
+    },
+    run: (args) =>
+      withChain(
+        delivered(loadCertificate(args.certificate).raw, 'CERTIFICATE', args.encoding, args.raw),
+        args.append_certs,
+      ),
+  }),
+  sign_remote_certificate: fn({
+    doc: 'Signs for another minion that asks through the master.',
+    examples: [],
+    params: {
+      signing_policy: p.any({ doc: 'name of the policy' }),
+      kwargs: p.any({ doc: 'what is asked for' }),
+      get_signing_policy_only: p.bool({ default: false, doc: 'only the policy' }),
+      more_kwargs: p.kwargs({ doc: 'who asks' }),
+    },
+    run: (args, ctx) =>
+      signForOther(
+        args.signing_policy,
+        newDict(Object.entries((args.kwargs ?? {}) as PlainDict)),
+        args.get_signing_policy_only,
+        args.more_kwargs['__pub_id'] ?? null,
+        ctx,
+      ),
+  }),
+};
+
+/** PEM with further certificates behind it. */
+function withChain(first: Value, more: Value): Value {
+  const list = Array.isArray(more) ? more : more ? [more] : [];
+  if (list.length === 0 || typeof first !== 'string') return first;
+  return [first.trimEnd(), ...list.map((one) => toPem(loadCertificate(one).raw, 'CERTIFICATE').trimEnd()), ''].join(
+    '\n',
+  );
+}
+
+const readingFunctions = {
+  read_certificate: fn({
+    doc: 'What is in a certificate.',
+    examples: ["salt '*' x509.read_certificate /etc/pki/my.crt"],
+    params: { certificate },
+    run: (args, ctx) => certificateShown(loadCertificate(args.certificate), ctx.opts['fips_mode'] === true),
+  }),
+  read_csr: fn({
+    doc: 'What is in a request.',
+    examples: ["salt '*' x509.read_csr /etc/pki/my.csr"],
+    params: { csr: p.any({ doc: 'the request' }) },
+    run: (args) => requestShown(pemBody(bytesOf(args.csr), REQUEST)),
+  }),
+  get_public_key: fn({
+    doc: 'The public key of a key, a certificate or a request.',
+    examples: ["salt '*' x509.get_public_key /etc/pki/my.key"],
+    params: { key: p.any({ doc: 'where it is' }), passphrase, asObj: p.any({ default: null, doc: 'no effect' }) },
+    run: (args) => toPem(publicDer(loadPublicKey(args.key, args.passphrase)), 'PUBLIC KEY'),
+  }),
+  get_private_key_size: fn({
+    doc: 'The bits of a private key.',
+    examples: ["salt '*' x509.get_private_key_size /etc/pki/my.key"],
+    params: { private_key: p.any({ doc: 'the key' }), passphrase },
+    run: (args) => keySize(loadPrivateKey(args.private_key, args.passphrase)),
+  }),
+  get_signing_policy: fn({
+    doc: 'A policy for signing, from here or from the minion that signs.',
+    examples: ["salt '*' x509.get_signing_policy www"],
+    params: {
+      signing_policy: p.any({ doc: 'its name' }),
+      ca_server: p.any({ default: null, doc: 'minion that signs' }),
+    },
+    run: (args, ctx) => policyFor(args.signing_policy, args.ca_server, ctx),
+  }),
+  verify_private_key: fn({
+    doc: 'Whether a private key belongs to a public key.',
+    examples: ["salt '*' x509.verify_private_key /etc/pki/my.key /etc/pki/my.crt"],
+    params: { private_key: p.any({ doc: 'the key' }), public_key: p.any({ doc: 'the other' }), passphrase },
+    run: (args) =>
+      publicDer(loadPrivateKey(args.private_key, args.passphrase)).equals(publicDer(loadPublicKey(args.public_key))),
+  }),
+  verify_signature: fn({
+    doc: 'Whether a certificate is signed by a key; by itself if none is named.',
+    examples: ["salt '*' x509.verify_signature /etc/pki/my.crt /etc/pki/ca.crt"],
+    params: {
+      certificate,
+      signing_pub_key: p.any({ default: null, doc: 'the key, or a certificate' }),
+      signing_pub_key_passphrase: passphrase,
+    },
+    run: (args) =>
+      loadCertificate(args.certificate).verify(
+        loadPublicKey(args.signing_pub_key ?? args.certificate, args.signing_pub_key_passphrase),
+      ),
+  }),
+  expires: fn({
+    doc: 'Whether a certificate expires within some days.',
+    examples: ["salt '*' x509.expires /etc/pki/my.crt days=7"],
+    params: { certificate, days: p.float({ default: 0, doc: 'days' }) },
+    run: (args) => expiresWithin(loadCertificate(args.certificate), args.days),
+  }),
+  expired: fn({
+    doc: 'Whether a certificate has expired, with its name.',
+    examples: ["salt '*' x509.expired /etc/pki/my.crt"],
+    params: { certificate },
+    run: (args) =>
+      newDict([...about(args.certificate), ['expired', expiresWithin(loadCertificate(args.certificate), 0)]]),
+  }),
+  will_expire: fn({
+    doc: 'Whether a certificate will expire within some days, with its name.',
+    examples: ["salt '*' x509.will_expire /etc/pki/my.crt 7"],
+    params: { certificate, days: p.float({ doc: 'days' }) },
+    run: (args) =>
+      newDict([
+        ['check_days', args.days],
+        ...about(args.certificate),
+        ['will_expire', expiresWithin(loadCertificate(args.certificate), args.days)],
+      ]),
+  }),
+  get_pem_entry: fn({
+    doc: 'One block of PEM, tidied up.',
+    examples: ["salt '*' x509.get_pem_entry /etc/pki/my.crt CERTIFICATE"],
+    params: { text: p.any({ doc: 'text or path' }), pem_type: p.any({ default: null, doc: 'its kind' }) },
+    run: (args) => pemEntry(bytesOf(args.text).toString('utf8'), args.pem_type),
+  }),
+  write_pem: fn({
+    doc: 'Writes one block of PEM to a file.',
+    examples: ["salt '*' x509.write_pem '-----BEGIN CERTIFICATE-----…' path=/etc/pki/my.crt"],
+    params: {
+      text: p.any({ doc: 'text or path' }),
+      path: p.string({ doc: 'where to' }),
+      overwrite: p.bool({ default: true, doc: 'keep no key that is in the file' }),
+      pem_type: p.any({ default: null, doc: 'its kind' }),
+    },
+    run: (args) => writePem(bytesOf(args.text).toString('utf8'), args.path, args.pem_type, args.overwrite),
+  }),
+};
+
+export default defineModule({
+  name: 'x509',
+  doc: 'Private keys, requests and certificates.',
+  functions: { ...makingFunctions, ...readingFunctions },
+});

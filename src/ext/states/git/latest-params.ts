@@ -1,0 +1,33 @@
+// Parameters of `git.latest`.
+import { type ArgsOf, p } from 'halite/sdk';
+import { https, identity, output_encoding, who } from './shared.ts';
+
+export const params = {
+  name: p.string({ doc: 'address of the repository' }),
+  target: p.any({ doc: 'folder of the checkout' }),
+  rev: p.any({ default: 'HEAD', doc: 'branch, tag or SHA1' }),
+  branch: p.any({ default: null, doc: 'local branch' }),
+  ...who,
+  update_head: p.bool({ default: true, doc: 'false: only fetch' }),
+  force_checkout: p.bool({ default: false, doc: 'throw changes away when another branch is checked out' }),
+  force_clone: p.bool({ default: false, doc: 'empty a folder that is no checkout' }),
+  force_fetch: p.bool({ default: false, doc: 'fetch also what is no fast-forward' }),
+  force_reset: p.any({
+    default: false,
+    doc: 'throw local changes and commits away; `remote-changes`: only when there is something new',
+  }),
+  submodules: p.bool({ default: false, doc: 'also submodules' }),
+  bare: p.bool({ default: false, doc: 'without working files' }),
+  mirror: p.bool({ default: false, doc: 'as a mirror' }),
+  remote: p.any({ default: 'origin', doc: 'name of the remote' }),
+  fetch_tags: p.bool({ default: true, doc: 'also tags' }),
+  sync_tags: p.bool({ default: true, doc: 'remove tags the remote does not have' }),
+  depth: p.any({ default: null, doc: 'how many commits to clone' }),
+  identity,
+  ...https,
+  refspec_branch: p.string({ default: '*', doc: 'branches to fetch' }),
+  refspec_tag: p.string({ default: '*', doc: 'tags to fetch' }),
+  output_encoding,
+  kwargs: p.kwargs({ doc: 'nothing else is accepted' }),
+};
+export type LatestArgs = ArgsOf<typeof params>;

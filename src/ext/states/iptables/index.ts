@@ -1,0 +1,134 @@
+// State module `iptables`: rules, chains and policies of the packet filter.
+import { defineState, type LowChunk, newDict, type PlainDict, p, state } from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { ruleState } from './rules.ts';
+
+const name = p.string({ doc: 'the chain' });
+const table = p.string({ default: 'filter', doc: 'the table' });
+const family = p.string({ default: 'ipv4', doc: 'ipv4 or ipv6' });
+const changed = (what: string): PlainDict => newDict([['locale', what]]);
+
+const chainPresent = state({
+  doc: 'A chain that shall be there.',
+  examples: ['OWN:\n  iptables.chain_present:\n    - table: filter'],
+  params: { name, table, family },
+  async run({ name, table, family }, ctx) {
+    if ((await ctx.call('iptables.check_chain', table, name, family)) === true)
+      return ctx.ok(`iptables ${name} chain is already exist in ${table} table for ${family}`);
+    return ctx.change(changed(name), `iptables ${name} chain in ${table} table create success for ${family}`, {
+      test: `iptables ${name} chain in ${table} table needs to be set for ${family}`,
+      testChanges: newDict(),
+      async apply() {
+        const said = await ctx.call('iptables.new_chain', table, name, family);
+        if (said === true) return undefined;
+        return ctx.fail(`Failed to create ${name} chain in ${table} table: ${pyStr(said).trim()} for ${family}`);
+      },
+    });
+  },
+});
+
+const chainAbsent = state({
+  doc: 'A chain that shall not be there.',
+  examples: ['OWN:\n  iptables.chain_absent:\n    - table: filter'],
+  params: { name, table, family },
+  async run({ name, table, family }, ctx) {
+    if (!(await ctx.call('iptables.check_chain', table, name, family)))
+      return ctx.ok(`iptables ${name} chain is already absent in ${table} table for ${family}`);
+    return ctx.change(changed(name), `iptables ${name} chain in ${table} table delete success for ${family}`, {
+      test: `iptables ${name} chain in ${table} table needs to be removed ${family}`,
+      testChanges: newDict(),
+      async apply() {
+        const failed = (what: string, why: string) =>
+          ctx.fail(`Failed to ${what} ${name} chain in ${table} table: ${why.trim()} for ${family}`);
+        const flushed = await ctx.call('iptables.flush', table, name, family);
+        if (flushed) return failed('flush', pyStr(flushed));
+        const deleted = await ctx.call('iptables.delete_chain', table, name, family);
+        return deleted === true ? undefined : failed('delete', pyStr(deleted));
+      },
+    });
+  },
+});
+
+const setPolicy = state({
+  doc: 'What happens to packets that no rule of a chain is about.',
+  examples: ['default:\n  iptables.set_policy:\n    - chain: INPUT\n    - policy: DROP'],
+  params: {
+    name: p.string({ doc: 'a name' }),
+    table,
+    family,
+    chain: p.string({ doc: 'the chain' }),
+    policy: p.string({ doc: 'ACCEPT or DROP' }),
+    save: p.any({ default: null, doc: 'write all rules down: true, or a file' }),
+    kwargs: p.kwargs({ doc: 'accepted' }),
+  },
+  async run({ name, table, family, chain, policy, save }, ctx) {
+    const where = `iptables default policy for chain ${chain} on table ${table} for ${family}`;
+    if ((await ctx.call('iptables.get_policy', table, chain, family)) === policy)
+      return ctx.ok(`${where} already set to ${policy}`);
+    return ctx.change(changed(name), `Set default policy for ${chain} to ${policy} family ${family}`, {
+      test: `${where} needs to be set to ${policy}`,
+      testChanges: newDict(),
+      async apply() {
+        if (await ctx.call('iptables.set_policy', table, chain, policy, family))
+          return ctx.fail('Failed to set iptables default policy');
+        if (!save) return undefined;
+        await ctx.callWith('iptables.save', [], { filename: save === true ? null : save, family });
+        return ctx.ok(`Set and saved default policy for ${chain} to ${policy} family ${family}`, {
+          changes: changed(name),
+        });
+      },
+    });
+  },
+});
+
+const flush = state({
+  doc: 'Removes all rules of a chain or of a table, each time.',
+  examples: ['clean:\n  iptables.flush:\n    - chain: INPUT'],
+  params: {
+    name: p.string({ doc: 'a name' }),
+    table,
+    family,
+    chain: p.string({ default: '', doc: 'the chain' }),
+    kwargs: p.kwargs({ doc: 'accepted' }),
+  },
+  run: ({ name, table, family, chain }, ctx) =>
+    ctx.change(changed(name), `Flush iptables rules in ${table} table ${chain} chain ${family} family`, {
+      test: `iptables rules in ${name} table ${table} chain ${family} family needs to be flushed`,
+      testChanges: newDict(),
+      apply: async () =>
+        (await ctx.call('iptables.flush', table, chain, family))
+          ? ctx.fail('Failed to flush iptables rules')
+          : undefined,
+    }),
+});
+
+/** Rules of later states of the same function are set together with the first. */
+function aggregate(low: LowChunk, chunks: readonly Readonly<LowChunk>[], running: Readonly<Record<string, PlainDict>>) {
+  if (low['fun'] !== 'append' && low['fun'] !== 'insert') return low;
+  const waiting = chunks.filter((chunk) => {
+    const tag = [chunk['state'], chunk['__id__'], chunk['name'], chunk['fun']]
+      .map((part) => pyStr(part ?? ''))
+      .join('_|-');
+    return chunk['state'] === 'iptables' && chunk['fun'] === low['fun'] && !('__agg__' in chunk) && !(tag in running);
+  });
+  if (waiting.length === 0) return low;
+  // Marked, so that no later state of this run takes them again.
+  for (const chunk of waiting as readonly LowChunk[]) chunk['__agg__'] = true;
+  const before = Array.isArray(low['rules']) ? low['rules'] : [];
+  return newDict([...Object.entries(low), ['rules', [...before, ...waiting]]]);
+}
+
+export default defineState({
+  name: 'iptables',
+  doc: 'Rules, chains and policies of the packet filter.',
+  functions: {
+    chain_present: chainPresent,
+    chain_absent: chainAbsent,
+    append: ruleState('append'),
+    insert: ruleState('insert'),
+    delete: ruleState('delete'),
+    set_policy: setPolicy,
+    flush,
+  },
+  modAggregate: (low, chunks, running) => aggregate(low, chunks, running),
+});

@@ -1,0 +1,80 @@
+// Entries of access lists: finding them, and changing them.
+import { existsSync } from 'node:fs';
+import { newDict, type PlainDict, type StateContext, type Value } from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { isDirectory } from '../../modules/support/read.ts';
+import { plain } from '../support/calls.ts';
+
+const values: Readonly<Record<string, number>> = { r: 4, w: 2, x: 1 };
+/** `rwx` as a number. */
+export const octalOf = (perms: string): number => [...perms].reduce((sum, letter) => sum + (values[letter] ?? 0), 0);
+/** A number as `rwx`. */
+export const lettersOf = (octal: number): string =>
+  Object.entries(values)
+    .map(([letter, value]) => (octal & value ? letter : '-'))
+    .join('');
+
+export interface Lists {
+  readonly name: string;
+  /** Without `default:`. */
+  readonly kind: string;
+  readonly isDefault: boolean;
+  readonly all: PlainDict;
+}
+
+/** The access lists of a path; text when it cannot be asked. */
+export async function listsOf(
+  name: string,
+  type: string,
+  recurse: boolean | undefined,
+  ctx: StateContext,
+): Promise<Lists | string> {
+  if (!existsSync(name)) return `${name} does not exist`;
+  const isDefault = /^(?:d|default):/.test(type);
+  const kind = isDefault ? type.slice(type.indexOf(':') + 1) : type;
+  const all = plain(
+    await ctx.callWith('acl.getfacl', [name], newDict(recurse === undefined ? [] : [['recursive', recurse]])),
+  );
+  const lists = { name, kind, isDefault, all };
+  return isDefault || entriesAt(lists, name).length > 0 ? lists : 'ACL Type does not exist';
+}
+
+/** The entries of the kind asked for, at one of the paths. */
+export function entriesAt({ kind, isDefault, all }: Lists, path: string): PlainDict[] {
+  const list = plain(isDefault ? plain(all[path])['defaults'] : all[path])[kind];
+  return Array.isArray(list) ? list.map(plain) : [];
+}
+
+/** Whom an entry without a name is about. */
+export const searched = ({ name, kind, all }: Lists, given: string): string =>
+  given || pyStr(plain(plain(all[name])['comment'])[kind === 'user' ? 'owner' : kind] ?? '');
+
+const numberIn = (entry: Value | undefined): number | undefined => {
+  const octal = plain(entry)['octal'];
+  return octal === undefined ? undefined : Number(octal);
+};
+
+/** Permissions of somebody at a path; undefined without an entry. */
+export const permsAt = (lists: Lists, path: string, who: string): number | undefined =>
+  numberIn(entriesAt(lists, path).findLast((entry) => who in entry)?.[who]);
+
+/** The paths an entry belongs at: default entries only have a meaning for folders. */
+export const pathsOf = (lists: Lists): string[] =>
+  Object.keys(lists.all).filter((path) => !lists.isDefault || isDirectory(path));
+
+export const described = (name: string, type: string, perms: Value): PlainDict =>
+  newDict(Object.entries({ acl_name: name, acl_type: type, perms }));
+
+/** Sets an entry for each of the names, after removing all others when asked for. */
+export async function setEntries(
+  path: string,
+  type: string,
+  names: readonly string[],
+  perms: string,
+  options: { recurse: boolean; force: boolean },
+  ctx: StateContext,
+): Promise<void> {
+  const how = newDict(Object.entries({ recursive: options.recurse, raise_err: true }));
+  if (options.force) await ctx.callWith('acl.wipefacls', [path], how);
+  for (const name of names) await ctx.callWith('acl.modfacl', [type, name, perms, path], newDict(Object.entries(how)));
+}

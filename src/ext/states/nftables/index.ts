@@ -1,0 +1,177 @@
+// State module `nftables`: tables, chains and rules of the packet filter.
+import { defineState, newDict, type PlainDict, p, type StateContext, state, type Value } from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { plain } from '../support/calls.ts';
+import { ruleState } from './rules.ts';
+
+const family = p.string({ default: 'ipv4', doc: 'ipv4, ipv6, inet, arp, bridge or netdev' });
+const table = p.string({ default: 'filter', doc: 'the table' });
+const kwargs = p.kwargs({ doc: 'accepted' });
+const changed = (what: string): PlainDict => newDict([['locale', what]]);
+const inFamily = (family: string): PlainDict => newDict([['family', family]]);
+const worked = (answer: Value): boolean => plain(answer)['result'] === true;
+
+const tableState = (wanted: boolean) =>
+  state({
+    doc: wanted ? 'A table.' : 'A table that shall not be there.',
+    examples: [`own:\n  nftables.table_${wanted ? 'present' : 'absent'}:\n    - family: inet`],
+    params: { name: p.string({ doc: 'the table' }), family, kwargs },
+    async run({ name, family }, ctx) {
+      if (worked(await ctx.callWith('nftables.check_table', [name], inFamily(family))) === wanted)
+        return ctx.ok(
+          wanted
+            ? `nftables table ${name} already exists in family ${family}`
+            : `nftables table ${name} is already absent from family ${family}`,
+        );
+      const [verb, link] = wanted ? ['created', 'in'] : ['deleted', 'from'];
+      return ctx.change(changed(name), `nftables table ${name} successfully ${verb} ${link} family ${family}`, {
+        test: `nftables table ${name} would be ${verb} ${link} family ${family}`,
+        testChanges: newDict(),
+        async apply() {
+          const fun = wanted ? 'nftables.new_table' : 'nftables.delete_table';
+          if (worked(await ctx.callWith(fun, [name], inFamily(family)))) return undefined;
+          return ctx.fail(
+            wanted
+              ? `Failed to create table ${name} for family ${family}`
+              : `Failed to delete table ${name} from family ${family}`,
+          );
+        },
+      });
+    },
+  });
+
+const chainThere = async (table: string, name: string, family: string, ctx: StateContext): Promise<boolean> =>
+  worked(await ctx.callWith('nftables.check_chain', [table, name], inFamily(family)));
+
+const chainPresent = state({
+  doc: 'A chain.',
+  examples: ['input:\n  nftables.chain_present:\n    - table_type: filter\n    - hook: input\n    - priority: 0'],
+  params: {
+    name: p.string({ doc: 'the chain' }),
+    table,
+    table_type: p.string({ default: null, doc: 'filter, route or nat' }),
+    hook: p.string({ default: null, doc: 'where packets enter it' }),
+    priority: p.any({ default: null, doc: 'order among chains of the hook' }),
+    family,
+  },
+  async run({ name, table, table_type, hook, priority, family }, ctx) {
+    if (await chainThere(table, name, family, ctx))
+      return ctx.ok(`nftables ${name} chain is already exist in ${table} table for ${family}`);
+    return ctx.change(changed(name), `nftables ${name} chain in ${table} table create success for ${family}`, {
+      test: `nftables chain ${name} would be created in table ${table} for family ${family}`,
+      testChanges: newDict(),
+      async apply() {
+        const how = newDict(Object.entries({ table_type, hook, priority, family }));
+        const made = await ctx.callWith('nftables.new_chain', [table, name], how);
+        if (worked(made)) return undefined;
+        const why = pyStr(plain(made)['comment'] ?? '').trim();
+        return ctx.fail(`Failed to create ${name} chain in ${table} table: ${why} for ${family}`);
+      },
+    });
+  },
+});
+
+const chainAbsent = state({
+  doc: 'A chain that shall not be there.',
+  examples: ['input:\n  nftables.chain_absent'],
+  params: { name: p.string({ doc: 'the chain' }), table, family },
+  async run({ name, table, family }, ctx) {
+    if (!(await chainThere(table, name, family, ctx)))
+      return ctx.ok(`nftables ${name} chain is already absent in ${table} table for ${family}`);
+    return ctx.change(changed(name), `nftables ${name} chain in ${table} table delete success for ${family}`, {
+      test: `nftables chain ${name} would be deleted in table ${table} for family ${family}`,
+      testChanges: newDict(),
+      async apply() {
+        for (const [fun, verb] of [
+          ['nftables.flush', 'flush'],
+          ['nftables.delete_chain', 'delete'],
+        ] as const) {
+          const done = await ctx.call(fun, table, name, family);
+          if (worked(done)) continue;
+          const why = pyStr(plain(done)['comment'] ?? '').trim();
+          return ctx.fail(`Failed to ${verb} ${name} chain in ${table} table: ${why} for ${family}`);
+        }
+        return undefined;
+      },
+    });
+  },
+});
+
+const setPolicy = state({
+  doc: 'What happens to packets that no rule of a chain is about.',
+  examples: ['default:\n  nftables.set_policy:\n    - chain: input\n    - policy: drop'],
+  params: {
+    name: p.string({ doc: 'a name' }),
+    table,
+    family,
+    chain: p.string({ doc: 'the chain' }),
+    policy: p.string({ doc: 'accept or drop' }),
+    save: p.any({ default: null, doc: 'write all rules down' }),
+    save_filename: p.path({ default: null, doc: 'to this file' }),
+    kwargs,
+  },
+  async run({ name, table, family, chain, policy, save, save_filename: filename }, ctx) {
+    const about = `nftables default policy for chain ${chain} on table ${table} for ${family}`;
+    const now = await ctx.call('nftables.get_policy', table, chain, family);
+    if (pyStr(now ?? '').toLowerCase() === policy.toLowerCase()) return ctx.ok(`${about} already set to ${policy}`);
+    return ctx.change(changed(name), `Set default policy for ${chain} to ${policy} family ${family}`, {
+      test: `${about} needs to be set to ${policy}`,
+      testChanges: newDict(),
+      async apply() {
+        if (!(await ctx.call('nftables.set_policy', table, chain, policy.toLowerCase(), family)))
+          return ctx.fail('Failed to set nftables default policy');
+        if (!save) return undefined;
+        await ctx.callWith('nftables.save', [], newDict(Object.entries({ filename, family })));
+        return ctx.ok(`Set and saved default policy for ${chain} to ${policy} family ${family}`, {
+          changes: changed(name),
+        });
+      },
+    });
+  },
+});
+
+const flush = state({
+  doc: 'Removes all rules of a chain or of a table, each time.',
+  examples: ['clean:\n  nftables.flush:\n    - table: filter'],
+  params: {
+    name: p.string({ doc: 'a name' }),
+    family,
+    ignore_absence: p.bool({ default: false, doc: 'a missing table or chain is no failure' }),
+    table,
+    chain: p.string({ default: '', doc: 'the chain' }),
+    kwargs,
+  },
+  run: ({ name, family, ignore_absence: lenient, table, chain }, ctx) =>
+    ctx.change(changed(name), `Flush nftables rules in ${table} table ${chain} chain ${family} family`, {
+      test: 'nftables flush not performed in test mode.',
+      testChanges: newDict(),
+      async apply() {
+        const there = worked(await ctx.callWith('nftables.check_table', [table], inFamily(family)));
+        if (!there && !lenient)
+          return ctx.fail(`Failed to flush table ${table} in family ${family}, table does not exist.`);
+        const chained = !chain || (await chainThere(table, chain, family, ctx));
+        if (!chained && !lenient)
+          return ctx.fail(
+            `Failed to flush chain ${chain} in table ${table} in family ${family}, chain does not exist.`,
+          );
+        const done = worked(await ctx.call('nftables.flush', table, chain, family));
+        return done || !there || !chained ? undefined : ctx.fail('Failed to flush nftables rules');
+      },
+    }),
+});
+
+export default defineState({
+  name: 'nftables',
+  doc: 'Tables, chains and rules of the packet filter.',
+  functions: {
+    table_present: tableState(true),
+    table_absent: tableState(false),
+    chain_present: chainPresent,
+    chain_absent: chainAbsent,
+    append: ruleState('append'),
+    insert: ruleState('insert'),
+    delete: ruleState('delete'),
+    set_policy: setPolicy,
+    flush,
+  },
+});

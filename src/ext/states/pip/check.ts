@@ -1,0 +1,70 @@
+// Which of the packages asked for are there already.
+import { newDict, type PlainDict, type StateContext, type Value } from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { type Condition, comparePythonVersions, fitsConditions } from '../../modules/pip/pep440.ts';
+import { plain } from '../support/calls.ts';
+
+export interface Wanted {
+  /** The package's name; empty where only installing tells. */
+  readonly name: string;
+  /** As written. */
+  readonly text: string;
+  readonly conditions: readonly Condition[];
+}
+
+/** What decides whether an installed package is left alone. */
+export interface Rules {
+  readonly ignore_installed: boolean;
+  readonly force_reinstall: boolean;
+  readonly upgrade: boolean;
+  readonly index_url: Value;
+  readonly extra_index_url: Value;
+}
+
+/** Keywords that say where pip is and who runs it. */
+export type Whereabouts = PlainDict;
+
+/** The version of a package in pip's list, whatever the case of its name. */
+export function versionOf(list: PlainDict, name: string): string | undefined {
+  const key = Object.keys(list).find((item) => item.toLowerCase() === name.toLowerCase());
+  return key === undefined ? undefined : pyStr(list[key] ?? '');
+}
+
+async function newest(wanted: Wanted, rules: Rules, at: Whereabouts, ctx: StateContext): Promise<string | undefined> {
+  const named = (part: string): boolean => wanted.conditions.some(({ version }) => version.includes(part));
+  const { env_vars: _vars, ...place } = at;
+  const available = await ctx.callWith(
+    'pip.list_all_versions',
+    [wanted.name],
+    newDict([
+      ...Object.entries(place),
+      ['include_alpha', named('a')],
+      ['include_beta', named('b')],
+      ['include_rc', named('rc')],
+      ['index_url', rules.index_url],
+      ['extra_index_url', rules.extra_index_url],
+    ]),
+  );
+  return (Array.isArray(available) ? available.map(pyStr) : []).findLast((version) =>
+    wanted.conditions.length > 0 ? fitsConditions(version, wanted.conditions) : true,
+  );
+}
+
+/** The comment for a package that needs nothing; undefined when it is to be installed. */
+export async function settled(
+  wanted: Wanted,
+  rules: Rules,
+  installed: PlainDict | undefined,
+  at: Whereabouts,
+  ctx: StateContext,
+): Promise<string | undefined> {
+  const list = installed ?? plain(await ctx.callWith('pip.list', [wanted.name], at));
+  const version = rules.ignore_installed ? undefined : versionOf(list, wanted.name);
+  if (version === undefined || rules.force_reinstall) return undefined;
+  const there = `Python package ${wanted.text} was already installed`;
+  if (!rules.upgrade) return fitsConditions(version, wanted.conditions) ? there : undefined;
+  const best = await newest(wanted, rules, at, ctx);
+  if (best === undefined)
+    return `Python package ${wanted.name} was already installed and\nthe available upgrade doesn't fulfills the version requirements`;
+  return comparePythonVersions(version, best) === 0 ? there : undefined;
+}

@@ -1,0 +1,150 @@
+// Contexts of files and ports in the policy: present, absent, applied.
+import { newDict, type PlainDict, p, type StateContext, state, type Value } from 'halite/sdk';
+import { pyRepr, pyStr } from '../../../base/codec/python/index.ts';
+import { isTruthy } from '../../modules/support/values.ts';
+import { plain } from '../support/calls.ts';
+
+const name = p.string({ doc: 'the path, which may be an expression' });
+const filetype = p.string({ default: 'a', doc: 'kind of file, as a letter' });
+const sel_user = p.string({ default: null, doc: 'user' });
+const sel_level = p.string({ default: null, doc: 'level' });
+const none = (value: Value): string => (value === null ? 'None' : pyStr(value));
+const failed = (done: Value): boolean => plain(done)['retcode'] !== 0;
+
+export const fcontextPresent = state({
+  doc: 'A rule of the policy for a path.',
+  examples: ["'/srv/web(/.*)?':\n  selinux.fcontext_policy_present:\n    - sel_type: httpd_sys_content_t"],
+  params: { name, sel_type: p.string({ doc: 'type' }), filetype, sel_user, sel_level },
+  async run({ name, sel_type, filetype, sel_user, sel_level }, ctx) {
+    const kind = pyStr(await ctx.call('selinux.filetype_id_to_string', filetype));
+    const asked = newDict(Object.entries({ name, filetype, sel_type, sel_user, sel_level }));
+    const found = await ctx.callWith('selinux.fcontext_get_policy', [], asked);
+    const before = plain(found);
+    if (isTruthy(found) && before['sel_type'] === sel_type)
+      return ctx.ok(
+        `SELinux policy for "${name}" already present with specified filetype "${kind}" and sel_type "${sel_type}".`,
+      );
+    const old = isTruthy(found) ? newDict([[name, newDict([['sel_type', before['sel_type'] ?? null]])]]) : newDict();
+    const now = isTruthy(found)
+      ? newDict([['sel_type', sel_type]])
+      : newDict(Object.entries({ filetype: kind, sel_type }));
+    const changes = newDict(Object.entries({ old, new: newDict([[name, now]]) }));
+    return ctx.change(changes, '', {
+      test: '',
+      testChanges: newDict(),
+      async apply() {
+        const done = await ctx.callWith('selinux.fcontext_add_policy', [], asked);
+        return failed(done) ? ctx.fail(`Error adding new rule: ${pyRepr(done)}`) : undefined;
+      },
+    });
+  },
+});
+
+export const fcontextAbsent = state({
+  doc: 'A path the policy shall have no rule for.',
+  examples: ["'/srv/web(/.*)?':\n  selinux.fcontext_policy_absent"],
+  params: { name, filetype, sel_type: p.string({ default: null, doc: 'type' }), sel_user, sel_level },
+  async run({ name, filetype, sel_type, sel_user, sel_level }, ctx) {
+    const asked = newDict(Object.entries({ name, filetype, sel_type, sel_user, sel_level }));
+    const found = await ctx.callWith('selinux.fcontext_get_policy', [], asked);
+    if (!isTruthy(found))
+      return ctx.ok(
+        `SELinux policy for "${name}" already absent with specified filetype "${filetype}" and sel_type "${none(sel_type)}".`,
+      );
+    const changes = newDict(Object.entries({ old: newDict([[name, found]]), new: newDict() }));
+    return ctx.change(changes, '', {
+      test: '',
+      async apply() {
+        const exact = newDict([...Object.entries(asked), ['sel_type', sel_type || (plain(found)['sel_type'] ?? null)]]);
+        const done = await ctx.callWith('selinux.fcontext_delete_policy', [], exact);
+        return failed(done) ? ctx.fail(`Error removing policy: ${pyRepr(done)}`, { changes }) : undefined;
+      },
+    });
+  },
+});
+
+export const fcontextApplied = state({
+  doc: 'Files that are labelled as the policy says.',
+  examples: ['/srv/web:\n  selinux.fcontext_policy_applied:\n    - recursive: true'],
+  params: { name, recursive: p.bool({ default: false, doc: 'and all below' }) },
+  async run({ name, recursive }, ctx) {
+    if ((await ctx.call('selinux.fcontext_policy_is_applied', name, recursive)) === '')
+      return ctx.ok(`SElinux policies are already applied for filespec "${name}"`);
+    return ctx.change(newDict(), '', {
+      test: '',
+      async apply() {
+        const done = plain(await ctx.call('selinux.fcontext_apply_policy', name, recursive));
+        if (failed(done)) return ctx.fail(pyRepr(done));
+        return ctx.ok('', { changes: (done['changes'] ?? newDict()) as PlainDict });
+      },
+    });
+  },
+});
+
+const portParams = {
+  protocol: p.string({ default: null, doc: 'tcp or udp' }),
+  port: p.string({ default: null, doc: 'port or range' }),
+};
+const portPolicy = (asked: PlainDict, ctx: StateContext): Promise<Value> =>
+  ctx.callWith('selinux.port_get_policy', [], newDict(Object.entries(asked)));
+
+export const portPresent = state({
+  doc: 'A rule of the policy for a port.',
+  examples: ['tcp/8080:\n  selinux.port_policy_present:\n    - sel_type: http_port_t'],
+  params: {
+    name: p.string({ doc: 'tcp/8080, or any name' }),
+    sel_type: p.string({ doc: 'type' }),
+    ...portParams,
+    sel_range: p.string({ default: null, doc: 'range of levels' }),
+  },
+  async run({ name, sel_type, protocol, port, sel_range }, ctx) {
+    const asked = newDict(Object.entries({ name, sel_type, protocol, port }));
+    const old = await portPolicy(asked, ctx);
+    if (isTruthy(old))
+      return ctx.ok(
+        `SELinux policy for "${name}" already present with specified sel_type "${sel_type}", protocol "${none(protocol)}" and port "${none(port)}".`,
+      );
+    return ctx.change(newDict(), '', {
+      test: '',
+      async apply() {
+        const done = await ctx.callWith(
+          'selinux.port_add_policy',
+          [],
+          newDict([...Object.entries(asked), ['sel_range', sel_range]]),
+        );
+        if (failed(done)) return ctx.fail(`Error adding new policy: ${pyRepr(done)}`);
+        return ctx.ok('', { changes: newDict(Object.entries({ old, new: await portPolicy(asked, ctx) })) });
+      },
+    });
+  },
+});
+
+export const portAbsent = state({
+  doc: 'A port the policy shall have no rule for.',
+  examples: ['tcp/8080:\n  selinux.port_policy_absent'],
+  params: {
+    name: p.string({ doc: 'tcp/8080, or any name' }),
+    sel_type: p.string({ default: null, doc: 'type' }),
+    ...portParams,
+  },
+  async run({ name, sel_type, protocol, port }, ctx) {
+    const asked = newDict(Object.entries({ name, sel_type, protocol, port }));
+    const old = await portPolicy(asked, ctx);
+    if (!isTruthy(old))
+      return ctx.ok(
+        `SELinux policy for "${name}" already absent with specified sel_type "${none(sel_type)}", protocol "${none(protocol)}" and port "${none(port)}".`,
+      );
+    return ctx.change(newDict(), '', {
+      test: '',
+      async apply() {
+        const done = await ctx.callWith(
+          'selinux.port_delete_policy',
+          [],
+          newDict(Object.entries({ name, protocol, port })),
+        );
+        if (failed(done)) return ctx.fail(`Error deleting policy: ${pyRepr(done)}`);
+        return ctx.ok('', { changes: newDict(Object.entries({ old, new: await portPolicy(asked, ctx) })) });
+      },
+    });
+  },
+});

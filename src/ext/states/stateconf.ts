@@ -1,0 +1,16 @@
+// State module `stateconf`: carriers of names for the stateconf renderer; they do nothing.
+import { defineState, p, state } from 'halite/sdk';
+
+const nothing = (doc: string) =>
+  state({
+    doc,
+    examples: ['.params:\n  stateconf.set:\n    - port: 80'],
+    params: { name: p.string({ doc: 'a name' }), kwargs: p.kwargs({ doc: 'names and values' }) },
+    run: (_, ctx) => ctx.ok(''),
+  });
+
+export default defineState({
+  name: 'stateconf',
+  doc: 'Carriers of names for the stateconf renderer.',
+  functions: { set: nothing('Names with defaults.'), context: nothing('Names.') },
+});

@@ -1,0 +1,16 @@
+// What the states for MySQL share: how to connect, and why something failed.
+import { p, type StateContext } from 'halite/sdk';
+import { takeError } from '../../modules/mysql/connect.ts';
+
+export const connection = p.kwargs({
+  doc: 'connection_host, connection_user, connection_pass, … as for the module mysql',
+});
+
+/** Why the last call failed, if it did. */
+export const lastError = (ctx: StateContext): string | undefined => takeError(ctx);
+
+/** ` (why)` for comments. */
+export function reason(ctx: StateContext): string {
+  const error = lastError(ctx);
+  return error === undefined ? '' : ` (${error})`;
+}

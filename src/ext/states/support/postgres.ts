@@ -1,0 +1,49 @@
+// What the states for PostgreSQL share: how to connect, and taking things away.
+import { newDict, type PlainDict, p, type StateContext, type StateResult, type Value } from 'halite/sdk';
+
+export const dbParams = {
+  user: p.any({ default: null, doc: 'run psql as this user of the system' }),
+  maintenance_db: p.any({ default: null, doc: 'database to connect to' }),
+  db_password: p.any({ default: null, doc: 'password to connect with' }),
+  db_host: p.any({ default: null, doc: 'where the server is' }),
+  db_port: p.any({ default: null, doc: 'its port' }),
+  db_user: p.any({ default: null, doc: 'user of the database to connect as' }),
+};
+
+export interface DbArgs {
+  readonly user: Value;
+  readonly maintenance_db?: Value;
+  readonly db_password: Value;
+  readonly db_host: Value;
+  readonly db_port: Value;
+  readonly db_user: Value;
+}
+
+/** Arguments of a state as the functions of the module take them. */
+export const dbArgs = (args: DbArgs): PlainDict =>
+  newDict([
+    ...(args.maintenance_db === undefined ? [] : [['maintenance_db', args.maintenance_db] as [string, Value]]),
+    ['runas', args.user],
+    ['host', args.db_host],
+    ['user', args.db_user],
+    ['port', args.db_port],
+    ['password', args.db_password],
+  ]);
+
+interface Removal {
+  /** `User frank`. */
+  readonly what: string;
+  readonly name: string;
+  readonly exists: () => Promise<Value>;
+  readonly remove: () => Promise<Value>;
+}
+
+/** Removes what is there. */
+export async function removal({ what, name, exists, remove }: Removal, ctx: StateContext): Promise<StateResult> {
+  if (!(await exists())) return ctx.ok(`${what} is not present, so it cannot be removed`);
+  return ctx.change(newDict([[name, 'Absent']]), `${what} has been removed`, {
+    test: `${what} is set to be removed`,
+    testChanges: newDict(),
+    apply: async () => ((await remove()) ? undefined : ctx.fail(`${what} failed to be removed`)),
+  });
+}
