@@ -73,9 +73,11 @@ export async function hashFile(path: string, type: string): Promise<string> {
   const hash = newHash(type);
   const handle = await open(path, 'r');
   try {
-    const buffer = Buffer.allocUnsafe(pieceBytes);
+    // Most files are small, and a large buffer for each is memory that waits for the collector.
+    const { size } = await handle.stat();
+    const buffer = Buffer.allocUnsafe(Math.min(pieceBytes, Math.max(size + 1, 4096)));
     for (;;) {
-      const { bytesRead } = await handle.read(buffer, 0, pieceBytes, null);
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length, null);
       if (bytesRead === 0) return hash.digest('hex');
       hash.update(buffer.subarray(0, bytesRead));
     }

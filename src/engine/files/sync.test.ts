@@ -1,5 +1,4 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import * as nodeModule from 'node:module';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { newDict, type Value } from '../../base/codec/value.ts';
@@ -13,7 +12,6 @@ let server: FileServer;
 let master: TestMaster;
 let client: FileClient;
 const at = (...parts: string[]): string => join(folder.path, ...parts);
-const canStrip = 'stripTypeScriptTypes' in nodeModule;
 const have = (kind: string): string[] =>
   readdirSync(at('ext', kind), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -133,18 +131,25 @@ it('takes a file over a folder of its name', async () => {
   expect(statSync(at('ext/modules/hello.js')).isFile()).toBe(true);
 });
 
-it('takes the types out of TypeScript, or says what is needed for it', async () => {
-  writeFileSync(
-    at('base/_modules/typed.ts'),
-    'export function add(a: number, b: number): number {\n  return a + b;\n}\n',
-  );
+it('takes the types out of TypeScript', async () => {
+  const typed = [
+    "import { defineModule, type Value } from 'halite/sdk';",
+    '/** Adds. */',
+    'export function add(a: number, b?: number): number {',
+    '  return a + (b ?? 0);',
+    '}',
+  ];
+  writeFileSync(at('base/_modules/typed.ts'), `${typed.join('\n')}\n`);
+  expect((await client.syncExtensions(['modules'])).synced['modules']).toContain('modules.typed');
+  const stripped = readFileSync(at('ext/modules/typed.mjs'), 'utf8');
+  expect(stripped).not.toContain('number');
+  expect(stripped.split('\n')[1]).toBe('/** Adds. */');
+  expect((await client.syncExtensions(['modules'])).touched).toBe(false);
+});
+
+it('says which TypeScript it cannot read, and fetches the rest', async () => {
+  writeFileSync(at('base/_modules/broken.ts'), 'export function x(: number {}\n');
   const { synced, problems } = await client.syncExtensions(['modules']);
-  if (canStrip) {
-    expect(synced['modules']).toContain('modules.typed');
-    expect(readFileSync(at('ext/modules/typed.mjs'), 'utf8')).not.toContain('number');
-    expect((await client.syncExtensions(['modules'])).touched).toBe(false);
-  } else {
-    expect(problems.join()).toMatch(/salt:\/\/_modules\/typed.ts: TypeScript extensions need Node 22.13 or newer/);
-    expect(synced['modules']).toEqual(['modules.hello', 'modules.sub.deep']);
-  }
+  expect(problems.join()).toMatch(/^salt:\/\/_modules\/broken.ts: .+/);
+  expect(synced['modules']).toEqual(['modules.hello', 'modules.sub.deep']);
 });

@@ -3,10 +3,10 @@ import { mkdir, readdir, readFile, rm, rmdir, unlink } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { dictGet, isDict, type Value } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
+import { stripTypes } from '../../base/util/strip-types.ts';
 import type { FileClient, SyncOptions, SyncReport } from '../../extend/sdk/index.ts';
 import { placeFile } from './client/place.ts';
 import { cleanRelative } from './paths.ts';
-import { stripTypes } from './strip-types.ts';
 
 export interface SyncParts {
   readonly client: FileClient;

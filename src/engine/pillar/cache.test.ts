@@ -56,6 +56,7 @@ describe('pillar service', () => {
     },
     top: async () => null,
     explain: async () => null,
+    update: async () => newDict(),
     close: async () => undefined,
   };
   const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };

@@ -1,7 +1,15 @@
 // External pillars: each entry of `ext_pillar` is asked in turn, and what it gives is merged.
-import { type Dict, dictEntries, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import {
+  type Dict,
+  dictEntries,
+  dictGet,
+  isDict,
+  newDict,
+  type PlainDict,
+  type Value,
+} from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
-import type { Params, Pillar, PillarContext } from '../../extend/sdk/index.ts';
+import type { Params, Pillar, PillarContext, PillarRemote } from '../../extend/sdk/index.ts';
 import { p } from '../../extend/sdk/index.ts';
 import { matches, parseTarget } from '../../protocol/target/index.ts';
 import { bindArguments } from '../exec/bind.ts';
@@ -89,6 +97,22 @@ async function askSource(
   }
 }
 
+/** Lets the sources of a kind fetch what they keep; remote → what came of it. */
+export async function updateSources(compilation: Compilation, kind: string, wanted: PillarRemote): Promise<Dict> {
+  const { opts, host, minionId } = compilation;
+  const loaded = await host.loader.get('pillars', kind);
+  const listed = opts['ext_pillar'];
+  const found = newDict();
+  for (const entry of Array.isArray(listed) && loaded?.extension.update ? listed : []) {
+    const settings = isDict(entry) ? dictGet(entry, kind) : undefined;
+    if (settings === undefined || !loaded?.extension.update) continue;
+    const args = bindSettings(loaded.extension, minionId, newDict(), settings);
+    const context = contextOf(compilation, newDict(), async () => newDict());
+    Object.assign(found, await loaded.extension.update(args as never, context, wanted));
+  }
+  return found;
+}
+
 const leading = { minion_id: p.any(), pillar: p.any() };
 const signatures = new WeakMap<Params, Params>();
 
@@ -132,6 +156,7 @@ function contextOf(compilation: Compilation, pillar: Dict, compileRoots: PillarC
     render: (source, request) => renderText(host, source, request),
     decrypt: (value, renderer) => decryptValue(host, value, renderer),
     gitFolder: (request) => process.gitFolder(request),
+    gitUpdate: (request) => process.gitUpdate(request),
     compileRoots,
   };
 }

@@ -42,6 +42,24 @@ export class GitFolders {
     return undefined;
   }
 
+  /** Fetches now: true when a reference changed, null when none did, false when it could not be fetched. */
+  async update(request: GitFolderRequest): Promise<boolean | null> {
+    checkUrl(request);
+    const remote = this.#remote(request);
+    const shown = (): string => JSON.stringify([...remote.repository.refs.branches, ...remote.repository.refs.tags]);
+    await remote.repository.load().catch(() => false);
+    const before = shown();
+    try {
+      remote.repository.use(await remote.repository.fetch());
+    } catch (error) {
+      this.#log.error('a git_pillar remote cannot be fetched', { remote: request.url, error: messageOf(error) });
+      return false;
+    }
+    remote.triedAt = this.#now();
+    remote.loaded = Promise.resolve(true);
+    return shown() === before ? null : true;
+  }
+
   #remote(request: GitFolderRequest): Remote {
     const key = createHash('sha256')
       .update([request.name, request.url, request.root].join('\0'))

@@ -9,6 +9,7 @@ export interface LocalPillarOptions {
   readonly saltenv?: string | undefined;
   readonly pillarenv?: string | undefined;
   readonly override?: Value | undefined;
+  readonly ext?: Value | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -27,5 +28,6 @@ export function compilePillarLocally(
     saltenv: options.saltenv ?? textOf(opts['saltenv']),
     pillarenv: options.pillarenv ?? textOf(opts['pillarenv']),
     override,
+    ext: options.ext,
   });
 }

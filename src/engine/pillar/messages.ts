@@ -3,7 +3,7 @@ import { pack, unpack } from '../../base/codec/msgpack/index.ts';
 import { dictEntries, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import type { PillarRequest } from './types.ts';
 
-export type WorkKind = 'compile' | 'top' | 'explain';
+export type WorkKind = 'compile' | 'top' | 'explain' | 'update';
 
 export type ToWorker =
   | { readonly t: 'work'; readonly n: number; readonly kind: WorkKind; readonly body: Uint8Array }

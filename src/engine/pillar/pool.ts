@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { type Dict, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import { bundleFile } from '../../base/util/bundle-file.ts';
-import type { ExtensionLog } from '../../extend/sdk/index.ts';
+import type { ExtensionLog, PillarRemote } from '../../extend/sdk/index.ts';
 import { type FromWorker, packRequest, packValue, type ToWorker, unpackValue, type WorkKind } from './messages.ts';
 import type { ProcessHost } from './process-host.ts';
 import type { PillarRequest } from './types.ts';
@@ -81,6 +81,16 @@ export class PillarPool {
 
   explain(request: PillarRequest, key: string, delimiter = ':'): Promise<Value> {
     return this.run('explain', request, newDict(Object.entries({ key, delimiter })));
+  }
+
+  /** Lets external sources of a kind fetch; then all threads are new ones, which see what was fetched. */
+  async update(source: string, wanted: PillarRemote): Promise<Dict> {
+    const { branch, repo } = wanted;
+    const extra = newDict([['source', source], ...(branch ? [['branch', branch] as [string, Value]] : [])]);
+    if (repo) extra['repo'] = repo;
+    const found = await this.run('update', { minionId: '', grains: newDict() }, extra);
+    for (const thread of [...this.#threads]) this.#retire(thread);
+    return isDict(found) ? found : newDict();
   }
 
   run(kind: WorkKind, request: PillarRequest, extra?: PlainDict): Promise<Value> {

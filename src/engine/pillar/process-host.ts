@@ -33,6 +33,7 @@ export function createProcessHost(opts: Readonly<Record<string, Value>>, log: Ex
       exec: (file, args, options = {}) => execProgram(file, args, options, signal),
       functions: (own, grains) => pillarFunctions({ loader, log, signal }, own, grains),
       gitFolder: (request) => git.get(request),
+      gitUpdate: (request) => git.update(request),
     }),
   };
 }

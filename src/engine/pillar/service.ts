@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { type Dict, dictEntries, isDict, newDict, type Value } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
-import type { ExtensionLog, PillarView } from '../../extend/sdk/index.ts';
+import type { ExtensionLog, PillarRemote, PillarView } from '../../extend/sdk/index.ts';
 import { PillarCache } from './cache.ts';
 import { mergerOf } from './merge.ts';
 import { PillarPool } from './pool.ts';
@@ -11,7 +11,7 @@ import type { PillarRequest } from './types.ts';
 export interface PillarServiceOptions {
   readonly opts: Readonly<Record<string, Value>>;
   readonly log: ExtensionLog;
-  readonly pool?: Pick<PillarPool, 'compile' | 'top' | 'explain' | 'close'>;
+  readonly pool?: Pick<PillarPool, 'compile' | 'top' | 'explain' | 'update' | 'close'>;
 }
 
 export class PillarService implements PillarView {
@@ -76,6 +76,10 @@ export class PillarService implements PillarView {
 
   async forget(minionId: string): Promise<void> {
     await this.#cache?.forget(minionId);
+  }
+
+  update(source: string, wanted: PillarRemote): Promise<Dict> {
+    return this.#pool.update(source, wanted);
   }
 
   close(): Promise<void> {

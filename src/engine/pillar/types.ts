@@ -30,6 +30,7 @@ export interface PillarHost {
   functions(opts: PlainDict, grains: Dict): SaltFunctions;
   /** A commit of a repository as a folder; undefined when the reference does not exist. */
   gitFolder(request: GitFolderRequest): Promise<string | undefined>;
+  gitUpdate(request: GitFolderRequest): Promise<boolean | null>;
 }
 
 /** The pillar top file after merging: environment → target → `match` maps and SLS names. */

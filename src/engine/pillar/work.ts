@@ -3,6 +3,7 @@ import { dictOf, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { startCompilation } from './compilation.ts';
 import { compilePillar } from './compile.ts';
 import { explainPillar } from './explain.ts';
+import { updateSources } from './ext.ts';
 import type { WorkKind } from './messages.ts';
 import { getTop } from './top.ts';
 import type { PillarHost, PillarRequest } from './types.ts';
@@ -19,6 +20,11 @@ export async function doWork(
       return compilePillar(host, opts, request);
     case 'top':
       return showTop(host, opts, request);
+    case 'update': {
+      const text = (name: string): string | undefined => (typeof extra[name] === 'string' ? extra[name] : undefined);
+      const wanted = { branch: text('branch'), repo: text('repo') };
+      return updateSources(startCompilation(host, opts, request), String(extra['source'] ?? ''), wanted);
+    }
     case 'explain':
       return explainPillar(host, opts, request, String(extra['key'] ?? ''), String(extra['delimiter'] ?? ':'));
   }

@@ -32,6 +32,8 @@ export interface RenderHost {
   readonly grains: Dict;
   readonly pillar: Dict;
   readonly signal?: AbortSignal | undefined;
+  /** Stands for the run: templates of one run see what others of it changed in pillar and grains, as in Salt. */
+  readonly run?: object;
   exec(file: string, args: readonly string[], options?: ExecOptions): Promise<ExecResult>;
   /** Told about texts that were encrypted in their source. */
   keepSecret?(text: string): void;

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { newDict, type PlainDict } from '../../base/codec/value.ts';
 import { RenderError, type RenderRequest } from '../../extend/sdk/index.ts';
 import type { RenderHost, SourceFile } from './host.ts';
-import { type LoadedSource, renderSaltTemplate, SaltRenderError } from './jinja/index.ts';
+import { Bridge, type LoadedSource, renderSaltTemplate, SaltRenderError } from './jinja/index.ts';
 import { readSource } from './read-source.ts';
 import { saltNames } from './salt-names.ts';
 import { slsNames } from './sls-context.ts';
@@ -28,10 +28,19 @@ export async function renderJinja(host: RenderHost, source: string, request: Ren
       saltRelease,
       log: (level, message) => (level === 'warning' ? host.log.warn(message) : host.log.debug(message)),
       ...(host.signal ? { signal: host.signal } : {}),
+      ...(host.run ? { bridge: bridgeOf(host.run) } : {}),
     });
   } catch (error) {
     throw error instanceof SaltRenderError ? placed(error, request) : error;
   }
+}
+
+const bridges = new WeakMap<object, Bridge>();
+
+function bridgeOf(run: object): Bridge {
+  const bridge = bridges.get(run) ?? new Bridge();
+  bridges.set(run, bridge);
+  return bridge;
 }
 
 /** What a template sees besides `salt`: explicit names win over everything, those of its place over nothing. */

@@ -6,6 +6,19 @@ import { type HostFunction, PyError, type PyValue, saltFunctions } from './jinja
 const asked =
   /(['"])([A-Za-z_]\w*\.\w+)\1\s*\]?\s+(?:(?:not\s+)?in\s+salt\b|is\s+(?:not\s+)?(?:un)?defined)|salt\.([A-Za-z_]\w*\.\w+)\s+is\s+(?:not\s+)?(?:un)?defined/g;
 
+/** Functions that change a dictionary for their caller, or give back a part of it that callers go on changing. */
+const byReference = new Set([
+  'config.get',
+  'defaults.merge',
+  'defaults.update',
+  'grains.filter_by',
+  'grains.get',
+  'match.filter_by',
+  'pillar.filter_by',
+  'pillar.get',
+  'slsutil.update',
+]);
+
 export interface SaltNames {
   /** The value of `salt`. */
   readonly salt: PyValue;
@@ -18,14 +31,16 @@ export function saltNames(functions: SaltFunctions): SaltNames {
   let modules: ReadonlySet<string> | undefined;
   const isModule = (name: string): boolean => modules === undefined || modules.has(name);
 
-  const call =
-    (name: string): HostFunction =>
-    async (args, kwargs) => {
+  const call = (name: string): HostFunction => {
+    const fn: HostFunction = async (args, kwargs) => {
       if (!(await functions.has(name))) {
         throw new PyError('UndefinedError', `'salt.utils.templates.AliasedLoader object' has no attribute '${name}'`);
       }
       return functions.call(name, args, kwargs);
     };
+    if (byReference.has(name)) fn.byReference = true;
+    return fn;
+  };
 
   return {
     salt: saltFunctions({

@@ -111,9 +111,11 @@ async function writeAll(handle: FileHandle, piece: Uint8Array, position: number 
 
 /** What an earlier, broken transfer left: its length, and its content in the hash. */
 async function hashExisting(handle: FileHandle, hash: Hash | undefined): Promise<number> {
-  const buffer = Buffer.allocUnsafe(readBytes);
+  const { size } = await handle.stat();
+  if (size === 0) return 0;
+  const buffer = Buffer.allocUnsafe(Math.min(readBytes, size + 1));
   for (let position = 0; ; ) {
-    const { bytesRead } = await handle.read(buffer, 0, readBytes, position);
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, position);
     if (bytesRead === 0) return position;
     hash?.update(buffer.subarray(0, bytesRead));
     position += bytesRead;

@@ -84,6 +84,8 @@ export interface RenderOptions {
   readonly resolve?: (name: string, from: TemplateInfo) => string | undefined;
   /** Called when a template was loaded, before it is compiled. */
   readonly onLoad?: (globals: Map<string, unknown>, key: string, name: string) => void;
+  /** One for several renders: what a template changes in data of the host, the next ones see. */
+  readonly bridge?: Bridge;
 }
 
 export type Context = Readonly<Record<string, unknown>> | ReadonlyMap<string, unknown>;
@@ -195,7 +197,7 @@ class Environment implements JinjaEnvironment {
   }
 
   #start(source: string, context: Context, options: RenderOptions): { rt: Runtime; run: () => MaybePromise<string> } {
-    const bridge = new Bridge();
+    const bridge = options.bridge ?? new Bridge();
     const globals: Vars = new Map<string, PyValue>([...jinjaGlobals, ...saltGlobals]);
     fill(globals, this.#options.globals, bridge);
     fill(globals, options.globals, bridge);

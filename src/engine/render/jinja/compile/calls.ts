@@ -20,9 +20,9 @@ interface Passed {
 
 const callName = 'jinja2.sandbox.SandboxedEnvironment.call()';
 
-function spread(value: PyValue, where: string): PyValue[] {
+function spread(value: PyValue): PyValue[] {
   if (tryIterate(value) === undefined) {
-    throw typeError(`${where} argument after * must be an iterable, not ${typeName(value)}`);
+    throw typeError(`Value after * must be an iterable, not ${typeName(value)}`);
   }
   return toArray(value);
 }
@@ -76,7 +76,7 @@ function compileArguments(unit: Unit, node: Arguments, frame: CompileFrame, firs
       kwargs.set(key, values[positional.length + index]!);
     });
     let at = positional.length + named.length;
-    if (hasDynArgs) args.push(...spread(values[at++]!, where));
+    if (hasDynArgs) args.push(...spread(values[at++]!));
     if (hasDynKwargs) spreadNamed(kwargs, values[at]!, where);
     return { args, kwargs };
   };

@@ -116,6 +116,8 @@ function isSequence(value: PyValue): boolean {
 
 function repeat(value: PyValue, times: PyValue): PyValue {
   const count = asInt(times);
+  // Markup has a product of its own, which Python asks next.
+  if (times instanceof Markup && isText(value)) throw typeError("'str' object cannot be interpreted as an integer");
   if (count === undefined) throw typeError(`can't multiply sequence by non-int of type '${typeName(times)}'`);
   if (count > 0x7fffffffffffffffn || count < -0x8000000000000000n) {
     throw overflowError("cannot fit 'int' into an index-sized integer");

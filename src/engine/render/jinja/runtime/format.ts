@@ -73,7 +73,7 @@ function formatText(text: string, source: string): string {
   }
   if (spec.noNegativeZero) throw valueError('Negative zero coercion (z) not allowed in string format specifier');
   if (spec.alternate) throw valueError('Alternate form (#) not allowed in string format specifier');
-  if (spec.align === '=' && !/^0?\d/.test(source)) {
+  if (/^.?=/su.test(source)) {
     throw valueError("'=' alignment not allowed in string format specifier");
   }
   const cut = spec.precision === undefined ? text : pySlice(text, 0, spec.precision);

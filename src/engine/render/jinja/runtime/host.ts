@@ -16,6 +16,7 @@ import { Markup } from './markup.ts';
 import { makeFloat, makeInt } from './number.ts';
 import { TemplateModule } from './objects.ts';
 import { str } from './print.ts';
+import { References } from './references.ts';
 import type { Runtime } from './runtime.ts';
 import { PyRange, PyTuple } from './sequence.ts';
 import { PySet } from './set.ts';
@@ -23,7 +24,11 @@ import { Undefined } from './undefined.ts';
 import { addressOf, type Kwargs, type MaybePromise, PyObject, type PyValue } from './value.ts';
 
 /** A function of the host: positional arguments and named ones as plain values; may answer later. */
-export type HostFunction = (args: Value[], kwargs: PlainDict) => unknown;
+export interface HostFunction {
+  (args: Value[], kwargs: PlainDict): unknown;
+  /** It changes its arguments for the caller to see, or gives parts of them back. */
+  byReference?: boolean;
+}
 
 /** Converts host data; equal objects stay one object for as long as the bridge lives. */
 export class Bridge {
@@ -53,6 +58,11 @@ export class Bridge {
     if (value instanceof PyFloat) return makeFloat(value.value);
     if (value instanceof Uint8Array) return value;
     return this.#once(value as object, () => this.#container(value as object));
+  }
+
+  /** From now on `value` stands for the host's object. */
+  adopt(source: object, value: PyValue): void {
+    this.#known.set(source, value);
   }
 
   #once(source: object, make: () => PyValue): PyValue {
@@ -107,15 +117,15 @@ export class HostCallable extends PyObject {
     return `<function ${this.#fn.name || '<lambda>'} at ${addressOf(this)}>`;
   }
   override invoke(rt: Runtime, args: PyValue[], kwargs: Kwargs | undefined): MaybePromise<PyValue> {
-    const stand = new StandIns();
+    const stand = new StandIns(this.#fn.byReference ? new References() : undefined);
     const named = newDict();
     for (const [key, value] of kwargs ?? []) named[key] = stand.out(value);
     const result = this.#fn(
       args.map((arg) => stand.out(arg)),
       named,
     );
-    if (result instanceof Promise) return result.then((later) => stand.back(later) ?? rt.bridge.in(later));
-    return stand.back(result) ?? rt.bridge.in(result);
+    if (result instanceof Promise) return result.then((later) => stand.back(later, rt.bridge));
+    return stand.back(result, rt.bridge);
   }
 }
 
@@ -124,16 +134,21 @@ export class HostCallable extends PyObject {
  * by itself: an empty dict stands for it, and turns back into the undefined value if the function returns it.
  */
 class StandIns {
+  readonly #references: References | undefined;
   #map: Map<unknown, Undefined> | undefined;
+  constructor(references: References | undefined) {
+    this.#references = references;
+  }
   out(value: PyValue): Value {
-    if (!(value instanceof Undefined)) return toHost(value);
+    if (!(value instanceof Undefined)) return this.#references ? this.#references.out(value) : toHost(value);
     const marker = newDict();
     this.#map ??= new Map();
     this.#map.set(marker, value);
     return marker;
   }
-  back(result: unknown): PyValue | undefined {
-    return this.#map?.get(result);
+  back(result: unknown, bridge: Runtime['bridge']): PyValue {
+    this.#references?.settle(bridge);
+    return this.#map?.get(result) ?? bridge.in(result);
   }
 }
 

@@ -102,6 +102,9 @@ export function percentMarkup(format: string, value: PyValue): string {
   if (value instanceof PyTuple) return percentFormat(format, new PyTuple(value.items.map(safe)));
   if (value instanceof PyDict)
     return percentFormat(format, PyDict.from([...value.entries()].map(([k, v]) => [k, safe(v)])));
+  // A list, or a lenient undefined, has subscripts: Python takes its wrapper for a mapping, of which nothing need be used.
+  const subscript = Array.isArray(value) || value instanceof Undefined;
+  if (subscript && !/%(?!%)/.test(format.replaceAll('%%', ''))) return percentFormat(format, new PyTuple([]));
   return percentFormat(format, new PyTuple([safe(value)]));
 }
 

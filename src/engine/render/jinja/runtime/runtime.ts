@@ -42,7 +42,7 @@ export class Runtime {
   readonly settings: EngineSettings;
   readonly globals: Vars;
   /** Brings host data in; one per render, so that a host object met twice is one value in the template. */
-  readonly bridge: { in(value: unknown): PyValue };
+  readonly bridge: { in(value: unknown): PyValue; adopt(source: object, value: PyValue): void };
   readonly stack: Frame[] = [];
   readonly templates = new Map<string, LoadedTemplate>();
   readonly hooks: RuntimeHooks;

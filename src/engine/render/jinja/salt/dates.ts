@@ -33,7 +33,10 @@ function fieldsOf(rt: Runtime, value: PyValue): Fields {
   if (value instanceof Undefined) value.fail();
   const text = textOf(value);
   const stamp = text === undefined ? asDouble(value) : /^\d{9,}$|^\d+\.\d+$/.test(text) ? Number(text) : undefined;
-  const fields = stamp !== undefined ? localFields(stamp) : text === undefined ? undefined : parseDate(text, now);
+  const read = stamp !== undefined ? localFields(stamp) : text === undefined ? undefined : parseDate(text, now);
+  // What is no date may still be a number of seconds.
+  const seconds = text === undefined || !/^[-+]?(\d+\.?\d*|\.\d+)$/.test(text.trim()) ? undefined : Number(text);
+  const fields = read ?? (seconds === undefined ? undefined : localFields(seconds));
   if (fields === undefined || Number.isNaN(fields.year)) throw valueError(`Unable to parse ${str(value)}`);
   return fields;
 }

@@ -13,6 +13,7 @@ import { each, toArray, truth, tryIterate } from '../runtime/iterate.ts';
 import { textOf } from '../runtime/markup.ts';
 import { updateDict } from '../runtime/methods/dict.ts';
 import { asInt } from '../runtime/number.ts';
+import { repr } from '../runtime/print.ts';
 import { PyTuple } from '../runtime/sequence.ts';
 import { PySet } from '../runtime/set.ts';
 import { noAttribute, Undefined } from '../runtime/undefined.ts';
@@ -144,15 +145,17 @@ function compareDicts(old: PyValue, fresh: PyValue): PyValue {
       [a, x],
       [b, y],
     ]);
-  const before = old instanceof PyDict ? old : new PyDict();
-  const after = fresh instanceof PyDict ? fresh : new PyDict();
+  const keysOf = (value: PyValue): PyValue[] => (truth(value) ? toArray(value) : []);
+  const at = (value: PyValue, key: PyValue): PyValue => {
+    const found = plainItem(value, key);
+    if (found === undefined) throw new PyError('KeyError', repr(key));
+    return found;
+  };
   const changes = new PyDict();
-  for (const key of new PySet([...after.keys(), ...before.keys()])) {
-    const was = before.get(key);
-    const is = after.get(key);
-    if (was === undefined) changes.set(key, entry('old', '', 'new', is!));
-    else if (is === undefined) changes.set(key, entry('new', '', 'old', was));
-    else if (!eq(was, is)) changes.set(key, entry('old', was, 'new', is));
+  for (const key of new PySet([...keysOf(fresh), ...keysOf(old)])) {
+    if (!contains(old, key)) changes.set(key, entry('old', '', 'new', at(fresh, key)));
+    else if (!contains(fresh, key)) changes.set(key, entry('new', '', 'old', at(old, key)));
+    else if (!eq(at(fresh, key), at(old, key))) changes.set(key, entry('old', at(old, key), 'new', at(fresh, key)));
   }
   return changes;
 }

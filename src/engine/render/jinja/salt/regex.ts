@@ -4,7 +4,7 @@ import { pyRegex, pyRegexSearch } from '../../../../base/util/index.ts';
 import { indexError, PyError, typeError } from '../errors.ts';
 import { define, type FunctionTable, tableOf } from '../runtime/define.ts';
 import { truth } from '../runtime/iterate.ts';
-import { textOf } from '../runtime/markup.ts';
+import { escapeHtml, Markup, textOf } from '../runtime/markup.ts';
 import { PyTuple } from '../runtime/sequence.ts';
 import { type PyValue, typeName } from '../runtime/value.ts';
 
@@ -128,15 +128,20 @@ function groupCount(pattern: RegExp): number {
   return new RegExp(`${pattern.source}|`, pattern.flags).exec('')!.length - 1;
 }
 
-/** `re.sub(pattern, replacement, text)`. */
-export function substitute(pattern: RegExp, replacement: string, text: string): string {
+/** `re.sub(pattern, replacement, text)`; what the replacement itself says goes through `safe`. */
+export function substitute(
+  pattern: RegExp,
+  replacement: string,
+  text: string,
+  safe: (text: string) => string = (piece) => piece,
+): string {
   const pieces = parseReplacement(replacement, pattern, groupCount(pattern));
   const all = new RegExp(pattern.source, `${pattern.flags}g`);
   return text.replace(all, (...match: unknown[]) => {
     const names = typeof match.at(-1) === 'object' ? (match.at(-1) as Record<string, string | undefined>) : {};
     return pieces
       .map((piece) => {
-        if (typeof piece === 'string') return piece;
+        if (typeof piece === 'string') return safe(piece);
         const part = typeof piece.group === 'number' ? match[piece.group] : names[piece.group];
         return typeof part === 'string' ? part : '';
       })
@@ -168,7 +173,9 @@ export const regexFilters: FunctionTable = tableOf({
       const replacement = textOf(val!);
       if (replacement === undefined)
         throw typeError(`decoding to str: need a bytes-like object, ${typeName(val!)} found`);
-      return substitute(pattern, replacement, subject(txt!));
+      if (!(txt instanceof Markup)) return substitute(pattern, replacement, subject(txt!));
+      // Python joins the parts with an empty slice of the text, and Markup escapes what it joins.
+      return new Markup(substitute(pattern, replacement, txt.text, escapeHtml));
     },
   ),
 });

@@ -11,6 +11,7 @@ import {
 } from '../environment.ts';
 import { isRuntimeFamily, isSyntaxFamily, JinjaError, sourceExcerpt, type TemplateFrame } from '../errors.ts';
 import type { TemplateInfo } from '../runtime/context.ts';
+import type { Bridge } from '../runtime/host.ts';
 
 export interface SaltTemplateOptions {
   /** Variables: `salt`, `grains`, `pillar`, `opts`, `saltenv`, `sls`, `tpldir`… All are globals as well. */
@@ -24,6 +25,8 @@ export interface SaltTemplateOptions {
   readonly signal?: AbortSignal;
   readonly now?: () => number;
   readonly log?: (level: string, message: string) => void;
+  /** Shared by the renders of one run. */
+  readonly bridge?: Bridge;
 }
 
 /** A failed render with the message Salt would print. */
@@ -148,6 +151,7 @@ function renderOptions(options: SaltTemplateOptions): RenderOptions {
     signal: options.signal,
     now: options.now,
     log: options.log,
+    bridge: options.bridge,
   };
 }
 

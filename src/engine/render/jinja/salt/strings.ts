@@ -12,7 +12,7 @@ import { define, defineBound, type FunctionTable, tableOf } from '../runtime/def
 import { PyDict } from '../runtime/dict.ts';
 import { encodeText } from '../runtime/encoding.ts';
 import { each, len, toArray, truth, tryIterate } from '../runtime/iterate.ts';
-import { isText, textOf } from '../runtime/markup.ts';
+import { escapeHtml, isText, Markup, textOf } from '../runtime/markup.ts';
 import { capitalize, isLower, isUpper } from '../runtime/methods/str-case.ts';
 import {
   asInt,
@@ -65,7 +65,10 @@ export function numberFromText(text: string): PyValue {
 function toNumber(value: PyValue): PyValue {
   if (value instanceof Undefined) value.fail();
   const text = textOf(value);
-  if (text !== undefined) return numberFromText(text);
+  if (text !== undefined) {
+    const number = numberFromText(text);
+    return number === text ? value : number;
+  }
   const int = asInt(value);
   if (int !== undefined) return int;
   const double = floatOf(value);
@@ -98,10 +101,11 @@ function notText(value: PyValue): PyError {
   return noAttribute(list[0], 'lower');
 }
 
-function camelToSnake(value: PyValue): string {
+function camelToSnake(value: PyValue): PyValue {
   const text = textOf(value);
   // A list of texts passes for a text here, as it does in Python.
-  const texts = Array.isArray(value) && value.length > 0 ? value.map(textOf) : [undefined];
+  const list = value instanceof PyTuple ? value.items : Array.isArray(value) ? value : [];
+  const texts = list.length > 0 ? list.map(textOf) : [undefined];
   if (text === undefined && texts.includes(undefined)) throw notText(value);
   const chars = text === undefined ? texts.map(String) : codePoints(text);
   if (chars[0] === undefined) throw indexError('string index out of range');
@@ -109,9 +113,10 @@ function camelToSnake(value: PyValue): string {
   for (let at = 1; at < chars.length; at += 1) {
     const next = chars[at + 1];
     if (isUpper(chars[at]!) && (isLower(chars[at - 1]!) || (next !== undefined && isLower(next)))) out += '_';
-    out += chars[at]!.toLowerCase();
+    // Markup escapes what is added to it, and its characters are plain text.
+    out += value instanceof Markup ? escapeHtml(chars[at]!.toLowerCase()) : chars[at]!.toLowerCase();
   }
-  return out;
+  return value instanceof Markup ? new Markup(out) : out;
 }
 
 function snakeToCamel(value: PyValue, upper: PyValue): string {

@@ -18,26 +18,42 @@ function titleChar(char: string): string {
 
 const digraphs: Record<string, string> = { Ǆ: 'ǅ', ǆ: 'ǅ', Ǉ: 'ǈ', ǉ: 'ǈ', Ǌ: 'ǋ', ǌ: 'ǋ', Ǳ: 'ǲ', ǳ: 'ǲ' };
 
+/** A character in lower case; the Greek sigma is another one at the end of a word. */
+function lowerAt(points: readonly string[], at: number): string {
+  const char = points[at]!;
+  if (char !== 'Σ') return char.toLowerCase();
+  const letter = (step: number): boolean => {
+    let next = at + step;
+    while (next >= 0 && next < points.length && /\p{Case_Ignorable}/u.test(points[next]!)) next += step;
+    return next >= 0 && next < points.length && cased.test(points[next]!);
+  };
+  return letter(-1) && !letter(1) ? 'ς' : 'σ';
+}
+
 function title(self: string): string {
   let out = '';
   let inWord = false;
-  for (const char of self) {
-    out += inWord ? char.toLowerCase() : titleChar(char);
+  codePoints(self).forEach((char, at, points) => {
+    out += inWord ? lowerAt(points, at) : titleChar(char);
     inWord = cased.test(char);
-  }
+  });
   return out;
 }
 
 export function capitalize(self: string): string {
   const points = codePoints(self);
-  return points.length === 0 ? '' : titleChar(points[0]!) + points.slice(1).join('').toLowerCase();
+  return points.length === 0
+    ? ''
+    : titleChar(points[0]!) + points.map((_char, at) => (at === 0 ? '' : lowerAt(points, at))).join('');
 }
 
 function swapcase(self: string): string {
-  let out = '';
-  for (const char of self)
-    out += /\p{Uppercase}/u.test(char) ? char.toLowerCase() : /\p{Lowercase}/u.test(char) ? char.toUpperCase() : char;
-  return out;
+  return codePoints(self)
+    .map((char, at, points) => {
+      if (/\p{Uppercase}/u.test(char)) return lowerAt(points, at);
+      return /\p{Lowercase}/u.test(char) ? char.toUpperCase() : char;
+    })
+    .join('');
 }
 
 const folds: Record<string, string> = {

@@ -79,7 +79,7 @@ function splitBlanks(self: string, most: number): string[] {
   };
   for (skip(); at < self.length; skip()) {
     if (out.length >= most) {
-      out.push(trimEnd(self.slice(at)));
+      out.push(self.slice(at));
       break;
     }
     const start = at;

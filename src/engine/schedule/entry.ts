@@ -1,0 +1,134 @@
+// One entry of a schedule: what the configuration says, read once, and what the scheduler remembers about it.
+import {
+  type Dict,
+  dictEntries,
+  dictGet,
+  isDict,
+  newDict,
+  type PlainDict,
+  type Value,
+} from '../../base/codec/value.ts';
+
+/** When a job is to run. */
+export type Timing =
+  | { readonly kind: 'interval'; readonly seconds: number }
+  | { readonly kind: 'once'; readonly text: Value; readonly format: string }
+  | { readonly kind: 'when'; readonly texts: readonly Value[] }
+  | { readonly kind: 'cron'; readonly pattern: string };
+
+/** Why a job that was due did not run; Salt's words. */
+export type SkipReason =
+  | 'disabled'
+  | 'maxrunning'
+  | 'skip_explicit'
+  | 'in_skip_range'
+  | 'not_in_range'
+  | 'after_not_passed'
+  | 'until_passed';
+
+/** What is known about a job from one look at the clock to the next. */
+export interface EntryState {
+  /** Past its first look at the clock. */
+  begun: boolean;
+  nextFire: Date | undefined;
+  /** `nextFire` and the random delay upon it. */
+  splayed: Date | undefined;
+  lastRun: Date | undefined;
+  skipped: { readonly reason: SkipReason; readonly at: Date } | undefined;
+  error: string | undefined;
+  /** Times asked for by hand: postponed runs, and runs after a forbidden time. */
+  readonly runAt: Date[];
+  readonly skipAt: Date[];
+}
+
+export interface Entry {
+  readonly name: string;
+  readonly data: PlainDict;
+  readonly fromPillar: boolean;
+  readonly state: EntryState;
+}
+
+/** Keys of a schedule that are settings and no jobs. */
+export const settingNames = ['enabled', 'skip_function', 'skip_during_range', 'splay'] as const;
+export const isSetting = (name: string): boolean => (settingNames as readonly string[]).includes(name);
+
+const timeElements: readonly (readonly [string, number])[] = [
+  ['seconds', 1],
+  ['minutes', 60],
+  ['hours', 3600],
+  ['days', 86_400],
+];
+const exclusive = ['when', 'cron', 'once'] as const;
+
+export function newState(): EntryState {
+  return {
+    begun: false,
+    nextFire: undefined,
+    splayed: undefined,
+    lastRun: undefined,
+    skipped: undefined,
+    error: undefined,
+    runAt: [],
+    skipAt: [],
+  };
+}
+
+/** A copy with text keys, which is what entries are made of. */
+export function plainEntry(value: Dict): PlainDict {
+  return newDict(dictEntries(value).map(([key, item]) => [String(key), item]));
+}
+
+export const functionOf = (data: PlainDict): string => {
+  const fun = data['function'] ?? data['func'] ?? data['fun'];
+  return typeof fun === 'string' ? fun : '';
+};
+
+const asInteger = (value: Value | undefined): number => {
+  const number = Math.trunc(Number(typeof value === 'object' ? Number.NaN : (value ?? 0)));
+  return Number.isFinite(number) ? number : 0;
+};
+
+/** How a job says when it runs, or why that cannot be understood. Nothing at all: it only runs when asked to. */
+export function timingOf(data: PlainDict): Timing | { readonly error: string } | undefined {
+  const given = exclusive.filter((key) => data[key] !== undefined && data[key] !== null);
+  const elements = timeElements.filter(([key]) => data[key] !== undefined && data[key] !== null);
+  if (given.length > 1) return { error: 'Unable to use "when", "cron", "once" options together. Ignoring.' };
+  if (given.length > 0 && elements.length > 0)
+    return {
+      error: 'Unable to use "seconds", "minutes", "hours", "days" with "when", "cron", "once" options. Ignoring',
+    };
+  if (elements.length > 0) {
+    const seconds = elements.reduce((sum, [key, unit]) => sum + asInteger(data[key]) * unit, 0);
+    return { kind: 'interval', seconds: Math.max(1, seconds) };
+  }
+  switch (given[0]) {
+    case 'once':
+      return { kind: 'once', text: data['once'] ?? '', format: String(data['once_fmt'] ?? '%Y-%m-%dT%H:%M:%S') };
+    case 'when':
+      return { kind: 'when', texts: Array.isArray(data['when']) ? data['when'] : [data['when'] ?? ''] };
+    case 'cron':
+      return { kind: 'cron', pattern: String(data['cron']) };
+    default:
+      return undefined;
+  }
+}
+
+/** `whens` of the pillar or the grains: names for times. */
+export function namedTime(text: Value, sources: readonly Dict[]): Value {
+  for (const source of sources) {
+    const whens = dictGet(source, 'whens');
+    const found = isDict(whens ?? null) ? dictGet(whens as Dict, text) : undefined;
+    if (found !== undefined) return found;
+  }
+  return text;
+}
+
+/** Arguments: positions and, when there are any, keywords. */
+export function argumentsOf(data: PlainDict): { args: Value[]; kwargs: PlainDict | undefined } {
+  const args = data['args'] ?? data['job_args'];
+  const kwargs = data['kwargs'] ?? data['job_kwargs'];
+  return {
+    args: Array.isArray(args) ? [...args] : args === undefined || args === null ? [] : [args],
+    kwargs: isDict(kwargs ?? null) ? plainEntry(kwargs as Dict) : undefined,
+  };
+}

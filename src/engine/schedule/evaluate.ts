@@ -1,0 +1,105 @@
+// One look at the clock for one job: is it due, may it run, and when is its next time.
+import { type Dict, dictGet, isDict, type Value } from '../../base/codec/value.ts';
+import { mayRun, type Rules, type Verdict } from './allowed.ts';
+import { type Entry, functionOf, type Timing, timingOf } from './entry.ts';
+import { nextFire, type TimeTools } from './next-fire.ts';
+
+export interface EvaluateOptions extends Rules {
+  readonly tools: TimeTools;
+  readonly enabled: boolean;
+  readonly splay: Value | undefined;
+  /** How long after a named moment a job of that moment still runs. */
+  readonly graceMs: number;
+  /** 0 ≤ x < 1. */
+  readonly random: () => number;
+}
+
+export interface Due {
+  readonly entry: Entry;
+  readonly fun: string;
+  readonly lateMs: number;
+}
+
+/** Seconds to wait on top: `splay: 15` is one to fifteen, `{start, end}` from one to the other; undefined when senseless. */
+export function splaySeconds(splay: Value | undefined, random: () => number): number | undefined {
+  if (splay === undefined || splay === null || splay === false) return 0;
+  const [low, high] = isDict(splay)
+    ? [Number(dictGet(splay as Dict, 'start') ?? 0), Number(dictGet(splay as Dict, 'end') ?? 0)]
+    : [1, Number(splay)];
+  if (!Number.isFinite(low) || !Number.isFinite(high) || (isDict(splay) && high < low)) return undefined;
+  return high < low ? 0 : low + Math.floor(random() * (high - low + 1));
+}
+
+/** Sets the job's next time, counted from `begin`, and the random delay upon it. */
+function arm(entry: Entry, timing: Timing, begin: Date, now: Date, options: EvaluateOptions): void {
+  const { state, data } = entry;
+  const next = nextFire(timing, begin, now, entry.name, options.tools);
+  state.error = 'error' in next ? next.error : undefined;
+  state.nextFire = 'error' in next ? undefined : next.at;
+  state.splayed = undefined;
+  if (!state.nextFire) return;
+  const seconds = splaySeconds(data['splay'] ?? options.splay, options.random);
+  if (seconds === undefined)
+    state.error = 'schedule.handle_func: Invalid Splay, end must be larger than start. Ignoring splay.';
+  else if (seconds > 0) state.splayed = new Date(state.nextFire.getTime() + seconds * 1000);
+}
+
+/** Salt compares whole seconds: a job of 10:00:05.9 runs at a look at 10:00:05.1. */
+const secondOf = (at: Date): number => Math.floor(at.getTime() / 1000);
+
+/** Moments asked for by hand that have come; they are used up by it. */
+function takeAsked(entry: Entry, now: Date, graceMs: number): Date | undefined {
+  const { runAt } = entry.state;
+  for (let i = runAt.length - 1; i >= 0; i--)
+    if (now.getTime() - (runAt[i] as Date).getTime() > graceMs) runAt.splice(i, 1);
+  const index = runAt.findIndex((at) => at <= now);
+  return index === -1 ? undefined : runAt.splice(index, 1)[0];
+}
+
+/** Looks at a job at `now` and changes its state; the run that is due, if one is. */
+export function evaluate(entry: Entry, now: Date, options: EvaluateOptions): Due | undefined {
+  const { state, data, name } = entry;
+  const timing = timingOf(data);
+  if (timing && 'error' in timing) {
+    state.error = timing.error;
+    return undefined;
+  }
+  const first = !state.begun;
+  state.begun = true;
+  state.skipped = undefined;
+  if (!state.nextFire && timing && !(state.error && !first)) arm(entry, timing, now, now, options);
+  if (data['enabled'] === false || !options.enabled) return disabled(entry, timing, now, options);
+  const asked = takeAsked(entry, now, options.graceMs);
+  const fun = functionOf(data);
+  if (first && data['run_on_start'] === true) return start(entry, timing, now, options, { entry, fun, lateMs: 0 });
+  const at = state.splayed ?? state.nextFire;
+  const due = at !== undefined && secondOf(at) <= secondOf(now);
+  if (!due && !asked) return undefined;
+  const lateMs = due ? Math.max(0, now.getTime() - at.getTime()) : 0;
+  const missed = due && !asked && isNamed(timing) && lateMs > options.graceMs;
+  const verdict: Verdict = missed
+    ? { run: false }
+    : mayRun(name, data, state, { now, meant: (due ? at : asked) ?? now }, options);
+  if (verdict.error) state.error = verdict.error;
+  if (verdict.reason) state.skipped = { reason: verdict.reason, at: now };
+  if (verdict.run) return start(entry, timing, now, options, { entry, fun: verdict.instead ?? fun, lateMs });
+  if (timing && due && !(verdict.staysDue && timing.kind === 'interval')) arm(entry, timing, now, now, options);
+  return undefined;
+}
+
+/** Jobs of a named moment do not run long after it, as after a suspended machine wakes up. */
+const isNamed = (timing: Timing | undefined): boolean => timing?.kind === 'when' || timing?.kind === 'once';
+
+function disabled(entry: Entry, timing: Timing | undefined, now: Date, options: EvaluateOptions): undefined {
+  entry.state.skipped = { reason: 'disabled', at: now };
+  const at = entry.state.nextFire;
+  if (timing && at && at <= now) arm(entry, timing, now, now, options);
+}
+
+function start(entry: Entry, timing: Timing | undefined, now: Date, options: EvaluateOptions, due: Due): Due {
+  entry.state.lastRun = now;
+  // A job of a named moment keeps the moment it waits for when it ran for another reason.
+  const waits = entry.state.nextFire !== undefined && entry.state.nextFire > now && timing?.kind !== 'interval';
+  if (timing && !waits) arm(entry, timing, now, now, options);
+  return due;
+}

@@ -1,0 +1,5 @@
+// Jobs that run by the clock.
+export { isSetting } from './entry.ts';
+export { answerSchedule } from './requests.ts';
+export { readSaved, savedPath, savedVersion, writeSaved } from './saved.ts';
+export { Schedule, type ScheduledRun, type ScheduleHost } from './schedule.ts';

@@ -1,0 +1,59 @@
+// When a job runs next, computed from its description and a moment alone.
+import { type Dict, isDict, type Value } from '../../base/codec/value.ts';
+import { parseDateText } from '../../base/util/date-text.ts';
+import { parseLocalTime } from '../../base/util/strptime.ts';
+import { namedTime, type Timing } from './entry.ts';
+
+export interface TimeTools {
+  /** Next match of a cron pattern after a moment; throws when the pattern means nothing. */
+  readonly cron: (pattern: string, after: Date) => Date | undefined;
+  /** Pillar and grains, in this order: their `whens` name times. */
+  readonly sources: readonly Dict[];
+}
+
+export type NextFire = { readonly at: Date | undefined } | { readonly error: string };
+
+const dayMs = 86_400_000;
+
+/** A moment written in a configuration: already a date, or text. */
+export function momentOf(value: Value | undefined, now: Date): Date | undefined {
+  if (value instanceof Date) return value;
+  return typeof value === 'string' || typeof value === 'number' ? parseDateText(String(value), now) : undefined;
+}
+
+/** The first moment after `after`; `begin` is when the job was first looked at or last ran. */
+export function nextFire(timing: Timing, begin: Date, after: Date, name: string, tools: TimeTools): NextFire {
+  switch (timing.kind) {
+    case 'interval':
+      return { at: new Date(begin.getTime() + timing.seconds * 1000) };
+    case 'once': {
+      const at = timing.text instanceof Date ? timing.text : parseLocalTime(String(timing.text), timing.format);
+      if (!at)
+        return {
+          error: `Date string could not be parsed: ${String(timing.text)}, ${timing.format}. Ignoring job ${name}.`,
+        };
+      return { at: at > after ? at : undefined };
+    }
+    case 'when':
+      return nextWhen(timing.texts, after, name, tools);
+    case 'cron':
+      try {
+        return { at: tools.cron(timing.pattern, after) };
+      } catch {
+        return { error: `Invalid cron string. Ignoring job ${name}.` };
+      }
+  }
+}
+
+/** Texts without a date mean this day, and when that is over the next one. */
+function nextWhen(texts: readonly Value[], after: Date, name: string, tools: TimeTools): NextFire {
+  let first: Date | undefined;
+  for (const text of texts) {
+    const meant = isDict(text) ? text : namedTime(text, tools.sources);
+    const today = momentOf(meant, after);
+    if (!today) return { error: `Invalid date string ${String(text)}. Ignoring job ${name}.` };
+    const at = today > after ? today : momentOf(meant, new Date(after.getTime() + dayMs));
+    if (at && at > after && (!first || at < first)) first = at;
+  }
+  return { at: first };
+}

@@ -1,0 +1,37 @@
+// The file in which a minion keeps its schedule: `_schedule.conf` beside its other included configuration.
+import { chmod, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type Dict, dictGet, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { dumpYaml, loadYaml } from '../../base/codec/yaml/index.ts';
+
+/** Where Salt keeps it: below the folder of `default_include`. */
+export function savedPath(opts: Readonly<Record<string, Value>>): string {
+  const folder = String(opts['conf_dir'] ?? opts['config_dir'] ?? dirname(String(opts['conf_file'] ?? '')));
+  return join(folder, dirname(String(opts['default_include'] ?? 'minion.d/*.conf')), '_schedule.conf');
+}
+
+/** The jobs in the file; none when there is no file or it is empty. */
+export async function readSaved(path: string): Promise<Dict> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '';
+    throw error;
+  });
+  const value = text.trim() === '' ? null : loadYaml(text);
+  const schedule = isDict(value) ? dictGet(value, 'schedule') : undefined;
+  return isDict(schedule ?? null) ? (schedule as Dict) : newDict();
+}
+
+/** Replaces the file in one step: a reader never sees half of it. */
+export async function writeSaved(path: string, schedule: PlainDict): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  const draft = `${path}.${process.pid}.new`;
+  await writeFile(draft, dumpYaml(newDict([['schedule', schedule]]), { sortKeys: false }), { mode: 0o600 });
+  await chmod(draft, 0o600);
+  await rename(draft, path);
+}
+
+/** Changes whenever the file does. */
+export async function savedVersion(path: string): Promise<string> {
+  const found = await stat(path).catch(() => undefined);
+  return found ? `${found.ino}:${found.mtimeMs}:${found.size}` : '';
+}

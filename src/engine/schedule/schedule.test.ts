@@ -1,0 +1,109 @@
+// The schedule as a whole, with a clock in the hand: who runs, who waits, and what is asked of it.
+import { describe, expect, it } from 'vitest';
+import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { answerSchedule } from './requests.ts';
+import { Schedule, type ScheduledRun } from './schedule.ts';
+
+const dict = (fields: Record<string, Value>): PlainDict => newDict(Object.entries(fields));
+
+function clockwork(own: Record<string, Value>, pillar: Record<string, Value> = {}) {
+  let now = new Date(2026, 10, 15, 10, 0, 0).getTime();
+  const runs: ScheduledRun[] = [];
+  const saved: PlainDict[] = [];
+  const running: string[] = [];
+  const complaints: string[] = [];
+  const log = { debug() {}, info() {}, warn() {}, error: (text: string) => void complaints.push(text) };
+  let current = dict(pillar);
+  const schedule = new Schedule(dict(own), {
+    ...{ log, now: () => new Date(now), random: () => 0, graceMs: 60_000 },
+    pillar: () => dict({ schedule: current }),
+    grains: () => newDict(),
+    running: async () => running,
+    run: (run) => void runs.push(run),
+    persist: async (all) => void saved.push(all),
+  });
+  const pass = async (seconds: number): Promise<void> => {
+    for (let i = 0; i < seconds; i++) {
+      now += 1000;
+      await schedule.tick();
+    }
+  };
+  const ask = (request: Record<string, Value>) => answerSchedule(schedule, dict(request));
+  const setPillar = (fresh: Record<string, Value>) => {
+    current = dict(fresh);
+  };
+  return { schedule, runs, saved, running, complaints, pass, ask, setPillar };
+}
+const ping = (more: Record<string, Value> = {}): PlainDict => dict({ function: 'test.ping', seconds: 5, ...more });
+
+describe('a schedule', () => {
+  it('runs jobs of configuration and pillar, the former over the latter', async () => {
+    const pillar = { both: ping({ args: ['pillar'] }), theirs: ping() };
+    const { runs, pass } = clockwork({ both: ping({ args: ['own'], kwargs: dict({ a: 1 }) }) }, pillar);
+    await pass(7);
+    expect(runs.map(({ name, args, kwargs }) => [name, args, { ...kwargs }])).toEqual([
+      ['both', ['own'], { a: 1 }],
+      ['theirs', [], {}],
+    ]);
+  });
+
+  it('does not start what runs as often as it may', async () => {
+    const { runs, running, pass, ask } = clockwork({
+      one: ping(),
+      two: ping({ maxrunning: 2 }),
+      free: ping({ jid_include: false }),
+    });
+    running.push('one', 'two', 'free');
+    await pass(6);
+    expect(runs.map(({ name }) => name)).toEqual(['two', 'free']);
+    expect((await ask({ func: 'job_status', name: 'one' }))['data']).toMatchObject({ _skip_reason: 'maxrunning' });
+  });
+
+  it('keeps the rhythm of jobs a new pillar leaves alone', async () => {
+    const { runs, pass, setPillar } = clockwork({}, { same: ping(), gone: ping() });
+    await pass(4);
+    setPillar({ same: ping(), fresh: ping() });
+    await pass(3);
+    expect(runs.map(({ name }) => name)).toEqual(['same']);
+    await pass(3);
+    expect(runs.map(({ name }) => name)).toEqual(['same', 'fresh']);
+  });
+
+  it('is added to, saved, and switched off', async () => {
+    const { runs, saved, pass, ask } = clockwork({});
+    await ask({ func: 'add', name: 'j', schedule: dict({ j: ping() }), persist: true });
+    expect(saved).toEqual([dict({ j: ping({ enabled: true }) })]);
+    await pass(4);
+    await ask({ func: 'disable_job', name: 'j', persist: false });
+    await ask({ func: 'enable_job', name: 'j', persist: false });
+    await pass(2);
+    expect(runs.length).toBe(1);
+    await ask({ func: 'disable', persist: true });
+    await pass(20);
+    expect(runs.length).toBe(1);
+    expect(saved.length).toBe(2);
+    await ask({ func: 'run_job', name: 'j' });
+    expect(runs.length).toBe(2);
+    await ask({ func: 'delete', name: 'j', persist: true });
+    expect(Object.keys((await ask({ func: 'list' }))['schedule'] as PlainDict)).toEqual(['enabled']);
+  });
+
+  it('leaves the jobs of the pillar to the pillar', async () => {
+    const { ask } = clockwork({}, { theirs: ping() });
+    await ask({ func: 'add', name: 'theirs', schedule: dict({ theirs: ping({ seconds: 1 }) }), persist: false });
+    await ask({ func: 'delete', name: 'theirs', persist: false });
+    expect((await ask({ func: 'list' }))['schedule']).toMatchObject({ theirs: { seconds: 5 } });
+  });
+
+  it('says what is wrong once', async () => {
+    const { complaints, pass } = clockwork({ bad: 'text', worse: ping({ cron: '* * * * *' }) });
+    await pass(5);
+    expect(complaints.length).toBe(2);
+  });
+
+  it('knows nothing of requests it does not know', async () => {
+    const { ask } = clockwork({});
+    await expect(ask({ func: 'constructor' })).rejects.toThrow('knows no');
+    await expect(ask({ func: 'add', schedule: 'x' })).rejects.toThrow('dict');
+  });
+});

@@ -1,0 +1,190 @@
+// The schedule of a daemon: its jobs from configuration and pillar, the look at the clock, and the runs that follow.
+import { type Dict, dictEntries, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { messageOf } from '../../base/errors/index.ts';
+import { pyEquals } from '../../base/util/py-equals.ts';
+import type { ExtensionLog } from '../../extend/sdk/index.ts';
+import { loadCron, noCron } from './cron.ts';
+import { argumentsOf, type Entry, functionOf, isSetting, newState, plainEntry } from './entry.ts';
+import { type Due, evaluate } from './evaluate.ts';
+
+/** A run of a job, handed to the daemon. */
+export interface ScheduledRun {
+  readonly name: string;
+  readonly fun: string;
+  readonly args: Value[];
+  readonly kwargs: PlainDict | undefined;
+  readonly data: PlainDict;
+}
+
+export interface ScheduleHost {
+  readonly log: ExtensionLog;
+  readonly now: () => Date;
+  readonly random: () => number;
+  readonly pillar: () => Dict;
+  readonly grains: () => Dict;
+  /** Names of the jobs that run at the moment, one for each run. */
+  readonly running: () => Promise<readonly string[]>;
+  readonly run: (run: ScheduledRun) => void;
+  /** Keeps the jobs that are not of the pillar. */
+  readonly persist: (schedule: PlainDict) => Promise<void>;
+  /** How late a job of a named moment may be. */
+  readonly graceMs: number;
+}
+
+export class Schedule {
+  private readonly host: ScheduleHost;
+  /** Jobs and settings that are not of the pillar. */
+  private readonly own: Map<string, Value>;
+  private entries = new Map<string, Entry>();
+  private cron = noCron;
+  private ticking: Promise<void> = Promise.resolve();
+  private readonly complained = new Map<string, string>();
+
+  constructor(own: Dict, host: ScheduleHost) {
+    this.host = host;
+    this.own = new Map(dictEntries(own).map(([name, value]) => [String(name), value]));
+  }
+
+  /** Everything by name: the pillar's, then our own over it. */
+  merged(where?: 'opts' | 'pillar'): Map<string, Value> {
+    const pillar = where === 'opts' ? [] : dictEntries(this.pillarSchedule());
+    const own = where === 'pillar' ? [] : [...this.own];
+    return new Map([...pillar.map(([name, value]): [string, Value] => [String(name), value]), ...own]);
+  }
+
+  hasOwn(name: string): boolean {
+    return this.own.has(name);
+  }
+
+  inPillar(name: string): boolean {
+    return this.merged('pillar').has(name);
+  }
+
+  setOwn(name: string, value: Value): void {
+    this.own.set(name, value);
+  }
+
+  deleteOwn(name: string): void {
+    this.own.delete(name);
+    this.entries.delete(name);
+  }
+
+  /** Forgets what is known about a job, as after a change of its times. */
+  forget(name: string): void {
+    this.entries.delete(name);
+  }
+
+  entry(name: string): Entry | undefined {
+    this.refresh();
+    return this.entries.get(name);
+  }
+
+  persist(): Promise<void> {
+    const kept = [...this.own].map(([name, value]): [string, Value] => [
+      name,
+      isDict(value) ? newDict(Object.entries(plainEntry(value)).filter(([key]) => !key.startsWith('_'))) : value,
+    ]);
+    return this.host
+      .persist(newDict(kept))
+      .catch((error: unknown) =>
+        this.host.log.error('Failed to persist the updated schedule', { error: messageOf(error) }),
+      );
+  }
+
+  /** One look at the clock; looks never overlap. */
+  tick(): Promise<void> {
+    this.ticking = this.ticking
+      .then(() => this.look())
+      .catch((error: unknown) => this.host.log.error('the schedule failed', { error: messageOf(error) }));
+    return this.ticking;
+  }
+
+  /** Runs a job now, whatever its times say. */
+  async runNow(name: string): Promise<boolean> {
+    const entry = this.entry(name);
+    if (!entry) return false;
+    await this.launch([{ entry, fun: functionOf(entry.data), lateMs: 0 }]);
+    return true;
+  }
+
+  private pillarSchedule(): Dict {
+    const pillar = this.host.pillar();
+    const found = pillar instanceof Map ? pillar.get('schedule') : pillar['schedule'];
+    return isDict(found ?? null) ? (found as Dict) : newDict();
+  }
+
+  /** Entries follow what configuration and pillar say now; those that stay the same keep their memory. */
+  private refresh(): Map<string, Value> {
+    const merged = this.merged();
+    const fresh = new Map<string, Entry>();
+    for (const [name, value] of merged) {
+      if (isSetting(name)) continue;
+      if (!isDict(value)) {
+        this.complain(name, `Scheduled job "${name}" should have a dict value`);
+        continue;
+      }
+      const before = this.entries.get(name);
+      const data = plainEntry(value);
+      const fromPillar = !this.own.has(name);
+      if (before && before.fromPillar === fromPillar && pyEquals(before.data, data)) fresh.set(name, before);
+      else fresh.set(name, { name, data, fromPillar, state: newState() });
+    }
+    this.entries = fresh;
+    return merged;
+  }
+
+  private async look(): Promise<void> {
+    const settings = this.refresh();
+    if (this.cron === noCron && [...this.entries.values()].some(({ data }) => data['cron']))
+      this.cron = await loadCron();
+    const now = this.host.now();
+    const skipFunction = settings.get('skip_function');
+    const options = {
+      tools: { cron: this.cron, sources: [this.host.pillar(), this.host.grains()] },
+      enabled: settings.get('enabled') !== false,
+      splay: settings.get('splay'),
+      random: this.host.random,
+      graceMs: this.host.graceMs,
+      skipFunction: typeof skipFunction === 'string' && skipFunction !== '' ? skipFunction : undefined,
+      skipDuringRange: settings.get('skip_during_range'),
+    };
+    const due: Due[] = [];
+    for (const entry of this.entries.values()) {
+      const found = evaluate(entry, now, options);
+      if (entry.state.error) this.complain(entry.name, entry.state.error);
+      if (found) due.push(found);
+    }
+    if (due.length > 0) await this.launch(due);
+  }
+
+  private async launch(due: readonly Due[]): Promise<void> {
+    const running = [...(await this.host.running())];
+    for (const { entry, fun, lateMs } of due) {
+      const { name, data, state } = entry;
+      if (this.tooMany(entry, running)) {
+        state.skipped = { reason: 'maxrunning', at: this.host.now() };
+        continue;
+      }
+      if (data['dry_run'] === true) continue;
+      running.push(name);
+      this.host.log.info('Running scheduled job', { job: name, ...(lateMs >= 1000 ? { late_ms: lateMs } : {}) });
+      this.host.run({ name, fun, ...argumentsOf(data), data });
+    }
+  }
+
+  private tooMany({ name, data }: Entry, running: readonly string[]): boolean {
+    if (data['jid_include'] === false) return false;
+    const most = Number(data['maxrunning'] ?? 1);
+    const count = running.filter((other) => other === name).length;
+    if (count < most) return false;
+    this.host.log.debug('The scheduled job was not started: as many run as may run', { job: name, maxrunning: most });
+    return true;
+  }
+
+  /** The same complaint about a job once. */
+  private complain(name: string, text: string): void {
+    if (this.complained.get(name) === text) return;
+    this.complained.set(name, text);
+    this.host.log.error(text, { job: name });
+  }
+}
