@@ -8,8 +8,8 @@ import { buildWhenNeeded, installDependencies, root } from './setup.mjs';
 installDependencies(console.error);
 await buildWhenNeeded(console.error);
 const name = process.argv[2] ?? 'foundation';
-// Inside the checkout, so that packages are found.
-const folder = mkdtempSync(join(root, '.dist-bench-'));
+// Inside the checkout, so that packages are found, and beside the built programs, which some benchmarks start.
+const folder = mkdtempSync(join(root, 'dist', 'bench-'));
 try {
   const outfile = join(folder, `${name}.mjs`);
   await build({
@@ -19,7 +19,8 @@ try {
     bundle: true,
     format: 'esm',
     platform: 'node',
-    external: ['zeromq', 'better-sqlite3'],
+    external: ['zeromq', 'better-sqlite3', 'mysql2', 'pg', 'ioredis', 'mongodb', 'kafkajs', 'nodemailer', 'sucrase'],
+    alias: { 'halite/sdk': join(root, 'src/extend/sdk/index.ts') },
     define: { 'import.meta.dirname': JSON.stringify(join(root, 'test/support')) },
   });
   process.exitCode = spawnSync(process.execPath, [outfile], { stdio: 'inherit', cwd: root }).status ?? 1;

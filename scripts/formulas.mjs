@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } fr
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { openOurs, realAnswers } from '../test/tools/formulas/answers.mjs';
+import { loadBundled, realAnswers, saltFunctions } from '../test/tools/formulas/answers.mjs';
 import { compare } from '../test/tools/formulas/compare.mjs';
-import { prepare, slsNames, sourceFiles } from '../test/tools/formulas/inputs.mjs';
+import { fileRoot, prepare, slsNames, sourceFiles } from '../test/tools/formulas/inputs.mjs';
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
@@ -16,11 +16,16 @@ const { values: options, positionals } = parseArgs({
     grains: { type: 'string', default: '' },
     verbose: { type: 'boolean', default: false },
     sls: { type: 'string' },
+    id: { type: 'string' },
+    pillars: { type: 'string', default: '' },
+    low: { type: 'boolean', default: false },
   },
 });
 const folder = resolve(positionals[0] ?? '.');
 const scratch = resolve(options.scratch ?? `${folder}-work`);
-const call = await openOurs();
+// Whether a proxy is set decides how Salt's http functions fail: both sides run without.
+for (const name of Object.keys(process.env)) if (/_proxy$/i.test(name)) delete process.env[name];
+const { openOurs } = await loadBundled('ours');
 
 /** Grains to pretend, as `name=value,name=value`. */
 function pretended() {
@@ -28,45 +33,64 @@ function pretended() {
     options.grains
       .split(',')
       .filter(Boolean)
-      .map((pair) => pair.split('=')),
+      .map((pair) => pair.split('='))
+      .map(([name, value]) => [name, /^\d+$/.test(value) ? Number(value) : value]),
   );
   return { name: Object.values(values).join('-').replaceAll('/', '_') || 'own', values };
 }
 
-/** Functions used but unknown here: state functions of the low state, execution functions named in templates. */
+const theirs = {
+  states: saltFunctions(options.salt, 'states'),
+  functions: saltFunctions(options.salt, 'modules'),
+};
+
+/** Functions Salt has that are used but unknown here: state functions of the low state, execution functions named in templates. */
 function missingFunctions(root, lows, known) {
   const missing = new Set();
   for (const low of lows) {
     const name = `${low.state}.${low.fun}`;
-    if (typeof low.fun === 'string' && !known.states.has(name)) missing.add(name);
+    if (theirs.states.has(name) && !known.states.has(name)) missing.add(name);
   }
   for (const path of sourceFiles(root)) {
     const text = readFileSync(path, 'utf8');
     for (const [, name] of text.matchAll(/\bsalt\[['"]([a-z_0-9]+\.[a-z_0-9]+)['"]\]/g)) {
-      if (!known.functions.has(name)) missing.add(`salt['${name}']`);
+      if (theirs.functions.has(name) && !known.functions.has(name)) missing.add(`salt['${name}']`);
     }
   }
   return [...missing].sort();
 }
 
-async function knownFunctions(conf) {
-  const list = async (fun) => new Set(JSON.parse((await call(conf, fun, [])).value).local);
+async function knownFunctions(call) {
+  const list = async (fun) => new Set(JSON.parse((await call(fun, [])).value).local);
   return { states: await list('sys.list_state_functions'), functions: await list('sys.list_functions') };
 }
 
 async function checkFormula(formula) {
   const root = join(folder, formula);
-  const jobs = prepare({ formula, root, folder, scratch, grains: pretended() });
+  const chosen = { pillars: options.pillars.split(',').filter(Boolean), lowOnly: options.low, id: options.id };
+  const jobs = prepare({ formula, root, folder, scratch, grains: pretended(), ...chosen });
   const real = realAnswers(jobs, { salt: options.salt, scratch, roots: [root] });
-  const row = { formula, sls: slsNames(root).length, pillars: jobs.length, calls: 0, equal: 0, form: 0, 'both error': 0, 'other error': 0, different: 0 };
+  const row = {
+    formula,
+    sls: slsNames(fileRoot(root)).length,
+    pillars: jobs.length,
+    calls: 0,
+    equal: 0,
+    form: 0,
+    'both error': 0,
+    'other error': 0,
+    different: 0,
+  };
   const lows = [];
+  let call;
   for (const [index, job] of jobs.entries()) {
     rmSync(job.rootDir, { recursive: true, force: true });
+    call = await openOurs(job.conf);
     for (const [at, [fun, args]] of job.calls.entries()) {
       if (options.sls !== undefined && args[0] !== options.sls) continue;
-      const theirs = real[index][at];
-      if (fun === 'state.show_low_sls' && theirs.value) lows.push(...[JSON.parse(theirs.value).local].flat());
-      const result = compare(theirs, await call(job.conf, fun, args));
+      const answer = real[index][at];
+      if (fun === 'state.show_low_sls' && answer.value) lows.push(...[JSON.parse(answer.value).local].flat());
+      const result = compare(answer, await call(fun, args));
       row.calls++;
       row[result.verdict]++;
       if (result.verdict === 'equal' || (result.verdict === 'both error' && !options.verbose)) continue;
@@ -74,13 +98,15 @@ async function checkFormula(formula) {
       for (const line of result.lines) console.log(`    ${line}`);
     }
   }
-  row.missing = missingFunctions(root, lows, await knownFunctions(jobs[0].conf));
+  row.missing = missingFunctions(root, lows, await knownFunctions(call));
   return row;
 }
 
 mkdirSync(scratch, { recursive: true });
 const wanted = options.only.split(',').filter(Boolean);
-const formulas = readdirSync(folder).filter((name) => !name.startsWith('.') && statSync(join(folder, name)).isDirectory());
+const formulas = readdirSync(folder).filter(
+  (name) => !name.startsWith('.') && statSync(join(folder, name)).isDirectory(),
+);
 const rows = [];
 for (const formula of formulas) {
   if (wanted.length > 0 && !wanted.some((name) => formula.startsWith(name))) continue;

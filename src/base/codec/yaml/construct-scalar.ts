@@ -160,7 +160,8 @@ const bools = new Map([
 ]);
 
 function constructBinary(text: string, node: YamlNode, rules: ScalarRules): Uint8Array {
-  const decoded = decodeBase64(text);
+  // As Salt 3008: what the padding lacks is added. (Earlier releases refuse it.)
+  const decoded = decodeBase64(text + '='.repeat((4 - (text.length % 4)) % 4));
   if (typeof decoded === 'string') return rules.source.fail('ConstructorError', decoded, node.start);
   return decoded;
 }

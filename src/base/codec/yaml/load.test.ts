@@ -162,7 +162,7 @@ describe('errors', () => {
     ['0_', 'IndexError', 'string index out of range'],
     ['!!int [1]', 'AttributeError', "'list' object has no attribute 'startswith'"],
     ['!!binary é', 'ConstructorError', /^failed to convert base64 data into ascii: .*'\\xe9' in position 0/],
-    ['!!binary abc', 'ConstructorError', 'failed to decode base64 data: Incorrect padding'],
+    ['!!binary ab-c', 'ConstructorError', 'failed to decode base64 data: Incorrect padding'],
   ])('%j is a %s', (text, kind, problem) => {
     const error = errorOf(text);
     expect(error.kind).toBe(kind);

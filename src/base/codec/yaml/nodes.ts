@@ -59,11 +59,17 @@ export const kindName = (node: YamlNode): string => kindNames[node.kind];
 export function reprNodeValue(node: YamlNode): string {
   if (node.kind === scalarKind) return node.text;
   const parts: string[] = [];
-  appendValue(node, parts, { left: 2000 }, 0);
+  appendValue(node, parts, { left: 2000, above: new Set() }, 0);
   return parts.join('');
 }
 
-function appendNode(node: YamlNode, parts: string[], budget: { left: number }, depth: number): void {
+/** How much may still be written, and what is being written: Python shows a list within itself as dots. */
+interface Budget {
+  left: number;
+  readonly above: Set<YamlNode>;
+}
+
+function appendNode(node: YamlNode, parts: string[], budget: Budget, depth: number): void {
   if (budget.left-- <= 0 || depth > 50) {
     parts.push('...');
     return;
@@ -74,7 +80,12 @@ function appendNode(node: YamlNode, parts: string[], budget: { left: number }, d
   parts.push(')');
 }
 
-function appendValue(node: CollectionNode, parts: string[], budget: { left: number }, depth: number): void {
+function appendValue(node: CollectionNode, parts: string[], budget: Budget, depth: number): void {
+  if (budget.above.has(node)) {
+    parts.push('[...]');
+    return;
+  }
+  budget.above.add(node);
   parts.push('[');
   for (let i = 0; i < node.items.length; i++) {
     if (budget.left <= 0) {
@@ -88,4 +99,5 @@ function appendValue(node: CollectionNode, parts: string[], budget: { left: numb
     if (isPair && i % 2 === 1) parts.push(')');
   }
   parts.push(']');
+  budget.above.delete(node);
 }
