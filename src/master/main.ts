@@ -67,6 +67,7 @@ export async function runMaster(opts: MasterOpts, log: Logger): Promise<RunningM
     userCode: 'import',
     ...(sdk ? { sdkUrl: sdk } : {}),
   });
+  master.keeper.connect(() => loader.names('returners'));
   const functions = new MasterFunctions(master, loader);
   const own = new OwnMinion(master, functions);
   functions.connect(masterServices(master, functions, own));
@@ -206,7 +207,12 @@ async function openPorts(
     })
     .catch((error: unknown) => portError('publish_port', opts.publish_port, error));
   master.publisher.attach(publish);
-  const port = new RequestPort(master, buildHandlers(master), clearCommands(master, functions), transport.name);
+  const port = new RequestPort(
+    master,
+    buildHandlers(master, functions),
+    clearCommands(master, functions),
+    transport.name,
+  );
   const requests = await transport
     .listenRequests({ ...common, port: opts.ret_port }, (request) => port.accept(request))
     .catch(async (error: unknown) => {

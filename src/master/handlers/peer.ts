@@ -2,13 +2,15 @@
 import { isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import { pyRegexFull } from '../../base/util/pyregex.ts';
+import { splitArguments } from '../../engine/exec/index.ts';
 import { isProblem } from '../../protocol/wire/messages/fields.ts';
-import { readPeerPublish } from '../../protocol/wire/messages/minion-loads.ts';
+import { readPeerPublish, readPeerRunner } from '../../protocol/wire/messages/minion-loads.ts';
 import type { Master, Sender } from '../core.ts';
+import type { MasterFunctions } from '../functions.ts';
 import { type PreparedJob, prepareJob, runToEnd } from '../publish.ts';
 import type { Handlers } from './table.ts';
 
-export function peerHandlers(master: Master): Handlers {
+export function peerHandlers(master: Master, functions: MasterFunctions): Handlers {
   const asked = new Map<string, string>();
   return {
     minion_pub: {
@@ -20,20 +22,23 @@ export function peerHandlers(master: Master): Handlers {
     },
     minion_publish: { run: (load, sender) => publishAndWait(master, load, sender, asked) },
     pub_ret: { run: (load, sender) => results(master, load, sender, asked) },
-    minion_runner: { run: (_load, sender) => refuseRunner(master, sender) },
+    minion_runner: { run: (load, sender) => callRunner(master, functions, load, sender) },
   };
 }
 
-/** `peer: {id expression: [function expressions]}`; publish.* is never allowed, or jobs would breed jobs. */
-function allowed(master: Master, id: string, functions: readonly string[]): boolean {
-  if (functions.some((fun) => fun.startsWith('publish.'))) return false;
-  const peer = (master.opts as unknown as { peer?: PlainDict }).peer ?? {};
-  for (const [expression, rules] of Object.entries(peer)) {
-    if (!matches(expression, id) || !Array.isArray(rules)) continue;
-    if (functions.every((fun) => rules.some((rule) => matches(String(rule), fun)))) return true;
+/** `peer` and `peer_run`: {id expression: [function expressions]}. */
+function allowed(rules: unknown, id: string, functions: readonly string[]): boolean {
+  if (!isDict(rules as Value)) return false;
+  for (const [expression, wanted] of Object.entries(rules as PlainDict)) {
+    if (!matches(expression, id) || !Array.isArray(wanted)) continue;
+    if (functions.every((fun) => wanted.some((rule) => matches(String(rule), fun)))) return true;
   }
   return false;
 }
+
+/** publish.* is never allowed, or jobs would breed jobs. */
+const mayPublish = (master: Master, id: string, functions: readonly string[]): boolean =>
+  !functions.some((fun) => fun.startsWith('publish.')) && allowed(master.opts.raw['peer'], id, functions);
 
 function matches(expression: string, text: string): boolean {
   try {
@@ -54,7 +59,7 @@ function peerJob(
   const request = readPeerPublish(load);
   if (isProblem(request)) return undefined;
   const functions = request.fun.split(',');
-  if (!allowed(master, sender.id, functions)) {
+  if (!mayPublish(master, sender.id, functions)) {
     const fields = { minion: sender.id, functions };
     master.log.limited(`peer:${sender.id}`, 'warn', 'minion may not publish this function', fields);
     return undefined;
@@ -113,10 +118,18 @@ async function results(
   return found;
 }
 
-function refuseRunner(master: Master, sender: Sender): Value {
-  master.log.limited(`peer_run:${sender.id}`, 'warn', 'minion may not start runners', {
-    minion: sender.id,
-    hint: 'peer_run',
-  });
-  return newDict();
+/** A runner on behalf of a minion; what it may not do is answered as Salt does, with nothing. */
+async function callRunner(master: Master, functions: MasterFunctions, load: PlainDict, sender: Sender): Promise<Value> {
+  const request = readPeerRunner(load);
+  if (isProblem(request)) return newDict();
+  const { fun, arg } = request;
+  if (!allowed(master.opts.raw['peer_run'], sender.id, [fun])) {
+    const fields = { minion: sender.id, runner: fun, hint: 'peer_run' };
+    master.log.limited(`peer_run:${sender.id}`, 'warn', 'minion may not start this runner', fields);
+    return newDict();
+  }
+  const params = (await functions.paramsOf('runners', fun)) ?? {};
+  const { args, kwargs } = await splitArguments(params, arg, undefined);
+  const { ret } = await functions.start('runners', fun, args, kwargs, sender.id).result;
+  return ret;
 }

@@ -1,6 +1,7 @@
 // Every command a minion may send, by name; anything not listed here does not exist.
 import type { PlainDict, Value } from '../../base/codec/value.ts';
 import type { Master, Sender } from '../core.ts';
+import type { MasterFunctions } from '../functions.ts';
 import { eventHandlers } from './events.ts';
 import { fileHandlers } from './files.ts';
 import { mineHandlers } from './mine.ts';
@@ -17,7 +18,7 @@ export interface Handler {
 export type HandlerTable = ReadonlyMap<string, Handler>;
 export type Handlers = Readonly<Record<string, Handler>>;
 
-export function buildHandlers(master: Master): HandlerTable {
+export function buildHandlers(master: Master, functions: MasterFunctions): HandlerTable {
   const families: Handlers[] = [
     returnHandlers(master),
     eventHandlers(master),
@@ -25,7 +26,7 @@ export function buildHandlers(master: Master): HandlerTable {
     fileHandlers(master),
     mineHandlers(master),
     optionHandlers(master),
-    peerHandlers(master),
+    peerHandlers(master, functions),
   ];
   return new Map(families.flatMap((family) => Object.entries(family)));
 }

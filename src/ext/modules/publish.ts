@@ -1,0 +1,110 @@
+// Execution module `publish`: jobs and runners that a minion asks the master for (allowed by `peer` and `peer_run`).
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  defineModule,
+  dictGet,
+  fn,
+  isDict,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  type Value,
+} from 'halite/sdk';
+import { isTruthy } from './support/values.ts';
+
+const askAgainMs = 200;
+
+const params = {
+  tgt: p.any({ doc: 'the minions' }),
+  fun: p.text({ doc: 'the function' }),
+  arg: p.any({ default: null, doc: 'its argument, or a list of them' }),
+  tgt_type: p.string({ default: 'glob', doc: 'how to read the target' }),
+  returner: p.string({ default: '', doc: 'returners for the results' }),
+  timeout: p.float({ default: 5, doc: 'how long to wait for results, in seconds' }),
+};
+
+interface Request {
+  readonly tgt: Value;
+  readonly fun: string;
+  readonly arg: Value;
+  readonly tgt_type: string;
+  readonly returner: string;
+  readonly timeout: number;
+}
+
+const argumentList = (arg: Value): Value[] => (arg === null ? [] : Array.isArray(arg) ? arg : [arg]);
+
+const noMaster = 'No access to master. If using salt-call with --local, please remove.';
+
+const requestTo = (ctx: ModuleContext, cmd: string, fields: PlainDict): Promise<Value> =>
+  ctx.minion.masterRequest(newDict([['cmd', cmd], ['id', ctx.id], ['no_parse', []], ...Object.entries(fields)]));
+
+/** Publishes and collects results until everybody answered or the time is over. */
+async function publish(request: Request, form: 'clean' | 'full', ctx: ModuleContext): Promise<Value> {
+  if (!ctx.minion.hasMaster) return noMaster;
+  const { tgt, fun, tgt_type, returner: ret, timeout } = request;
+  if (fun === 'publish.publish') {
+    ctx.log.info('publish.publish is not published');
+    return newDict();
+  }
+  const arg = argumentList(request.arg);
+  const job = await requestTo(
+    ctx,
+    'minion_pub',
+    newDict(Object.entries({ fun, arg, tgt, tgt_type, ret, tmo: timeout, form })),
+  );
+  if (!isDict(job) || !isTruthy(dictGet(job, 'jid'))) return newDict();
+  const expected = dictGet(job, 'minions');
+  const enough = Array.isArray(expected) ? expected.length : 0;
+  const end = Date.now() + timeout * 1000;
+  for (;;) {
+    const found = await requestTo(ctx, 'pub_ret', newDict([['jid', dictGet(job, 'jid') ?? '']]));
+    const results = isDict(found) && !(found instanceof Map) ? found : newDict();
+    if (Object.keys(results).length >= enough || Date.now() >= end) return form === 'full' ? results : bare(results);
+    await pause(askAgainMs, undefined, { signal: ctx.signal });
+  }
+}
+
+const bare = (results: PlainDict): PlainDict =>
+  newDict(
+    Object.entries(results).map(([id, result]) => [id, isDict(result) ? (dictGet(result, 'ret') ?? null) : result]),
+  );
+
+export default defineModule({
+  name: 'publish',
+  doc: 'Ask the master to run something elsewhere.',
+  functions: {
+    publish: fn({
+      doc: 'Runs a function on other minions and gives their results. The master allows it by `peer`.',
+      examples: [
+        "salt web1 publish.publish '*' test.ping",
+        "salt web1 publish.publish 'G@role:db' test.ping tgt_type=compound",
+      ],
+      params: {
+        ...params,
+        via_master: p.string({ default: null, doc: 'accepted; the master the job came from is asked' }),
+      },
+      run: (args, ctx) => publish(args, 'clean', ctx),
+    }),
+    full_data: fn({
+      doc: 'The same, with each result in a map of its own.',
+      examples: ["salt web1 publish.full_data '*' test.ping"],
+      params,
+      run: (args, ctx) => publish(args, 'full', ctx),
+    }),
+    runner: fn({
+      doc: 'Runs a runner on the master and gives its result. The master allows it by `peer_run`.',
+      examples: ['salt web1 publish.runner manage.down'],
+      params: {
+        fun: p.text({ doc: 'the runner function' }),
+        arg: p.any({ default: null, doc: 'its argument, or a list of them' }),
+        timeout: p.float({ default: 5, doc: 'accepted' }),
+      },
+      async run({ fun, arg, timeout }, ctx) {
+        if (!ctx.minion.hasMaster) return noMaster;
+        return requestTo(ctx, 'minion_runner', newDict(Object.entries({ fun, arg: argumentList(arg), tmo: timeout })));
+      },
+    }),
+  },
+});
