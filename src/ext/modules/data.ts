@@ -1,0 +1,119 @@
+// Execution module `data`: a small store of values that the minion keeps on disk.
+import {
+  type Dict,
+  defineModule,
+  dictEntries,
+  dictGet,
+  dictHas,
+  fn,
+  isDict,
+  type ModuleContext,
+  newDict,
+  p,
+  type Value,
+} from 'halite/sdk';
+import { dictDelete, dictSet } from './support/data.ts';
+import { readStore, writeStore } from './support/datastore.ts';
+
+const key = p.any({ doc: 'the key' });
+const value = p.any({ doc: 'the value' });
+const missing = p.any({ default: null, doc: 'when there is none' });
+
+/** Changes what is on disk. */
+function change(ctx: ModuleContext, work: (store: Dict) => void): void {
+  const store = readStore(ctx.opts);
+  work(store);
+  writeStore(ctx.opts, store);
+}
+
+export default defineModule({
+  name: 'data',
+  doc: "Values kept in the minion's own store.",
+  functions: {
+    load: fn({
+      doc: 'Everything in the store.',
+      examples: ["salt '*' data.load"],
+      run: (_, ctx) => readStore(ctx.opts),
+    }),
+    items: fn({
+      doc: 'Everything in the store.',
+      examples: ["salt '*' data.items"],
+      run: (_, ctx) => readStore(ctx.opts),
+    }),
+    keys: fn({
+      doc: 'The keys of the store.',
+      examples: ["salt '*' data.keys"],
+      run: (_, ctx) => dictEntries(readStore(ctx.opts)).map(([name]) => name),
+    }),
+    values: fn({
+      doc: 'The values of the store.',
+      examples: ["salt '*' data.values"],
+      run: (_, ctx) => dictEntries(readStore(ctx.opts)).map(([, kept]) => kept),
+    }),
+    has_key: fn({
+      doc: 'Whether there is a key.',
+      examples: ["salt '*' data.has_key <key>"],
+      params: { key },
+      run: (args, ctx) => dictHas(readStore(ctx.opts), args.key as string),
+    }),
+    get: fn({
+      doc: 'One value, or those of a list of keys.',
+      examples: ["salt '*' data.get <key>"],
+      params: { key, default: missing },
+      run(args, ctx): Value {
+        const store = readStore(ctx.opts);
+        if (Array.isArray(args.key)) return args.key.map((name) => dictGet(store, name as string) ?? args.default);
+        return dictGet(store, args.key as string) ?? args.default;
+      },
+    }),
+    update: fn({
+      doc: 'Keeps a value.',
+      examples: ["salt '*' data.update <key> <value>"],
+      params: { key, value },
+      run(args, ctx) {
+        change(ctx, (store) => dictSet(store, args.key, args.value));
+        return true;
+      },
+    }),
+    cas: fn({
+      doc: 'Keeps a value if the old one is still there; says whether it did.',
+      examples: ["salt '*' data.cas <key> <value> <old_value>"],
+      params: { key, value, old_value: p.any({ doc: 'what must be there' }) },
+      run(args, ctx) {
+        const store = readStore(ctx.opts);
+        if (!dictHas(store, args.key as string) || dictGet(store, args.key as string) !== args.old_value) return false;
+        change(ctx, (fresh) => dictSet(fresh, args.key, args.value));
+        return true;
+      },
+    }),
+    pop: fn({
+      doc: 'Takes a value out of the store.',
+      examples: ["salt '*' data.pop <key>"],
+      params: { key, default: missing },
+      run(args, ctx) {
+        const store = readStore(ctx.opts);
+        const taken = dictGet(store, args.key as string) ?? args.default;
+        change(ctx, (fresh) => dictDelete(fresh, args.key));
+        return taken;
+      },
+    }),
+    dump: fn({
+      doc: 'Puts other data in the place of everything.',
+      examples: ["salt '*' data.dump '{eggs: spam}'"],
+      params: { new_data: p.any({ doc: 'a map' }) },
+      run({ new_data }, ctx) {
+        if (!isDict(new_data)) return false;
+        writeStore(ctx.opts, new_data);
+        return true;
+      },
+    }),
+    clear: fn({
+      doc: 'Empties the store.',
+      examples: ["salt '*' data.clear"],
+      run(_, ctx) {
+        writeStore(ctx.opts, newDict());
+        return true;
+      },
+    }),
+  },
+});

@@ -1,0 +1,43 @@
+// Execution module `temp`: new files and folders with names nobody else has.
+import { randomBytes } from 'node:crypto';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { defineModule, fn, p } from 'halite/sdk';
+
+const params = {
+  suffix: p.string({ default: '', doc: 'the end of the name' }),
+  prefix: p.string({ default: 'tmp', doc: 'the beginning of the name' }),
+  parent: p.path({ default: null, doc: "the folder to make it in; the system's unless given" }),
+};
+type Place = { readonly suffix: string; readonly prefix: string; readonly parent: string | null };
+
+const freshPath = ({ suffix, prefix, parent }: Place): string =>
+  join(parent ?? tmpdir(), `${prefix}${randomBytes(5).toString('hex')}${suffix}`);
+
+export default defineModule({
+  name: 'temp',
+  doc: 'Temporary files and folders.',
+  functions: {
+    dir: fn({
+      doc: 'Makes a folder that only its owner may enter, and gives its path.',
+      examples: ["salt '*' temp.dir", "salt '*' temp.dir prefix='mytemp-' parent='/var/run/'"],
+      params,
+      run(args) {
+        const path = freshPath(args);
+        mkdirSync(path, { mode: 0o700 });
+        return path;
+      },
+    }),
+    file: fn({
+      doc: 'Makes an empty file that only its owner may read, and gives its path.',
+      examples: ["salt '*' temp.file", "salt '*' temp.file prefix='mytemp-' parent='/var/run/'"],
+      params,
+      run(args) {
+        const path = freshPath(args);
+        closeSync(openSync(path, 'wx', 0o600));
+        return path;
+      },
+    }),
+  },
+});
