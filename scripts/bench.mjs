@@ -1,9 +1,19 @@
 // `npm run bench`: builds, then runs a benchmark of test/bench/ (default: foundation) as one bundled program.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { buildWhenNeeded, installDependencies, root } from './setup.mjs';
+
+/** In a bundle every file would have the folder of the bundle; helpers of tests look for their files beside themselves. */
+const ownFolders = {
+  name: 'own-folders',
+  setup: (bundler) =>
+    bundler.onLoad({ filter: /[/]test[/].*\.ts$/ }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8').replaceAll('import.meta.dirname', JSON.stringify(dirname(path))),
+      loader: 'ts',
+    })),
+};
 
 installDependencies(console.error);
 await buildWhenNeeded(console.error);
@@ -21,7 +31,7 @@ try {
     platform: 'node',
     external: ['zeromq', 'better-sqlite3', 'mysql2', 'pg', 'ioredis', 'mongodb', 'kafkajs', 'nodemailer', 'sucrase'],
     alias: { 'halite/sdk': join(root, 'src/extend/sdk/index.ts') },
-    define: { 'import.meta.dirname': JSON.stringify(join(root, 'test/support')) },
+    plugins: [ownFolders],
   });
   process.exitCode = spawnSync(process.execPath, [outfile], { stdio: 'inherit', cwd: root }).status ?? 1;
 } finally {

@@ -175,8 +175,8 @@ async function minionTimeline(master: Master, id: string): Promise<string[]> {
 
 async function jobsOf({ store }: Master, id: string): Promise<[number, string][]> {
   const sql = (table: string, columns: string, time: string): string =>
-    `SELECT t.jid AS jid, job.fun AS fun, ${columns}, t.${time} AS at FROM ${table} t JOIN job ON job.jid = t.jid ` +
-    `WHERE t.id = ? AND job.internal = 0 ORDER BY t.${time} DESC LIMIT ${recentJobs}`;
+    `SELECT t.jid AS jid, job.fun AS fun, ${columns}, t.${time} AS at FROM job CROSS JOIN ${table} t ON t.jid = job.jid AND t.id = ? ` +
+    `WHERE job.internal = 0 ORDER BY job.started DESC LIMIT ${recentJobs}`;
   const results = await store.query(sql('ret', 't.retcode AS said', 'received'), [id]);
   const missing = await store.query(sql('verdict', 't.text AS said, t.reason AS reason', 'at'), [id]);
   const row = (entry: Dict, name: string): string => text(dictGet(entry, name));

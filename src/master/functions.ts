@@ -81,7 +81,11 @@ export class MasterFunctions {
       // Whoever waits has the result first: a large one takes a while to be announced and stored.
       setImmediate(() => {
         const tag = kind === 'runners' ? runReturnTag(jid) : wheelReturnTag(jid);
-        this.#master.bus.fire(tag, { ...base, return: outcome.ret, success: outcome.success });
+        this.#master.bus.fire(tag, {
+          ...base,
+          return: keptResult(name, outcome.ret, mostAnnounced),
+          success: outcome.success,
+        });
         this.#keep(jid, name, base, outcome);
       });
       return outcome;
@@ -185,36 +189,33 @@ export class MasterFunctions {
       // What the clock started is looked for in the history; what a person started was seen.
       internal: base['schedule'] === undefined,
     };
-    const ret = { ...load, return: keptResult(fun, outcome.ret), success: outcome.success, retcode: outcome.retcode };
-    store
-      .saveJob(job)
-      .then(() =>
-        store.saveReturn({
-          jid,
-          id,
-          fun,
-          retcode: outcome.retcode,
-          success: outcome.success,
-          load: ret,
-          received: started,
-        }),
-      )
-      .catch((error: unknown) =>
-        log.limited('store', 'error', 'a runner result could not be stored', { error: messageOf(error) }),
-      );
+    const ret = {
+      ...load,
+      return: keptResult(fun, outcome.ret, mostStored),
+      success: outcome.success,
+      retcode: outcome.retcode,
+    };
+    const { retcode, success } = outcome;
+    // Written in the order they are handed over.
+    Promise.all([
+      store.saveJob(job),
+      store.saveReturn({ jid, id, fun, retcode, success, load: ret, received: started }),
+    ]).catch((error: unknown) =>
+      log.limited('store', 'error', 'a runner result could not be stored', { error: messageOf(error) }),
+    );
   }
 }
 
 /** Functions that only show what is stored: they succeed whatever came of the jobs. */
 const lookups = /^jobs\.(list_|lookup_|print_|last_|query)/;
 const isLookup = (kind: MasterKind, fun: string): boolean => kind === 'runners' && lookups.test(fun);
-const mostEntries = 100;
+const [mostStored, mostAnnounced] = [100, 2000];
 
 /** History is not stored a second time each time somebody looks at it. */
-function keptResult(fun: string, ret: Value): Value {
+function keptResult(fun: string, ret: Value, most: number): Value {
   if (!lookups.test(fun.replace(/^runner\./, '')) || !isDict(ret)) return ret;
   const entries = dictSize(ret);
-  return entries > mostEntries ? `${entries} entries, not stored again` : ret;
+  return entries > most ? `${entries} entries, not repeated here` : ret;
 }
 
 /** Functions that apply states answer with results under `data`: a failed state is a failed function. */

@@ -32,7 +32,7 @@ def once():
     with open(path) as handle:
         text = handle.read()
     context = dict(
-        data, opts=opts, saltenv="base", sls="states", slspath="", tplpath=path, salt={"pillar.get": pillar_get}
+        data, opts=opts, saltenv="base", sls="states", slspath="states", tplpath=path, salt={"pillar.get": pillar_get}
     )
     rendered = salt.utils.templates.render_jinja_tmpl(text, context)
     return SaltYamlSafeLoader(rendered, dictclass=OrderedDict).get_single_data()

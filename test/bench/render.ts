@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { dumpJson } from '../../src/base/codec/json/index.ts';
 import { dictOf, newDict, type PlainDict, type Value } from '../../src/base/codec/value.ts';
 import { type RenderHost, renderText } from '../../src/engine/render/index.ts';
@@ -30,10 +31,10 @@ const scene = {
   grains: { id: 'm1', os_family: 'Debian' },
   pillar: { site: { users: ['alice', 'bob', 'carol'], motd: ' "welcome" ', value_3: 33 } },
 };
-const valueOf = (data: unknown): Value => {
-  if (Array.isArray(data)) return data.map(valueOf);
+const asValue = (data: unknown): Value => {
+  if (Array.isArray(data)) return data.map(asValue);
   if (data === null || typeof data !== 'object') return data as Value;
-  return dictOf(Object.entries(data).map(([key, item]) => [key, valueOf(item)]));
+  return dictOf(Object.entries(data).map(([key, item]) => [key, asValue(item)]));
 };
 
 function renderHost(): RenderHost {
@@ -43,8 +44,8 @@ function renderHost(): RenderHost {
     loader: new Loader({ opts: () => ({}), grains: () => newDict(), log, userCode: 'names' }),
     log,
     opts: newDict(),
-    grains: valueOf(scene.grains) as PlainDict,
-    pillar: valueOf(scene.pillar) as PlainDict,
+    grains: asValue(scene.grains) as PlainDict,
+    pillar: asValue(scene.pillar) as PlainDict,
     files: { cacheFile: async () => undefined },
     functions: {
       modules: async () => new Set(['pillar']),
@@ -78,7 +79,7 @@ async function template(): Promise<void> {
   if (asked.status !== 0) throw new Error(asked.stderr);
   const real = JSON.parse(asked.stdout) as { times: number[]; data: unknown };
   const ours = dumpJson(await renderText(host, text, { sls: 'states' }));
-  if (JSON.stringify(JSON.parse(ours)) !== JSON.stringify(real.data)) throw new Error('the data differs');
+  if (!isDeepStrictEqual(JSON.parse(ours), real.data)) throw new Error('the data differs');
   const theirs = median(real.times) * 1000;
   row('template of 201 lines to data, known to the cache', 'ms', again, theirs, theirs / again);
   row('the same, never seen before', 'ms', fresh, theirs, theirs / fresh);

@@ -62,6 +62,22 @@ describe('ext_job_cache, return_via_master and event_return', () => {
     ]);
   });
 
+  it('answers questions about history, and says where one is wrong', async () => {
+    const { jobs } = (await run('jobs.query', 'fun=test.echo and success minion=v* since 1h')) as {
+      jobs: Record<string, { Minions: object }>;
+    };
+    expect(Object.values(jobs).map((job) => job.Minions)).toEqual([{ via: 'success' }]);
+    const rows = await run('jobs.query', '--sql', "SELECT count(*) AS n FROM salt_returns WHERE fun = 'test.echo'");
+    expect(rows).toEqual([{ n: 2 }]);
+    const events = await run('jobs.query', "sql=SELECT tag FROM salt_events WHERE tag LIKE 'salt/job/%/ret/via'");
+    expect(events.length).toBeGreaterThan(0);
+    const wrong = await fleet.run('salt-run', ['jobs.query', 'fun=x and (failed']);
+    expect(wrong.code).toBe(1);
+    expect(wrong.stdout).toContain("a ')' is missing\n  fun=x and (failed\n                   ^");
+    expect(await run('salt.cmd', 'test.echo', 'on the master')).toBe('on the master');
+    expect(await run('jobs.master')).toEqual([]);
+  });
+
   it('gathers events of event_return in threes', async () => {
     const events = (): { tag: string }[] =>
       existsSync(fleet.path('events.jsonl'))

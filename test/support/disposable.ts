@@ -8,6 +8,8 @@ import { disposableTools } from './disposable-tools.ts';
 
 const checkout = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
 
+const namespaces = '--mount --pid --net --uts --ipc --fork --kill-child --propagation private'.split(' ');
+
 /**
  * Builds the root and stays as its first process. $1: an empty folder, $2: a folder laid over `/`, or nothing; further
  * arguments: folders seen read-only at their own place. The layer is copied: one inside the other is refused.
@@ -63,11 +65,21 @@ export interface RanInside {
   readonly stderr: string;
 }
 
+/** What a disposable system is made of, tried in the small. $1: an empty folder. */
+const trial = `set -eu
+mount -t tmpfs none "$1"
+mkdir "$1/upper" "$1/work" "$1/root"
+mount -t overlay overlay -o "lowerdir=/,upperdir=$1/upper,workdir=$1/work" "$1/root"
+`;
+
 /** Why there can be no disposable system here; undefined when there can. */
 export function disposableObstacle(): string | undefined {
   if (process.platform !== 'linux') return 'disposable systems need Linux';
   if (process.getuid?.() !== 0) return 'disposable systems need root';
-  const tried = spawnSync('unshare', ['--mount', '--pid', '--net', '--fork', 'true'], { encoding: 'utf8' });
+  const folder = mkdtempSync(join(tmpdir(), 'halite-root-'));
+  const args = [...namespaces, 'sh', '-c', trial, 'sh', folder];
+  const tried = spawnSync('unshare', args, { encoding: 'utf8' });
+  rmSync(folder, { recursive: true, force: true });
   return tried.status === 0 ? undefined : `unshare: ${tried.stderr ?? tried.error?.message}`;
 }
 
@@ -86,12 +98,14 @@ export class DisposableSystem {
   static async create(visible: readonly string[] = []): Promise<DisposableSystem> {
     const folder = mkdtempSync(join(tmpdir(), 'halite-root-'));
     const tools = disposableTools();
-    const flags = ['--mount', '--pid', '--net', '--uts', '--ipc', '--fork', '--kill-child', '--propagation', 'private'];
     const shown = [checkout, dirname(dirname(process.execPath)), ...visible];
     const own = shown.filter((path, index) => path !== '/usr' && path !== '/' && shown.indexOf(path) === index);
-    const args = [...flags, 'sh', '-c', builder, 'sh', folder, tools ?? '', ...own];
+    const args = [...namespaces, 'sh', '-c', builder, 'sh', folder, tools ?? '', ...own];
     const keeper = spawn('unshare', args, { stdio: ['pipe', 'ignore', 'pipe', 'pipe'] });
-    const pid = await firstWords(keeper);
+    const pid = await firstWords(keeper).catch((error: unknown) => {
+      rmSync(folder, { recursive: true, force: true });
+      throw error;
+    });
     return new DisposableSystem(keeper, pid, folder);
   }
 

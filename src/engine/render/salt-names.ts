@@ -26,15 +26,20 @@ export interface SaltNames {
   prepare(source: string): Promise<void>;
 }
 
+const missing = (name: string, ofModule: boolean): string =>
+  ofModule
+    ? `'salt.loader.lazy.LoadedMod object' has no attribute '${name.slice(name.indexOf('.') + 1)}'`
+    : `'salt.utils.templates.AliasedLoader object' has no attribute '${name}'`;
+
 export function saltNames(functions: SaltFunctions): SaltNames {
   const known = new Map<string, boolean>();
   let modules: ReadonlySet<string> | undefined;
   const isModule = (name: string): boolean => modules === undefined || modules.has(name);
 
-  const call = (name: string): HostFunction => {
+  const call = (name: string, ofModule: boolean): HostFunction => {
     const fn: HostFunction = async (args, kwargs) => {
       if (!(await functions.has(name))) {
-        throw new PyError('UndefinedError', `'salt.utils.templates.AliasedLoader object' has no attribute '${name}'`);
+        throw new PyError('UndefinedError', missing(name, ofModule));
       }
       return functions.call(name, args, kwargs);
     };
@@ -44,11 +49,11 @@ export function saltNames(functions: SaltFunctions): SaltNames {
 
   return {
     salt: saltFunctions({
-      find(name) {
+      find(name, ofModule) {
         const dot = name.indexOf('.');
         // A module that exists is taken to have the function until it is called: looking would mean loading it.
         const seems = dot > 0 && (known.get(name) ?? isModule(name.slice(0, dot)));
-        return seems ? call(name) : undefined;
+        return seems ? call(name, ofModule) : undefined;
       },
       hasModule: isModule,
     }),

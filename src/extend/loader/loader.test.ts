@@ -246,3 +246,24 @@ export const number = 5;
     expect(problems).toEqual([]);
   });
 });
+
+describe('providers', () => {
+  const withProviders = (providers: Record<string, string>): Loader =>
+    new Loader({
+      opts: () => ({ providers: newDict(Object.entries(providers)) }),
+      grains: () => newDict([['os_family', 'Debian']]),
+      log: { debug() {}, info() {}, warn() {}, error() {} },
+      userCode: 'import',
+      builtin: table,
+    });
+
+  it('puts another module behind a name, whatever the system is', async () => {
+    const found = await withProviders({ pkg: 'yumpkg' }).find('modules', 'pkg.version');
+    expect(found?.module.extension.name).toBe('yumpkg');
+    expect((await withProviders({}).find('modules', 'pkg.version'))?.module.extension.name).toBe('aptpkg');
+  });
+
+  it.each(['nothing', 'constructor'])('goes on without one that does not exist: %s', async (name) => {
+    expect((await withProviders({ pkg: name }).find('modules', 'pkg.version'))?.module.extension.name).toBe('aptpkg');
+  });
+});

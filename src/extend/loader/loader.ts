@@ -1,5 +1,5 @@
 // Finds extensions by name, imports them on first use, and keeps broken or unsuitable ones out with their reason.
-import type { Dict, Value } from '../../base/codec/value.ts';
+import { type Dict, dictGet, isDict, type Value } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import { nearest } from '../../base/util/nearest.ts';
 import type { Availability, ExtensionLog } from '../sdk/index.ts';
@@ -146,6 +146,8 @@ export class Loader {
   private async choose(kind: Kind, name: string): Promise<Loaded<Kind> | undefined> {
     if (this.isSwitchedOff(kind, name)) return undefined;
     const why: string[] = [];
+    const provider = kind === 'modules' ? await this.provider(name) : undefined;
+    if (provider) return { name, ...provider };
     for (const candidate of await this.candidates(kind, name)) {
       const verdict = await this.tryCandidate(kind, candidate);
       if (typeof verdict !== 'string') return { name, origin: candidate.origin, extension: verdict };
@@ -162,6 +164,16 @@ export class Loader {
     if (Array.isArray(off) && off.includes(name)) return true;
     if (kind !== 'modules') return false;
     return Array.isArray(only) && only.length > 0 && !only.includes(name);
+  }
+
+  /** The module that the option `providers` puts behind a name; it is not asked whether it fits this system. */
+  private async provider(name: string): Promise<Pick<Loaded<Kind>, 'origin' | 'extension'> | undefined> {
+    const { providers } = this.options.opts();
+    const wanted = providers !== undefined && isDict(providers) ? dictGet(providers, name) : undefined;
+    const modules = this.table['modules'] ?? {};
+    if (typeof wanted !== 'string' || !Object.hasOwn(modules, wanted)) return undefined;
+    const extension: unknown = (await modules[wanted]!.load()).default;
+    return isExtension('modules', extension) ? { origin: 'built-in', extension } : undefined;
   }
 
   private async candidates(kind: Kind, name: string): Promise<Candidate[]> {

@@ -34,6 +34,7 @@ export class Keeper {
   #worker: Worker | undefined;
   #stopped: (() => void) | undefined;
   #seq = 0;
+  #names: () => Promise<readonly string[]> = async () => [];
 
   constructor(settings: KeepSettings, log: Logger, bus: EventBus) {
     this.#settings = settings;
@@ -71,9 +72,20 @@ export class Keeper {
     }
   }
 
+  /** Tells which returners there are: minions must not make the master open spools for names they invent. */
+  connect(names: () => Promise<readonly string[]>): void {
+    this.#names = names;
+  }
+
   /** A result that a minion asks the master to pass on. */
-  pass(returner: string, load: PlainDict, options: { config?: string; kwargs?: PlainDict }): Promise<void> {
-    return this.add('via', returner, { k: 'ret', load, ...options });
+  async pass(returner: string, load: PlainDict, options: { config?: string; kwargs?: PlainDict }): Promise<void> {
+    if (!this.#channels.has(`via-${returner}`) && !(await this.#names()).includes(returner)) {
+      this.#log.limited('via', 'warn', 'a minion asks for a returner that is not known here', {
+        returner: returner.slice(0, 80),
+      });
+      return;
+    }
+    await this.add('via', returner, { k: 'ret', load, ...options });
   }
 
   /** Asks a job cache; rejects when it does not answer in time. */
@@ -124,7 +136,7 @@ export class Keeper {
     if (!returnerName.test(returner) || this.#channels.size >= mostSpools) {
       throw new HaliteError('config.value', `no spool for a returner named ${JSON.stringify(returner.slice(0, 80))}`);
     }
-    const { folder, maxBytes, gather } = this.#settings;
+    const { folder, maxBytes } = this.#settings;
     const place = join(folder, name);
     const channel = await Channel.open(place, purpose, returner, maxBytes, {
       log: this.#log,
@@ -132,10 +144,7 @@ export class Keeper {
       changed: (status) => this.#changed(name, status),
     });
     this.#open.set(name, channel);
-    this.#send({
-      ...{ t: 'open', name, purpose, returner, folder: place, upTo: channel.next },
-      ...(purpose === 'events' && gather.count > 1 ? { gather } : {}),
-    });
+    this.#announce(name, channel);
     if (channel.waiting > 0) this.#log.info('a spool is delivered', { spool: name, records: channel.waiting });
     return channel;
   }
@@ -158,7 +167,9 @@ export class Keeper {
     const worker = new Worker(bundleFile('keep-worker'), { workerData: { opts: pack(this.#settings.opts) } });
     worker.on('message', (message: FromKeeper) => this.#receive(message));
     worker.on('error', (error) => {
-      this.#log.error('the thread for returners failed; it is started again', { error: messageOf(error) });
+      this.#log.limited('keeper', 'error', 'the thread for returners failed; it is started again', {
+        error: messageOf(error),
+      });
       this.#worker = undefined;
       for (const n of [...this.#waiting.keys()]) this.#settle(n, (waiting) => waiting.reject(error));
       if (this.#stopped) this.#stopped();
@@ -168,8 +179,13 @@ export class Keeper {
   }
 
   #reopen(): void {
-    for (const [name, { purpose, returner, folder, next }] of this.#open)
-      this.#send({ t: 'open', name, purpose, returner, folder, upTo: next });
+    for (const [name, channel] of this.#open) this.#announce(name, channel);
+  }
+
+  #announce(name: string, { purpose, returner, folder, next: upTo }: Channel): void {
+    const { gather } = this.#settings;
+    const gathered = purpose === 'events' && gather.count > 1 ? { gather } : {};
+    this.#send({ t: 'open', name, purpose, returner, folder, upTo, ...gathered });
   }
 
   #receive(message: FromKeeper): void {

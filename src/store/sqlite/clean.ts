@@ -8,8 +8,8 @@ export interface CleanRequest {
   readonly keepEvents: number;
 }
 
-/** Rows removed in one transaction: some milliseconds. */
-const stepRows = 1000;
+/** Rows removed in one go. */
+const stepRows = 500;
 /** Space given back to the file system in one step. */
 const stepPages = 500;
 const eventBytes = 64 * 1024 * 1024;
@@ -25,8 +25,22 @@ export function usedBytes(db: Database): number {
   return (value('page_count') - value('freelist_count')) * value('page_size');
 }
 
-/** Whole jobs, oldest first: those past their age, then while the data is above its size; then events and free pages. */
+/** Time for one step: what a write may wait for. */
+const stepMs = 10;
+
+/** As much as fits into a step. */
 export function cleanStep(db: Database, request: CleanRequest): Step {
+  let jobs = 0;
+  for (const end = performance.now() + stepMs; performance.now() < end; ) {
+    const result = cleanOne(db, request);
+    jobs += result.jobs;
+    if (result.done) return { jobs, done: true };
+  }
+  return { jobs, done: false };
+}
+
+/** Whole jobs, oldest first: those past their age, then while the data is above its size; then events and free pages. */
+function cleanOne(db: Database, request: CleanRequest): Step {
   const before = request.keepSeconds > 0 ? Date.now() - request.keepSeconds * 1000 : 0;
   const aged = before > 0 ? (agedJob(db, before) ?? orphan(db, before)) : undefined;
   if (aged !== undefined) return removeOf(db, aged);

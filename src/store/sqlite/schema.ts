@@ -8,12 +8,12 @@ CREATE TABLE IF NOT EXISTS job (
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS job_started ON job (started);
 
+-- No index by minion or function: it would touch a page per row, and cost more than everything else together.
 CREATE TABLE IF NOT EXISTS ret (
   jid TEXT NOT NULL, id TEXT NOT NULL, fun TEXT NOT NULL, retcode INTEGER NOT NULL, success INTEGER NOT NULL,
   full_ret TEXT NOT NULL, received INTEGER NOT NULL,
   PRIMARY KEY (jid, id)
 ) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS ret_id ON ret (id, received);
 
 CREATE TABLE IF NOT EXISTS verdict (
   jid TEXT NOT NULL, id TEXT NOT NULL, verdict TEXT NOT NULL, reason TEXT NOT NULL, text TEXT NOT NULL,
@@ -38,6 +38,7 @@ CREATE TABLE IF NOT EXISTS pending (jid TEXT NOT NULL, id TEXT NOT NULL, until I
 /** Made anew whenever the version changes. */
 export const views = `
 DROP INDEX IF EXISTS ret_fun;
+DROP INDEX IF EXISTS ret_id;
 DROP VIEW IF EXISTS jids;
 DROP VIEW IF EXISTS salt_returns;
 DROP VIEW IF EXISTS salt_events;

@@ -43,7 +43,7 @@ const send = (message: FromWriter): void => port.postMessage(message);
 const { file, masterId, keepEvents } = workerData as { file: string; masterId: string; keepEvents: number };
 
 const retryMs = 500;
-const largestBatch = 1000;
+const largestBatch = 2000;
 /** Batches with events after which those above their number go; the rest of the cleaning comes by the clock. */
 const trimEvery = 50;
 /** What may wait in memory while the disk takes nothing. */

@@ -7,6 +7,7 @@ import { loadJson } from '../../../base/codec/json/index.ts';
 import { pyRepr, pyStr } from '../../../base/codec/python/index.ts';
 import { loadYaml } from '../../../base/codec/yaml/index.ts';
 import { SALT_COMPAT_VERSION } from '../../../base/util/version.ts';
+import { pythonError } from '../support/errors.ts';
 import { readText } from '../support/read.ts';
 import { ask, reasonOf, type WebProxy, type WebRequest, type WebResponse } from './request.ts';
 import { keepSession, saveJar, sessionCookie } from './session.ts';
@@ -147,6 +148,20 @@ function decodeType(options: Options, headers: WebResponse['headers']): string {
   return ['xml', 'json', 'yaml'].find((kind) => type.includes(kind)) ?? 'plain';
 }
 
+/** With this backend Salt does not catch that there was no connection: the function fails in the library's words. */
+function unreachable(address: string, reason: string): Error {
+  const url = new URL(address);
+  const scheme = url.protocol === 'https:' ? 'HTTPS' : 'HTTP';
+  const port = url.port || (scheme === 'HTTPS' ? '443' : '80');
+  const peer = `(host='${url.hostname}', port=${port})`;
+  const named = /^\[Errno -\d\]/.test(reason);
+  const cause = named
+    ? `NameResolutionError("${scheme}Connection${peer}: Failed to resolve '${url.hostname}' (${reason})")`
+    : `NewConnectionError("${scheme}Connection${peer}: Failed to establish a new connection: ${reason}")`;
+  const text = `${scheme}ConnectionPool${peer}: Max retries exceeded with url: ${url.pathname}${url.search} (Caused by ${cause})`;
+  return pythonError('ConnectionError', text);
+}
+
 /** Adds what was asked for to the answer. */
 function shape(ret: PlainDict, answer: WebResponse, options: Options): PlainDict {
   const text = ret['body'] ?? '';
@@ -245,6 +260,7 @@ export async function query(given: string, options: Options, ctx: ModuleContext)
   } catch (error) {
     ctx.signal.throwIfAborted();
     const reason = reasonOf(error);
+    if (options['backend'] === 'requests') throw unreachable(url, reason);
     if (reason.startsWith('HTTP 599')) ret['status'] = 599;
     else if (options['status']) ret['status'] = 0;
     ret['error'] = reason;

@@ -45,6 +45,12 @@ const shownAs = (data: PlainDict, outputter: string | null | undefined): PlainDi
       ])
     : data;
 
+/** The command line takes `fun=state.apply and failed` for an argument named fun: here it is a text again. */
+function queryText(words: readonly Value[], named: PlainDict): string {
+  const given = Object.entries(named).filter(([name]) => !name.startsWith('__'));
+  return [...given.map(([name, value]) => `${name}=${String(value)}`), ...words.map(String)].join(' ');
+}
+
 const jidParam = p.text({ doc: 'the job id, 20 digits' });
 const sourceParam = p.string({ default: null, doc: 'the returner to ask instead of the configured job cache' });
 const outputterParam = p.string({ default: null, doc: 'the form in which the result is shown' });
@@ -221,16 +227,16 @@ export default defineRunner({
         'salt-run jobs.query sql="SELECT fun, count(*) AS n FROM salt_returns GROUP BY fun"',
       ],
       params: {
-        query: p.string({
-          default: '',
+        words: p.rest({
           doc: 'conditions on jid, fun, user, tgt, minion, retcode; failed, success, missing; since, until',
         }),
         sql: p.string({ default: '', doc: 'one SELECT instead' }),
         limit: p.int({ default: 0, doc: 'jobs on a page; 50 unless the query says so' }),
         offset: p.int({ default: 0, doc: 'jobs to pass over' }),
+        first: p.kwargs({ doc: 'a query that begins with `fun=…` comes as a named argument' }),
       },
-      run: ({ query, sql, limit, offset }, ctx) =>
-        queryJobs(ctx, { query: query ?? '', sql: sql ?? '', limit, offset }),
+      run: ({ words, first, sql, limit, offset }, ctx) =>
+        queryJobs(ctx, { query: queryText(words, first), sql: sql ?? '', limit, offset }),
     }),
     exit_success: masterFn({
       doc: 'Which minions of a job succeeded: by its return code, or by the `success` a state run reported.',

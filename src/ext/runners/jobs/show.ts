@@ -1,17 +1,26 @@
 // The shapes in which jobs are shown, as in Salt.
-import { type Dict, dictGet, isDict, type MasterContext, newDict, type PlainDict, type Value } from 'halite/sdk';
+import {
+  type Dict,
+  dictGet,
+  dictHas,
+  isDict,
+  type MasterContext,
+  newDict,
+  type PlainDict,
+  type Value,
+} from 'halite/sdk';
 import { isJid, jidToTime } from '../../../base/util/jid.ts';
 import type { JobFilter, JobSummary } from '../../../extend/sdk/context.ts';
 
 /** The block `jobs.list_jobs` shows for each job. */
 export function formatJob(load: Dict): PlainDict {
-  const shown = newDict([
-    ['Function', dictGet(load, 'fun') ?? 'unknown-function'],
-    ['Arguments', dictGet(load, 'arg') ?? []],
-    ['Target', dictGet(load, 'tgt') ?? 'unknown-target'],
-    ['Target-type', dictGet(load, 'tgt_type') ?? 'list'],
-    ['User', dictGet(load, 'user') ?? 'root'],
-  ]);
+  // One by one: there may be very many jobs.
+  const shown = newDict();
+  shown['Function'] = dictGet(load, 'fun') ?? 'unknown-function';
+  shown['Arguments'] = dictGet(load, 'arg') ?? [];
+  shown['Target'] = dictGet(load, 'tgt') ?? 'unknown-target';
+  shown['Target-type'] = dictGet(load, 'tgt_type') ?? 'list';
+  shown['User'] = dictGet(load, 'user') ?? 'root';
   const metadata = metadataOf(load);
   if (metadata !== undefined && metadata !== null) shown['Metadata'] = metadata;
   return shown;
@@ -21,13 +30,12 @@ export function formatJob(load: Dict): PlainDict {
 function metadataOf(load: Dict): Value | undefined {
   const own = dictGet(load, 'metadata');
   if (own !== undefined && own !== null) return own;
+  const kwargs = dictGet(load, 'kwargs');
+  if (isDict(kwargs)) return dictGet(kwargs, 'metadata');
   const args = dictGet(load, 'arg');
-  const named = [dictGet(load, 'kwargs'), ...(Array.isArray(args) ? args : [])];
-  for (const each of named) {
-    if (isDict(each) && (each === named[0] || dictGet(each, '__kwarg__') === true)) {
-      const metadata = dictGet(each, 'metadata');
-      if (metadata !== undefined) return metadata;
-    }
+  for (const each of Array.isArray(args) ? args : []) {
+    if (isDict(each) && dictGet(each, '__kwarg__') === true && dictHas(each, 'metadata'))
+      return dictGet(each, 'metadata');
   }
   return undefined;
 }
@@ -35,7 +43,9 @@ function metadataOf(load: Dict): Value | undefined {
 export const startTime = (jid: string): string => (isJid(jid) ? jidToTime(jid) : '');
 
 export function inList({ jid, load }: JobSummary): [string, PlainDict] {
-  return [jid, { ...formatJob(load), StartTime: startTime(jid) }];
+  const shown = formatJob(load);
+  shown['StartTime'] = startTime(jid);
+  return [jid, shown];
 }
 
 /** Jobs as `list_jobs` shows them, oldest first. */

@@ -66,7 +66,7 @@ async function runOnce(args: RunArgs, ctx: StateContext): Promise<StateResult> {
       let changes: PlainDict;
       try {
         const { bg, replace, force } = args;
-        const more = args.bg && auto_remove !== undefined ? { auto_remove } : {};
+        const more: PlainDict = args.bg && auto_remove !== undefined ? { auto_remove } : {};
         changes = plain(
           await ctx.callWith('docker.run_container', [image], {
             name: args.name,
@@ -130,7 +130,7 @@ async function stopped(args: StopArgs, ctx: StateContext): Promise<StateResult> 
     async apply() {
       const [changes, failed] = [newDict(), [] as string[]];
       for (const target of toStop) {
-        const wait = args.shutdown_timeout ? { timeout: args.shutdown_timeout } : {};
+        const wait: PlainDict = args.shutdown_timeout ? { timeout: args.shutdown_timeout } : {};
         const done = plain(await ctx.callWith('docker.stop', [target], { unpause: args.unpause, ...wait }));
         if (done['result'] === true) changes[target] = done;
         else failed.push(done['comment'] ? pyStr(done['comment']) : `Failed to stop container '${target}'`);

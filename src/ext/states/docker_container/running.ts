@@ -75,7 +75,8 @@ interface Run {
 }
 
 async function create(run: Run, name: string | null, ctx: StateContext): Promise<PlainDict> {
-  const made = plain(await ctx.callWith('docker.create', [run.image], { name, ...run.args.kwargs }));
+  const { send_signal: _signal, ...options } = run.args.kwargs;
+  const made = plain(await ctx.callWith('docker.create', [run.image], { name, ...options }));
   const called = pyStr(made['Name'] ?? '');
   for (const [network, options] of run.networks)
     await ctx.callWith('docker.connect_container_to_network', [called, network], options);
@@ -90,7 +91,7 @@ async function create(run: Run, name: string | null, ctx: StateContext): Promise
 /** Takes the place of the container that is there. */
 async function replace(run: Run, made: PlainDict, ctx: StateContext): Promise<void> {
   const { name, shutdown_timeout } = run.args;
-  const wait = shutdown_timeout === null ? {} : { timeout: shutdown_timeout };
+  const wait: PlainDict = shutdown_timeout === null ? {} : { timeout: shutdown_timeout };
   const removed = await ctx.callWith('docker.rm', [name], { stop: true, ...wait });
   await ctx.call('docker.rename', made['Name'] ?? '', name);
   run.comments.push(`Replaced container '${name}'`);
@@ -249,13 +250,8 @@ export async function running(args: RunningArgs, ctx: StateContext): Promise<Sta
     const info = plain(await ctx.call('docker.inspect_container', args.name).catch(() => null));
     const currentImage = info['Image'] ?? null;
     const before = currentImage === null ? null : pyStr(await ctx.call('docker.state', args.name));
-    const { send_signal: _signal, ...rest } = args.kwargs;
-    const run = { image, imageId, currentImage, changes, comments, networks, before };
-    return await bringAbout(
-      { ...run, args: { ...args, kwargs: newDict(Object.entries(_signal === true ? args.kwargs : rest)) } },
-      info,
-      ctx,
-    );
+    const run = { args, image, imageId, currentImage, changes, comments, networks, before };
+    return await bringAbout(run, info, ctx);
   } catch (error) {
     return ctx.fail(sentences([...comments, messageOf(error)]), { changes });
   }

@@ -9,7 +9,7 @@ import { fromkeys, updateDict } from '../runtime/methods/dict.ts';
 import { asInt } from '../runtime/number.ts';
 import { Namespace } from '../runtime/objects.ts';
 import { str } from '../runtime/print.ts';
-import { PyRange } from '../runtime/sequence.ts';
+import { PyRange, PyTuple } from '../runtime/sequence.ts';
 import { signature } from '../runtime/signature.ts';
 import { type Kwargs, PyObject, type PyValue, typeName } from '../runtime/value.ts';
 import { lorem } from './lorem.ts';
@@ -71,6 +71,8 @@ class Cycler extends PyObject {
     switch (name) {
       case 'current':
         return this.#items[this.#position];
+      case 'items':
+        return new PyTuple([...this.#items]);
       case 'pos':
         return this.#position;
       case 'next':

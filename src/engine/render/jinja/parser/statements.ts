@@ -1,5 +1,5 @@
 // The tags of Jinja itself.
-import { assertionError } from '../errors.ts';
+import { assertionError, PyError } from '../errors.ts';
 import { isSpace, reprText } from '../runtime/text.ts';
 import { parseExpression, parseFilter, parseTuple } from './expressions.ts';
 import type { Block, Expr, If, Name, Stmt, Target } from './nodes.ts';
@@ -219,6 +219,10 @@ function parseSignature(parser: Parser): { args: Name[]; defaults: Expr[] } {
     const arg = parseNameTarget(parser, 'param');
     if (stream.skipIf('assign')) defaults.push(parseExpression(parser));
     else if (defaults.length > 0) throw stream.error('non-default argument follows default argument');
+    // Python refuses the function that Jinja2 makes of it.
+    if (args.some(({ name }) => name === arg.name)) {
+      throw new PyError('SyntaxError', `duplicate argument '${arg.name}' in function definition`);
+    }
     args.push(arg);
   }
   stream.expect('rparen');

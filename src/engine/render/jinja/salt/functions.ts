@@ -4,8 +4,8 @@ import { textOf } from '../runtime/markup.ts';
 import { PyObject, type PyValue } from '../runtime/value.ts';
 
 export interface SaltFunctionSource {
-  /** The function of that full name, undefined when there is none. */
-  readonly find: (name: string) => HostFunction | undefined;
+  /** The function of that full name, undefined when there is none; `ofModule` when it was asked for as `salt.module.function`. */
+  readonly find: (name: string, ofModule: boolean) => HostFunction | undefined;
   /** Whether a module of that name exists; by default any name passes until a function is asked for. */
   readonly hasModule?: (name: string) => boolean;
   /** All function names, for loops over `salt`. */
@@ -31,7 +31,7 @@ class SaltModule extends PyObject {
     return `<LoadedMod module='salt.loaded.int.module.${this.#name}'>`;
   }
   override attr(name: string): PyValue | undefined {
-    return this.#functions.find(`${this.#name}.${name}`);
+    return this.#functions.find(`${this.#name}.${name}`, true);
   }
 }
 
@@ -50,13 +50,14 @@ export class SaltFunctions extends PyObject {
     return 'salt.utils.templates';
   }
 
-  find(name: string): PyValue | undefined {
-    const known = this.#known.get(name);
+  find(name: string, ofModule = false): PyValue | undefined {
+    const key = ofModule ? `.${name}` : name;
+    const known = this.#known.get(key);
     if (known !== undefined) return known;
-    const fn = this.#source.find(name);
+    const fn = this.#source.find(name, ofModule);
     if (fn === undefined) return undefined;
     const made = new HostCallable(fn);
-    this.#known.set(name, made);
+    this.#known.set(key, made);
     return made;
   }
 

@@ -1,0 +1,167 @@
+// Execution module `service`: services of machines with scripts in /etc/init.d (System V, OpenRC without its tools).
+import { accessSync, constants, readdirSync } from 'node:fs';
+import { defineModule, fn, type ModuleContext, newDict, p, type Value } from 'halite/sdk';
+import { matchesGlob } from '../../base/util/index.ts';
+import { commandError } from './support/errors.ts';
+import { pathExists } from './support/read.ts';
+import { lines } from './support/text.ts';
+import { which } from './support/which.ts';
+import { isBooted, isOffline } from './systemd_service/systemctl.ts';
+
+const folder = '/etc/init.d';
+const name = p.string({ doc: 'the service' });
+const kwargs = p.kwargs({ doc: 'no effect' });
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Scripts that are services: executable ones, without helpers. */
+function scripts(): string[] {
+  if (!pathExists(folder)) return [];
+  const helpers = ['rc', 'rcS', 'functions', 'skeleton', 'README', 'halt', 'reboot', 'single', 'killall'];
+  return readdirSync(folder)
+    .filter((entry) => !helpers.includes(entry) && isExecutable(`${folder}/${entry}`))
+    .sort();
+}
+
+/** `service name verb`, or the script itself. */
+async function run(service: string, verb: string, ctx: ModuleContext): Promise<number> {
+  const tool = which('service');
+  if (!scripts().includes(service)) throw commandError(`Service ${service} is not available`);
+  const [file, args] = tool === null ? [`${folder}/${service}`, [verb]] : [tool, [service, verb]];
+  const { retcode } = await ctx.exec(file, args, { env: { LC_ALL: 'C' } });
+  return retcode;
+}
+
+/** Whether links start a service in a usual run level. */
+function isLinked(service: string): boolean {
+  return ['2', '3', '4', '5'].some((level) =>
+    [`/etc/rc${level}.d`, `/etc/rc.d/rc${level}.d`].some(
+      (place) =>
+        pathExists(place) && readdirSync(place).some((entry) => /^S\d\d/.test(entry) && entry.slice(3) === service),
+    ),
+  );
+}
+
+/** Lets a service start with the machine, or not, with whatever tool there is for that. */
+async function setBoot(service: string, on: boolean, ctx: ModuleContext): Promise<boolean> {
+  if (!scripts().includes(service)) throw commandError(`Service ${service} is not available`);
+  const tools: [string, string[][]][] = [
+    ['chkconfig', [on ? ['--add', service] : [], [service, on ? 'on' : 'off']]],
+    [
+      'update-rc.d',
+      on
+        ? [
+            [service, 'defaults'],
+            [service, 'enable'],
+          ]
+        : [[service, 'disable']],
+    ],
+    ['rc-update', [[on ? 'add' : 'delete', service, 'default']]],
+  ];
+  for (const [tool, commands] of tools) {
+    const path = which(tool);
+    if (path === null) continue;
+    for (const args of commands.filter((words) => words.length > 0)) {
+      const { retcode, stderr } = await ctx.exec(path, args, { env: { LC_ALL: 'C' } });
+      if (retcode !== 0) throw commandError(stderr.trim() || `${tool} failed`);
+    }
+    return true;
+  }
+  throw commandError('Neither chkconfig, update-rc.d nor rc-update was found');
+}
+
+async function isRunning(service: string, ctx: ModuleContext): Promise<boolean> {
+  return scripts().includes(service) && (await run(service, 'status', ctx)) === 0;
+}
+
+const verb = (word: string, doc: string) =>
+  fn({
+    doc,
+    examples: [`salt '*' service.${word} <service name>`],
+    params: { name, kwargs },
+    run: async (args, ctx) => (await run(args.name, word.replace('_', '-'), ctx)) === 0,
+  });
+const list = (doc: string, example: string, wanted: (service: string) => boolean) =>
+  fn({ doc, examples: [`salt '*' service.${example}`], params: {}, run: () => scripts().filter(wanted) });
+
+export default defineModule({
+  name: 'linux_service',
+  virtualName: 'service',
+  doc: 'Services of machines with scripts in /etc/init.d.',
+  available: () =>
+    (process.platform === 'linux' && !isBooted() && !isOffline() && pathExists(folder)) ||
+    'The linux_service module could not be loaded: there is no /etc/init.d, or the system was booted with systemd',
+  functions: {
+    start: verb('start', 'Starts a service.'),
+    stop: verb('stop', 'Ends a service.'),
+    restart: verb('restart', 'Starts a service again.'),
+    reload: verb('reload', 'Lets a service read its configuration again.'),
+    force_reload: verb('force_reload', 'Lets a service read its configuration again, by a new start if need be.'),
+    status: fn({
+      doc: 'Whether a service runs; a dictionary for a glob.',
+      examples: ["salt '*' service.status <service name>"],
+      params: {
+        name,
+        sig: p.any({ default: null, doc: 'text in the list of processes, in place of the script' }),
+        kwargs,
+      },
+      async run(args, ctx): Promise<Value> {
+        if (args.sig) {
+          const { stdout } = await ctx.exec(which('ps') ?? 'ps', ['-eo', 'args=']);
+          return lines(stdout).some((line) => line.includes(String(args.sig)));
+        }
+        if (!/[*?[]/.test(args.name)) return isRunning(args.name, ctx);
+        const found = newDict();
+        for (const service of scripts().filter((one) => matchesGlob(one, args.name)))
+          found[service] = await isRunning(service, ctx);
+        return found;
+      },
+    }),
+    available: fn({
+      doc: 'Whether there is a service of this name.',
+      examples: ["salt '*' service.available sshd"],
+      params: { name },
+      run: (args) => scripts().includes(args.name),
+    }),
+    missing: fn({
+      doc: 'Whether there is no service of this name.',
+      examples: ["salt '*' service.missing sshd"],
+      params: { name },
+      run: (args) => !scripts().includes(args.name),
+    }),
+    get_all: list('The services.', 'get_all', () => true),
+    get_enabled: list('The services that start with the machine.', 'get_enabled', isLinked),
+    get_disabled: list('The services that do not start with the machine.', 'get_disabled', (one) => !isLinked(one)),
+    enable: fn({
+      doc: 'Lets a service start with the machine.',
+      examples: ["salt '*' service.enable <service name>"],
+      params: { name, kwargs },
+      run: (args, ctx) => setBoot(args.name, true, ctx),
+    }),
+    disable: fn({
+      doc: 'Lets a service not start with the machine.',
+      examples: ["salt '*' service.disable <service name>"],
+      params: { name, kwargs },
+      run: (args, ctx) => setBoot(args.name, false, ctx),
+    }),
+    enabled: fn({
+      doc: 'Whether a service starts with the machine.',
+      examples: ["salt '*' service.enabled <service name>"],
+      params: { name, kwargs },
+      run: (args) => isLinked(args.name),
+    }),
+    disabled: fn({
+      doc: 'Whether a service does not start with the machine.',
+      examples: ["salt '*' service.disabled <service name>"],
+      params: { name, kwargs },
+      run: (args) => !isLinked(args.name),
+    }),
+  },
+});
