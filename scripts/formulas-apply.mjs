@@ -67,7 +67,15 @@ async function applyOne(word) {
     compareRuns(real[index], ours[index], name, counts),
   );
   const [second, theirSecond] = [changedIn(ours[2]), changedIn(real[2])];
-  return { word, counts, lines, changed: changedIn(ours[1]).length, second, theirSecond };
+  return {
+    word,
+    counts,
+    lines,
+    states: Array.isArray(ours[1]) ? 0 : Object.keys(ours[1]).length,
+    changed: changedIn(ours[1]).length,
+    second,
+    theirSecond,
+  };
 }
 
 const rows = [];
@@ -79,7 +87,7 @@ for (const word of wanted) {
     console.log(`  again changes: ${tag}${row.theirSecond.includes(tag) ? " (Salt's too)" : ''}`);
   const { counts } = row;
   rows.push(
-    `| ${word.replaceAll(':', ' | ')} | ${counts.states / 3} | ${row.changed} | ${counts.verdicts} | ${counts.changes} | ${counts.comments} | ${row.second.length} / ${row.theirSecond.length} |`,
+    `| ${word.replaceAll(':', ' | ')} | ${row.states} | ${row.changed} | ${counts.verdicts} | ${counts.changes} | ${counts.comments} | ${row.second.length} / ${row.theirSecond.length} |`,
   );
 }
 console.log(

@@ -71,6 +71,9 @@ export function createCallerServices(parts: CallerServiceParts): MinionServices 
   };
 }
 
+/** What concerns single runs is in the memory of the daemon. */
+const daemonOnly = new Set(['run_job', 'skip_job', 'postpone_job']);
+
 /** The schedule in the minion's file, which a running daemon follows; loaded when first asked for. */
 function fileSchedule(parts: CallerServiceParts): NonNullable<MinionServices['schedule']> {
   let answer: Promise<(request: PlainDict) => Promise<PlainDict>> | undefined;
@@ -83,6 +86,10 @@ function fileSchedule(parts: CallerServiceParts): NonNullable<MinionServices['sc
     return (request: PlainDict) => answerSchedule(schedule, request);
   };
   return async (request) => {
+    if (daemonOnly.has(String(request['func'])))
+      throw new HaliteError('daemon.unreachable', 'Only the running minion can do this', {
+        hint: `Ask it through its master: salt ${parts.opts.id} schedule.${String(request['func'])} …`,
+      });
     answer ??= open();
     return (await answer)(request);
   };

@@ -18,11 +18,12 @@ import {
 } from '../engine/exec/index.ts';
 import { Loader, sdkUrl } from '../extend/loader/index.ts';
 import type { Transport } from '../protocol/wire/transport.ts';
+import { Alone, aloneName } from './alone.ts';
 import { DurableMemory } from './durable-memory.ts';
 import { GrainStore } from './grains.ts';
 import type { Identity } from './identity.ts';
 import { Jobs } from './jobs.ts';
-import { MasterLink } from './master-link.ts';
+import { type JobLink, MasterLink } from './master-link.ts';
 import { adoptOrphans } from './orphans.ts';
 import { ProcFiles } from './proc-files.ts';
 import { RecentJobs } from './receive.ts';
@@ -60,6 +61,7 @@ export class MinionDaemon {
   private readonly jobs: Jobs;
   private readonly recent: RecentJobs;
   private readonly scheduler: MinionScheduler;
+  private alone: Alone | undefined;
   private readonly sdkUrl: string | undefined;
   private readonly packed = new Map<string, WorkerData>();
   private dataVersion = 0;
@@ -102,6 +104,7 @@ export class MinionDaemon {
     await this.adoptOrphans();
     if (opts.master_type === 'disable') {
       log.info('no master: master_type is disable');
+      await this.startAlone();
       return;
     }
     if (!['str', 'standard'].includes(opts.master_type)) {
@@ -143,6 +146,20 @@ export class MinionDaemon {
       void this.runLink(link, fatal);
     }
     if (opts.raw['scheduler_before_connect'] === true) void this.scheduler.start();
+  }
+
+  /** Without a master there is still the clock. */
+  private async startAlone(): Promise<void> {
+    const { opts, log } = this.parts;
+    const alone = new Alone(
+      opts,
+      log,
+      () => this.grains.get(),
+      () => void this.packed.delete(aloneName),
+    );
+    this.alone = alone;
+    await alone.loadPillar();
+    this.scheduler.ready(alone);
   }
 
   /** Jobs that outlived an earlier daemon, as after an upgrade. */
@@ -225,7 +242,8 @@ export class MinionDaemon {
   private newScheduler(): MinionScheduler {
     const { opts, log } = this.parts;
     const usable = () => this.links.filter((link) => link.state !== 'stopped');
-    const best = () => {
+    const best = (): JobLink[] => {
+      if (this.alone) return [this.alone];
       const ready = usable().filter((link) => link.ready);
       return ready.length > 0 ? ready : usable().slice(0, 1);
     };
@@ -234,8 +252,9 @@ export class MinionDaemon {
       grains: () => this.grains.now,
       pillar: () => best()[0]?.pillar ?? newDict(),
       running: () => this.running(),
-      masters: () => usable().filter((link) => link.ready),
-      run: (job, delivery, master) => this.jobs.runScheduled(master ? [master] : best(), job, delivery),
+      masters: () => (this.alone ? [this.alone] : usable().filter((link) => link.ready)),
+      run: (job, delivery, master) =>
+        this.jobs.runScheduled(master ? [master] : best(), job, this.alone ? 'none' : delivery),
     });
   }
 
@@ -257,7 +276,7 @@ export class MinionDaemon {
     return new Loader({ opts: () => opts.raw, grains: () => this.grains.now, log, userCode: 'names' });
   }
 
-  private runtime(link: MasterLink): Runtime {
+  private runtime(link: JobLink): Runtime {
     const { opts, log } = this.parts;
     return {
       id: opts.id,
@@ -273,7 +292,7 @@ export class MinionDaemon {
     };
   }
 
-  private workerData(link: MasterLink): WorkerData {
+  private workerData(link: JobLink): WorkerData {
     let data = this.packed.get(link.name);
     if (!data) {
       data = this.packData(this.grains.now, link.pillar as PlainDict);

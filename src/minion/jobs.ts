@@ -22,7 +22,7 @@ import { durableField, endedField } from '../protocol/job/verdict.ts';
 import { armDeadline, deadlineOf, deadlineOutcome } from './deadline.ts';
 import type { Claim, DurableMemory } from './durable-memory.ts';
 import { followJob, type LifeCycle, lastLine } from './lifecycle.ts';
-import type { MasterLink } from './master-link.ts';
+import type { JobLink } from './master-link.ts';
 import { deadlineAtField } from './orphans.ts';
 import type { ProcFiles } from './proc-files.ts';
 import type { Returns } from './return.ts';
@@ -41,11 +41,11 @@ export interface JobParts {
   readonly returners: Returners;
   readonly signal: AbortSignal;
   readonly loader: () => Loader;
-  readonly services: (link: MasterLink) => MinionServices;
+  readonly services: (link: JobLink) => MinionServices;
   /** For functions that run in the daemon. */
-  readonly runtime: (link: MasterLink) => Runtime;
+  readonly runtime: (link: JobLink) => Runtime;
   /** Options, grains and pillar for job processes. */
-  readonly data: (link: MasterLink) => WorkerData;
+  readonly data: (link: JobLink) => WorkerData;
 }
 
 /** Where the result of a scheduled job goes: into the history of every master, past it, or nowhere. */
@@ -53,7 +53,7 @@ export type ScheduledDelivery = 'history' | 'nocache' | 'none';
 
 interface Scheduled {
   readonly delivery: ScheduledDelivery;
-  readonly masters: readonly MasterLink[];
+  readonly masters: readonly JobLink[];
 }
 
 /** An ordinary delivery takes milliseconds and is nobody's business. */
@@ -85,7 +85,7 @@ export class Jobs {
   }
 
   /** Takes a job that is for this minion. */
-  handle(link: MasterLink, job: Dict): void {
+  handle(link: JobLink, job: Dict): void {
     // Delivered again while it is being worked on.
     if (this.active.has(String(dictGet(job, 'jid')))) return;
     const work = this.work(link, job).catch((error: unknown) => {
@@ -102,7 +102,7 @@ export class Jobs {
   }
 
   /** A job by the clock: run once, with the first of these masters at hand, and told to all of them. */
-  runScheduled(masters: readonly MasterLink[], job: Dict, delivery: ScheduledDelivery): void {
+  runScheduled(masters: readonly JobLink[], job: Dict, delivery: ScheduledDelivery): void {
     const [link] = masters;
     const jid = String(dictGet(job, 'jid'));
     if (!link || this.active.has(jid)) return;
@@ -123,7 +123,7 @@ export class Jobs {
     await Promise.allSettled([...this.active].filter(([jid]) => !inProcesses.has(jid)).map(([, work]) => work));
   }
 
-  private async work(link: MasterLink, job: Dict): Promise<void> {
+  private async work(link: JobLink, job: Dict): Promise<void> {
     const { log } = this.parts;
     const jid = String(dictGet(job, 'jid'));
     const fun = dictGet(job, 'fun') ?? '';
@@ -147,7 +147,7 @@ export class Jobs {
   }
 
   /** Sends the result; for a durable job the minion notes that it is out of its hands. */
-  async finish(link: MasterLink, job: Dict, { outcome, deadline }: Ended): Promise<void> {
+  async finish(link: JobLink, job: Dict, { outcome, deadline }: Ended): Promise<void> {
     const jid = String(dictGet(job, 'jid'));
     const load = returnLoad(this.parts.opts.id, job, outcome);
     if (deadline) load[endedField] = 'deadline';
@@ -159,7 +159,7 @@ export class Jobs {
     await this.keepCopy(jid, load);
   }
 
-  private async deliver(link: MasterLink, jid: string, load: PlainDict): Promise<void> {
+  private async deliver(link: JobLink, jid: string, load: PlainDict): Promise<void> {
     const { returns } = this.parts;
     const scheduled = this.scheduled.get(jid);
     if (!scheduled) return returns.deliver(link, load);
@@ -169,7 +169,7 @@ export class Jobs {
   }
 
   /** A durable job that was begun before. It never runs twice; when its result is lost for good, that is the result. */
-  private async deliveredAgain(link: MasterLink, job: Dict, claim: Claim): Promise<void> {
+  private async deliveredAgain(link: JobLink, job: Dict, claim: Claim): Promise<void> {
     const { log, spool, procFiles, pool } = this.parts;
     const jid = String(dictGet(job, 'jid'));
     log.info('a durable job was delivered again and is not run twice', { jid, state: claim });
@@ -192,12 +192,12 @@ export class Jobs {
     return true;
   }
 
-  private runInline(link: MasterLink, job: Dict): Promise<Outcome> {
+  private runInline(link: JobLink, job: Dict): Promise<Outcome> {
     const state = { job, signal: this.parts.signal, progress: () => undefined, retcode: 0 };
     return runJob(this.parts.runtime(link), state).catch((error: unknown) => failed(`ERROR: ${messageOf(error)}`));
   }
 
-  private async runInProcess(link: MasterLink, job: Dict, jid: string): Promise<Ended> {
+  private async runInProcess(link: JobLink, job: Dict, jid: string): Promise<Ended> {
     const { pool, procFiles, spool, opts } = this.parts;
     const life = this.lifeCycle(link, jid);
     const deadlineMs = deadlineOf(job);
@@ -237,7 +237,7 @@ export class Jobs {
     return { outcome: deadlineOutcome(deadlineMs, killed, lastOutput), deadline: true };
   }
 
-  private lifeCycle(link: MasterLink, jid: string): LifeCycle {
+  private lifeCycle(link: JobLink, jid: string): LifeCycle {
     // The master learns of a scheduled job by its result.
     const understands = link.credentials?.halite === true && !this.scheduled.has(jid);
     const fire = (tag: string, data: PlainDict) => {

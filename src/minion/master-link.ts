@@ -39,6 +39,12 @@ export interface LinkOptions {
   readonly onPillar: (link: MasterLink) => void;
 }
 
+/** What running a job needs of a link; a minion without a master has one, too. */
+export type JobLink = Pick<
+  MasterLink,
+  'name' | 'ready' | 'state' | 'credentials' | 'pillar' | 'fire' | 'request' | 'loadPillar' | 'compilePillar'
+>;
+
 export class MasterLink {
   readonly name: string;
   readonly address: MasterAddress;

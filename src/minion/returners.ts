@@ -9,7 +9,7 @@ import {
   returnerWish,
   type WorkerData,
 } from '../engine/exec/index.ts';
-import type { MasterLink } from './master-link.ts';
+import type { JobLink } from './master-link.ts';
 
 /** The field of a return load that asks the master to hand the result on: `{names, config?, kwargs?}`. */
 export const returnersField = 'returners';
@@ -20,13 +20,13 @@ export function wishForMaster(wish: ReturnerWish): PlainDict {
 }
 
 /** Where problems are told besides the log. */
-type Told = Pick<MasterLink, 'ready' | 'fire'>;
+type Told = Pick<JobLink, 'ready' | 'fire'>;
 
 export class Returners {
   private readonly opts: MinionOpts;
   private readonly log: Logger;
   private readonly worker: Pick<ReturnerWorker, 'save' | 'recycle' | 'stop'>;
-  private readonly data: (link: MasterLink) => WorkerData;
+  private readonly data: (link: JobLink) => WorkerData;
   /** Returner → the problem that was said last, so that a database that is away fills no log. */
   private readonly said = new Map<string, string>();
 
@@ -34,7 +34,7 @@ export class Returners {
     opts: MinionOpts,
     log: Logger,
     worker: Pick<ReturnerWorker, 'save' | 'recycle' | 'stop'>,
-    data: (link: MasterLink) => WorkerData,
+    data: (link: JobLink) => WorkerData,
   ) {
     this.opts = opts;
     this.log = log;
@@ -43,7 +43,7 @@ export class Returners {
   }
 
   /** Hands a result on, or marks it for the master to do so. Waits for nothing. */
-  hand(link: MasterLink, job: Dict, load: PlainDict): void {
+  hand(link: JobLink, job: Dict, load: PlainDict): void {
     const wish = returnerWish(job, this.opts.return);
     if (!wish) return;
     if (this.opts.return_via_master) {

@@ -16,7 +16,7 @@ import {
 } from '../engine/schedule/index.ts';
 import type { RunningJob } from '../extend/sdk/index.ts';
 import type { ScheduledDelivery } from './jobs.ts';
-import type { MasterLink } from './master-link.ts';
+import type { JobLink } from './master-link.ts';
 
 export interface SchedulerParts {
   readonly opts: MinionOpts;
@@ -25,9 +25,9 @@ export interface SchedulerParts {
   readonly grains: () => Dict;
   readonly pillar: () => Dict;
   readonly running: () => Promise<RunningJob[]>;
-  readonly run: (job: PlainDict, delivery: ScheduledDelivery, master?: MasterLink) => void;
+  readonly run: (job: PlainDict, delivery: ScheduledDelivery, master?: JobLink) => void;
   /** Masters that can be reached now. */
-  readonly masters: () => readonly MasterLink[];
+  readonly masters: () => readonly JobLink[];
 }
 
 const tickMs = 1000;
@@ -113,7 +113,7 @@ export class MinionScheduler {
   }
 
   /** A master can be reached: the clock begins with the first one, and each gets the mine at once. */
-  ready(master: MasterLink): void {
+  ready(master: JobLink): void {
     void this.start();
     if (this.greeted.has(master.name)) return;
     if (this.greeted.size === 0) this.startupStates();
@@ -171,7 +171,7 @@ export class MinionScheduler {
   }
 
   /** Each master has a mine of its own. One for which there is nothing to mine is not bothered. */
-  private mine(data: PlainDict, masters: readonly MasterLink[]): void {
+  private mine(data: PlainDict, masters: readonly JobLink[]): void {
     for (const master of masters) {
       const sources = [this.parts.opts.raw, master.pillar, this.parts.grains()];
       if (!sources.some((source) => isDict(dictGet(source as Dict, 'mine_functions') ?? null))) continue;

@@ -4,7 +4,8 @@ import { dictGet, type PlainDict } from '../base/codec/value.ts';
 import type { MinionOpts } from '../base/config/index.ts';
 import { type JobPool, killTree, signalTree } from '../engine/exec/index.ts';
 import type { MinionServices, RunningJob } from '../extend/sdk/index.ts';
-import type { MasterLink } from './master-link.ts';
+import { aloneName } from './alone.ts';
+import type { JobLink } from './master-link.ts';
 import type { ProcFiles } from './proc-files.ts';
 
 export interface ServiceParts {
@@ -19,10 +20,10 @@ export interface ServiceParts {
 }
 
 /** The services for jobs of one master. */
-export function createServices(parts: ServiceParts, link: MasterLink): MinionServices {
+export function createServices(parts: ServiceParts, link: JobLink): MinionServices {
   const { opts, pool, procFiles } = parts;
   return {
-    hasMaster: true,
+    hasMaster: link.name !== aloneName,
     running: async () => [...(await runningJobs(pool, procFiles)), ...parts.delivering()],
     signalJob: (jid, signal) => signalJob(pool, procFiles, jid, signal),
     masterRequest: (load, options = {}) =>

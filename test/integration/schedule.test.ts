@@ -152,6 +152,21 @@ async function running(): Promise<Job[]> {
   return jobs.filter((job) => job['schedule'] === 'extra');
 }
 
+describe('the schedule of a minion without a master', () => {
+  it('runs', async () => {
+    const [srv, file] = [fleet.path('alone-srv'), fleet.path('alone-ran')];
+    mkdirSync(srv);
+    writeFileSync(join(srv, 'touch.sls'), `${file}:\n  file.managed:\n    - contents: {{ pillar.word }}\n`);
+    writeFileSync(join(srv, 'top.sls'), 'base: {"*": [data]}\n');
+    writeFileSync(join(srv, 'data.sls'), 'word: mine\n');
+    const roots = `file_roots: {base: [${srv}]}\npillar_roots: {base: [${srv}]}`;
+    const jobs = 'schedule: {go: {function: state.sls, args: [touch], seconds: 60, run_on_start: True}}';
+    fleet.startMinion('alone', halite, `master_type: disable\nfile_client: local\n${roots}\n${jobs}`);
+    await eventually('the file', () => linesOf(file).length > 0, { describe: () => fleet.minion('alone').output() });
+    expect(linesOf(file)).toEqual(['mine']);
+  });
+});
+
 describe('the schedule of a master', () => {
   it('runs runners and keeps their results', async () => {
     await eventually('a run', async () => Object.keys(await history(fleet, 'runner.test.arg')).length === 1);

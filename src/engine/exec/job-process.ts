@@ -29,6 +29,7 @@ function send(message: FromJobProcess): void {
   if (process.connected) process.send?.(message, () => undefined);
 }
 
+const progressEveryMs = 200;
 const remote = createRemoteServices(send);
 let id = '';
 let shared: SharedData = { opts: {}, grains: {}, pillar: {} };
@@ -95,16 +96,37 @@ const keeper = new ResultKeeper(currentLoader, () => ({
 /** Whose work this process does, for those who look at the list of processes. */
 const program = (): string => (shared.opts['__role'] === 'master' ? 'salt-master' : 'salt-minion');
 
+/** The daemon passes on a line a second: the first goes at once, then the newest every so often, none with each state. */
+function pacedProgress(): { say(text: string): void; end(): void } {
+  let waiting: string | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const flush = (): void => {
+    timer = undefined;
+    if (waiting === undefined) return;
+    send({ t: 'progress', text: waiting });
+    waiting = undefined;
+    timer = setTimeout(flush, progressEveryMs).unref();
+  };
+  return {
+    say(text) {
+      waiting = text;
+      if (!timer) flush();
+    },
+    end: () => clearTimeout(timer),
+  };
+}
+
 async function run(job: Dict, hasMaster: boolean, spool: string | undefined): Promise<void> {
   busy = true;
   process.title = `${program()} job ${String((job as Record<string, Value>)['jid'])}`;
   const control = new AbortController();
-  const progress = (text: string) => send({ t: 'progress', text });
-  const state = { job, signal: control.signal, progress, retcode: 0 };
+  const progress = pacedProgress();
+  const state = { job, signal: control.signal, progress: progress.say, retcode: 0 };
   const outcome = await runJob(runtime(hasMaster), state).catch((thrown: unknown) =>
     failed(`The minion function caused an exception: ${pythonTraceback(thrown)}`),
   );
   busy = false;
+  progress.end();
   process.title = `${program()} job process`;
   if (process.connected) send({ t: 'done', body: packOutcome(outcome) });
   else await leaveResult(job, outcome, spool);

@@ -169,13 +169,14 @@ export default defineState({
       examples: ['setup:\n  mysql_query.run_file:\n    - database: shop\n    - query_file: salt://shop/setup.sql'],
       params: {
         ...params,
-        query_file: p.string({ default: '', doc: 'the file, here or salt://…' }),
+        query_file: p.string({ default: null, doc: 'the file, here or salt://…' }),
         ...storing,
         saltenv: p.any({ default: null, doc: 'environment of the file' }),
         ...checking,
         connection_args: connection,
       },
-      async run({ connection_args, query_file, saltenv, ...job }, ctx) {
+      async run({ connection_args, query_file: given, saltenv, ...job }, ctx) {
+        const query_file = given ?? '';
         const isRemote = /^(?:salt|https?|swift|s3):\/\//.test(query_file);
         const path = isRemote
           ? await ctx.callWith('cp.cache_file', [query_file], { saltenv: saltenv ?? ctx.saltenv })

@@ -67,7 +67,7 @@ export function saltFunctions(salt, kind) {
 
 /** A TypeScript file beside this one, bundled with what it needs of this tree. */
 export async function loadBundled(name) {
-  const outfile = join(repository, `dist/tools/formulas-${name}.mjs`);
+  const outfile = join(repository, `dist/tools/formulas-${name}-${process.pid}.mjs`);
   writeTable();
   await build({
     absWorkingDir: repository,
@@ -80,5 +80,9 @@ export async function loadBundled(name) {
     outfile,
     logLevel: 'warning',
   });
-  return import(pathToFileURL(outfile).href);
+  try {
+    return await import(pathToFileURL(outfile).href);
+  } finally {
+    rmSync(outfile, { force: true });
+  }
 }

@@ -33,14 +33,17 @@ export function sourceFiles(root) {
   });
 }
 
-/** Folders of other formulas this one's own test configuration asks for. */
+/** Folders of other formulas this one's own test configuration asks for: beside it, or in `.dependencies` there. */
 function dependencies(root, folder) {
   const kitchen = join(root, 'kitchen.yml');
   if (!existsSync(kitchen)) return [];
   const found = new Set();
   const text = readFileSync(kitchen, 'utf8');
   for (const [, name, key, value] of text.matchAll(/^ +- name: (\S+)\n +(path|repo): (\S+)/gm)) {
-    const candidates = key === 'path' ? [join(root, value)] : [join(folder, `${name}-formula`), join(folder, name)];
+    const candidates =
+      key === 'path'
+        ? [join(root, value)]
+        : [folder, join(folder, '.dependencies')].map((place) => join(place, `${name}-formula`));
     for (const candidate of candidates) if (existsSync(candidate)) found.add(candidate);
   }
   return [...found];

@@ -102,20 +102,24 @@ const flush = state({
     }),
 });
 
-/** Rules of later states of the same function are set together with the first. */
+const tagOf = (chunk: Readonly<LowChunk>): string =>
+  [chunk['state'], chunk['__id__'], chunk['name'], chunk['fun']].map((part) => pyStr(part ?? '')).join('_|-');
+
+/** Rules of later states of the same function are set together with the first. (Salt forgets the first one's own rule.) */
 function aggregate(low: LowChunk, chunks: readonly Readonly<LowChunk>[], running: Readonly<Record<string, PlainDict>>) {
   if (low['fun'] !== 'append' && low['fun'] !== 'insert') return low;
-  const waiting = chunks.filter((chunk) => {
-    const tag = [chunk['state'], chunk['__id__'], chunk['name'], chunk['fun']]
-      .map((part) => pyStr(part ?? ''))
-      .join('_|-');
-    return chunk['state'] === 'iptables' && chunk['fun'] === low['fun'] && !('__agg__' in chunk) && !(tag in running);
-  });
+  const isWaiting = (chunk: Readonly<LowChunk>): boolean =>
+    chunk['state'] === 'iptables' &&
+    chunk['fun'] === low['fun'] &&
+    !('__agg__' in chunk) &&
+    !(tagOf(chunk) in running) &&
+    tagOf(chunk) !== tagOf(low);
+  const waiting = chunks.filter(isWaiting);
   if (waiting.length === 0) return low;
   // Marked, so that no later state of this run takes them again.
   for (const chunk of waiting as readonly LowChunk[]) chunk['__agg__'] = true;
-  const before = Array.isArray(low['rules']) ? low['rules'] : [];
-  return newDict([...Object.entries(low), ['rules', [...before, ...waiting]]]);
+  const own = Array.isArray(low['rules']) ? low['rules'] : [newDict(Object.entries(low))];
+  return newDict([...Object.entries(low), ['rules', [...own, ...waiting]]]);
 }
 
 export default defineState({

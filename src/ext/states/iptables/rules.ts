@@ -103,14 +103,18 @@ async function one(verb: Verb, asked: Asked, ctx: StateContext): Promise<StateRe
   });
 }
 
-/** Keys of a chunk that are no part of its rule. */
-const outer = ['name', 'table', 'family', 'rules', 'fun', 'order', '__agg__', 'state', 'save'];
+/** Keys of a chunk that are no part of its rule: those of every state, and those around the rule. */
+const outer =
+  `name table family rules fun order state save aggregate check_cmd cmd_opts_exclude creates failhard fire_event listen
+  listen_in onchanges onchanges_any onchanges_in onfail onfail_all onfail_any onfail_in onfail_stop onlyif parallel
+  prereq prereq_in prerequired reload_grains reload_modules reload_pillar require require_any require_in retry runas
+  runas_password saltenv umask unless use use_in watch watch_any watch_in`.split(/\s+/);
 
 /** Several rules; saved once at the end. */
 async function several(verb: Verb, rules: readonly Value[], family: string, ctx: StateContext): Promise<StateResult> {
   const comments: string[] = [];
   const locale: Value[] = [];
-  let result: boolean | null = null;
+  const results: (boolean | null)[] = [];
   let keep: Value = false;
   for (const item of rules) {
     const given = plain(item);
@@ -126,11 +130,13 @@ async function several(verb: Verb, rules: readonly Value[], family: string, ctx:
     const changed = plain(done.changes)['locale'];
     if (changed !== undefined) locale.push(changed);
     comments.push(pyStr(done.comment as Value));
-    result = done.result;
+    results.push(done.result);
   }
   if (keep && !ctx.test)
     await ctx.callWith('iptables.save', [], newDict(Object.entries({ filename: saveTo(keep), family })));
   const changes = locale.length > 0 ? newDict([['locale', locale]]) : newDict();
+  // One that failed must not hide behind a later one.
+  const result = results.includes(false) ? false : results.includes(null) ? null : true;
   return ctx.result({ result, comment: comments.join('\n'), changes });
 }
 

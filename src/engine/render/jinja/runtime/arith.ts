@@ -55,7 +55,7 @@ export function add(a: PyValue, b: PyValue): PyValue {
     (x, y) => x + y,
   );
   if (sum !== undefined) return sum;
-  if (a instanceof Markup || b instanceof Markup) return addMarkup(a, b);
+  if (isText(a) && isText(b) && (a instanceof Markup || b instanceof Markup)) return addMarkup(a, b);
   if (Array.isArray(a)) {
     if (Array.isArray(b)) return [...a, ...b];
     throw typeError(`can only concatenate list (not "${typeName(b)}") to list`);
@@ -73,7 +73,6 @@ export function add(a: PyValue, b: PyValue): PyValue {
 }
 
 function addMarkup(a: PyValue, b: PyValue): PyValue {
-  if (!isText(a) || !isText(b)) throw unsupported('+', a, b);
   const safe = (value: PyValue): string => (value instanceof Markup ? value.text : escapeHtml(str(value)));
   return new Markup(safe(a) + safe(b));
 }
@@ -98,6 +97,10 @@ export function mul(a: PyValue, b: PyValue): PyValue {
   if (a instanceof Markup && asInt(b) === undefined) {
     throw typeError(`'${typeName(b)}' object cannot be interpreted as an integer`);
   }
+  // Markup has a product of its own from the right, too.
+  if (b instanceof Markup && !(a instanceof Undefined) && asInt(a) === undefined) {
+    throw typeError(`'${typeName(a)}' object cannot be interpreted as an integer`);
+  }
   const product = numbers(
     a,
     b,
@@ -116,8 +119,6 @@ function isSequence(value: PyValue): boolean {
 
 function repeat(value: PyValue, times: PyValue): PyValue {
   const count = asInt(times);
-  // Markup has a product of its own, which Python asks next.
-  if (times instanceof Markup && isText(value)) throw typeError("'str' object cannot be interpreted as an integer");
   if (count === undefined) throw typeError(`can't multiply sequence by non-int of type '${typeName(times)}'`);
   if (count > 0x7fffffffffffffffn || count < -0x8000000000000000n) {
     throw overflowError("cannot fit 'int' into an index-sized integer");

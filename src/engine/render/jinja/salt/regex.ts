@@ -128,24 +128,23 @@ function groupCount(pattern: RegExp): number {
   return new RegExp(`${pattern.source}|`, pattern.flags).exec('')!.length - 1;
 }
 
-/** `re.sub(pattern, replacement, text)`; what the replacement itself says goes through `safe`. */
+/** `re.sub(pattern, replacement, text)`; what is put in goes through `safe`. */
 export function substitute(
   pattern: RegExp,
   replacement: string,
   text: string,
-  safe: (text: string) => string = (piece) => piece,
+  safe: (text: string) => string = (put) => put,
 ): string {
   const pieces = parseReplacement(replacement, pattern, groupCount(pattern));
   const all = new RegExp(pattern.source, `${pattern.flags}g`);
   return text.replace(all, (...match: unknown[]) => {
     const names = typeof match.at(-1) === 'object' ? (match.at(-1) as Record<string, string | undefined>) : {};
-    return pieces
-      .map((piece) => {
-        if (typeof piece === 'string') return safe(piece);
-        const part = typeof piece.group === 'number' ? match[piece.group] : names[piece.group];
-        return typeof part === 'string' ? part : '';
-      })
-      .join('');
+    const put = pieces.map((piece) => {
+      if (typeof piece === 'string') return piece;
+      const part = typeof piece.group === 'number' ? match[piece.group] : names[piece.group];
+      return typeof part === 'string' ? part : '';
+    });
+    return safe(put.join(''));
   });
 }
 
@@ -173,9 +172,9 @@ export const regexFilters: FunctionTable = tableOf({
       const replacement = textOf(val!);
       if (replacement === undefined)
         throw typeError(`decoding to str: need a bytes-like object, ${typeName(val!)} found`);
-      if (!(txt instanceof Markup)) return substitute(pattern, replacement, subject(txt!));
-      // Python joins the parts with an empty slice of the text, and Markup escapes what it joins.
-      return new Markup(substitute(pattern, replacement, txt.text, escapeHtml));
+      // Python puts the parts of a replacement with references together as Markup, which escapes them.
+      const escapes = txt instanceof Markup && replacement.includes('\\');
+      return substitute(pattern, replacement, subject(txt!), escapes ? escapeHtml : undefined);
     },
   ),
 });

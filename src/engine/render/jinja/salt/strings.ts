@@ -24,9 +24,10 @@ import {
   parseInteger,
   truncateFloat,
 } from '../runtime/number.ts';
-import { str } from '../runtime/print.ts';
+import { repr, str } from '../runtime/print.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { PyTuple } from '../runtime/sequence.ts';
+import { PySet } from '../runtime/set.ts';
 import type { Bound } from '../runtime/signature.ts';
 import { codePoints, isSpace, trim } from '../runtime/text.ts';
 import { noAttribute, Undefined } from '../runtime/undefined.ts';
@@ -43,15 +44,21 @@ function toBool(value: PyValue): boolean {
   return isHashable(value) ? false : len(value) > 0;
 }
 
-function shellQuote(value: PyValue): string {
+function shellQuote(value: PyValue): PyValue {
   const text = textOf(value);
   if (text === undefined) {
     if (!truth(value)) return "''";
     throw typeError(`expected string or bytes-like object, got '${typeName(value)}'`);
   }
   if (text === '') return "''";
-  if (!/[^\w@%+=:,./-]/.test(text)) return text;
-  return `'${text.replaceAll("'", `'"'"'`)}'`;
+  if (!/[^\w@%+=:,./-]/.test(text)) return value;
+  const quotes = `'"'"'`;
+  // Markup escapes what is put into it and around it.
+  if (value instanceof Markup) {
+    const [outer, inner] = [escapeHtml("'"), escapeHtml(quotes)];
+    return new Markup(outer + text.replaceAll("'", inner) + outer);
+  }
+  return `'${text.replaceAll("'", quotes)}'`;
 }
 
 /** int, else float, else the text itself. */
@@ -183,10 +190,12 @@ function yamlEncode(value: PyValue): string {
   }
   if (value instanceof Uint8Array) return `${Buffer.from(value).toString('base64').replace(/.{76}/g, '$&\n')}\n`;
   if (value instanceof Undefined) throw new PyError('RepresenterError', "('cannot represent an object', Undefined)");
-  if (Array.isArray(value) || value instanceof PyDict || tryIterate(value) !== undefined) {
+  const collections =
+    Array.isArray(value) || value instanceof PyDict || value instanceof PyTuple || value instanceof PySet;
+  if (collections) {
     throw typeError(`yaml_encode() only works with YAML scalar data; failed for ${classText(value)}`);
   }
-  throw new PyError('RepresenterError', `('cannot represent an object', ${str(value)})`);
+  throw new PyError('RepresenterError', `('cannot represent an object', ${repr(value)})`);
 }
 
 /** Calls a method by name; names that do not exist (or are private) give None. */

@@ -1,0 +1,216 @@
+// Execution module `pkg`: packages of SUSE, through zypper.
+import { defineModule, dictGet, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
+import { pyStr } from '../../base/codec/python/index.ts';
+import { commandError } from './support/errors.ts';
+import { type RpmPackage, resolveName } from './support/rpm.ts';
+import { type RpmDriver, rpmFunctions } from './support/rpm-functions.ts';
+import { repoFunctions } from './support/rpm-repos.ts';
+import { lines } from './support/text.ts';
+import { requireTool } from './support/tools.ts';
+import { textList } from './support/values.ts';
+import { which } from './support/which.ts';
+
+/** Zypper's own return codes that mean no failure: patches, a restart needed, no repositories. */
+const harmless = [0, 6, 100, 101, 102, 103, 106];
+
+async function zypper(args: readonly string[], ctx: ModuleContext) {
+  const said = await ctx.exec(requireTool('zypper'), ['--non-interactive', ...args], {
+    env: { LC_ALL: 'C', LANGUAGE: 'C' },
+  });
+  if (said.retcode === 7)
+    throw commandError('Zypper command failure: the package manager is locked by another process');
+  return { ...said, retcode: harmless.includes(said.retcode) ? 0 : said.retcode };
+}
+
+/** Attributes of one element of XML. */
+const attributes = (text: string): Record<string, string> =>
+  Object.fromEntries(
+    [...text.matchAll(/([\w-]+)="([^"]*)"/g)].map(([, key = '', value = '']) => [
+      key,
+      value.replace(
+        /&(lt|gt|quot|apos|amp);/g,
+        (_, name: string) => ({ lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' })[name] ?? '',
+      ),
+    ]),
+  );
+
+/** `<solvable name= edition= arch= …/>` or `<update …/>`. */
+export function parseSolvables(
+  xml: string,
+  element: 'solvable' | 'update',
+  ctx: Pick<ModuleContext, 'grains'>,
+): RpmPackage[] {
+  return [...xml.matchAll(new RegExp(`<${element}\\s([^>]*)>`, 'g'))].flatMap(([, inner = '']) => {
+    const { name, edition, arch = 'noarch', kind = 'package' } = attributes(inner);
+    return name === undefined || edition === undefined || kind !== 'package'
+      ? []
+      : [{ name: resolveName(name, arch, ctx.grains), version: edition.replace(/^0:/, ''), arch }];
+  });
+}
+
+const fromRepo = (options: PlainDict): string[] =>
+  options['fromrepo'] ? textList(options['fromrepo']).flatMap((repo) => ['--repo', repo]) : [];
+
+const driver: RpmDriver = {
+  run: zypper,
+  async refresh(ctx) {
+    const { retcode, stdout, stderr } = await zypper(['refresh', '--force'], ctx);
+    if (retcode !== 0) throw commandError(`Zypper command failure: ${(stderr || stdout).trim()}`);
+    const found = newDict();
+    for (const line of lines(stdout)) {
+      const [, name, state] = /^Repository '(.+)' is (up to date|refreshed)/i.exec(line) ?? [];
+      const other = /(?:Building repository|Retrieving repository) '(.+?)' /.exec(line)?.[1];
+      if (name !== undefined) found[name] = state?.toLowerCase() !== 'up to date';
+      else if (other !== undefined) found[other] = true;
+    }
+    return found;
+  },
+  async offered(names, options, ctx) {
+    const args = [
+      '--xmlout',
+      '--no-refresh',
+      'search',
+      '--details',
+      '--match-exact',
+      '--type',
+      'package',
+      ...fromRepo(options),
+    ];
+    return parseSolvables((await zypper([...args, ...names], ctx)).stdout, 'solvable', ctx);
+  },
+  async upgrades(options, ctx) {
+    return parseSolvables(
+      (await zypper(['--xmlout', '--no-refresh', 'list-updates', ...fromRepo(options)], ctx)).stdout,
+      'update',
+      ctx,
+    );
+  },
+  install: (targets, options) => [
+    ...(options['skip_verify'] ? ['--no-gpg-checks'] : []),
+    'install',
+    '--auto-agree-with-licenses',
+    '--name',
+    ...(options['downloadonly'] ? ['--download-only'] : []),
+    ...(options['no_recommends'] || options['install_recommends'] === false ? ['--no-recommends'] : []),
+    ...fromRepo(options).map((word) => (word === '--repo' ? '--from' : word)),
+    ...targets,
+  ],
+  downgrade: (targets) => ['install', '--auto-agree-with-licenses', '--oldpackage', '--name', ...targets],
+  remove: (names) => ['remove', ...names],
+  upgrade: (options) => [
+    options['dist_upgrade'] ? 'dist-upgrade' : 'update',
+    '--auto-agree-with-licenses',
+    ...fromRepo(options),
+  ],
+  word: (name, version) => `${name}=${version.replace(/^0:/, '')}`,
+};
+
+/** `Name : zsh` lines of `zypper info`, by package. */
+export function parseInfo(text: string): PlainDict {
+  const found = newDict();
+  for (const block of text.split(/^Information for package\b/m)) {
+    const about = newDict(
+      lines(block).flatMap((line): [string, Value][] => {
+        const [, key = '', value = ''] = /^([A-Za-z][^:]*?)\s*:\s*(.*)$/.exec(line) ?? [];
+        return key === '' || value.trim() === '' ? [] : [[key.toLowerCase(), value.trim()]];
+      }),
+    );
+    const { name, ...rest } = about;
+    if (name === undefined) continue;
+    if (rest['installed'] !== undefined) rest['installed'] = pyStr(rest['installed']).toLowerCase().startsWith('yes');
+    found[pyStr(name)] = newDict(Object.entries(rest));
+  }
+  return found;
+}
+
+const lockParams = {
+  name: p.any({ default: null, doc: 'the package' }),
+  pkgs: p.any({ default: null, doc: 'several packages' }),
+  kwargs: p.kwargs({ doc: 'no effect' }),
+};
+const lockNames = (args: { name: Value; pkgs: Value }): string[] =>
+  Array.isArray(args.pkgs) ? args.pkgs.map(pyStr) : args.name === null ? [] : pyStr(args.name).split(',');
+
+async function locks(ctx: ModuleContext): Promise<string[]> {
+  const { stdout } = await zypper(['--no-refresh', 'locks'], ctx);
+  return lines(stdout).flatMap((line) => /^\s*\d+\s*\|\s*(\S+)\s*\|/.exec(line)?.[1] ?? []);
+}
+
+const locking = (verb: 'addlock' | 'removelock', example: string, doc: string) =>
+  fn({
+    doc,
+    examples: [`salt '*' pkg.${example} <package name>`],
+    params: lockParams,
+    async run(args, ctx) {
+      const [before, answer] = [await locks(ctx), newDict()];
+      for (const name of lockNames(args)) {
+        const idle = before.includes(name) === (verb === 'addlock');
+        const fine = idle || (await zypper([verb, name], ctx)).retcode === 0;
+        const word = verb === 'addlock' ? 'held' : 'unheld';
+        const [now, then] = verb === 'addlock' ? ['hold', ''] : ['', 'hold'];
+        answer[name] = newDict([
+          ['name', name],
+          [
+            'changes',
+            idle || !fine
+              ? newDict()
+              : newDict([
+                  ['new', now],
+                  ['old', then],
+                ]),
+          ],
+          ['result', fine],
+          [
+            'comment',
+            idle
+              ? verb === 'addlock'
+                ? `Package ${name} is already set to be held.`
+                : `Package ${name} is not being held.`
+              : `Package ${name} ${fine ? 'is now' : 'was unable to be'} ${fine ? 'being ' : ''}${word}.`,
+          ],
+        ]);
+      }
+      return answer;
+    },
+  });
+
+export default defineModule({
+  name: 'zypperpkg',
+  virtualName: 'pkg',
+  doc: 'Packages of SUSE, through zypper.',
+  available: ({ grains }) => {
+    if (dictGet(grains, 'os_family') !== 'Suse')
+      return 'Module zypper: non SUSE OS not supported by zypper package manager';
+    return which('zypper') !== null || 'Module zypper: zypper package manager not found';
+  },
+  functions: {
+    ...rpmFunctions(driver),
+    ...repoFunctions(['/etc/zypp/repos.d']),
+    info_available: fn({
+      doc: 'What the repositories say about packages.',
+      examples: ["salt '*' pkg.info_available <package1> <package2>"],
+      params: { names: p.rest({ doc: 'packages' }), kwargs: p.kwargs({ doc: 'refresh' }) },
+      async run(args, ctx) {
+        if (args.names.length === 0) return newDict();
+        if (args.kwargs['refresh'] !== false) await driver.refresh(ctx);
+        const names = [...new Set(args.names.map(pyStr))].sort();
+        return parseInfo((await zypper(['--no-refresh', 'info', '-t', 'package', ...names], ctx)).stdout);
+      },
+    }),
+    hold: locking('addlock', 'hold', 'Keeps packages at their version.'),
+    unhold: locking('removelock', 'unhold', 'Lets packages change their version again.'),
+    list_holds: fn({
+      doc: 'Packages kept at their version.',
+      examples: ["salt '*' pkg.list_holds"],
+      params: { kwargs: p.kwargs({ doc: 'no effect' }) },
+      run: (_args, ctx) => locks(ctx),
+    }),
+    list_locks: fn({
+      doc: 'Packages kept at their version, by name.',
+      examples: ["salt '*' pkg.list_locks"],
+      params: { root: p.any({ default: null, doc: 'no effect' }) },
+      run: async (_args, ctx) => newDict((await locks(ctx)).map((name) => [name, newDict([['type', 'package']])])),
+    }),
+  },
+  aliases: { available_version: 'latest_version', list_updates: 'list_upgrades' },
+});
