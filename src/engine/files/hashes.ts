@@ -1,6 +1,7 @@
 // Digests of files, computed once for each version of a file.
 import { createHash, getHashes, type Hash } from 'node:crypto';
-import { open } from 'node:fs/promises';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 
 const pieceBytes = 1 << 20;
 /** Hashing is work for the disk and one core: more at a time would only slow each other down. */
@@ -36,10 +37,13 @@ export class HashCache {
   readonly #type: string;
   readonly #entries = new Map<string, Entry>();
   readonly #waiting: (() => void)[] = [];
+  readonly #alone: boolean;
   #running = 0;
 
-  constructor(type: string) {
+  /** `alone`: nobody else waits for this process, as in salt-call. */
+  constructor(type: string, alone = false) {
     this.#type = type;
+    this.#alone = alone;
   }
 
   /** The digest of a file that has this version. */
@@ -60,7 +64,8 @@ export class HashCache {
     if (this.#running >= maxRunning) await new Promise<void>((go) => this.#waiting.push(go));
     this.#running++;
     try {
-      return await hashFile(path, this.#type);
+      const hash = this.#alone ? hashSmallFile(path, this.#type) : undefined;
+      return hash ?? (await hashFile(path, this.#type));
     } finally {
       this.#running--;
       this.#waiting.shift()?.();
@@ -68,20 +73,47 @@ export class HashCache {
   }
 }
 
-/** The digest of a file in hexadecimal. */
+/** Buffers for the beginnings of files, which mostly are all of them; used again, so that no collector has to run. */
+const spareBuffers: Buffer[] = [];
+const firstBytes = 1 << 16;
+const mostSpare = 16;
+
+/** The digest of a file in hexadecimal. A small file takes two trips to the thread pool, to open and to read it. */
 export async function hashFile(path: string, type: string): Promise<string> {
   const hash = newHash(type);
   const handle = await open(path, 'r');
+  const first = spareBuffers.pop() ?? Buffer.allocUnsafeSlow(firstBytes);
   try {
-    // Most files are small, and a large buffer for each is memory that waits for the collector.
-    const { size } = await handle.stat();
-    const buffer = Buffer.allocUnsafe(Math.min(pieceBytes, Math.max(size + 1, 4096)));
-    for (;;) {
-      const { bytesRead } = await handle.read(buffer, 0, buffer.length, null);
-      if (bytesRead === 0) return hash.digest('hex');
-      hash.update(buffer.subarray(0, bytesRead));
-    }
+    const { bytesRead } = await handle.read(first, 0, firstBytes, null);
+    hash.update(first.subarray(0, bytesRead));
+    if (bytesRead === firstBytes) await hashRest(handle, hash);
+    return hash.digest('hex');
   } finally {
-    await handle.close();
+    if (spareBuffers.length < mostSpare) spareBuffers.push(first);
+    void handle.close().catch(() => undefined);
+  }
+}
+
+/** The digest of a small file at once, for processes that do one thing at a time; undefined for others. */
+export function hashSmallFile(path: string, type: string): string | undefined {
+  const file = openSync(path, 'r');
+  const buffer = spareBuffers.pop() ?? Buffer.allocUnsafeSlow(firstBytes);
+  try {
+    const found = fstatSync(file);
+    if (!found.isFile() || found.size >= firstBytes) return undefined;
+    const length = readSync(file, buffer, 0, firstBytes, null);
+    return length < firstBytes ? newHash(type).update(buffer.subarray(0, length)).digest('hex') : undefined;
+  } finally {
+    closeSync(file);
+    if (spareBuffers.length < mostSpare) spareBuffers.push(buffer);
+  }
+}
+
+async function hashRest(handle: FileHandle, hash: Hash): Promise<void> {
+  const buffer = Buffer.allocUnsafe(pieceBytes);
+  for (;;) {
+    const { bytesRead } = await handle.read(buffer, 0, pieceBytes, null);
+    if (bytesRead === 0) return;
+    hash.update(buffer.subarray(0, bytesRead));
   }
 }

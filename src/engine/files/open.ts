@@ -10,6 +10,8 @@ import { RootsBackend } from './roots.ts';
 import { FileServer } from './server.ts';
 
 export interface FileServerOpts {
+  /** `local` for minions that serve themselves. */
+  readonly file_client?: string;
   readonly cachedir: string;
   readonly file_roots: Readonly<Record<string, readonly string[]>>;
   readonly fileserver_backend: readonly string[];
@@ -49,6 +51,7 @@ export function openFileServer(opts: FileServerOpts, hooks: FileServerHooks): Fi
   }
   return new FileServer(backends, {
     hashType: opts.hash_type,
+    alone: opts.file_client === 'local',
     chunkBytes: Math.max(1, opts.file_buffer_size),
     onProblem: (backend, problem) => hooks.log.warn('file server update failed', { backend, problem }),
     onUpdate: (_, data) => {

@@ -21,6 +21,8 @@ export type ServedFile = FoundFile & { readonly back: string };
 export interface FileServerOptions {
   readonly hashType: string;
   readonly chunkBytes: number;
+  /** Serves the process it runs in and nobody else. */
+  readonly alone?: boolean;
   /** Told about every update that changed something. */
   readonly onUpdate?: (backend: string, data: PlainDict) => void;
   readonly onProblem?: (backend: string, problem: string) => void;
@@ -39,7 +41,7 @@ export class FileServer {
   constructor(backends: readonly FileBackend[], options: FileServerOptions) {
     this.#backends = backends;
     this.#options = options;
-    this.#hashes = new HashCache(options.hashType);
+    this.#hashes = new HashCache(options.hashType, options.alone);
   }
 
   get hashType(): string {

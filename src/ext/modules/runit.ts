@@ -124,7 +124,7 @@ export default defineModule({
       params: { name, stop: p.bool({ default: false, doc: 'also end it' }), kwargs },
       async run(args, ctx) {
         const target = joinPath(runFolder(), args.name);
-        if (!existsSync(target)) return !available().includes(args.name) ? false : true;
+        if (!existsSync(target)) return available().includes(args.name);
         if (args.stop) await sv('stop', args.name, ctx);
         writeFileSync(joinPath(target, 'down'), '');
         return true;

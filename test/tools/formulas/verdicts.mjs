@@ -14,6 +14,16 @@ function steady(text) {
   );
 }
 
+/** Salt names failed requisites in the order of a Python set. */
+function sortedRequisites(text) {
+  return text.replace(
+    /^(One or more requisite failed: )(.*)$/,
+    (_, start, names) => start + names.split(', ').toSorted().join(', '),
+  );
+}
+
+const commentOf = (state) => sortedRequisites(steady(String(state.comment)));
+
 /** Lines that tell where run `name` differs; `counts` adds up. */
 export function compareRuns(real, ours, name, counts) {
   if (Array.isArray(real) || Array.isArray(ours)) {
@@ -39,7 +49,7 @@ export function compareRuns(real, ours, name, counts) {
       counts.changes++;
       lines.push(`${name} ${tag}: changes`, ...changed.map((line) => `    ${line}`));
     }
-    if (steady(String(theirs.comment)) !== steady(String(own.comment))) {
+    if (commentOf(theirs) !== commentOf(own)) {
       counts.comments++;
       lines.push(
         `${name} ${tag}: comment real ${JSON.stringify(theirs.comment).slice(0, 500)}`,

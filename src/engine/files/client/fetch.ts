@@ -1,10 +1,11 @@
 // Brings one file of the file server to a place on this machine, if it is not there already.
+import { type Stats, statSync } from 'node:fs';
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { dictGet, isDict, newDict, type Value } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
 import type { FileHash } from '../../../extend/sdk/index.ts';
-import { hashFile, isHashType } from '../hashes.ts';
+import { hashFile, hashSmallFile, isHashType } from '../hashes.ts';
 import { type FileRequest, fetchChunks, type Wanted } from './chunks.ts';
 import { fromPieces, makeCacheFolder, type Placement, placeFile } from './place.ts';
 import { fromSlices } from './slices.ts';
@@ -81,10 +82,19 @@ export async function withName(dest: string, path: string): Promise<string> {
   return found?.isDirectory() || /[/\\]$/.test(dest) ? join(dest, basename(path)) : dest;
 }
 
+function statNow(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Asked for every file of every run by a process that does nothing else meanwhile: without trips to the thread pool. */
 async function hasContent(path: string, hash: FileHash): Promise<boolean> {
-  const found = await stat(path).catch(() => undefined);
-  if (!found?.isFile() || !isHashType(hash.hash_type)) return false;
-  return (await hashFile(path, hash.hash_type)) === hash.hsum;
+  if (!isHashType(hash.hash_type)) return false;
+  if (!statNow(path)?.isFile()) return false;
+  return (hashSmallFile(path, hash.hash_type) ?? (await hashFile(path, hash.hash_type))) === hash.hsum;
 }
 
 async function transfer(

@@ -3,11 +3,12 @@ import { defineModule } from 'halite/sdk';
 import { which } from '../support/which.ts';
 import { configFunctions } from './config.ts';
 import { readingFunctions } from './reading.ts';
+import { worktreeFunctions } from './worktrees.ts';
 import { writingFunctions } from './writing.ts';
 
 export default defineModule({
   name: 'git',
   doc: 'Git repositories and checkouts.',
   available: () => which('git') !== null || 'The git execution module cannot be loaded: git unavailable.',
-  functions: { ...readingFunctions, ...writingFunctions, ...configFunctions },
+  functions: { ...readingFunctions, ...writingFunctions, ...worktreeFunctions, ...configFunctions },
 });

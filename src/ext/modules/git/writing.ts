@@ -1,9 +1,10 @@
 // Functions of `git` that change something.
 import { existsSync, mkdirSync } from 'node:fs';
 import { basename } from 'node:path';
-import { fn, newDict, type PlainDict, p, type Value } from 'halite/sdk';
+import { fn, newDict, p, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { invocationError } from '../support/errors.ts';
+import { fetched } from './fetched.ts';
 import { remotesOf } from './reading.ts';
 import {
   encoding,
@@ -13,7 +14,6 @@ import {
   https,
   identityParam,
   ignore,
-  lineList,
   options,
   saltenv,
   who,
@@ -46,30 +46,6 @@ const command = (name: string, args: Call, ...more: string[]): string[] => [
   ...more,
 ];
 const optional = (value: Value): string[] => (value === null || value === '' ? [] : [pyStr(value)]);
-
-/** What a fetch changed, read from its output. */
-export function fetched(text: string): PlainDict {
-  const found = newDict();
-  const add = (key: string, name: string): void => {
-    found[key] = [...((found[key] as Value[] | undefined) ?? []), name];
-  };
-  for (const line of lineList(text)) {
-    const match = /^[\s*]*(?:([0-9a-f]+)\.\.([0-9a-f]+)|\[(?:new (tag|branch)|tag update)\])\s+(.+)->/.exec(line);
-    if (!match) continue;
-    const [, old, now, kind, ref = ''] = match;
-    const name = ref.trimEnd();
-    if (kind) add(kind === 'tag' ? 'new tags' : 'new branches', name);
-    else if (old) {
-      const branches = (found['updated branches'] as PlainDict | undefined) ?? newDict();
-      branches[name] = newDict([
-        ['old', old],
-        ['new', now ?? ''],
-      ]);
-      found['updated branches'] = branches;
-    } else add('updated tags', name);
-  }
-  return found;
-}
 
 const plainCommand = (name: string, doc: string, withIdentity: boolean) =>
   fn({

@@ -48,6 +48,8 @@ export function tokenizeGrant(sql: string): GrantTokens {
 
 function normalized(grant: string): string {
   if (grant.trim().toUpperCase() === 'ALL') return 'ALL PRIVILEGES';
+  const one = '[\\w\\s]+(?:\\([^)(;]*\\))?\\s*';
+  if (!new RegExp(`^${one}(?:,${one})*$`).test(grant)) throw pythonError('Exception', `Invalid grant : '${grant}'`);
   for (const [, name = ''] of grant.matchAll(/([\w\s]+)(?:\([^)(]*\))?\s*,?/g)) {
     if (!knownGrants.has(name.trim().toUpperCase())) throw pythonError('Exception', `Invalid grant : '${name}'`);
   }

@@ -92,72 +92,40 @@ async function validIcmp(args: Args, ctx: StateContext): Promise<Value[]> {
   return asked.filter((item) => includes(known, item));
 }
 
+type Further = readonly (readonly [string, Value])[];
+const unforced: Further = [['force_masquerade', false]];
+
+/** Kinds whose functions take the zone and the thing: key, argument and the functions that list, add and remove. */
+const simple = [
+  ['icmp_types', 'block_icmp', ['list_icmp_block', 'block_icmp', 'allow_icmp']],
+  ['ports', 'ports', ['list_ports', 'add_port', 'remove_port']],
+  ['port_fwd', 'port_fwd', ['list_port_fwd', 'add_port_fwd', 'remove_port_fwd']],
+  ['services', 'services', ['list_services', 'add_service', 'remove_service']],
+  ['interfaces', 'interfaces', ['get_interfaces', 'add_interface', 'remove_interface']],
+  ['sources', 'sources', ['get_sources', 'add_source', 'remove_source']],
+  ['rich_rules', 'rich_rules', ['get_rich_rules', 'add_rich_rule', 'remove_rich_rule']],
+] as const;
+
 /** All kinds, in the order Salt goes through them. */
 function kinds(args: Args, icmp: readonly Value[], isThere: boolean, ctx: StateContext): Kind[] {
   const zone = args.name;
-  const lasting = (): PlainDict => newDict([['permanent', true]]);
-  const call = (fun: string, items: Value[], more: readonly (readonly [string, Value])[] = []): Promise<Value> =>
+  const call = (fun: string, items: readonly Value[], more: Further = []): Promise<Value> =>
     ctx.callWith(`firewalld.${fun}`, items, newDict([['permanent', true], ...more]));
-  const current = (fun: string) => async (): Promise<Value[]> =>
-    isThere ? asList(await ctx.callWith(`firewalld.${fun}`, [zone], lasting())) : [];
-  const simple = (
-    key: string,
-    given: { readonly items: readonly Value[]; readonly prune: boolean },
-    functions: readonly [list: string, add: string, remove: string],
-    more: readonly (readonly [string, Value])[] = [],
-  ): Kind => ({
-    key,
-    wanted: given.items,
-    prune: given.prune,
-    current: current(functions[0]),
-    add: (item) => call(functions[1], [zone, item], more),
-    remove: (item) => call(functions[2], [zone, item]),
+  return simple.map(([key, argument, [list, add, remove]]) => {
+    const given = asList(args[argument]);
+    // Services are named before the zone, and forwarded ports have several parts.
+    const place = (item: Value): Value[] =>
+      key === 'services' ? [item, zone] : key === 'port_fwd' ? [zone, ...forwardArguments(item)] : [zone, item];
+    const more = key === 'ports' || key === 'port_fwd' ? unforced : [];
+    return {
+      key,
+      wanted: key === 'icmp_types' ? icmp : key === 'port_fwd' ? given.map(forward) : given,
+      prune: args[`prune_${argument}`],
+      current: async () => (isThere ? asList(await call(list, [zone])) : []),
+      add: (item) => call(add, place(item), more),
+      remove: (item) => call(remove, place(item)),
+    };
   });
-  const unforced = [['force_masquerade', false]] as const;
-  return [
-    simple('icmp_types', { items: icmp, prune: args.prune_block_icmp }, [
-      'list_icmp_block',
-      'block_icmp',
-      'allow_icmp',
-    ]),
-    simple(
-      'ports',
-      { items: asList(args.ports), prune: args.prune_ports },
-      ['list_ports', 'add_port', 'remove_port'],
-      unforced,
-    ),
-    {
-      key: 'port_fwd',
-      wanted: asList(args.port_fwd).map(forward),
-      prune: args.prune_port_fwd,
-      current: current('list_port_fwd'),
-      add: (item) => call('add_port_fwd', [zone, ...forwardArguments(item)], unforced),
-      remove: (item) => call('remove_port_fwd', [zone, ...forwardArguments(item)]),
-    },
-    {
-      key: 'services',
-      wanted: asList(args.services),
-      prune: args.prune_services,
-      current: current('list_services'),
-      add: (item) => call('add_service', [item, zone]),
-      remove: (item) => call('remove_service', [item, zone]),
-    },
-    simple('interfaces', { items: asList(args.interfaces), prune: args.prune_interfaces }, [
-      'get_interfaces',
-      'add_interface',
-      'remove_interface',
-    ]),
-    simple('sources', { items: asList(args.sources), prune: args.prune_sources }, [
-      'get_sources',
-      'add_source',
-      'remove_source',
-    ]),
-    simple('rich_rules', { items: asList(args.rich_rules), prune: args.prune_rich_rules }, [
-      'get_rich_rules',
-      'add_rich_rule',
-      'remove_rich_rule',
-    ]),
-  ];
 }
 
 async function bringMasquerade(args: Args, isThere: boolean, changes: PlainDict, ctx: StateContext): Promise<void> {

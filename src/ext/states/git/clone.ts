@@ -224,6 +224,20 @@ async function wantedCommit(work: DetachedWork, ctx: StateContext): Promise<stri
   }
 }
 
+/** Fetches every branch and tag; a result when that fails. */
+async function fetchAll({ args, git, keys, comments, changes }: DetachedWork, ctx: StateContext) {
+  const { remote } = args;
+  const refspecs = [`refs/heads/*:refs/remotes/${remote}/*`, '+refs/tags/*:refs/tags/*'];
+  try {
+    const options = { remote, force: true, refspecs, identity: keys, saltenv: ctx.saltenv };
+    const got = plain(await git.call('fetch', [], options));
+    if (Object.keys(got).length > 0) comments.push(`Remote ${remote} was fetched, resulting in updated refs`);
+    return undefined;
+  } catch (error) {
+    return failed(`Fetch failed:\n\n${failureOf(error).message}`, comments, ctx, changes);
+  }
+}
+
 async function detach(work: DetachedWork, ctx: StateContext): Promise<StateResult> {
   const { args, git, comments, changes } = work;
   const ready = await prepare(work, ctx);
@@ -233,21 +247,8 @@ async function detach(work: DetachedWork, ctx: StateContext): Promise<StateResul
     ctx.result({ result: null, comment, changes: made });
   if (!known && args.fetch_remote) {
     if (ctx.test) return announce(`Repository remote ${args.remote} would be fetched`);
-    try {
-      const refspecs = [`refs/heads/*:refs/remotes/${args.remote}/*`, '+refs/tags/*:refs/tags/*'];
-      const got = plain(
-        await git.call('fetch', [], {
-          remote: args.remote,
-          force: true,
-          refspecs,
-          identity: work.keys,
-          saltenv: ctx.saltenv,
-        }),
-      );
-      if (Object.keys(got).length > 0) comments.push(`Remote ${args.remote} was fetched, resulting in updated refs`);
-    } catch (error) {
-      return failed(`Fetch failed:\n\n${failureOf(error).message}`, comments, ctx, changes);
-    }
+    const problem = await fetchAll(work, ctx);
+    if (problem) return problem;
   }
   const commit = await wantedCommit(work, ctx);
   if (typeof commit !== 'string') return commit;

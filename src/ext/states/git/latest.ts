@@ -39,6 +39,13 @@ function defaultOf(refs: PlainDict): string | null {
   return found ? found[0].slice('refs/heads/'.length) : null;
 }
 
+async function remoteRefs(args: LatestArgs, identity: Value, ctx: StateContext): Promise<PlainDict> {
+  const { user, password, https_user, https_pass, output_encoding } = args;
+  const who = { user, password, identity, https_user, https_pass };
+  const how = { heads: false, tags: false, ignore_retcode: false, saltenv: ctx.saltenv, output_encoding };
+  return plain(await ctx.callWith('git.remote_refs', [args.name], { ...how, ...who }));
+}
+
 async function understand(args: LatestArgs, ctx: StateContext): Promise<Work | StateResult> {
   const problem = argumentProblem(args);
   if (problem) return ctx.fail(problem);
@@ -52,23 +59,10 @@ async function understand(args: LatestArgs, ctx: StateContext): Promise<Work | S
     return ctx.fail(failureText(error));
   }
   const [target, remote] = [pyStr(args.target), pyStr(args.remote)];
-  const { user, password, https_user, https_pass, output_encoding } = args;
+  const { user, password, output_encoding } = args;
   let refs: PlainDict;
   try {
-    refs = plain(
-      await ctx.callWith('git.remote_refs', [name], {
-        heads: false,
-        tags: false,
-        user,
-        password,
-        identity: keys,
-        https_user,
-        https_pass,
-        ignore_retcode: false,
-        saltenv: ctx.saltenv,
-        output_encoding,
-      }),
-    );
+    refs = await remoteRefs(args, keys, ctx);
   } catch (error) {
     return ctx.fail(`Failed to check remote refs: ${gitError(error)}`);
   }

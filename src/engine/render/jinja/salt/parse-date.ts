@@ -22,6 +22,7 @@ export function utcFields(millis: number): Fields {
 class Reading {
   rest: string;
   readonly at: Date;
+  #timed = false;
   constructor(text: string, now: number) {
     this.rest = text.trim().toLowerCase();
     this.at = new Date(now);
@@ -37,11 +38,13 @@ class Reading {
   date(year: number, month: number, day: number): boolean {
     if (month < 1 || month > 12 || day < 1 || day > 31) return false;
     this.at.setUTCFullYear(year, month - 1, day);
-    this.time(0, 0, 0);
+    // A time of day may stand before the date.
+    if (!this.#timed) this.at.setUTCHours(0, 0, 0, 0);
     return true;
   }
   time(hour: number, minute: number, second: number, milli = 0): void {
     this.at.setUTCHours(hour, minute, second, milli);
+    this.#timed = true;
   }
 }
 
@@ -56,6 +59,15 @@ const monthWord =
 function readDate(r: Reading): boolean | undefined {
   let m = r.take(/^(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)t?/);
   if (m) return r.date(Number(m[1]), Number(m[2]), Number(m[3]));
+  m = r.take(/^(\d{4})-?w(\d{2})(?:-?([1-7]))?(?!\d)/);
+  if (m) return weekDate(r, Number(m[1]), Number(m[2]), Number(m[3] ?? 1));
+  m = r.take(/^(\d{4})-(\d{2})(?![-\d])/);
+  if (m) return r.date(Number(m[1]), Number(m[2]), 1);
+  m = r.take(/^(\d{4})(\d{2})(\d{2})t(\d{2}):?(\d{2}):?(\d{2})(?!\d)/);
+  if (m) {
+    r.time(Number(m[4]), Number(m[5]), Number(m[6]));
+    return r.date(Number(m[1]), Number(m[2]), Number(m[3]));
+  }
   m = r.take(/^(\d{4})(\d{2})(\d{2})(?!\d)t?/);
   if (m) return r.date(Number(m[1]), Number(m[2]), Number(m[3]));
   m = r.take(/^(\d{1,2})\/(\d{1,2})\/(\d{4}|\d{2})(?!\d)/);
@@ -64,23 +76,36 @@ function readDate(r: Reading): boolean | undefined {
   if (m) return r.date(fullYear(m[3]!), Number(m[2]), Number(m[1]));
   m = r.take(new RegExp(`^(\\d{1,2})(?:st|nd|rd|th)?[ .\\-]*${monthWord}(?:[ .,\\-]+(\\d{4})(?![:\\d]))?`));
   if (m) return r.date(m[3] === undefined ? r.at.getUTCFullYear() : Number(m[3]), monthNumber(m[2]!), Number(m[1]));
+  m = r.take(new RegExp(`^${monthWord}[ .,\\-]+(\\d{4})(?![:\\d])`));
+  if (m) return r.date(Number(m[2]), monthNumber(m[1]!), 1);
   m = r.take(new RegExp(`^${monthWord}[ .\\-]*(\\d{1,2})(?:st|nd|rd|th)?(?![:\\d])(?:[ .,\\-]+(\\d{4})(?![:\\d]))?`));
   if (m) return r.date(m[3] === undefined ? r.at.getUTCFullYear() : Number(m[3]), monthNumber(m[1]!), Number(m[2]));
   return undefined;
 }
 
+/** A day of an ISO week; the first week is the one with the fourth of January. */
+function weekDate(r: Reading, year: number, week: number, day: number): boolean {
+  const fourth = new Date(Date.UTC(year, 0, 4));
+  const monday = 4 - ((fourth.getUTCDay() + 6) % 7);
+  const date = new Date(Date.UTC(year, 0, monday + (week - 1) * 7 + day - 1));
+  return r.date(date.getUTCFullYear(), date.getUTCMonth() + 1, date.getUTCDate());
+}
+
 function readTime(r: Reading): boolean | undefined {
+  const hourOnly = r.take(/^(\d{1,2})\s*([ap])\.?m\b\.?/);
+  if (hourOnly) {
+    if (Number(hourOnly[1]) > 12) return false;
+    r.time((Number(hourOnly[1]) % 12) + (hourOnly[2] === 'p' ? 12 : 0), 0, 0);
+    return true;
+  }
   const m = r.take(/^(?:at |t)?(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?\s*([ap]\.?m\.?)?/);
   if (!m) return undefined;
   let hour = Number(m[1]);
   if (m[5] !== undefined) hour = (hour % 12) + (m[5].startsWith('p') ? 12 : 0);
   if (hour > 24 || Number(m[2]) > 59) return false;
   r.time(hour, Number(m[2]), Number(m[3] ?? 0), Math.floor(Number(`0.${m[4] ?? 0}`) * 1000));
-  const zone = r.take(/^(?:(z|utc|gmt)|([+-])(\d{2}):?(\d{2}))(?![a-z\d])/);
-  if (zone?.[2] !== undefined) {
-    const minutes = (Number(zone[3]) * 60 + Number(zone[4])) * (zone[2] === '-' ? -1 : 1);
-    r.at.setTime(r.at.getTime() - minutes * 60_000);
-  }
+  // The reference reads the zone, and gives the time as it is written.
+  r.take(/^(?:z|utc|gmt|[+-]\d{2}:?\d{2})(?![a-z\d])/);
   return true;
 }
 

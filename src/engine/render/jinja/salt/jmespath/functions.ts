@@ -127,7 +127,7 @@ const table: Readonly<Record<string, Entry>> = {
   },
   not_null: { kinds: [any], variadic: true, run: (args) => args.map(value).find((item) => item !== null) ?? null },
   reverse: {
-    kinds: one('string', 'array'),
+    kinds: one('array', 'string'),
     run: ([a]) => (kindOf(a!) === 'string' ? codePoints(text(a)).reverse().join('') : [...list(a)].reverse()),
   },
   sort: { kinds: one('array-string', 'array-number'), run: ([a]) => sorted(list(a)) },
