@@ -42,7 +42,13 @@ export const saltRunSpec = (): CommandSpec => ({
       default: false,
       help: 'Do not collect grains.',
     },
-    { flags: ['--sql'], dest: 'sql', metavar: 'SQL', help: 'With jobs.query: one SELECT over the history, read-only.' },
+    {
+      ours: true,
+      flags: ['--sql'],
+      dest: 'sql',
+      metavar: 'SQL',
+      help: 'With jobs.query: one SELECT over the history, read-only.',
+    },
   ],
   groups: [
     authGroup(true),

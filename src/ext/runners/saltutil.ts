@@ -37,7 +37,7 @@ interface Args {
 /** Kind → names of what is new or changed, and `problems` when there are any. */
 async function sync(args: Args, folders: readonly string[], ctx: MasterContext): Promise<Value> {
   const kwargs = newDict(Object.entries({ ...args, refresh: false, kinds: [...folders] }));
-  const outcome = await ctx.master.callModule('saltutil.sync_all', [], kwargs, {
+  const outcome = await ctx.master.callModule('saltutil.sync_kinds', [], kwargs, {
     signal: ctx.signal,
     progress: () => undefined,
   });

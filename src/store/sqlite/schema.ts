@@ -8,7 +8,7 @@ CREATE TABLE IF NOT EXISTS job (
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS job_started ON job (started);
 
--- No index by minion or function: it would touch a page per row, and cost more than everything else together.
+-- No index by minion or function: each row of a job would touch another page of it.
 CREATE TABLE IF NOT EXISTS ret (
   jid TEXT NOT NULL, id TEXT NOT NULL, fun TEXT NOT NULL, retcode INTEGER NOT NULL, success INTEGER NOT NULL,
   full_ret TEXT NOT NULL, received INTEGER NOT NULL,

@@ -88,13 +88,14 @@ const allKinds: readonly (readonly [string, string])[] = [
   ...(['engines', 'thorium', 'serializers', 'matchers'] as const).map((kind) => [kind, kind] as const),
 ];
 
-async function syncAll(
-  args: SyncArgs & { readonly kinds: Value },
-  refresh: boolean,
-  ctx: ModuleContext,
-): Promise<PlainDict> {
-  const usual = [...allKinds, ...(ctx.opts['file_client'] === 'local' ? [['pillar', 'pillar'] as const] : [])];
-  const kinds = Array.isArray(args.kinds) ? args.kinds.map((kind) => [pyStr(kind), pyStr(kind)] as const) : usual;
+type KindFolders = readonly (readonly [name: string, folder: string])[];
+
+const usualKinds = (ctx: ModuleContext): KindFolders => [
+  ...allKinds,
+  ...(ctx.opts['file_client'] === 'local' ? [['pillar', 'pillar'] as const] : []),
+];
+
+async function syncAll(args: SyncArgs, kinds: KindFolders, refresh: boolean, ctx: ModuleContext): Promise<PlainDict> {
   const report = await fetchKinds(
     kinds.map(([, kind]) => kind),
     args,
@@ -120,11 +121,20 @@ export const syncFunctions = {
       "salt '*' saltutil.sync_all",
       `salt '*' saltutil.sync_all extmod_whitelist={'modules': ['custom_module']}`,
     ],
-    params: { ...withPillarCache, kinds: p.any({ default: null, doc: 'only these kinds, by their folders' }) },
+    params: withPillarCache,
     async run(args, ctx) {
-      const found = await syncAll(args, args.refresh, ctx);
+      const found = await syncAll(args, usualKinds(ctx), args.refresh, ctx);
       if (args.refresh) await refreshAll(ctx);
       return found;
+    },
+  }),
+  sync_kinds: fn({
+    doc: 'Fetches some kinds of user extensions, named by their folders without the underscore; the runner of the same name uses it.',
+    examples: ["salt '*' saltutil.sync_kinds '[modules, runners]'"],
+    params: { kinds: p.list({ doc: 'which kinds' }), ...notAtOnce },
+    run(args, ctx) {
+      const kinds = args.kinds.map((kind) => [pyStr(kind), pyStr(kind)] as const);
+      return syncAll(args, kinds, args.refresh, ctx);
     },
   }),
   sync_grains: fn({

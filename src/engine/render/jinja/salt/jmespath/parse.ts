@@ -23,6 +23,10 @@ import {
 import { type Argument, callFunction } from './functions.ts';
 import { type JmesToken, lexJmes } from './lex.ts';
 
+/** The names of tokens in messages. */
+const tokenName = (type: string): string =>
+  (type === 'unquoted' || type === 'quoted' ? `${type}_identifier` : type).toUpperCase();
+
 const powers: Readonly<Record<string, number>> = {
   pipe: 1,
   or: 2,
@@ -95,7 +99,7 @@ class JmesParser {
     const { at, text, type } = this.#now;
     return new PyError(
       'ParseError',
-      `${why}: Parse error at column ${at}, token "${text}" (${type.toUpperCase()}), for expression:\n"${this.#source}"\n${' '.repeat(at + 1)}^`,
+      `${why}: Parse error at column ${at}, token "${text}" (${tokenName(type)}), for expression:\n"${this.#source}"\n${' '.repeat(at + 1)}^`,
     );
   }
 
