@@ -1,7 +1,7 @@
 // `npm test`: set-up, checks, every tier; ends with one line that counts. Arguments name tiers: npm test -- unit integration
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { buildWhenNeeded, installDependencies, root } from './setup.mjs';
 
@@ -50,7 +50,15 @@ function runVitest(name, files) {
   const folder = mkdtempSync(join(tmpdir(), 'halite-report-'));
   const report = join(folder, 'report.json');
   const args = ['node_modules/vitest/vitest.mjs', 'run', '--project', name, '--passWithNoTests'];
-  args.push('--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...files);
+  // Tests with real daemons mostly wait for them: one more at a time than there are processors.
+  const workers = Math.min(4, Math.max(2, availableParallelism())) + (name === 'unit' ? 0 : 1);
+  args.push(
+    `--maxWorkers=${workers}`,
+    '--reporter=default',
+    '--reporter=json',
+    `--outputFile.json=${report}`,
+    ...files,
+  );
   const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' });
   try {
     return { ok: status === 0, files: JSON.parse(readFileSync(report, 'utf8')).testResults };
