@@ -70,12 +70,12 @@ function runVitest(name, files) {
 }
 
 /**
- * A failed file of a tier with real daemons gets one more try, alone: a machine that stood still for a while is not a
+ * A failed file gets one more try, alone: a machine that stood still for a while is not a
  * fault of the code. It is said at the end, so that a test that needs this often is seen.
  */
 function secondTry(name, result) {
   const failed = result.files.filter(({ status }) => status === 'failed');
-  if (name === 'unit' || failed.length === 0 || failed.length > mostSecondTries) return result;
+  if (failed.length === 0 || failed.length > mostSecondTries) return result;
   say(`${name}: second try of ${failed.map(({ name: file }) => relative(root, file)).join(', ')}`);
   secondTries.push(...failed.flatMap((file) => failuresOf(name, file)));
   const again = runVitest(

@@ -114,7 +114,7 @@ export class Jobs {
   /** A master that asks for a job whose result is under way for a while is told to wait for it. */
   delivering(): RunningJob[] {
     const late = [...this.leaving.values()].filter(({ since }) => Date.now() - since > slowDeliveryMs);
-    return late.map(({ job }) => ({ ...(job as unknown as RunningJob), pid: process.pid }));
+    return late.map(({ job }) => ({ ...(job as unknown as RunningJob), pid: process.pid, delivering: true }));
   }
 
   /** Waits for results that are being delivered; jobs in processes are not waited for. */

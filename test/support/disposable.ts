@@ -23,6 +23,7 @@ mkdir "$base/upper" "$base/work" "$base/root" "$base/tools"
 if [ -n "$tools" ]; then cp -a "$tools/." "$base/tools"; fi
 mount -t overlay overlay -o "lowerdir=$base/tools:/,upperdir=$base/upper,workdir=$base/work" "$base/root"
 root=$base/root
+for folder in tmp run; do mount -t tmpfs -o mode=1777 none "$root/$folder"; done
 for folder in "$@"; do
   mkdir -p "$root$folder"
   mount --bind "$folder" "$root$folder"
@@ -46,7 +47,6 @@ mkdir "$root/dev/pts" "$root/dev/shm"
 mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"
 ln -s pts/ptmx "$root/dev/ptmx"
 mount -t tmpfs -o mode=1777 none "$root/dev/shm"
-for folder in tmp run; do mount -t tmpfs -o mode=1777 none "$root/$folder"; done
 mkdir -p "$root/run/lock" "$root/mnt/.outside"
 cd "$root"
 pivot_root . mnt/.outside

@@ -50,6 +50,8 @@ export interface RunningJob {
   readonly ret: string;
   readonly user: string;
   readonly pid: number;
+  /** Its function has ended; the master has not taken the result yet. */
+  readonly delivering?: boolean;
 }
 
 /** What the minion daemon does for its functions; from a job process these calls cross to the daemon. */

@@ -1,13 +1,13 @@
 // Brings one file of the file server to a place on this machine, if it is not there already.
-import { type Stats, statSync } from 'node:fs';
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { dictGet, isDict, newDict, type Value } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
 import type { FileHash } from '../../../extend/sdk/index.ts';
-import { hashFile, hashSmallFile, isHashType } from '../hashes.ts';
+import { hashFile, hashSmallFile, isHashType, newHash } from '../hashes.ts';
 import { type FileRequest, fetchChunks, type Wanted } from './chunks.ts';
 import { fromPieces, makeCacheFolder, type Placement, placeFile } from './place.ts';
+import { makeFolderNow, placeNow, smallBytes, statNow } from './place-small.ts';
 import { fromSlices } from './slices.ts';
 import type { FileSource } from './source.ts';
 
@@ -50,9 +50,8 @@ export async function fetchToCache(
   const file = await askFile(source.send, wanted.path, wanted.saltenv);
   if (!file) return 'missing';
   if (await hasContent(dest, file.hash)) return 'there';
-  await makeCacheFolder(dirname(dest), top);
-  const found = await stat(dest).catch(() => undefined);
-  if (found?.isDirectory()) await rm(dest, { recursive: true, force: true });
+  if (!makeFolderNow(dirname(dest), 0o700)) await makeCacheFolder(dirname(dest), top);
+  if (statNow(dest)?.isDirectory()) await rm(dest, { recursive: true, force: true });
   await transfer(source, wanted, file, { dest, mode: 0o666 });
   return 'fetched';
 }
@@ -82,14 +81,6 @@ export async function withName(dest: string, path: string): Promise<string> {
   return found?.isDirectory() || /[/\\]$/.test(dest) ? join(dest, basename(path)) : dest;
 }
 
-function statNow(path: string): Stats | undefined {
-  try {
-    return statSync(path, { throwIfNoEntry: false });
-  } catch {
-    return undefined;
-  }
-}
-
 /** Asked for every file of every run by a process that does nothing else meanwhile: without trips to the thread pool. */
 async function hasContent(path: string, hash: FileHash): Promise<boolean> {
   if (!isHashType(hash.hash_type)) return false;
@@ -112,10 +103,31 @@ async function transfer(
       resumable && source.fetchSlice
         ? fromSlices(source.fetchSlice, source.send, { ...wanted, size })
         : fromPieces((from) => fetchChunks(source.send, ask, from));
+    if (size !== undefined && size <= smallBytes && (await transferSmall(source, ask, file.hash, place))) return;
     if (await placeFile({ ...place, expected: file.hash, resumable }, fill)) return;
     file = await askFile(source.send, wanted.path, wanted.saltenv);
   }
   throw new HaliteError('call.failed', `${wanted.path} changed on the file server while it was fetched`, {
     hint: 'Try again when the file is not being written.',
   });
+}
+
+/** Through memory; false when it is not what was expected, or its place is no ordinary file. */
+async function transferSmall(
+  source: FileSource,
+  wanted: Wanted,
+  { hash_type, hsum }: FileHash,
+  place: Pick<Placement, 'dest' | 'mode'>,
+): Promise<boolean> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of fetchChunks(source.send, wanted, 0)) {
+    pieces.push(piece);
+    size += piece.length;
+    // It has grown since it was asked about.
+    if (size > 2 * smallBytes) return false;
+  }
+  const bytes = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+  if (isHashType(hash_type) && newHash(hash_type).update(bytes).digest('hex') !== hsum) return false;
+  return placeNow(place.dest, bytes, place.mode);
 }

@@ -12,7 +12,9 @@ const longestWaitMs = 1000;
 export async function runningStates(ctx: ModuleContext): Promise<RunningJob[]> {
   const own = pyStr(ctx.job['jid'] ?? '');
   const all = await ctx.minion.running();
-  return all.filter((job) => typeof job.fun === 'string' && job.fun.startsWith('state.') && job.jid !== own);
+  // A result that a slow master has not taken yet is no run.
+  const others = all.filter((job) => job.jid !== own && job.delivering !== true);
+  return others.filter((job) => typeof job.fun === 'string' && job.fun.startsWith('state.'));
 }
 
 /** Salt's sentence for each of them. */

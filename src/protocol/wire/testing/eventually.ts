@@ -1,7 +1,7 @@
 // Waiting on conditions in tests: polls until true or the deadline, never sleeps blindly.
 
 /** Resolves when `condition` holds; throws with `what` after the deadline. */
-export async function eventually(condition: () => boolean, what: string, deadlineMs = 15_000): Promise<void> {
+export async function eventually(condition: () => boolean, what: string, deadlineMs = 45_000): Promise<void> {
   const end = performance.now() + deadlineMs;
   while (!condition()) {
     if (performance.now() > end) throw new Error(`not in time: ${what}`);

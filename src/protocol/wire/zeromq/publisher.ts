@@ -1,9 +1,9 @@
 // The master's publish port over ZeroMQ: an XPUB, so that presence subscriptions are seen.
 import { createHash } from 'node:crypto';
 import { XPublisher } from 'zeromq';
-import { PacedQueue } from '../link/paced-queue.ts';
 import { readPresenceTopic } from '../presence-topic.ts';
 import type { PublishListenOptions, PublishServer } from '../transport.ts';
+import { Outbox } from './outbox.ts';
 import { type Bound, bind, heartbeat, keepAlive, publishKeepAlive } from './settings.ts';
 
 // What subscribers may send is a topic: a presence text is below 1100 bytes.
@@ -29,9 +29,7 @@ export async function listenPublish(options: PublishListenOptions): Promise<Publ
     ...keepAlive(options.keepAlive, publishKeepAlive),
   });
   const bound = await bind(socket, options);
-  const queue = new PacedQueue<string>(options.hwm, (topic, payload) => {
-    if (!socket.closed) socket.send(topic === noTopic ? payload : [topic, payload]).catch(() => undefined);
-  });
+  const queue = new Outbox(socket);
   const done = watch(bound, options);
   return {
     port: bound.port,
