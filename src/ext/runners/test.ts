@@ -21,20 +21,19 @@ const placeholders: Readonly<Record<string, string[]>> = {
   uk: ['wibble', 'wobble', 'wubble', 'flob'],
 };
 
+const echoArguments = (name: string, doc: string) =>
+  masterFn({
+    doc,
+    examples: [`salt-run test.${name} 1 2 key=value`],
+    params: { args: p.rest({ doc: 'anything' }), kwargs: p.kwargs({ doc: 'anything by name' }) },
+    run: ({ args, kwargs }) => newDict(Object.entries({ args, kwargs })),
+  });
+
 export default defineRunner({
   name: 'test',
   doc: 'Small functions to try the runner system with.',
   functions: {
-    arg: masterFn({
-      doc: 'The arguments as they arrived.',
-      examples: ['salt-run test.arg 1 2 key=value'],
-      params: { args: p.rest({ doc: 'anything' }), kwargs: p.kwargs({ doc: 'anything by name' }) },
-      run: ({ args, kwargs }) =>
-        newDict([
-          ['args', args],
-          ['kwargs', kwargs],
-        ]),
-    }),
+    arg: echoArguments('arg', 'The arguments as they arrived.'),
     sleep: masterFn({
       doc: 'Wait, reporting every second.',
       examples: ['salt-run test.sleep 3'],
@@ -56,16 +55,7 @@ export default defineRunner({
         return 'bar';
       },
     }),
-    raw_arg: masterFn({
-      doc: 'The same as test.arg; nothing is added to the arguments of runners here.',
-      examples: ['salt-run test.raw_arg 1 2 key=value'],
-      params: { args: p.rest({ doc: 'anything' }), kwargs: p.kwargs({ doc: 'anything by name' }) },
-      run: ({ args, kwargs }) =>
-        newDict([
-          ['args', args],
-          ['kwargs', kwargs],
-        ]),
-    }),
+    raw_arg: echoArguments('raw_arg', 'The same as test.arg; nothing is added to the arguments of runners here.'),
     metasyntactic: masterFn({
       doc: 'Words that stand for nothing in particular, as used in some place.',
       examples: ['salt-run test.metasyntactic locality=uk'],

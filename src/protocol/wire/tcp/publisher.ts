@@ -23,7 +23,7 @@ export async function listenPublish(options: PublishListenOptions): Promise<Publ
       options.onProblem?.({ kind: 'handler', peer: event.peer, detail: messageOf(thrown) });
     }
   });
-  const queue = new PacedQueue<Subscriber>(0, (subscriber, frame) => subscriber.send(frame));
+  const queue = new PacedQueue<Subscriber>((subscriber, frame) => subscriber.send(frame));
   const server = await listenStream(options, (socket, peer) => {
     const subscriber = new Subscriber(socket, peer, options, roster);
     roster.add(subscriber);

@@ -26,7 +26,7 @@ export async function listenPublish(options: PublishListenOptions): Promise<Publ
       options.onProblem?.({ kind: 'handler', peer: event.peer, detail: messageOf(thrown) });
     }
   });
-  const queue = new PacedQueue<Member>(0, ({ peer, connection }, frame) => {
+  const queue = new PacedQueue<Member>(({ peer, connection }, frame) => {
     connection.write(frame);
     if (connection.unsent <= MAX_UNSENT_BYTES) return;
     options.onProblem?.({ kind: 'slow', peer, detail: 'takes publishes too slowly' });
