@@ -1,0 +1,72 @@
+// Owner and group of what an archive brought.
+import { lchownSync } from 'node:fs';
+import type { PlainDict, StateContext, StateResult } from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { gidOf, uidOf } from '../../modules/file/ownership.ts';
+import { joinPath } from '../../modules/support/paths.ts';
+import { isDir, lookAtLink } from '../file/facts.ts';
+import { plain } from '../support/calls.ts';
+import { type Contents, listed } from './compare.ts';
+import type { Args, Work } from './understand.ts';
+
+interface Owned {
+  readonly missing: string[];
+  readonly failed: string[];
+}
+
+/** Owner and group of what was unpacked. */
+export async function enforceOwner(
+  work: Work,
+  contents: Contents,
+  changes: PlainDict,
+  ctx: StateContext,
+): Promise<Owned> {
+  const { args, name } = work;
+  const [missing, failed]: [string[], string[]] = [[], []];
+  if (!args.user && !args.group) return { missing, failed };
+  const only = args.enforce_ownership_on === null ? undefined : pyStr(args.enforce_ownership_on);
+  const dirs = only === undefined ? contents.top_level_dirs : isDir(only) ? [only] : [];
+  const files =
+    only === undefined ? [...contents.top_level_files, ...contents.top_level_links] : isDir(only) ? [] : [only];
+  const recurse = [...(args.user ? ['user'] : []), ...(args.group ? ['group'] : [])];
+  for (const dir of dirs) {
+    const path = joinPath(name, dir);
+    if (!isDir(path)) {
+      if (!ctx.test) missing.push(path);
+      continue;
+    }
+    const done = await ctx.state('file.directory', { name: path, user: args.user, group: args.group, recurse });
+    if (Object.keys(plain(done.changes)).length > 0) changes['updated ownership'] = true;
+    if (done.result === false) failed.push(path);
+  }
+  const [uid, gid] = [args.user ? uidOf(args.user) : '', args.group ? gidOf(args.group) : ''];
+  for (const file of files) {
+    const path = joinPath(name, file);
+    const stats = lookAtLink(path);
+    if (!stats) {
+      if (!ctx.test) missing.push(path);
+      if (!ctx.test) failed.push(path);
+      continue;
+    }
+    if ((uid === '' || uid === stats.uid) && (gid === '' || gid === stats.gid)) continue;
+    try {
+      if (!ctx.test) lchownSync(path, uid === '' ? stats.uid : uid, gid === '' ? stats.gid : gid);
+      changes['updated ownership'] = true;
+    } catch {
+      failed.push(file);
+    }
+  }
+  return { missing, failed };
+}
+
+export function addOwnerNotes(result: StateResult, owned: Owned, args: Args): void {
+  const lead = '\n\nWhile trying to enforce user/group ownership, ';
+  if (owned.missing.length > 0) {
+    if (!args.if_missing) result.result = false;
+    result.comment += listed(`${lead}the following paths were missing:`, owned.missing);
+  }
+  if (owned.failed.length > 0) {
+    result.result = false;
+    result.comment += listed(`${lead}Salt was unable to change ownership on the following paths:`, owned.failed);
+  }
+}
