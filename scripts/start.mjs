@@ -55,6 +55,11 @@ function daemon(name, args) {
   });
   child.on('exit', (code) => {
     if (stopping) return;
+    // In a playground minions are stopped on purpose, to see what the others and the master say.
+    if (ready && name !== 'master') {
+      say(`${name} has ended; to start it again: salt-minion -c ${args[args.indexOf('-c') + 1]} -d`);
+      return;
+    }
     console.error(`${name} ended unexpectedly (exit ${code}); its output:\n${readFileSync(log, 'utf8')}`);
     stop(1);
   });
@@ -82,11 +87,23 @@ function follow(name, file) {
   watch(file, read).unref();
 }
 
+/** A minion that somebody ended and started again by hand is no child of ours, but of this playground. */
+function endRestarted(id) {
+  try {
+    const pid = Number(readFileSync(join(home, id, 'minion.pid'), 'utf8'));
+    if (readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(join(home, id))) process.kill(pid, 'SIGTERM');
+  } catch {
+    // Not running.
+  }
+}
+
 let stopping = false;
+let ready = false;
 function stop(code) {
   if (stopping) return;
   stopping = true;
   for (const child of children) child.kill('SIGTERM');
+  for (const { id } of minions) endRestarted(id);
   const deadline = setTimeout(() => {
     for (const child of children) child.kill('SIGKILL');
   }, 5000);
@@ -156,6 +173,7 @@ command('salt', ['*', 'test.ping']);
 command('salt', ['-G', 'role:web', 'cmd.run', 'echo "hello from $(hostname)"']);
 command('salt', ['*', 'grains.item', 'os', 'role', 'kernelrelease']);
 console.log('');
+ready = true;
 say('ready. In another terminal:');
 console.log(`
     . .halite/env
