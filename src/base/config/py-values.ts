@@ -1,19 +1,5 @@
-// Python's view of values: type names for messages, and str() of scalars.
-import { isDict, PyFloat, type Value } from '../codec/value.ts';
-
-/** The name Python gives the type of a value. */
-export function pyTypeName(value: Value | undefined): string {
-  if (value === null || value === undefined) return 'NoneType';
-  if (typeof value === 'boolean') return 'bool';
-  if (typeof value === 'bigint') return 'int';
-  if (typeof value === 'number') return Number.isInteger(value) ? 'int' : 'float';
-  if (value instanceof PyFloat) return 'float';
-  if (typeof value === 'string') return 'str';
-  if (Array.isArray(value)) return 'list';
-  if (value instanceof Uint8Array) return 'bytes';
-  if (value instanceof Date) return 'datetime';
-  return isDict(value) ? 'dict' : 'object';
-}
+// Values of configuration as Python prints them in messages.
+import { PyFloat, type Value } from '../codec/value.ts';
 
 /** str() of a scalar; other values as JSON, which is good enough for messages. */
 export function pyText(value: Value): string {

@@ -1,11 +1,12 @@
 // Reads one configuration file into a dict of options.
 import { readFileSync, renameSync } from 'node:fs';
+import { pyTypeName } from '../codec/python/index.ts';
 import { dictEntries, isDict, newDict, type PlainDict, type Value } from '../codec/value.ts';
 import { loadYaml, YamlError } from '../codec/yaml/index.ts';
 import { HaliteError, messageOf } from '../errors/index.ts';
 import { exitCodes } from '../util/exit-codes.ts';
 import type { ConfigReport } from './problems.ts';
-import { pyText, pyTypeName } from './py-values.ts';
+import { pyText } from './py-values.ts';
 
 /**
  * Throws HaliteError `config.syntax` for what is not a YAML mapping, `config.missing` for what cannot be read. The

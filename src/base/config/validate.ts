@@ -1,4 +1,6 @@
 // Checks what the files set: types are converted or refused, unknown names are pointed out.
+
+import { pyTypeName } from '../codec/python/index.ts';
 import { dictHas, isDict, newDict, type PlainDict, type Value } from '../codec/value.ts';
 import { nearest } from '../util/nearest.ts';
 import { convertOption, typesOf } from './convert.ts';
@@ -6,7 +8,7 @@ import type { Origins } from './include.ts';
 import { moduleKeys } from './known-keys.ts';
 import type { OptionRow, OptionType } from './options/row.ts';
 import type { ConfigReport } from './problems.ts';
-import { pyText, pyTypeName } from './py-values.ts';
+import { pyText } from './py-values.ts';
 
 export interface Vocabulary {
   /** The options of the daemon whose configuration is read. */

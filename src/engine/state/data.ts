@@ -1,5 +1,5 @@
 // High data, low chunks and the few Python habits of dicts and lists that Salt's compiler depends on.
-import { pyRepr, pyStr, reprKey } from '../../base/codec/python/index.ts';
+import { pyRepr, pyStr, pyTypeName, reprKey } from '../../base/codec/python/index.ts';
 import {
   type Dict,
   dictEntries,
@@ -114,17 +114,7 @@ function copyValue(value: Value, memo: Map<object, Value>): Value {
 }
 
 /** type(value).__name__ for rendered data, whose dicts are of a class of Salt's. */
-export function typeName(value: Value): string {
-  if (value === null) return 'NoneType';
-  if (typeof value === 'string') return 'str';
-  if (typeof value === 'boolean') return 'bool';
-  if (typeof value === 'bigint') return 'int';
-  if (typeof value === 'number') return Number.isInteger(value) ? 'int' : 'float';
-  if (value instanceof PyFloat) return 'float';
-  if (Array.isArray(value)) return 'list';
-  if (value instanceof Uint8Array) return 'bytes';
-  return value instanceof Date ? 'datetime' : 'HashableOrderedDict';
-}
+export const typeName = (value: Value): string => (isDict(value) ? 'HashableOrderedDict' : pyTypeName(value));
 
 /** str(value) of rendered data: Python shows the class of dicts that keep order. */
 export function shown(value: Value): string {

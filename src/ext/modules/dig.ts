@@ -1,6 +1,6 @@
 // Execution module `dig`: questions to name servers by dig.
 import { defineModule, fn, type ModuleContext, p } from 'halite/sdk';
-import { parseIp } from './support/ip.ts';
+import { parseIp } from '../../base/util/ip.ts';
 import { lines, words } from './support/text.ts';
 import { askTool } from './support/tools.ts';
 import { which } from './support/which.ts';

@@ -15,9 +15,9 @@ import {
 } from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
 import { messageOf } from '../../base/errors/index.ts';
+import { inNetwork, parseIp, parseNetwork } from '../../base/util/ip.ts';
 import { dictDelete, dictSet } from './support/data.ts';
 import { readStore, writeStore } from './support/datastore.ts';
-import { inNetwork, parseIp, parseNetwork } from './support/ip.ts';
 import { cleanKwargs, isTruthy } from './support/values.ts';
 
 const cacheKey = 'mine_cache';

@@ -15,13 +15,13 @@ import {
   p,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
+import { pyStr, pyTypeName } from '../../base/codec/python/index.ts';
 import { loadYaml } from '../../base/codec/yaml/index.ts';
 import { DEFAULT_DELIMITER, mergeRecurse, pyEquals, traverse } from '../../base/util/index.ts';
 import { filterBy, valuesAt } from './support/data.ts';
 import { commandError, pythonError } from './support/errors.ts';
 import { isFile } from './support/read.ts';
-import { isTruthy, pyTypeName } from './support/values.ts';
+import { isTruthy } from './support/values.ts';
 
 const notSet = '<Constant.NOT_SET>';
 const optionalText = (value: Value | undefined): string | undefined =>

@@ -2,11 +2,11 @@
 import { createHash, getHashes, randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { defineModule, fn, newDict, type PlainDict, PyFloat, p, type Value } from 'halite/sdk';
-import { pyRepr } from '../../base/codec/python/index.ts';
+import { pyRepr, pyTypeName } from '../../base/codec/python/index.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import { commandError, invocationError, pythonError } from './support/errors.ts';
 import { builtinExceptions, saltExceptions } from './support/python-exceptions.ts';
-import { cleanKwargs, pyInt, pyTypeName } from './support/values.ts';
+import { cleanKwargs, pyInt } from './support/values.ts';
 import { installation, saltVersion } from './support/version.ts';
 import { versionsInformation, versionsReport } from './support/versions-report.ts';
 
@@ -26,7 +26,8 @@ const providerOf = (module: string): string =>
 
 const reprTuple = (items: readonly Value[]): string =>
   `(${items.map(pyRepr).join(', ')}${items.length === 1 ? ',' : ''})`;
-const typeText = (value: Value): string => `<class '${pyTypeName(value)}'>`;
+const typeText = (value: Value): string =>
+  `<class '${value instanceof Date ? 'datetime.datetime' : pyTypeName(value)}'>`;
 const allArguments = { args: p.rest(), kwargs: p.kwargs() };
 const seconds = (since: number): number => (performance.now() - since) / 1000;
 

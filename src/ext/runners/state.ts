@@ -93,9 +93,17 @@ const orchestrate = masterFn({
   },
 });
 
+interface SingleRun {
+  readonly test: Value;
+  readonly pillar: Value;
+  readonly kwargs: PlainDict;
+}
+
 /** Results of a single run by the master's id; a failed one is a failed job. */
-async function applied(ctx: MasterContext, fun: string, args: readonly Value[], kwargs: PlainDict): Promise<Value> {
-  const results = await onMaster(ctx, fun, args, kwargs);
+async function applied(ctx: MasterContext, fun: string, positional: readonly Value[], run: SingleRun): Promise<Value> {
+  requireDict(run.pillar);
+  const kwargs = Object.assign(newDict(Object.entries(run.kwargs)), given({ test: run.test, pillar: run.pillar }));
+  const results = await onMaster(ctx, fun, positional, kwargs);
   if (!allWell(results)) ctx.setRetcode(1);
   return newDict([[idOf(ctx), results]]);
 }
@@ -208,12 +216,7 @@ export default defineRunner({
       },
       outputter: 'highstate',
       run(args, ctx) {
-        requireDict(args.pillar);
-        const kwargs = Object.assign(
-          newDict(Object.entries(args.kwargs)),
-          given({ test: args.test, pillar: args.pillar }),
-        );
-        return applied(ctx, 'state.single', [args.fun, args.name], kwargs);
+        return applied(ctx, 'state.single', [args.fun, args.name], args);
       },
     }),
     orchestrate_high: masterFn({
@@ -228,12 +231,7 @@ export default defineRunner({
       },
       outputter: 'highstate',
       run(args, ctx) {
-        requireDict(args.pillar);
-        const kwargs = Object.assign(
-          newDict(Object.entries(args.kwargs)),
-          given({ test: args.test, pillar: args.pillar }),
-        );
-        return applied(ctx, 'state.high', [withFunctions(args.data)], kwargs);
+        return applied(ctx, 'state.high', [withFunctions(args.data)], args);
       },
     }),
     event,

@@ -1,5 +1,5 @@
 // Targets: parsing, matching, resolving and publishing. Pure: data is handed in.
-export { clearedNetwork, formatAddress, parseAddress, parseNetwork } from './ip.ts';
+export { targetNetwork } from './ip.ts';
 export { matches } from './match.ts';
 export { expandNodegroups } from './nodegroups.ts';
 export { isTargetKind, parseTarget } from './parse.ts';

@@ -3,8 +3,9 @@ import type { Dict } from '../../base/codec/value.ts';
 import { dictGet } from '../../base/codec/value.ts';
 import { subdictMatch } from '../../base/util/dict-path.ts';
 import { globMatcher } from '../../base/util/fnmatch.ts';
+import { formatIp, inNetwork, parseIp } from '../../base/util/ip.ts';
 import { pyRegex } from '../../base/util/pyregex.ts';
-import { contains, formatAddress, parseAddress, parseNetwork } from './ip.ts';
+import { targetNetwork } from './ip.ts';
 import type { DataKind, Expression, Subject, Target, Term, Verdict } from './types.ts';
 
 type Test = (subject: Subject) => Verdict;
@@ -88,18 +89,18 @@ function compileData(type: DataKind, expression: string, delimiter: string): Tes
 }
 
 function compileAddress(text: string): Test {
-  const address = parseAddress(text);
-  const network = address ? undefined : parseNetwork(text);
+  const address = parseIp(text);
+  const network = address ? undefined : targetNetwork(text);
   const name = (address ?? network)?.version === 6 ? 'ipv6' : 'ipv4';
-  const plain = address ? formatAddress(address) : '';
+  const plain = address ? formatIp(address) : '';
   return ({ grains }) => {
     if (grains === undefined) return 'unknown';
     const addresses = addressesOf(grains, name);
     if (!network) return verdict(addresses.includes(plain));
     return verdict(
       addresses.some((item) => {
-        const parsed = parseAddress(item);
-        return parsed !== undefined && contains(network, parsed);
+        const parsed = parseIp(item);
+        return parsed !== undefined && inNetwork(parsed, network);
       }),
     );
   };

@@ -1,23 +1,23 @@
 // Targets against verdicts of real Salt's matchers, and the rules of parsing, resolving and publishing.
+
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Tagged, untag } from '../../base/codec/python/tagged.ts';
 import { type Dict, newDict } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
+import { formatIp, parseIp } from '../../base/util/ip.ts';
 import {
   dataNeeded,
   expandNodegroups,
-  formatAddress,
   matches,
-  parseAddress,
-  parseNetwork,
   parseTarget,
   publishForm,
   resolve,
   type Subject,
   type Target,
   targetKinds,
+  targetNetwork,
 } from './index.ts';
 
 function load<T>(name: string): T {
@@ -84,10 +84,10 @@ describe('addresses', () => {
     for (const [text, address, network] of load<[string, string | null, [number, string, number] | null][]>(
       'addresses',
     )) {
-      const parsed = parseAddress(text);
-      expect([text, parsed ? formatAddress(parsed) : null]).toEqual([text, address]);
-      const net = parseNetwork(text);
-      expect([text, net ? [net.version, String(net.first), net.prefix] : null]).toEqual([text, network]);
+      const parsed = parseIp(text);
+      expect([text, parsed ? formatIp(parsed) : null]).toEqual([text, address]);
+      const net = targetNetwork(text);
+      expect([text, net ? [net.version, String(net.base), net.prefix] : null]).toEqual([text, network]);
     }
   });
 });

@@ -1,7 +1,8 @@
 // Single terms: what each kind of target accepts, checked once when it is parsed.
 import { messageOf } from '../../base/errors/index.ts';
+import { parseIp } from '../../base/util/ip.ts';
 import { pyRegex } from '../../base/util/pyregex.ts';
-import { clearedNetwork, parseAddress, parseNetwork } from './ip.ts';
+import { clearedNetwork, targetNetwork } from './ip.ts';
 import { syntaxError } from './syntax-error.ts';
 import type { DataKind, Term } from './types.ts';
 
@@ -68,7 +69,7 @@ export function dataTerm(type: DataKind, expression: string, delimiter: string, 
 }
 
 export function ipTerm(network: string, place: Place): Term {
-  if (parseAddress(network) || parseNetwork(network)) return { type: 'ipcidr', network };
+  if (parseIp(network) || targetNetwork(network)) return { type: 'ipcidr', network };
   const meant = network.includes('/') ? clearedNetwork(network) : undefined;
   const hint = meant && meant !== network ? `The address part must be the network itself: ${meant}.` : undefined;
   return refuse(`"${network}" is neither an IP address nor a network`, place, hint);

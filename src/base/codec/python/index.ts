@@ -1,3 +1,4 @@
 // Values as Python prints them.
 export { type PprintOptions, pprintValue } from './pprint.ts';
 export { pyRepr, pyStr, reprFloat, reprKey } from './repr.ts';
+export { pyTypeName } from './type-name.ts';

@@ -48,137 +48,60 @@ export type Name = keyof typeof all;
 /** What any of the functions hands over: those of the shared parameters it has. */
 export type RunArgs = Partial<ArgsOf<typeof all>> & { readonly cmd: ArgsOf<typeof all>['cmd'] };
 
-/** A set of the shared parameters, in the order given (which is the order of positions). */
-export function pick<K extends Name>(...names: K[]): Pick<typeof all, K> {
-  return Object.fromEntries(names.map((name) => [name, all[name]])) as Pick<typeof all, K>;
+type Words<S extends string> = S extends `${infer Word} ${infer Rest}` ? Word | Words<Rest> : S;
+
+/** The shared parameters of these names, in the order given (which is the order of positions). */
+export function pick<const S extends string>(...lines: S[]): Pick<typeof all, Words<S> & Name> {
+  const names = lines.join(' ').split(' ') as Name[];
+  return Object.fromEntries(names.map((name) => [name, all[name]])) as Pick<typeof all, Words<S> & Name>;
 }
 
+const command = 'cmd cwd stdin runas group shell python_shell env clean_env template';
+const output = 'output_encoding output_loglevel log_callback';
+const rest = 'success_retcodes success_stdout success_stderr kwargs';
+
 export const runParams = pick(
-  ...([
-    'cmd',
-    'cwd',
-    'stdin',
-    'runas',
-    'group',
-    'shell',
-    'python_shell',
-    'env',
-    'clean_env',
-    'template',
-    'rstrip',
-  ] as const),
-  ...(['umask', 'output_encoding', 'output_loglevel', 'log_callback', 'hide_output', 'timeout'] as const),
-  ...(['reset_system_locale', 'ignore_retcode', 'saltenv', 'use_vt', 'redirect_stderr', 'bg', 'password'] as const),
-  ...([
-    'encoded_cmd',
-    'raise_err',
-    'prepend_path',
-    'success_retcodes',
-    'success_stdout',
-    'success_stderr',
-    'kwargs',
-  ] as const),
+  command,
+  'rstrip umask',
+  output,
+  'hide_output timeout reset_system_locale ignore_retcode saltenv use_vt redirect_stderr bg password encoded_cmd raise_err prepend_path',
+  rest,
 );
 export const runAllParams = {
   ...pick(
-    ...([
-      'cmd',
-      'cwd',
-      'stdin',
-      'runas',
-      'group',
-      'shell',
-      'python_shell',
-      'env',
-      'clean_env',
-      'template',
-      'rstrip',
-    ] as const),
-    ...(['umask', 'output_encoding', 'output_loglevel', 'log_callback', 'hide_output', 'timeout'] as const),
-    ...([
-      'reset_system_locale',
-      'ignore_retcode',
-      'saltenv',
-      'use_vt',
-      'redirect_stderr',
-      'password',
-      'encoded_cmd',
-    ] as const),
-    ...(['prepend_path', 'success_retcodes', 'success_stdout', 'success_stderr', 'kwargs'] as const),
+    command,
+    'rstrip umask',
+    output,
+    'hide_output timeout reset_system_locale ignore_retcode saltenv use_vt redirect_stderr password encoded_cmd prepend_path',
+    rest,
   ),
   redirect_stderr: p.bool({ default: false, doc: 'put error output among the other output' }),
 };
 export const streamParams = pick(
-  ...([
-    'cmd',
-    'cwd',
-    'stdin',
-    'runas',
-    'group',
-    'shell',
-    'python_shell',
-    'env',
-    'clean_env',
-    'template',
-    'rstrip',
-  ] as const),
-  ...(['umask', 'output_encoding', 'output_loglevel', 'log_callback', 'hide_output', 'timeout'] as const),
-  ...(['reset_system_locale', 'ignore_retcode', 'saltenv', 'use_vt', 'password', 'prepend_path'] as const),
-  ...(['success_retcodes', 'success_stdout', 'success_stderr', 'kwargs'] as const),
+  command,
+  'rstrip umask',
+  output,
+  'hide_output timeout reset_system_locale ignore_retcode saltenv use_vt password prepend_path',
+  rest,
 );
 export const retcodeParams = pick(
-  ...([
-    'cmd',
-    'cwd',
-    'stdin',
-    'runas',
-    'group',
-    'shell',
-    'python_shell',
-    'env',
-    'clean_env',
-    'template',
-    'umask',
-  ] as const),
-  ...([
-    'output_encoding',
-    'output_loglevel',
-    'log_callback',
-    'timeout',
-    'reset_system_locale',
-    'ignore_retcode',
-  ] as const),
-  ...(['saltenv', 'use_vt', 'password', 'success_retcodes', 'success_stdout', 'success_stderr', 'kwargs'] as const),
+  command,
+  'umask',
+  output,
+  'timeout reset_system_locale ignore_retcode saltenv use_vt password',
+  rest,
 );
 export const shellParams = pick(
-  ...(['cmd', 'cwd', 'stdin', 'runas', 'group', 'shell', 'env', 'clean_env', 'template', 'rstrip', 'umask'] as const),
-  ...(['output_encoding', 'output_loglevel', 'log_callback', 'hide_output', 'timeout', 'reset_system_locale'] as const),
-  ...(['ignore_retcode', 'saltenv', 'use_vt', 'bg', 'password', 'prepend_path'] as const),
-  ...(['success_retcodes', 'success_stdout', 'success_stderr', 'kwargs'] as const),
+  'cmd cwd stdin runas group shell env clean_env template rstrip umask',
+  output,
+  'hide_output timeout reset_system_locale ignore_retcode saltenv use_vt bg password prepend_path',
+  rest,
 );
 export const backgroundParams = pick(
-  ...([
-    'cmd',
-    'cwd',
-    'runas',
-    'group',
-    'shell',
-    'python_shell',
-    'env',
-    'clean_env',
-    'template',
-    'umask',
-    'timeout',
-  ] as const),
-  ...([
-    'output_encoding',
-    'output_loglevel',
-    'log_callback',
-    'reset_system_locale',
-    'ignore_retcode',
-    'saltenv',
-  ] as const),
-  ...(['password', 'prepend_path', 'success_retcodes', 'success_stdout', 'success_stderr', 'kwargs'] as const),
+  'cmd cwd runas group shell python_shell env clean_env template umask timeout',
+  output,
+  'reset_system_locale ignore_retcode saltenv password prepend_path',
+  rest,
 );
 const scriptStart = {
   source: p.string({ doc: 'the script: a path on the minion, or an address such as salt://scripts/runme.sh' }),
@@ -187,36 +110,19 @@ const scriptStart = {
 export const scriptParams = {
   ...scriptStart,
   ...pick(
-    ...([
-      'cwd',
-      'stdin',
-      'runas',
-      'group',
-      'shell',
-      'python_shell',
-      'env',
-      'template',
-      'umask',
-      'output_encoding',
-    ] as const),
-    ...([
-      'output_loglevel',
-      'log_callback',
-      'hide_output',
-      'timeout',
-      'reset_system_locale',
-      'saltenv',
-      'use_vt',
-    ] as const),
-    ...(['bg', 'password', 'success_retcodes', 'success_stdout', 'success_stderr', 'kwargs'] as const),
+    'cwd stdin runas group shell python_shell env template umask',
+    output,
+    'hide_output timeout reset_system_locale saltenv use_vt bg password',
+    rest,
   ),
 };
 export const scriptRetcodeParams = {
   ...scriptStart,
   ...pick(
-    ...(['cwd', 'stdin', 'runas', 'group', 'shell', 'python_shell', 'env', 'template', 'umask', 'timeout'] as const),
-    ...(['reset_system_locale', 'saltenv', 'output_encoding', 'output_loglevel', 'log_callback', 'use_vt'] as const),
-    ...(['password', 'success_retcodes', 'success_stdout', 'success_stderr', 'kwargs'] as const),
+    'cwd stdin runas group shell python_shell env template umask timeout reset_system_locale saltenv',
+    output,
+    'use_vt password',
+    rest,
   ),
   template: p.any({ default: 'jinja', doc: 'engine that renders the script first; None for none' }),
 };
@@ -229,22 +135,10 @@ export const codeParams = {
 };
 export const chrootParams = {
   root: p.path({ doc: 'folder that becomes /' }),
-  ...pick(...(['cmd', 'cwd', 'stdin', 'runas', 'group', 'shell'] as const)),
+  ...pick('cmd cwd stdin runas group shell'),
   python_shell: p.any({ default: true }),
   binds: p.list({ default: null, doc: 'folders to make visible inside' }),
-  ...pick(...(['env', 'clean_env', 'template', 'rstrip', 'umask', 'output_encoding'] as const)),
+  ...pick('env clean_env template rstrip umask output_encoding'),
   output_loglevel: p.string({ default: 'quiet' }),
-  ...pick(
-    ...([
-      'log_callback',
-      'hide_output',
-      'timeout',
-      'reset_system_locale',
-      'ignore_retcode',
-      'saltenv',
-      'use_vt',
-      'bg',
-    ] as const),
-    ...(['success_retcodes', 'success_stdout', 'success_stderr', 'kwargs'] as const),
-  ),
+  ...pick('log_callback hide_output timeout reset_system_locale ignore_retcode saltenv use_vt bg', rest),
 };

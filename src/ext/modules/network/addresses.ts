@@ -2,9 +2,10 @@
 import { fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
 import { pyRepr, pyStr } from '../../../base/codec/python/index.ts';
 import { matchesGlob } from '../../../base/util/index.ts';
+import * as ip from '../../../base/util/ip.ts';
+import { ipKinds } from '../../../base/util/ip-kinds.ts';
 import { pythonError } from '../support/errors.ts';
 import { addressesOf, entriesOf, type Interfaces, interfacesValue, readInterfaces } from '../support/interfaces.ts';
-import * as ip from '../support/ip.ts';
 import { textList } from '../support/values.ts';
 
 type Family = 'inet' | 'inet6';
@@ -43,8 +44,8 @@ interface AddressArgs {
 async function addresses(args: AddressArgs, family: Family, ctx: ModuleContext): Promise<string[]> {
   const found = addressesOf(await chosen(args.interface, ctx), family, args.include_loopback);
   if (args.cidr) return found.filter((text) => anyInside(args.cidr as string, [text]));
-  if (args.type === 'public') return found.filter((text) => !ip.isPrivate(requireIp(text)));
-  return args.type === 'private' ? found.filter((text) => ip.isPrivate(requireIp(text))) : found;
+  if (args.type === 'public') return found.filter((text) => !ipKinds.private(requireIp(text)));
+  return args.type === 'private' ? found.filter((text) => ipKinds.private(requireIp(text))) : found;
 }
 
 /** Networks of addresses, distinct and sorted. */
@@ -55,7 +56,7 @@ function networksOf(interfaces: Interfaces, family: Family, includeLoopback: boo
       const network = ip.parseNetwork(
         `${pyStr(entry['address'] ?? '')}/${pyStr(entry[family === 'inet' ? 'netmask' : 'prefixlen'] ?? '')}`,
       );
-      const loops = network && ip.isLoopback({ version: network.version, value: network.base });
+      const loops = network && ipKinds.loopback({ version: network.version, value: network.base });
       if (network && (includeLoopback || !loops)) found.set(ip.formatNetwork(network), network);
     }
   }
@@ -225,14 +226,14 @@ export const addressFunctions = {
     examples: ["salt '*' network.is_private 10.0.0.3"],
     params: { ip_addr: ipAddr },
     inline: true,
-    run: (args) => ip.isPrivate(requireIp(args.ip_addr)),
+    run: (args) => ipKinds.private(requireIp(args.ip_addr)),
   }),
   is_loopback: fn({
     doc: 'Whether an address is this machine itself.',
     examples: ["salt '*' network.is_loopback 127.0.0.1"],
     params: { ip_addr: ipAddr },
     inline: true,
-    run: (args) => ip.isLoopback(requireIp(args.ip_addr)),
+    run: (args) => ipKinds.loopback(requireIp(args.ip_addr)),
   }),
   reverse_ip: fn({
     doc: 'The name under which the domain name system holds an address.',

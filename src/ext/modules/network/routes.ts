@@ -1,7 +1,7 @@
 // Routes of the kernel, in the shape of `network.routes`.
 import { type ModuleContext, newDict, type PlainDict } from 'halite/sdk';
+import { formatIp, netmaskText, parseNetwork } from '../../../base/util/ip.ts';
 import { commandError } from '../support/errors.ts';
-import { formatIp, netmaskText, parseNetwork } from '../support/ip.ts';
 import { readText } from '../support/read.ts';
 import { lines, words } from '../support/text.ts';
 import { askTool } from '../support/tools.ts';

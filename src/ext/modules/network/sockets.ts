@@ -1,13 +1,13 @@
 // Sockets, connections and tests of reachability.
 import dgram from 'node:dgram';
 import { lookup } from 'node:dns/promises';
-import net from 'node:net';
 import { dictOf, type ModuleContext, newDict, type PlainDict, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { asNumber } from '../../../base/codec/value.ts';
+import { formatIp, parseIp } from '../../../base/util/ip.ts';
 import { addressFromHex } from '../status/proc.ts';
+import { canConnect } from '../support/can-connect.ts';
 import { invocationError } from '../support/errors.ts';
-import { formatIp, parseIp } from '../support/ip.ts';
 import { readText } from '../support/read.ts';
 import { lines, words } from '../support/text.ts';
 import { askTool } from '../support/tools.ts';
@@ -95,19 +95,6 @@ export function activeTcp(): Value {
   return dictOf(found.map((entry, index) => [index, entry] as const));
 }
 
-function tryTcp(host: string, port: number, milliseconds: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = net.connect({ host, port });
-    const done = (answer: boolean): void => {
-      socket.destroy();
-      resolve(answer);
-    };
-    socket.setTimeout(milliseconds, () => done(false));
-    socket.once('connect', () => done(true));
-    socket.once('error', () => done(false));
-  });
-}
-
 function tryUdp(host: string, port: number, milliseconds: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = dgram.createSocket(host.includes(':') ? 'udp6' : 'udp4');
@@ -147,7 +134,7 @@ export async function connect(host: string, port: Value, kwargs: PlainDict): Pro
   const number = Number(pyStr(port));
   const reached = await (proto === 'udp'
     ? tryUdp(address, number, milliseconds)
-    : tryTcp(address, number, milliseconds));
+    : canConnect(address, number, milliseconds));
   return answer(
     reached,
     `${reached ? 'Successfully connected' : 'Unable to connect'} to ${host} (${address}) on ${about}`,

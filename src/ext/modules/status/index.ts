@@ -1,7 +1,6 @@
 // Execution module `status`: load, memory, disks, network and processes of the machine.
 import { lookup } from 'node:dns/promises';
 import { statfsSync } from 'node:fs';
-import net from 'node:net';
 import os from 'node:os';
 import {
   defineModule,
@@ -20,7 +19,8 @@ import { pyStr } from '../../../base/codec/python/index.ts';
 import { asNumber } from '../../../base/codec/value.ts';
 import { messageOf } from '../../../base/errors/index.ts';
 import { matchesGlob, pyRegexSearch } from '../../../base/util/index.ts';
-import { formatIp, parseIp } from '../support/ip.ts';
+import { formatIp, parseIp } from '../../../base/util/ip.ts';
+import { canConnect } from '../support/can-connect.ts';
 import { readText } from '../support/read.ts';
 import { strftime } from '../support/strftime.ts';
 import { lines, pyFloat, words } from '../support/text.ts';
@@ -132,19 +132,6 @@ async function masterConnected(master: string, ctx: ModuleContext): Promise<bool
   };
   const connected = new Set(remotesOfPort(port).map(normal));
   return addresses.some((address) => connected.has(normal(address)));
-}
-
-function canConnect(host: string, port: number, milliseconds: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = net.connect({ host, port });
-    const done = (answer: boolean): void => {
-      socket.destroy();
-      resolve(answer);
-    };
-    socket.setTimeout(milliseconds, () => done(false));
-    socket.once('connect', () => done(true));
-    socket.once('error', () => done(false));
-  });
 }
 
 /** What `status.<function>.custom` options ask for, taken from those functions. */

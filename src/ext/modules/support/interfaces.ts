@@ -1,7 +1,8 @@
 // Network interfaces in the shape of `network.interfaces`: parsed from `ip`, or from what Node knows.
 import { networkInterfaces } from 'node:os';
 import { type Dict, dictOf, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { compareIp, formatIp, type IpAddress, isLoopback, netmaskText, parseIp } from './ip.ts';
+import { compareIp, formatIp, type IpAddress, netmaskText, parseIp } from '../../../base/util/ip.ts';
+import { ipKinds } from '../../../base/util/ip-kinds.ts';
 import { listDir, readTrimmed } from './read.ts';
 import { lines, words } from './text.ts';
 import { which } from './which.ts';
@@ -116,7 +117,7 @@ export function addressesOf(interfaces: Interfaces, family: 'inet' | 'inet6', in
   for (const data of interfaces.values()) {
     for (const entry of entriesOf(data, family)) {
       const address = parseIp(String(entry['address']));
-      if (address && (includeLoopback || !isLoopback(address))) found.set(formatIp(address), address);
+      if (address && (includeLoopback || !ipKinds.loopback(address))) found.set(formatIp(address), address);
     }
   }
   return [...found].sort((a, b) => compareIp(a[1], b[1])).map(([text]) => text);

@@ -3,11 +3,12 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { newDict, PyFloat } from 'halite/sdk';
 import { describe, expect, it } from 'vitest';
+import { pyTypeName } from '../../../base/codec/python/index.ts';
+import * as ip from '../../../base/util/ip.ts';
 import { parseGroup, parsePasswd } from './accounts.ts';
 import { cryptPassword } from './crypt.ts';
 import { filterBy, updateInPlace } from './data.ts';
 import { addressesOf, addressMap, parseIpAddr } from './interfaces.ts';
-import * as ip from './ip.ts';
 import { PyRandom } from './mersenne.ts';
 import { normalizeMode, parseMode } from './modes.ts';
 import { nestedText } from './nested-text.ts';
@@ -17,7 +18,7 @@ import { shellQuote, shellSplit } from './shlex.ts';
 import { strftime } from './strftime.ts';
 import { lines, partition, splitTimes, words } from './text.ts';
 import { keepLines, unifiedDiff } from './unified-diff.ts';
-import { cleanKwargs, isTrue, isTruthy, pyInt, pyTypeName } from './values.ts';
+import { cleanKwargs, isTrue, isTruthy, pyInt } from './values.ts';
 import { which } from './which.ts';
 
 const fixture = (name: string): string =>

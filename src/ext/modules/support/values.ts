@@ -1,6 +1,6 @@
 // Python's idea of numbers, truth and types, for functions that take whatever an operator typed.
 import { type Dict, dictEntries, isDict, newDict, type PlainDict, PyFloat, type Value } from 'halite/sdk';
-import { pyRepr } from '../../../base/codec/python/index.ts';
+import { pyRepr, pyTypeName } from '../../../base/codec/python/index.ts';
 import { asNumber, dictSize } from '../../../base/codec/value.ts';
 import { pythonError } from './errors.ts';
 
@@ -25,19 +25,6 @@ export function isTruthy(value: Value | undefined): boolean {
   if (value instanceof Uint8Array) return value.length > 0;
   if (value instanceof PyFloat) return value.value !== 0;
   return isDict(value) ? dictSize(value) > 0 : true;
-}
-
-/** `int`, `str`, … as in type(value).__name__. */
-export function pyTypeName(value: Value): string {
-  if (value === null) return 'NoneType';
-  if (typeof value === 'string') return 'str';
-  if (typeof value === 'boolean') return 'bool';
-  if (typeof value === 'bigint') return 'int';
-  if (typeof value === 'number') return Number.isInteger(value) ? 'int' : 'float';
-  if (value instanceof PyFloat) return 'float';
-  if (Array.isArray(value)) return 'list';
-  if (value instanceof Uint8Array) return 'bytes';
-  return value instanceof Date ? 'datetime.datetime' : 'dict';
 }
 
 /** Keyword arguments without those the minion adds (`__pub_jid`, …). */

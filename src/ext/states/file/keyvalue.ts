@@ -11,10 +11,9 @@ import {
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
+import { pyStr, pyTypeName } from '../../../base/codec/python/index.ts';
 import { expandUser } from '../../modules/support/paths.ts';
 import { partition } from '../../modules/support/text.ts';
-import { pyTypeName } from '../../modules/support/values.ts';
 import * as common from './params.ts';
 
 const params = {

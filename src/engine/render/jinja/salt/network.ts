@@ -1,5 +1,18 @@
 // Salt's filters on IP addresses, networks and MAC addresses.
 import { randomInt } from 'node:crypto';
+import {
+  formatInterface,
+  formatIp,
+  hostsOf,
+  type IpAddress,
+  type IpInterface,
+  inNetwork,
+  networkOf,
+  networkSize,
+  parseInterface,
+  parseIp,
+} from '../../../../base/util/ip.ts';
+import { ipKinds } from '../../../../base/util/ip-kinds.ts';
 import { memoryError, type PyError, valueError } from '../errors.ts';
 import { define, type FunctionTable, tableOf } from '../runtime/define.ts';
 import { PyDict } from '../runtime/dict.ts';
@@ -11,26 +24,13 @@ import { PyIterator, PyTuple } from '../runtime/sequence.ts';
 import { codePoints } from '../runtime/text.ts';
 import { noAttribute, Undefined } from '../runtime/undefined.ts';
 import { classText, type PyValue } from '../runtime/value.ts';
-import {
-  type Address,
-  addressText,
-  hostsOf,
-  type Interface,
-  interfaceText,
-  isIn,
-  networkOf,
-  networkSize,
-  parseAddress,
-  parseInterface,
-  properties,
-} from './ipaddress.ts';
 
 type Version = 4 | 6;
-type Check = (address: Address) => boolean;
+type Check = (address: IpAddress) => boolean;
 
-const linkLocal: Check = properties['linkLocal']!;
-const isPublic: Check = (address) => !properties['private']!(address);
-const siteLocal: Check = (address) => address.version === 6 && properties['siteLocal']!(address);
+const linkLocal: Check = ipKinds.linkLocal;
+const isPublic: Check = (address) => !ipKinds.private(address);
+const siteLocal: Check = (address) => address.version === 6 && ipKinds.siteLocal(address);
 
 /** Options in the order Salt tries them. */
 const options: ReadonlyMap<string, Check> = new Map([
@@ -39,20 +39,20 @@ const options: ReadonlyMap<string, Check> = new Map([
   ['linklocal', linkLocal],
   ['ll', linkLocal],
   ['link_local', linkLocal],
-  ['loopback', properties['loopback']!],
-  ['lo', properties['loopback']!],
-  ['multicast', properties['multicast']!],
-  ['private', properties['private']!],
+  ['loopback', ipKinds.loopback],
+  ['lo', ipKinds.loopback],
+  ['multicast', ipKinds.multicast],
+  ['private', ipKinds.private],
   ['public', isPublic],
-  ['reserved', properties['reserved']!],
+  ['reserved', ipKinds.reserved],
   ['site-local', siteLocal],
   ['sl', siteLocal],
   ['site_local', siteLocal],
-  ['unspecified', properties['unspecified']!],
+  ['unspecified', ipKinds.unspecified],
 ]);
 
 interface Found {
-  readonly address: Address;
+  readonly address: IpAddress;
   readonly text: string;
 }
 
@@ -63,15 +63,15 @@ function read(value: PyValue): Found | undefined {
   if (int !== undefined) {
     const big = BigInt(int);
     if (big < 0n || big >= 1n << 128n) return undefined;
-    const address: Address = { version: big < 1n << 32n ? 4 : 6, value: big, scope: undefined };
-    return { address, text: addressText(address) };
+    const address: IpAddress = { version: big < 1n << 32n ? 4 : 6, value: big };
+    return { address, text: formatIp(address) };
   }
   const text = textOf(value);
   if (text === undefined) return undefined;
-  const address = parseAddress(text);
-  if (address !== undefined) return { address, text: addressText(address) };
+  const address = parseIp(text);
+  if (address !== undefined) return { address, text: formatIp(address) };
   const face = parseInterface(text);
-  return face === undefined ? undefined : { address: face.address, text: interfaceText(face) };
+  return face === undefined ? undefined : { address: face.address, text: formatInterface(face) };
 }
 
 function passing(value: PyValue, version: Version, wanted: PyValue): string | null {
@@ -118,7 +118,7 @@ function overInterfaces(
   value: PyValue,
   wanted: PyValue,
   version: PyValue,
-  apply: (face: Interface) => PyValue,
+  apply: (face: IpInterface) => PyValue,
 ): PyValue {
   const texts = chosen(value, wanted, version);
   if (texts === undefined) return null;
@@ -126,7 +126,7 @@ function overInterfaces(
   return isList(value) ? results : results[0]!;
 }
 
-function hosts(face: Interface): PyValue {
+function hosts(face: IpInterface): PyValue {
   const list = hostsOf(networkOf(face), 1 << 17);
   if (list === undefined) throw memoryError();
   return list;
@@ -134,9 +134,9 @@ function hosts(face: Interface): PyValue {
 
 function bracketed(value: PyValue): string {
   const text = str(value).replace(/^\[+/, '').replace(/\]+$/, '');
-  const address = parseAddress(text);
+  const address = parseIp(text);
   if (address === undefined) throw notAnAddress(text);
-  return address.version === 6 ? `[${addressText(address)}]` : addressText(address);
+  return address.version === 6 ? `[${formatIp(address)}]` : formatIp(address);
 }
 
 const notAnAddress = (value: PyValue): PyError =>
@@ -154,15 +154,15 @@ function byNetworks(values: PyValue, networks: PyValue): PyValue {
     const face = parseInterface(str(item));
     if (face === undefined) throw valueError(`${repr(item)} does not appear to be an IPv4 or IPv6 network`);
     const network = networkOf(face);
-    if (network.base !== face.address.value) throw valueError(`${interfaceText(face)} has host bits set`);
+    if (network.base !== face.address.value) throw valueError(`${formatInterface(face)} has host bits set`);
     return network;
   });
   const keep = (list: PyValue): PyValue[] => {
     const out: PyValue[] = [];
     for (const item of each(list)) {
-      const found = isText(item) ? parseAddress(str(item)) : read(item)?.address;
+      const found = isText(item) ? parseIp(str(item)) : read(item)?.address;
       if (found === undefined) throw notAnAddress(item);
-      for (const range of ranges) if (isIn(found, range)) out.push(item);
+      for (const range of ranges) if (inNetwork(found, range)) out.push(item);
     }
     return out;
   };
@@ -204,7 +204,7 @@ export const networkFilters: FunctionTable = tableOf({
   ipv6: define('ipv6', 'value, options=None', (_rt, value, wanted) => filtered(value!, 6, wanted!)),
   ipaddr: define('ipaddr', 'value, options=None', (_rt, value, wanted) => ipaddr(value!, wanted!)),
   ip_host: define('ip_host', 'value, options=None, version=None', (_rt, value, wanted, version) =>
-    overInterfaces(value!, wanted!, version!, interfaceText),
+    overInterfaces(value!, wanted!, version!, formatInterface),
   ),
   network_hosts: define('network_hosts', 'value, options=None, version=None', (_rt, value, wanted, version) =>
     overInterfaces(value!, wanted!, version!, hosts),
