@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pyStr } from '../base/codec/python/index.ts';
 import { type Dict, dictGet, isDict } from '../base/codec/value.ts';
 import { matchesGlob } from '../base/util/fnmatch.ts';
-import { pyRegexFull } from '../base/util/pyregex.ts';
+import { matchesWhole } from '../base/util/pyregex.ts';
 import type { Master } from './core.ts';
 
 interface PatternOptions {
@@ -24,14 +24,6 @@ export function listed(file: string, id: string, permissive: boolean): boolean {
     if (matchesGlob(id, line) || matchesWhole(id, line)) return true;
   }
   return false;
-}
-
-function matchesWhole(id: string, expression: string): boolean {
-  try {
-    return pyRegexFull(expression).test(id);
-  } catch {
-    return false;
-  }
 }
 
 export function autoReject(opts: PatternOptions, id: string): boolean {

@@ -1,10 +1,11 @@
 // Clear commands on the request port: the stable interface remote API hosts and Salt's own tools use.
+import { readValue } from '../base/codec/json/index.ts';
 import { isDict, newDict, type PlainDict, type Value } from '../base/codec/value.ts';
 import { HaliteError, messageOf } from '../base/errors/index.ts';
 import type { Master } from './core.ts';
 import { authenticateCaller, authorizeMaster, authorizePublish } from './door.ts';
 import type { MasterFunctions } from './functions.ts';
-import { noMatchText, publishJob } from './publish.ts';
+import { noMatchText, type PublishRequest, publishJob } from './publish.ts';
 
 type ClearHandler = (load: PlainDict) => Promise<Value>;
 
@@ -53,24 +54,23 @@ async function publish(master: Master, load: PlainDict): Promise<Value> {
     eauth: kwargs['eauth'] ?? null,
   });
   const fun = load['fun'];
-  const functions = Array.isArray(fun) ? fun.map(String) : [String(fun ?? '')];
-  const tgtType = String(load['tgt_type'] ?? 'glob');
-  authorizePublish(master, caller, load['tgt'], tgtType, functions);
   const extra = newDict();
   for (const name of passedOn) if (kwargs[name] !== undefined && kwargs[name] !== null) extra[name] = kwargs[name];
+  const request: PublishRequest = {
+    tgt: load['tgt'] as string | string[],
+    tgt_type: String(load['tgt_type'] ?? 'glob'),
+    fun: Array.isArray(fun) ? fun.map(String) : String(fun ?? ''),
+    arg: Array.isArray(load['arg']) ? load['arg'] : [],
+    ret: typeof load['ret'] === 'string' ? load['ret'] : '',
+    ...(typeof load['jid'] === 'string' && load['jid'] ? { jid: load['jid'] } : {}),
+    user: caller.user,
+    ...(typeof kwargs['delimiter'] === 'string' ? { delimiter: kwargs['delimiter'] } : {}),
+    extra,
+    unwatched: true,
+  };
+  authorizePublish(master, caller, request);
   try {
-    const job = await publishJob(master, {
-      tgt: load['tgt'] as string | string[],
-      tgt_type: tgtType,
-      fun: Array.isArray(fun) ? functions : (functions[0] ?? ''),
-      arg: Array.isArray(load['arg']) ? load['arg'] : [],
-      ret: typeof load['ret'] === 'string' ? load['ret'] : '',
-      ...(typeof load['jid'] === 'string' && load['jid'] ? { jid: load['jid'] } : {}),
-      user: caller.user,
-      ...(typeof kwargs['delimiter'] === 'string' ? { delimiter: kwargs['delimiter'] } : {}),
-      extra,
-      unwatched: true,
-    });
+    const job = await publishJob(master, request);
     return { enc: 'clear', load: { jid: job.jid, minions: [...job.minions], missing: [...job.missing] } };
   } catch (error) {
     if (!(error instanceof HaliteError) || error.code !== 'target.empty') throw error;
@@ -105,6 +105,13 @@ async function wheel(master: Master, functions: MasterFunctions, load: PlainDict
   const tag = `salt/wheel/${run.jid}`;
   return {
     tag,
-    data: { fun: `wheel.${fun}`, jid: run.jid, tag, user: caller.user, return: result.ret, success: result.success },
+    data: {
+      fun: `wheel.${fun}`,
+      jid: run.jid,
+      tag,
+      user: caller.user,
+      return: readValue(result.ret),
+      success: result.success,
+    },
   };
 }

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { PlainDict, Value } from '../base/codec/value.ts';
 import type { Master } from './core.ts';
 import { authenticateCaller, authorizeMaster, authorizePublish } from './door.ts';
 import { UserKeys } from './user-keys.ts';
@@ -15,9 +16,19 @@ beforeEach(() => {
     cachedir: dir,
     user: userInfo().username,
     sudo_acl: false,
-    publisher_acl: { deploy: ['test.*', { 'web*': ['cmd.run'] }], 'ops.*': ['.*'] },
+    publisher_acl: {
+      deploy: [
+        'test.*',
+        { 'web*': ['cmd.run', { 'pkg.install': [{ args: ['nginx.*'], kwargs: { refresh: null } }] }] },
+      ],
+      'ops-.*': ['.*'],
+      'daemo?': ['test.ping'],
+    },
+    publisher_acl_blacklist: { users: ['sudo_mallory'], modules: ['cmd.script', 'key.*'] },
   };
-  master = { opts, userKeys: new UserKeys(opts) } as unknown as Master;
+  const keys = { ids: () => ['web1', 'web2', 'db1'] };
+  const fleet = { data: (id: string) => (id === 'web2' ? undefined : { grains: { id }, pillar: {} }) };
+  master = { opts: { ...opts, raw: opts }, userKeys: new UserKeys(opts), keys, fleet } as unknown as Master;
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
@@ -46,22 +57,51 @@ describe('the door', () => {
     );
   });
 
-  it('lets publisher_acl decide for others', () => {
-    const may = (user: string, tgt: string, fun: string): boolean => {
-      try {
-        authorizePublish(master, { user }, tgt, 'glob', [fun]);
-        return true;
-      } catch {
-        return false;
-      }
-    };
-    expect(may('deploy', '*', 'test.ping')).toBe(true);
-    expect(may('deploy', '*', 'cmd.run')).toBe(false);
-    expect(may('deploy', 'web*', 'cmd.run')).toBe(true);
-    expect(may('deploy', '*', 'xtest.ping')).toBe(false);
-    expect(may('stranger', '*', 'test.ping')).toBe(false);
-    expect(may('root', '*', 'cmd.run')).toBe(true);
-    expect(may('sudo_ann', '*', 'cmd.run')).toBe(true);
+  // `daemon` is an account of every Linux system.
+  it('gives accounts that publisher_acl names a key which proves nobody else', () => {
+    const key = readFileSync(join(dir, '.daemon_key'), 'utf8');
+    expect(authenticateCaller(master, { user: 'daemon', key })).toEqual({ user: 'daemon' });
+    for (const user of ['root', userInfo().username, 'sudo_ann', 'deploy', 'bin', ''])
+      expect(() => authenticateCaller(master, { user, key }), user).toThrow(/Authentication failure/);
+    expect(authenticateCaller(master, { user: 'daemon', key: rootKey() })).toEqual({ user: 'daemon' });
+  });
+
+  const kwargs = (named: PlainDict): PlainDict => ({ ...named, __kwarg__: true });
+  it.each<[string, string | string[], string | string[], Value[], boolean]>([
+    ['deploy', '*', 'test.ping', [], true],
+    ['deploy', '*', 'xtest.ping', [], false],
+    ['deploy', '*', 'cmd.run', [], false],
+    ['deploy', 'web*', 'cmd.run', [], true],
+    ['deploy', 'web1', 'cmd.run', [], true],
+    ['deploy', ['web1', 'web2'], 'cmd.run', [], true],
+    ['deploy', ['web1', 'db1'], 'cmd.run', [], false],
+    ['deploy', 'web1', 'cmd.run_all', [], false],
+    ['deploy', 'web1', ['test.ping', 'cmd.run'], [[], []], true],
+    ['deploy', 'db1', ['test.ping', 'cmd.run'], [[], []], false],
+    ['deploy', 'web1', 'pkg.install', ['nginx-extras', kwargs({ refresh: true })], true],
+    ['deploy', 'web1', 'pkg.install', ['nginx-extras'], false],
+    ['deploy', 'web1', 'pkg.install', ['bash', kwargs({ refresh: true })], false],
+    ['deploy', '*', 'saltutil.find_job', ['20260101000000000000'], true],
+    ['ops-ann', '*', 'cmd.run', [], true],
+    ['xops-ann', '*', 'cmd.run', [], false],
+    ['ops-ann', '*', 'cmd.script', [], false],
+    ['stranger', '*', 'test.ping', [], false],
+    ['root', '*', 'cmd.run', [], true],
+    ['root', '*', 'cmd.script', [], false],
+    ['sudo_ann', '*', 'cmd.run', [], true],
+    ['sudo_mallory', '*', 'test.ping', [], false],
+  ])('%s on %j runs %j %j: %s', (user, tgt, fun, arg, may) => {
+    const wish = { tgt, tgt_type: Array.isArray(tgt) ? 'list' : 'glob', fun, arg };
+    if (may) expect(() => authorizePublish(master, { user }, wish)).not.toThrow();
+    else expect(() => authorizePublish(master, { user }, wish)).toThrow(/may not run/);
+  });
+
+  it('does not take a rule for some minions as one for minions it knows nothing of', () => {
+    const wish = { tgt: 'G@os:Debian', tgt_type: 'compound', fun: 'cmd.run', arg: [] };
+    expect(() => authorizePublish(master, { user: 'deploy' }, wish)).not.toThrow();
+    const acl = { deploy: [{ 'G@id:web1': ['cmd.run'] }] };
+    const other = { ...master, opts: { ...master.opts, raw: { publisher_acl: acl } } } as unknown as Master;
+    expect(() => authorizePublish(other, { user: 'deploy' }, wish)).toThrow(/on this target/);
   });
 
   it('keeps runners and wheel to the master’s own users', () => {

@@ -1,13 +1,19 @@
 // Who may ask the master for what: local users by their key file; everything else is refused until it is proven.
-import type { PlainDict } from '../base/codec/value.ts';
+import { type Dict, dictEntries, dictGet, dictOf, isDict, type PlainDict, type Value } from '../base/codec/value.ts';
 import { HaliteError } from '../base/errors/index.ts';
-import { matchesGlob } from '../base/util/fnmatch.ts';
-import { pyRegexFull } from '../base/util/pyregex.ts';
 import type { Master } from './core.ts';
+import type { PublishRequest } from './publish.ts';
+import { aclAllows, type Covers, isBlacklisted, type Wish } from './publisher-acl.ts';
+import { matchFleet } from './targets.ts';
 
 export interface Caller {
   readonly user: string;
 }
+
+/** How commands name somebody who came through sudo. */
+const sudoMark = 'sudo_';
+const isMasterUser = (master: Master, user: string): boolean =>
+  user === 'root' || user === String(master.opts.user ?? 'root');
 
 /** Proves the caller or throws auth.failed. Tokens and eauth are answered clearly until external auth exists. */
 export function authenticateCaller(master: Master, load: PlainDict): Caller {
@@ -17,8 +23,7 @@ export function authenticateCaller(master: Master, load: PlainDict): Caller {
     });
   }
   const user = typeof load['user'] === 'string' && load['user'] !== '' ? load['user'] : 'root';
-  const masterUser = String(master.opts.user ?? 'root');
-  if (!master.userKeys.proves(user, load['key'], masterUser)) {
+  if (!master.userKeys.proves(user, load['key'], isMasterUser(master, user) || user.startsWith(sudoMark))) {
     throw new HaliteError('auth.failed', `Authentication failure of type "user" occurred for user ${user}.`, {
       hint: 'Run the command as root, or give the user rights with publisher_acl and restart the master.',
     });
@@ -26,56 +31,61 @@ export function authenticateCaller(master: Master, load: PlainDict): Caller {
   return { user };
 }
 
-/** Whether a proven user may publish this function to this target; root, the master's user and sudo may everything. */
-export function authorizePublish(
-  master: Master,
-  caller: Caller,
-  tgt: unknown,
-  tgtType: string,
-  functions: readonly string[],
-): void {
+/** What of a publish its permission depends on. */
+export type PublishWish = Pick<PublishRequest, 'tgt' | 'tgt_type' | 'fun' | 'arg' | 'delimiter' | 'nodegroups'>;
+
+/** Whether a proven user may publish this; root, the master's user and sudo may what the blacklist leaves. */
+export function authorizePublish(master: Master, caller: Caller, wish: PublishWish): void {
   const { user } = caller;
-  const masterUser = String(master.opts.user ?? 'root');
-  const sudo = user.startsWith('sudo_');
-  if (user === 'root' || user === masterUser || (sudo && !master.opts.sudo_acl)) return;
-  const account = sudo ? user.slice('sudo_'.length) : user;
-  const acl = (master.opts as unknown as { publisher_acl?: PlainDict }).publisher_acl ?? {};
-  for (const [name, rules] of Object.entries(acl)) {
-    if (!matchesGlob(account, name) || !Array.isArray(rules)) continue;
-    if (functions.every((fun) => allows(rules, fun, tgt, tgtType))) return;
-  }
-  throw new HaliteError(
-    'auth.denied',
-    `Authorization error occurred: user ${user} may not run ${functions.join(', ')} on this target.`,
-    {
-      hint: 'Ask the administrator to extend publisher_acl in the master configuration.',
-    },
-  );
+  const { raw, sudo_acl } = master.opts;
+  const wishes = wishesOf(wish);
+  const functions = wishes.map(({ fun }) => fun);
+  const refuse = (why: string): never => {
+    throw new HaliteError(
+      'auth.denied',
+      `Authorization error occurred: user ${user} may not run ${functions.join(', ')}${why}.`,
+      {
+        hint: 'Ask the administrator to change publisher_acl or publisher_acl_blacklist in the master configuration.',
+      },
+    );
+  };
+  if (isBlacklisted(raw['publisher_acl_blacklist'], user, functions)) refuse(': publisher_acl_blacklist forbids it');
+  const sudo = user.startsWith(sudoMark);
+  if (isMasterUser(master, user) || (sudo && !sudo_acl)) return;
+  const account = sudo ? user.slice(sudoMark.length) : user;
+  if (!aclAllows(raw['publisher_acl'], account, wishes, coversOf(master, wish))) refuse(' on this target');
 }
 
-/** Rules are function expressions for every minion, or {minion glob: [function expressions]}. */
-function allows(rules: readonly unknown[], fun: string, tgt: unknown, tgtType: string): boolean {
-  return rules.some((rule) => {
-    if (typeof rule === 'string') return whole(rule, fun);
-    if (!rule || typeof rule !== 'object' || tgtType !== 'glob' || typeof tgt !== 'string') return false;
-    return Object.entries(rule).some(
-      ([minions, names]) =>
-        minions === tgt && (Array.isArray(names) ? names : [names]).some((name) => whole(String(name), fun)),
-    );
+/** Several functions come with a list of arguments each. */
+function wishesOf({ fun, arg }: PublishWish): Wish[] {
+  if (typeof fun === 'string') return [{ fun, ...argumentsOf(arg) }];
+  return fun.map((name, at) => {
+    const own = arg[at];
+    return { fun: name, ...argumentsOf(Array.isArray(own) ? own : []) };
   });
 }
 
-function whole(expression: string, fun: string): boolean {
-  try {
-    return pyRegexFull(expression).test(fun);
-  } catch {
-    return false;
-  }
+function argumentsOf(list: readonly Value[]): { args: Value[]; kwargs: Dict } {
+  const isNamed = (value: Value): value is Dict => isDict(value) && dictGet(value, '__kwarg__') === true;
+  const kwargs = dictOf(list.filter(isNamed).flatMap((named) => dictEntries(named)));
+  return { args: list.filter((value) => !isNamed(value)), kwargs };
+}
+
+/** Minions that cannot be evaluated here may be anything, so a rule for some minions does not cover them. */
+function coversOf(master: Master, wish: PublishWish): Covers {
+  let wanted: string[] | undefined;
+  return (expression) => {
+    if (!wanted) {
+      const { matched, unknown } = matchFleet(master, wish.tgt, wish.tgt_type, wish);
+      wanted = [...matched, ...unknown];
+    }
+    const allowed = new Set(matchFleet(master, expression, 'compound').matched);
+    return allowed.size > 0 && wanted.every((id) => allowed.has(id));
+  };
 }
 
 /** Runners, wheel and key functions are for the master's own users only. */
 export function authorizeMaster(master: Master, caller: Caller, what: string): void {
-  const masterUser = String(master.opts.user ?? 'root');
-  if (caller.user === 'root' || caller.user === masterUser || caller.user.startsWith('sudo_')) return;
+  if (isMasterUser(master, caller.user) || caller.user.startsWith(sudoMark)) return;
   throw new HaliteError('auth.denied', `Authorization error occurred: user ${caller.user} may not run ${what}.`);
 }

@@ -82,8 +82,7 @@ function requestOf(args: PlainDict, caller: Caller): PublishRequest {
 
 async function* publish(master: Master, args: PlainDict, caller: Caller, signal: AbortSignal): Items {
   const request = requestOf(args, caller);
-  const functions = typeof request.fun === 'string' ? [request.fun] : request.fun;
-  authorizePublish(master, caller, request.tgt, request.tgt_type, functions);
+  authorizePublish(master, caller, request);
   const require = text(args['require']);
   if (require) refuseBelow(master, preflight(master, request.tgt, request.tgt_type, request), require);
   const batch = dict(args['batch']);

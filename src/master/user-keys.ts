@@ -5,20 +5,23 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { Crypticle } from '../base/crypto/index.ts';
 import { writeFileAtomic } from '../store/keys.ts';
+import { isListed } from './publisher-acl.ts';
 
 export class UserKeys {
   readonly #keys = new Map<string, Buffer>();
 
+  /** Those whose keys open everything: root, the master's user, the user this process has. */
+  readonly #masters: ReadonlySet<string>;
+
   constructor(opts: { cachedir: string; user?: string | null; publisher_acl?: unknown }) {
-    const users = new Set<string>([opts.user || 'root', userInfo().username]);
-    const acl = opts.publisher_acl;
-    if (acl && typeof acl === 'object') {
-      for (const name of Object.keys(acl)) if (/^[\w.@-]+$/.test(name)) users.add(name);
-    }
+    const own = userInfo().username;
     const accounts = passwd();
-    for (const user of users) {
+    const named = Object.keys((opts.publisher_acl as object | null | undefined) ?? {});
+    this.#masters = new Set(['root', opts.user || 'root', own]);
+    const others = [...accounts.keys()].filter((name) => isListed(name, named));
+    for (const user of new Set([opts.user || 'root', own, ...others])) {
       const account = accounts.get(user);
-      if (!account && user !== userInfo().username) continue;
+      if (!account && user !== own) continue;
       const text = Crypticle.generateKeyString();
       const file = join(opts.cachedir, `.${user}_key`);
       writeFileAtomic(file, text, 0o600);
@@ -27,16 +30,12 @@ export class UserKeys {
     }
   }
 
-  /**
-   * Whether `key` proves `user`. Root, the master's user and `sudo_x` may use any known key (root's file is readable
-   * only to root); everybody else needs their own or root's.
-   */
-  proves(user: string, key: unknown, masterUser: string): boolean {
+  /** Whether `key` proves `user`: a privileged name takes a master's key, any other its own or a master's. */
+  proves(user: string, key: unknown, privileged: boolean): boolean {
     const given = typeof key === 'string' ? Buffer.from(key) : key instanceof Uint8Array ? Buffer.from(key) : undefined;
     if (!given) return false;
-    const privileged = user === 'root' || user === masterUser || user.startsWith('sudo_');
     for (const [owner, known] of this.#keys) {
-      if (!privileged && owner !== user && owner !== 'root') continue;
+      if (!this.#masters.has(owner) && (privileged || owner !== user)) continue;
       if (known.length === given.length && timingSafeEqual(known, given)) return true;
     }
     return false;

@@ -8,6 +8,7 @@ import { pack, unpack } from '../../src/base/codec/msgpack/index.ts';
 import type { Value } from '../../src/base/codec/value.ts';
 import { Crypticle } from '../../src/base/crypto/index.ts';
 import { Deployment } from '../support/deployment.ts';
+import { OldMinion } from '../support/old-minion.ts';
 
 const clear = (load: Value, version: Value = 3): Buffer => pack({ enc: 'clear', load, version });
 const sealed = (id: Value, load: Value, extra: Record<string, Value> = {}): Buffer =>
@@ -160,5 +161,38 @@ describe('hostile requests, one by one, over zeromq', () => {
 
   it('still answers honest requests', async () => {
     expect(await fleet.json('m1', 'test.ping')).toEqual({ m1: true });
+  });
+});
+
+describe('a minion that plays a lower master', () => {
+  const jid = '20260101000000000000';
+  const forge = async (masterConfig: string): Promise<string> => {
+    const fleet = await Deployment.create({
+      masterConfig: `minimum_auth_version: 0\n${masterConfig}`,
+    });
+    const minions: OldMinion[] = [];
+    try {
+      await fleet.startMaster();
+      for (const id of ['m1', 'm9'])
+        minions.push(await OldMinion.start({ id, generation: 2, version: '3005', requests: fleet.ports.requests }));
+      const parts = { m1: { return: 'forged', retcode: 0 }, below: { return: 'brought', retcode: 0 } };
+      await minions[1]?.send({
+        cmd: '_syndic_return',
+        id: 'm9',
+        load: [{ id: 'm9', jid, fun: 'test.echo', return: parts }],
+      });
+      return (await fleet.run('salt-run', ['jobs.lookup_jid', jid, '--out=json'])).stdout;
+    } finally {
+      for (const minion of minions) minion.stop();
+      await fleet.destroy();
+    }
+  };
+
+  it('brings no results of others to a master without order_masters', async () => {
+    expect(JSON.parse(await forge(''))).toEqual({});
+  });
+
+  it('speaks for minions below it, never for one that has a key here', async () => {
+    expect(JSON.parse(await forge('order_masters: True'))).toEqual({ below: 'brought' });
   });
 });

@@ -120,9 +120,9 @@ export class OldMinion {
   }
 
   async #return(job: PlainDict): Promise<void> {
-    const { id, generation, version } = this.options;
+    const { id, version } = this.options;
     const answers: Record<string, Value> = { 'test.ping': true, 'test.version': version };
-    const load: PlainDict = {
+    await this.send({
       cmd: '_return',
       id,
       jid: job['jid'] as string,
@@ -131,11 +131,18 @@ export class OldMinion {
       return: answers[String(job['fun'])] ?? newDict(),
       retcode: 0,
       success: true,
-      tok: makeToken(this.#key),
-    };
-    if (generation === 2) load['nonce'] = randomUUID().replaceAll('-', '');
-    const message: PlainDict = { enc: 'aes', load: (this.#aes as Crypticle).seal(load) };
-    if (generation === 2) message['version'] = 2;
+    });
+  }
+
+  /** Sends any load, sealed and with this minion's proof: also what an honest minion would never send. */
+  async send(load: PlainDict): Promise<void> {
+    const proven: PlainDict = { ...load, tok: makeToken(this.#key) };
+    const message: PlainDict = { enc: 'aes', load: '' };
+    if (this.options.generation === 2) {
+      proven['nonce'] = randomUUID().replaceAll('-', '');
+      message['version'] = 2;
+    }
+    message['load'] = (this.#aes as Crypticle).seal(proven);
     await this.#ask(message);
   }
 }

@@ -8,7 +8,7 @@ export { globMatcher, globToRegExp, hasGlob, type Matcher, matchesGlob } from '.
 export { generateJid, isJid, type JidOptions, jidDir, jidOf, jidToMillis, jidToTime } from './jid.ts';
 export { nearest, typingDistance } from './nearest.ts';
 export { pyDictGet, pyEquals } from './py-equals.ts';
-export { pyRegex, pyRegexFull, pyRegexSearch } from './pyregex.ts';
+export { matchesWhole, pyRegex, pyRegexFull, pyRegexSearch } from './pyregex.ts';
 export { isInside, safeJoin } from './safe-join.ts';
 export { isPathComponent, isValidMinionId } from './valid-id.ts';
 export { yamlKey } from './yaml-key.ts';

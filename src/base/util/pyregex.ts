@@ -39,3 +39,12 @@ function compile(pattern: string, flags: string, before: string, after: string):
   compiled.set(key, made);
   return made;
 }
+
+/** Whether an expression matches all of a text; one that is wrong matches nothing. */
+export function matchesWhole(text: string, expression: string): boolean {
+  try {
+    return pyRegexFull(expression).test(text);
+  } catch {
+    return false;
+  }
+}

@@ -16,7 +16,7 @@ import {
 } from 'halite/sdk';
 import { dumpJson } from '../../base/codec/json/index.ts';
 import { matchesGlob } from '../../base/util/fnmatch.ts';
-import { pyRegexFull } from '../../base/util/pyregex.ts';
+import { matchesWhole } from '../../base/util/pyregex.ts';
 
 /** Runs a function of the module `state` on the master. What it has to say as a text is an error. */
 async function onMaster(
@@ -122,15 +122,7 @@ const showSls = masterFn({
 
 /** Salt: a tag matches as it is, as a glob, or as a regular expression for all of it. */
 function tagTest(pattern: string): (tag: string) => boolean {
-  return (tag) => tag === pattern || matchesGlob(tag, pattern) || matchesAll(tag, pattern);
-}
-
-function matchesAll(tag: string, pattern: string): boolean {
-  try {
-    return pyRegexFull(pattern).test(tag);
-  } catch {
-    return false;
-  }
+  return (tag) => tag === pattern || matchesGlob(tag, pattern) || matchesWhole(tag, pattern);
 }
 
 const event = masterFn({

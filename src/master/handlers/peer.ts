@@ -1,7 +1,8 @@
 // Jobs and runners that minions start themselves (`publish.*`), allowed by `peer` and `peer_run` only.
+import { readValue } from '../../base/codec/json/index.ts';
 import { isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
-import { pyRegexFull } from '../../base/util/pyregex.ts';
+import { matchesWhole } from '../../base/util/pyregex.ts';
 import { splitArguments } from '../../engine/exec/index.ts';
 import { isProblem } from '../../protocol/wire/messages/fields.ts';
 import { readPeerPublish, readPeerRunner } from '../../protocol/wire/messages/minion-loads.ts';
@@ -30,8 +31,8 @@ export function peerHandlers(master: Master, functions: MasterFunctions): Handle
 function allowed(rules: unknown, id: string, functions: readonly string[]): boolean {
   if (!isDict(rules as Value)) return false;
   for (const [expression, wanted] of Object.entries(rules as PlainDict)) {
-    if (!matches(expression, id) || !Array.isArray(wanted)) continue;
-    if (functions.every((fun) => wanted.some((rule) => matches(String(rule), fun)))) return true;
+    if (!matchesWhole(id, expression) || !Array.isArray(wanted)) continue;
+    if (functions.every((fun) => wanted.some((rule) => matchesWhole(fun, String(rule))))) return true;
   }
   return false;
 }
@@ -39,14 +40,6 @@ function allowed(rules: unknown, id: string, functions: readonly string[]): bool
 /** publish.* is never allowed, or jobs would breed jobs. */
 const mayPublish = (master: Master, id: string, functions: readonly string[]): boolean =>
   !functions.some((fun) => fun.startsWith('publish.')) && allowed(master.opts.raw['peer'], id, functions);
-
-function matches(expression: string, text: string): boolean {
-  try {
-    return pyRegexFull(expression).test(text);
-  } catch {
-    return false;
-  }
-}
 
 /** The job a minion asks for, ready to be sent; undefined when it may not, or nobody matches. */
 function peerJob(
@@ -131,5 +124,5 @@ async function callRunner(master: Master, functions: MasterFunctions, load: Plai
   const params = (await functions.paramsOf('runners', fun)) ?? {};
   const { args, kwargs } = await splitArguments(params, arg, undefined);
   const { ret } = await functions.start('runners', fun, args, kwargs, sender.id).result;
-  return ret;
+  return readValue(ret);
 }

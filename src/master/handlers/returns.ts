@@ -104,12 +104,25 @@ async function save(master: Master, write: () => Promise<unknown>): Promise<void
   }
 }
 
-/** Lower masters bring bundles of results; each entry names its minion. */
+/**
+ * Lower masters bring bundles of results; each entry names its minion. Only where lower masters are expected, and
+ * never for a minion that has a key here: it speaks for itself.
+ */
 async function takeSyndicReturn(master: Master, load: PlainDict, sender: Sender): Promise<Value> {
+  const refuse = (why: string): void =>
+    master.log.limited(`syndic:${sender.id}:${why}`, 'warn', 'results of others refused', { from: sender.id, why });
+  if (master.opts.raw['order_masters'] !== true) {
+    refuse('order_masters is off: this master has no lower masters');
+    return null;
+  }
   const bundles = readSyndicReturns(load);
   for (const bundle of bundles) {
     for (const [id, part] of dictEntries(bundle.return)) {
       if (!isValidMinionId(id) || !isDict(part) || part instanceof Map) continue;
+      if (id !== sender.id && master.keys.accepted(id)) {
+        refuse(`${id} has a key on this master`);
+        continue;
+      }
       const result: PlainDict = { ...part, cmd: '_return', id, jid: bundle.jid, fun: bundle.fun };
       const ret = readMinionReturn(result);
       if (!isProblem(ret)) await record(master, ret, result);

@@ -1,6 +1,6 @@
 // Which branch or tag of a remote an environment is, and which environments its branches and tags make.
 import { matchesGlob } from '../../../base/util/fnmatch.ts';
-import { pyRegexFull } from '../../../base/util/pyregex.ts';
+import { matchesWhole } from '../../../base/util/pyregex.ts';
 import type { RefType, RemoteConfig } from './config.ts';
 
 /** What is known of a repository after a fetch: names to commits. */
@@ -18,17 +18,9 @@ export function isHex(text: string): boolean {
 /** `gitfs_saltenv_whitelist` and `_blacklist`: globs or regular expressions. */
 export function isExposed(remote: RemoteConfig, saltenv: string): boolean {
   const listed = (expressions: readonly string[]): boolean =>
-    expressions.some((expression) => matchesGlob(saltenv, expression) || matchesExpression(saltenv, expression));
+    expressions.some((expression) => matchesGlob(saltenv, expression) || matchesWhole(saltenv, expression));
   if (remote.blacklist.length > 0 && listed(remote.blacklist)) return false;
   return remote.whitelist.length === 0 || listed(remote.whitelist);
-}
-
-function matchesExpression(text: string, expression: string): boolean {
-  try {
-    return pyRegexFull(expression).test(text);
-  } catch {
-    return false;
-  }
 }
 
 /** The reference an environment is read from; undefined when the remote does not serve it. */

@@ -2,7 +2,7 @@
 import { newDict, type PlainDict, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { pythonError } from '../support/errors.ts';
-import { parseIp, parsePrefix } from '../support/ip.ts';
+import { parseIp, parsePrefix } from '../../../base/util/ip.ts';
 
 export type Family = 'inet' | 'inet6';
 export const families: readonly Family[] = ['inet', 'inet6'];
