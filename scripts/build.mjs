@@ -1,6 +1,8 @@
 // Builds dist/: daemons and workers share chunks; each command is one file with V8's code cache, so that it starts at once.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { writeTable } from './gen-builtin.mjs';
@@ -18,10 +20,13 @@ export const programs = {
   'keep-worker': 'master/keep/worker.ts',
   sdk: 'extend/sdk/index.ts',
 };
-/** Commands: output name → source file, and arguments of a harmless run that warms their code cache. */
+/**
+ * Commands: output name → source file, and arguments of a harmless run that warms their code cache. `{warm}` is a folder
+ * with a small tree of states, see writeWarmUp.
+ */
 export const commands = {
   salt: { file: 'cli/salt.ts', warmUp: ['-c', '/nonexistent', 'x', 'test.ping'] },
-  'salt-call': { file: 'cli/salt-call.ts', warmUp: ['--local', '-c', '/nonexistent', 'test.ping'] },
+  'salt-call': { file: 'cli/salt-call.ts', warmUp: ['--local', '-c', '{warm}', 'state.apply'] },
   'salt-cp': { file: 'cli/salt-cp.ts', warmUp: ['-c', '/nonexistent', 'x', '/dev/null', '/nonexistent'] },
   'salt-key': { file: 'cli/salt-key.ts', warmUp: ['--version'] },
   'salt-run': { file: 'cli/salt-run.ts', warmUp: ['-c', '/nonexistent', 'test.arg'] },
@@ -63,7 +68,9 @@ function buildPrograms(outdir) {
     splitting: true,
     chunkNames: 'chunks/[name]-[hash]',
     format: 'esm',
+    // The text of a program stays in memory as long as it runs: no comments in it, and names stay readable in traces.
     minifySyntax: true,
+    minifyWhitespace: true,
     sourcemap: 'linked',
   });
 }
@@ -89,10 +96,65 @@ function buildCommands(outdir) {
   });
 }
 
+/** States as most trees have them: their code is what a state run must not wait for. They touch nothing outside the folder. */
+const warmUpStates = `{% set out = pillar['out'] %}
+{% for name in ['a', 'b'] %}
+{{ out }}/{{ name }}.conf:
+  file.managed:
+    - source: salt://{{ name }}.txt
+    - makedirs: True
+    - mode: '0644'
+    - require:
+      - test: start
+{% endfor %}
+{{ out }}/template:
+  file.managed:
+    - source: salt://template.j2
+    - template: jinja
+    - context: {text: {{ grains['os'] | lower | yaml_dquote }}}
+    - watch_in:
+      - cmd: after
+{{ out }}/old:
+  file.managed:
+    - contents: new
+{{ out }}/folder:
+  file.directory:
+    - makedirs: True
+after:
+  cmd.run:
+    - name: 'true'
+    - onlyif: test -e /
+start:
+  test.nop: []
+`;
+
+function writeWarmUp(folder) {
+  const write = (path, text) => writeFileSync(join(folder, path), text);
+  for (const name of ['srv', 'pillar', 'out']) mkdirSync(join(folder, name));
+  const roots = [`file_roots: {base: ['${folder}/srv']}`, `pillar_roots: {base: ['${folder}/pillar']}`];
+  write('minion', ['id: warm', 'file_client: local', `root_dir: ${folder}/root`, ...roots, ''].join('\n'));
+  write('pillar/top.sls', 'base:\n  "*": [data]\n');
+  write('pillar/data.sls', `out: ${folder}/out\n`);
+  write('srv/top.sls', 'base:\n  "*": [states]\n');
+  write('srv/states.sls', warmUpStates);
+  for (const name of ['a', 'b']) write(`srv/${name}.txt`, `${name}\n`);
+  write('srv/template.j2', '{% if text %}{{ text }}{% endif %}\n');
+  // One file is there already, so that comparing and showing a difference are warm too.
+  write('out/a.conf', 'a\n');
+  write('out/old', 'old\n');
+}
+
 function makeCodeCache(folder, name, warmUp) {
-  const env = { ...process.env, HALITE_MAKE_CODE_CACHE: '1', NO_COLOR: '1' };
-  const code = `process.argv[1] = '${name}'; require(${JSON.stringify(`${folder}/launch.cjs`)})('${name}')`;
-  spawnSync(process.execPath, ['-e', code, name, ...warmUp], { cwd: root, env, timeout: 20_000 });
+  const warm = mkdtempSync(join(tmpdir(), 'halite-warm-'));
+  try {
+    writeWarmUp(warm);
+    const env = { ...process.env, HALITE_MAKE_CODE_CACHE: '1', NO_COLOR: '1' };
+    const code = `process.argv[1] = '${name}'; require(${JSON.stringify(`${folder}/launch.cjs`)})('${name}')`;
+    const args = warmUp.map((word) => word.replace('{warm}', warm));
+    spawnSync(process.execPath, ['-e', code, name, ...args], { cwd: root, env, timeout: 20_000 });
+  } finally {
+    rmSync(warm, { recursive: true, force: true });
+  }
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await buildAll();

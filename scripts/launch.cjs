@@ -11,7 +11,12 @@ const { constants, Script } = require('node:vm');
  * time and memory of most of them. Set when everything is loaded, because code caches, Node's own too, fit one set of
  * flags only.
  */
-const shortLife = ['--semi-space-growth-factor=1', '--interrupt-budget=2000000'];
+const shortLife = [
+  '--semi-space-growth-factor=1',
+  '--interrupt-budget=2000000',
+  // One optimised function costs several megabytes: the compiler's own code and its work space.
+  '--max-bytecode-size-for-early-opt=0',
+];
 
 function read(file) {
   try {

@@ -16,7 +16,7 @@ export function captureTerminal(): CapturedTerminal {
       return kept.stderr;
     },
     out: (text) => {
-      kept.stdout += text;
+      kept.stdout += typeof text === 'string' ? text : Buffer.from(text).toString();
     },
     err: (text) => {
       kept.stderr += text;

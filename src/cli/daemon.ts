@@ -9,8 +9,9 @@ import { live, type Running } from './daemon/life.ts';
 import { claimPidFile } from './daemon/pid-file.ts';
 import { notifyReady } from './daemon/service-manager.ts';
 import { type Terminal, terminal } from './io.ts';
+import { loadLinkedSettings } from './links.ts';
 import type { CommandSpec } from './optparse.ts';
-import { flagOption, loadSettings, type Settings } from './settings.ts';
+import { flagOption, type Settings } from './settings.ts';
 import { becomeUser } from './user.ts';
 
 type DaemonOpts = OpenOpts & LogOpts & Parameters<typeof prepareDirs>[0] & { readonly pidfile: string };
@@ -32,7 +33,13 @@ export async function runDaemon<O extends DaemonOpts>(
   // Salt's daemons let stray words pass; they are named, because they are most likely a mistake.
   for (const word of parsed.args) io.err(`WARNING: ${spec.prog} takes no argument: ${word}\n`);
   // Read before going to the background, so that mistakes in the files are seen on the terminal.
-  const settings = loadSettings({ spec, parsed, load: (request) => program.load(request), io, quiet: true });
+  const settings = await loadLinkedSettings({
+    spec,
+    parsed,
+    load: (request) => program.load(request),
+    io,
+    quiet: true,
+  });
   if (flagOption(settings, 'daemon') && !isBackground()) return goToBackground(io);
   return serve(program, settings);
 }

@@ -3,8 +3,8 @@ import { writeSync } from 'node:fs';
 
 const pause = new Int32Array(new SharedArrayBuffer(4));
 
-function write(fd: number, text: string): void {
-  let bytes: Uint8Array = Buffer.from(text);
+function write(fd: number, text: string | Uint8Array): void {
+  let bytes: Uint8Array = typeof text === 'string' ? Buffer.from(text) : text;
   while (bytes.length > 0) {
     try {
       bytes = bytes.subarray(writeSync(fd, bytes));
@@ -20,7 +20,7 @@ function write(fd: number, text: string): void {
 
 /** Where a command prints; tests hand in their own. */
 export interface Terminal {
-  out(text: string): void;
+  out(text: string | Uint8Array): void;
   err(text: string): void;
 }
 

@@ -1,6 +1,7 @@
 // Shows results: which outputter, colours or not, terminal or file, and what happens when an outputter fails.
 import { appendFileSync, existsSync, truncateSync } from 'node:fs';
 import { isatty } from 'node:tty';
+import { JsonText } from '../base/codec/json/json-text.ts';
 import type { Value } from '../base/codec/value.ts';
 import { HaliteError, messageOf } from '../base/errors/index.ts';
 import { rstrip } from '../base/util/pytext.ts';
@@ -52,14 +53,7 @@ export class Display {
 
   /** The text of a value, without trailing white space; fallbacks are `nested`, then `raw`. */
   async format(data: Value, asked?: string, retcode = 0): Promise<string> {
-    const opts = this.#color && this.#opts['color_theme'] ? await this.#withTheme() : this.#opts;
-    const indent = opts['output_indent'];
-    const options: OutputOptions = {
-      color: this.#color,
-      opts,
-      retcode,
-      ...(typeof indent === 'number' ? { indent } : {}),
-    };
+    const options = await this.#options(retcode);
     for (const name of [chooseOutputter(asked, this.#opts), 'nested']) {
       const outputter = await this.#outputter(name);
       try {
@@ -73,16 +67,31 @@ export class Display {
     return rstrip((await this.#outputter('raw')).render(data, options));
   }
 
+  async #options(retcode: number): Promise<OutputOptions> {
+    const opts = this.#color && this.#opts['color_theme'] ? await this.#withTheme() : this.#opts;
+    const indent = opts['output_indent'];
+    return { color: this.#color, opts, retcode, ...(typeof indent === 'number' ? { indent } : {}) };
+  }
+
+  /** A value that is written already, when the outputter can do without looking into it. */
+  async #formatText(text: JsonText, asked: string | undefined, retcode: number): Promise<Uint8Array | undefined> {
+    const outputter = await this.#outputter(chooseOutputter(asked, this.#opts));
+    return outputter.renderText?.(text, await this.#options(retcode));
+  }
+
   /** Prints a value, or adds it to the file of --out-file. Nothing is printed for an empty text. */
-  async show(data: Value, asked?: string, retcode = 0): Promise<void> {
-    this.print(await this.format(data, asked, retcode));
+  async show(data: Value | JsonText, asked?: string, retcode = 0): Promise<void> {
+    const written = data instanceof JsonText ? await this.#formatText(data, asked, retcode) : undefined;
+    this.print(written ?? (await this.format(data instanceof JsonText ? data.data() : data, asked, retcode)));
   }
 
   /** Text that belongs to the results, such as a heading. */
-  print(text: string): void {
-    if (text === '') return;
-    if (this.#file === undefined) this.#io.out(`${text}\n`);
-    else appendFileSync(this.#file, `${text}\n`);
+  print(text: string | Uint8Array): void {
+    if (text.length === 0) return;
+    for (const part of typeof text === 'string' ? [`${text}\n`] : [text, '\n']) {
+      if (this.#file === undefined) this.#io.out(part);
+      else appendFileSync(this.#file, part);
+    }
   }
 
   async #outputter(name: string): Promise<Outputter> {

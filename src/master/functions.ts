@@ -1,4 +1,5 @@
 // Runners and wheel functions: found by the loader, run in the master, announced on the bus, kept in history.
+import { JsonText, readValue } from '../base/codec/json/index.ts';
 import { dictGet, dictSize, isDict, newDict, type PlainDict, type Value } from '../base/codec/value.ts';
 import { HaliteError, messageOf } from '../base/errors/index.ts';
 import { generateJid } from '../base/util/jid.ts';
@@ -13,7 +14,8 @@ import type { Master } from './core.ts';
 export type MasterKind = 'runners' | 'wheel';
 
 export interface FunctionResult {
-  readonly ret: Value;
+  /** A text that is written already only for functions that show what is stored. */
+  readonly ret: Value | JsonText;
   readonly success: boolean;
   readonly retcode: number;
   readonly out?: string;
@@ -101,7 +103,7 @@ export class MasterFunctions {
   /** Calls a function from another one; errors propagate. */
   async call(kind: MasterKind, fun: string, args: readonly Value[], kwargs: PlainDict): Promise<Value> {
     const found = await this.#find(kind, fun);
-    return this.#invoke(kind, found, args, kwargs, '', {}, () => {});
+    return readValue(await this.#invoke(kind, found, args, kwargs, '', {}, () => {}));
   }
 
   /** A function's parameters by name; undefined when there is no such function. */
@@ -150,7 +152,7 @@ export class MasterFunctions {
     jid: string,
     hooks: FunctionHooks,
     setRetcode: (retcode: number) => void,
-  ): Promise<Value> {
+  ): Promise<Value | JsonText> {
     const bound = bindArguments(found.name, found.fn.params, args, kwargs);
     const signal = hooks.signal ?? new AbortController().signal;
     const context: MasterContext = {
@@ -212,15 +214,15 @@ const isLookup = (kind: MasterKind, fun: string): boolean => kind === 'runners' 
 const [mostStored, mostAnnounced] = [100, 2000];
 
 /** History is not stored a second time each time somebody looks at it. */
-function keptResult(fun: string, ret: Value, most: number): Value {
-  if (!lookups.test(fun.replace(/^runner\./, '')) || !isDict(ret)) return ret;
-  const entries = dictSize(ret);
-  return entries > most ? `${entries} entries, not repeated here` : ret;
+function keptResult(fun: string, ret: Value | JsonText, most: number): Value {
+  if (!lookups.test(fun.replace(/^runner\./, ''))) return readValue(ret);
+  const entries = ret instanceof JsonText ? (ret.facts.entries ?? 0) : isDict(ret) ? dictSize(ret) : 0;
+  return entries > most ? `${entries} entries, not repeated here` : readValue(ret);
 }
 
 /** Functions that apply states answer with results under `data`: a failed state is a failed function. */
-function statesSucceeded(ret: Value): boolean {
-  const data = isDict(ret) ? dictGet(ret, 'data') : undefined;
+function statesSucceeded(ret: Value | JsonText): boolean {
+  const data = !(ret instanceof JsonText) && isDict(ret) ? dictGet(ret, 'data') : undefined;
   return data === undefined || checkResult(data);
 }
 

@@ -1,4 +1,5 @@
 // What states applied on the master may ask of it: jobs, master functions as jobs of their own, and events.
+import { readValue } from '../base/codec/json/index.ts';
 import { isDict, newDict, type PlainDict, type Value } from '../base/codec/value.ts';
 import { HaliteError } from '../base/errors/index.ts';
 import { globMatcher } from '../base/util/fnmatch.ts';
@@ -43,7 +44,7 @@ async function callFunction(
   if (jidOfRun !== null && kind === 'runners' && orchestrations.has(fun)) kwargs['orchestration_jid'] = jidOfRun;
   const { jid, result } = functions.start(kind, fun, call.args, kwargs, run.user, { signal: run.signal });
   const { ret, success, retcode } = await result;
-  return { jid, return: ret, success, retcode };
+  return { jid, return: readValue(ret), success, retcode };
 }
 
 /** Salt: the value stands in the event's data, or one level below, where minions and reactors put their own. */

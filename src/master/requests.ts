@@ -22,12 +22,13 @@ import {
 import type { IncomingRequest } from '../protocol/wire/transport.ts';
 import { authenticate } from './auth.ts';
 import type { Master, Sender } from './core.ts';
-import type { HandlerTable } from './handlers/table.ts';
+import { type HandlerTable, PackedReply, type PieceSeal } from './handlers/table.ts';
 import { sealPrivate } from './private-reply.ts';
 
 /** More minions than any master has. */
 const mostRecords = 100_000;
 const badLoad: Value = 'bad load';
+type Reply = Value | PackedReply;
 /** Deeper than any honest message, shallow enough for the stack. */
 const maxDepth = 64;
 /** Commands that old generations had to prove with a token, although the channel did not ask for one. */
@@ -67,10 +68,10 @@ export class RequestPort {
         this.#master.log.error('request failed', { peer: request.peer, error: messageOf(error) });
         return badLoad;
       })
-      .then((value) => request.reply(pack(value)));
+      .then((value) => request.reply(value instanceof PackedReply ? value.bytes : pack(value)));
   }
 
-  async #answer(request: IncomingRequest): Promise<Value> {
+  async #answer(request: IncomingRequest): Promise<Reply> {
     let raw: Value;
     try {
       raw = unpack(request.payload, { maxDepth });
@@ -89,7 +90,7 @@ export class RequestPort {
     return load['cmd'] === '_auth' ? authenticate(this.#master, load, envelope.version) : this.#clear(load);
   }
 
-  async #answerSealed(request: IncomingRequest, envelope: SealedEnvelope): Promise<Value> {
+  async #answerSealed(request: IncomingRequest, envelope: SealedEnvelope): Promise<Reply> {
     const { secrets, keys, fleet } = this.#master;
     const { version, id: outerId } = envelope;
     // Only ids with an accepted key have a session: nobody can make us write files for names they invent.
@@ -141,7 +142,7 @@ export class RequestPort {
     return why;
   }
 
-  async #dispatch(opened: OpenedLoad, sender: Sender, crypticle: Crypticle, envelope: SealedEnvelope): Promise<Value> {
+  async #dispatch(opened: OpenedLoad, sender: Sender, crypticle: Crypticle, envelope: SealedEnvelope): Promise<Reply> {
     const { cmd, load } = opened;
     const nonce = sender.version >= 2 ? opened.nonce : undefined;
     const handler = this.#handlers.get(cmd);
@@ -155,7 +156,8 @@ export class RequestPort {
     delete load['nonce'];
     delete load['tok'];
     try {
-      const value = await handler.run(load, sender);
+      const value = await handler.run(load, sender, pieceSeal(sender, crypticle, nonce));
+      if (value instanceof PackedReply) return value;
       if (handler.reply !== 'private') return crypticle.seal(value, nonce);
       const encAlgo = isEncAlgo(envelope.enc_algo) ? envelope.enc_algo : defaultEncAlgo;
       const sigAlgo = isSigAlgo(envelope.sig_algo) ? envelope.sig_algo : defaultSigAlgo;
@@ -197,4 +199,10 @@ export class RequestPort {
     });
     return badLoad;
   }
+}
+
+/** Pieces of files go out under the session key that opened the request; older generations share theirs with others. */
+function pieceSeal({ id, version }: Sender, crypticle: Crypticle, nonce: string | undefined): PieceSeal | undefined {
+  if (version < 3 || nonce === undefined) return undefined;
+  return (buffer, part) => new PackedReply(crypticle.pieces.seal(buffer, { nonce, id, ...part }));
 }

@@ -24,6 +24,8 @@ export function masterServices(master: Master, functions: MasterFunctions, own: 
       returns: (jid, source) => history.returns(jid, source),
       expected: (jid, source) => history.expected(jid, source),
       list: (filter, source) => history.list(filter, source),
+      listText: (filter, source) => history.listText(filter, source),
+      returnsText: (jid, source) => history.returnsText(jid, source),
       running: async () => functions.running(),
       health: async () => keepHealth(store, master.keeper),
       timeline: (jid) => jobTimeline(master, jid),

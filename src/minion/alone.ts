@@ -32,6 +32,10 @@ export class Alone implements JobLink {
     return false;
   }
 
+  async fireAll(): Promise<boolean> {
+    return false;
+  }
+
   async request(): Promise<Value> {
     throw new HaliteError('daemon.unreachable', 'This minion has no master: master_type is disable');
   }

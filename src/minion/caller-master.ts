@@ -42,8 +42,14 @@ export async function openMasterSession(
       signIn({ opts, identity, trust, client, master, log, signal, autosignGrains, tries });
     try {
       let keys = await connect(Math.max(1, Math.min(opts.auth_tries, 3)));
-      const renew = async (): Promise<Credentials> => {
-        keys = await connect(1);
+      let renewing: Promise<Credentials> | undefined;
+      // Many requests that are on their way notice at once that the keys have changed.
+      const renew = async (stale: Credentials): Promise<Credentials> => {
+        if (keys !== stale) return keys;
+        renewing ??= connect(1).finally(() => {
+          renewing = undefined;
+        });
+        keys = await renewing;
         return keys;
       };
       const channel = new Channel({ identity, client, credentials: async () => keys, renew });

@@ -4,7 +4,7 @@ import { type Dict, newDict, type PlainDict } from '../base/codec/value.ts';
 import type { MinionOpts } from '../base/config/index.ts';
 import { HaliteError } from '../base/errors/index.ts';
 import type { Logger } from '../base/log/index.ts';
-import { killTree, signalTree } from '../engine/exec/index.ts';
+import { killTree, type Runtime, signalTree } from '../engine/exec/index.ts';
 import type { MinionServices } from '../extend/sdk/index.ts';
 import type { MasterSession } from './caller-master.ts';
 import { fetchPillar, type PillarRequest } from './pillar.ts';
@@ -17,6 +17,8 @@ export interface CallerServiceParts {
   readonly grains: () => PlainDict;
   readonly pillar: () => Dict;
   readonly log: Logger;
+  /** What calls functions here, these services included. */
+  readonly runtime: () => Runtime;
   readonly keepPillar: (pillar: Dict) => void;
   /** Without a master the pillar comes from this machine's own folders. */
   readonly compileLocally: (request: PillarRequest) => Promise<Dict>;
@@ -68,6 +70,16 @@ export function createCallerServices(parts: CallerServiceParts): MinionServices 
     compilePillar: compile,
     reloadExtensions: async () => undefined,
     schedule: fileSchedule(parts),
+    beacons: fileBeacons(parts),
+  };
+}
+
+/** The beacons in the minion's file; loaded when first asked for. */
+function fileBeacons(parts: CallerServiceParts): NonNullable<MinionServices['beacons']> {
+  let answer: Promise<(request: PlainDict) => Promise<PlainDict>> | undefined;
+  return async (request) => {
+    answer ??= import('./caller-beacons.ts').then(({ openFileBeacons }) => openFileBeacons(parts));
+    return (await answer)(request);
   };
 }
 

@@ -57,6 +57,7 @@ export async function openCaller(options: CallerOptions): Promise<Caller> {
       procFiles,
       grains: () => grains,
       log,
+      runtime: () => runtime,
       pillar: () => pillar,
       keepPillar: (fresh) => {
         pillar = fresh;

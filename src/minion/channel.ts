@@ -4,7 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pack, unpack } from '../base/codec/msgpack/index.ts';
 import { type Dict, dictGet, isDict, newDict, type PlainDict, type Value } from '../base/codec/value.ts';
 import { Crypticle, oaepDecrypt, verifyPkcs1 } from '../base/crypto/index.ts';
-import { HaliteError } from '../base/errors/index.ts';
+import { HaliteError, messageOf } from '../base/errors/index.ts';
+import { mostPieceBytes } from '../engine/files/pieces.ts';
 import type { RequestClient } from '../protocol/wire/transport.ts';
 import type { Credentials } from './auth-reply.ts';
 import type { Identity } from './identity.ts';
@@ -29,7 +30,13 @@ export interface RequestOptions {
 const clusterRetries = 5;
 
 /** The reply shows that the master does not know our keys (any more). */
-class StaleKeys extends Error {}
+class StaleKeys extends Error {
+  /** What is thrown when new keys have not helped. */
+  get lasting(): HaliteError {
+    if (this.cause instanceof HaliteError) return this.cause;
+    return new HaliteError('auth.failed', `The master refuses the request: ${this.message}`);
+  }
+}
 
 export class Channel {
   private readonly options: ChannelOptions;
@@ -40,12 +47,26 @@ export class Channel {
 
   /** One request, one reply value. */
   request(load: PlainDict, options: RequestOptions): Promise<Value> {
-    return this.exchange(load, options, (reply, keys, nonce) => this.openReply(reply, keys, nonce, options));
+    return this.exchange(load, options, (reply, keys, nonce) =>
+      Array.isArray(reply) && this.asksForPiece(load, keys)
+        ? this.openPiece(reply, load, keys, nonce)
+        : this.openReply(reply, keys, nonce, options),
+    );
   }
 
   /** A request whose reply is encrypted for this minion alone and signed by the master (`_pillar`). */
   requestPrivate(load: PlainDict, options: RequestOptions): Promise<Value> {
     return this.exchange(load, options, (reply, keys, nonce) => this.openPrivate(reply, keys, nonce));
+  }
+
+  /**
+   * Asks a Halite master for a piece of a file in the form that Halite alone knows (ADR 0009). An older one answers in
+   * Salt's form; real masters never see the field.
+   */
+  private asksForPiece(load: PlainDict, keys: Credentials): boolean {
+    const { cmd, path, saltenv, gzip } = load;
+    if (cmd !== '_serve_file' || !keys.halite || keys.generation < 3 || gzip) return false;
+    return typeof path === 'string' && typeof saltenv === 'string';
   }
 
   private async exchange(
@@ -67,7 +88,7 @@ export class Channel {
         return read(reply, keys, nonce);
       } catch (error) {
         if (!(error instanceof StaleKeys)) throw error;
-        if (renewed) throw new HaliteError('auth.failed', `The master refuses the request: ${error.message}`);
+        if (renewed) throw error.lasting;
         renewed = true;
         keys = await inTime(this.options.renew(keys), options);
       }
@@ -81,6 +102,7 @@ export class Channel {
     const inner = newDict(Object.entries(load));
     if (generation >= 2) inner['nonce'] = nonce;
     if (generation >= 3) inner['ts'] = Math.floor(Date.now() / 1000);
+    if (this.asksForPiece(load, keys)) inner['piece'] = mostPieceBytes;
     inner['tok'] = identity.tok;
     inner['id'] = identity.id;
     const envelope = newDict([
@@ -104,6 +126,16 @@ export class Channel {
     } catch (error) {
       if (error instanceof HaliteError && error.code === 'crypto.verify') throw new StaleKeys(error.message);
       throw error;
+    }
+  }
+
+  private openPiece(reply: Value, load: PlainDict, keys: Credentials, nonce: string): Value {
+    const { path, saltenv, loc } = load as { path: string; saltenv: string; loc?: number };
+    const request = { nonce, id: this.options.identity.id, path, saltenv, loc: loc ?? 0 };
+    try {
+      return newDict([['data', keys.session.pieces.open(reply, request)]]);
+    } catch (error) {
+      throw new StaleKeys(messageOf(error), { cause: error });
     }
   }
 

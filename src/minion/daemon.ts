@@ -19,6 +19,7 @@ import {
 import { Loader, sdkUrl } from '../extend/loader/index.ts';
 import type { Transport } from '../protocol/wire/transport.ts';
 import { Alone, aloneName } from './alone.ts';
+import { MinionBeacons } from './beacons.ts';
 import { DurableMemory } from './durable-memory.ts';
 import { GrainStore } from './grains.ts';
 import type { Identity } from './identity.ts';
@@ -61,6 +62,7 @@ export class MinionDaemon {
   private readonly jobs: Jobs;
   private readonly recent: RecentJobs;
   private readonly scheduler: MinionScheduler;
+  private readonly beacons: MinionBeacons;
   private alone: Alone | undefined;
   private readonly sdkUrl: string | undefined;
   private readonly packed = new Map<string, WorkerData>();
@@ -93,6 +95,7 @@ export class MinionDaemon {
       data: (link) => this.workerData(link),
     });
     this.scheduler = this.newScheduler();
+    this.beacons = this.newBeacons(entry);
   }
 
   /** Starts everything; masters are connected in the background. `fatal` is told when no master will ever take us. */
@@ -139,27 +142,36 @@ export class MinionDaemon {
         onReady: (self) => {
           void this.returns.replay(self);
           this.scheduler.ready(self);
+          void this.beacons.start();
         },
-        onPillar: (self) => void this.packed.delete(self.name),
+        onPillar: (self) => {
+          this.packed.delete(self.name);
+          this.beacons.changed();
+        },
       });
       this.links.push(link);
       void this.runLink(link, fatal);
     }
     if (opts.raw['scheduler_before_connect'] === true) void this.scheduler.start();
+    if (opts.raw['beacons_before_connect'] === true) void this.beacons.start();
   }
 
   /** Without a master there is still the clock. */
   private async startAlone(): Promise<void> {
-    const { opts, log } = this.parts;
-    const alone = new Alone(
-      opts,
-      log,
-      () => this.grains.get(),
-      () => void this.packed.delete(aloneName),
-    );
+    const alone = this.newAlone();
     this.alone = alone;
     await alone.loadPillar();
     this.scheduler.ready(alone);
+    void this.beacons.start();
+  }
+
+  private newAlone(): Alone {
+    const { opts, log } = this.parts;
+    const changed = () => {
+      this.packed.delete(aloneName);
+      this.beacons.changed();
+    };
+    return new Alone(opts, log, () => this.grains.get(), changed);
   }
 
   /** Jobs that outlived an earlier daemon, as after an upgrade. */
@@ -180,6 +192,7 @@ export class MinionDaemon {
   async stop(): Promise<void> {
     this.control.abort();
     this.scheduler.stop();
+    this.beacons.stop();
     await this.pool.stop('leave');
     await this.jobs.settle();
     this.returners.stop();
@@ -235,26 +248,48 @@ export class MinionDaemon {
       refreshGrains: () => this.refreshGrains(),
       reloadExtensions: () => this.reloadExtensions(),
       schedule: (request: PlainDict) => this.scheduler.request(request),
+      beacons: (request: PlainDict) => this.beacons.request(request),
     };
+  }
+
+  private usable(): MasterLink[] {
+    return this.links.filter((link) => link.state !== 'stopped');
+  }
+
+  /** Masters that can be reached; the first one when there is none. */
+  private best(): JobLink[] {
+    if (this.alone) return [this.alone];
+    const ready = this.usable().filter((link) => link.ready);
+    return ready.length > 0 ? ready : this.usable().slice(0, 1);
   }
 
   /** One clock for all masters: with several of them a job still runs once. */
   private newScheduler(): MinionScheduler {
     const { opts, log } = this.parts;
-    const usable = () => this.links.filter((link) => link.state !== 'stopped');
-    const best = (): JobLink[] => {
-      if (this.alone) return [this.alone];
-      const ready = usable().filter((link) => link.ready);
-      return ready.length > 0 ? ready : usable().slice(0, 1);
-    };
     return new MinionScheduler({
       ...{ opts, log, signal: this.control.signal },
       grains: () => this.grains.now,
-      pillar: () => best()[0]?.pillar ?? newDict(),
+      pillar: () => this.best()[0]?.pillar ?? newDict(),
       running: () => this.running(),
-      masters: () => (this.alone ? [this.alone] : usable().filter((link) => link.ready)),
+      masters: () => (this.alone ? [this.alone] : this.usable().filter((link) => link.ready)),
+      alsoLook: () => this.beacons.followFile(),
       run: (job, delivery, master) =>
-        this.jobs.runScheduled(master ? [master] : best(), job, this.alone ? 'none' : delivery),
+        this.jobs.runScheduled(master ? [master] : this.best(), job, this.alone ? 'none' : delivery),
+    });
+  }
+
+  /** Also one for all masters; each is told. */
+  private newBeacons(entry: string): MinionBeacons {
+    const { opts, log } = this.parts;
+    const nobody = () => this.alone ?? this.newAlone();
+    const link = (): JobLink => this.best()[0] ?? nobody();
+    return new MinionBeacons({
+      ...{ opts, log, entry, idleMs: idleProcessMs },
+      grains: () => this.grains.get(),
+      pillar: () => this.best()[0]?.pillar ?? newDict(),
+      data: () => this.workerData(link()),
+      services: () => createServices(this.serviceParts(), link()),
+      masters: () => this.usable().filter((item) => item.ready),
     });
   }
 
@@ -269,6 +304,7 @@ export class MinionDaemon {
     this.loader = this.newLoader();
     this.pool.recycle();
     this.returners.recycle();
+    this.beacons.recycle();
   }
 
   private newLoader(): Loader {

@@ -7,6 +7,7 @@ import type { MinionOpts } from '../base/config/index.ts';
 import { messageOf } from '../base/errors/index.ts';
 import type { Logger } from '../base/log/index.ts';
 import { isJid } from '../base/util/index.ts';
+import { tidySoon } from '../base/util/light-heap.ts';
 import {
   failed,
   type JobPool,
@@ -98,6 +99,7 @@ export class Jobs {
     this.active.set(jid, work);
     void work.finally(() => {
       if (this.active.get(jid) === work) this.active.delete(jid);
+      tidySoon();
     });
   }
 

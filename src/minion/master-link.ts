@@ -42,7 +42,16 @@ export interface LinkOptions {
 /** What running a job needs of a link; a minion without a master has one, too. */
 export type JobLink = Pick<
   MasterLink,
-  'name' | 'ready' | 'state' | 'credentials' | 'pillar' | 'fire' | 'request' | 'loadPillar' | 'compilePillar'
+  | 'name'
+  | 'ready'
+  | 'state'
+  | 'credentials'
+  | 'pillar'
+  | 'fire'
+  | 'fireAll'
+  | 'request'
+  | 'loadPillar'
+  | 'compilePillar'
 >;
 
 export class MasterLink {
@@ -129,6 +138,18 @@ export class MasterLink {
       ['tag', tag],
       ...Object.entries(extra),
     ]);
+    return this.deliver(load, tag);
+  }
+
+  /** Fires several events, each `{tag, data}`, with one request. */
+  fireAll(events: readonly PlainDict[]): Promise<boolean> {
+    const load = newDict(
+      Object.entries({ id: this.options.identity.id, cmd: '_minion_event', pretag: null, events: [...events] }),
+    );
+    return this.deliver(load, String(events[0]?.['tag'] ?? ''));
+  }
+
+  private async deliver(load: PlainDict, tag: string): Promise<boolean> {
     try {
       await this.request(load, { timeoutMs: this.options.opts.request_channel_timeout * 1000 });
       return true;

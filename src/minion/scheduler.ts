@@ -28,6 +28,8 @@ export interface SchedulerParts {
   readonly run: (job: PlainDict, delivery: ScheduledDelivery, master?: JobLink) => void;
   /** Masters that can be reached now. */
   readonly masters: () => readonly JobLink[];
+  /** What else is looked after once a second. */
+  readonly alsoLook?: () => Promise<void>;
 }
 
 const tickMs = 1000;
@@ -104,7 +106,7 @@ export class MinionScheduler {
   /** Begins to look at the clock; a second call changes nothing. */
   async start(): Promise<void> {
     if (this.timer || this.parts.signal.aborted) return;
-    const look = () => void this.followFile().then(() => this.schedule.tick());
+    const look = () => void this.followFile().then(() => Promise.all([this.schedule.tick(), this.parts.alsoLook?.()]));
     this.timer = setInterval(look, tickMs);
     this.timer.unref();
     this.version = await savedVersion(this.path);

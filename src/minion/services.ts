@@ -17,6 +17,7 @@ export interface ServiceParts {
   refreshGrains(): Promise<void>;
   reloadExtensions(): void;
   schedule(request: PlainDict): Promise<PlainDict>;
+  beacons(request: PlainDict): Promise<PlainDict>;
 }
 
 /** The services for jobs of one master. */
@@ -39,6 +40,7 @@ export function createServices(parts: ServiceParts, link: JobLink): MinionServic
       parts.reloadExtensions();
     },
     schedule: (request) => parts.schedule(request),
+    beacons: (request) => parts.beacons(request),
   };
 }
 

@@ -1,4 +1,5 @@
 // What the master needs of a job store. Writes are acknowledged when they are safe; reads never wait for writes.
+import type { JsonText } from '../base/codec/json/index.ts';
 import type { Dict, Value } from '../base/codec/value.ts';
 import type { JobFilter, JobSummary } from '../extend/sdk/context.ts';
 
@@ -104,6 +105,10 @@ export interface JobStore {
   returns(jid: string): Promise<Map<string, Dict>>;
   verdicts(jid: string): Promise<VerdictRecord[]>;
   list(filter: JobFilter): Promise<JobSummary[]>;
+  /** The list as `jobs.list_jobs` shows it, oldest first; undefined when it must be made from `list`. */
+  listText(filter: JobFilter): Promise<JsonText | undefined>;
+  /** What minions answered, by id, with the outputter they name; undefined when it must be made from `returns`. */
+  returnsText(jid: string): Promise<JsonText | undefined>;
   /** Read-only SQL over the views `jids`, `salt_returns`, … */
   query(sql: string, parameters?: readonly Value[]): Promise<Dict[]>;
 

@@ -2,10 +2,15 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { newDict } from '../../src/base/codec/value.ts';
+import { dumpJson, type JsonText } from '../../src/base/codec/json/index.ts';
+import { dictGet, dictOf, newDict, PyFloat, type Value } from '../../src/base/codec/value.ts';
 import { generateJid } from '../../src/base/util/jid.ts';
+import type { JobFilter } from '../../src/extend/sdk/context.ts';
+import { listedJob } from '../../src/extend/sdk/shown-job.ts';
 import type { JobRecord, JobStore, ReturnRecord } from '../../src/store/jobs.ts';
+import { openDatabase } from '../../src/store/sqlite/driver.ts';
 import { SqliteJobStore } from '../../src/store/sqlite/store.ts';
 import { eventually } from '../support/eventually.ts';
 
@@ -176,6 +181,130 @@ describe.each(drivers)('job store on $name', ({ open }) => {
 
   it('is private', () => {
     expect(statSync(join(folder, 'jobs.db')).mode & 0o077).toBe(0);
+  });
+});
+
+describe('what the SQLite store has written already', () => {
+  let folder: string;
+  let store: JobStore;
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'halite-store-'));
+    store = await SqliteJobStore.open(join(folder, 'jobs.db'));
+  });
+  afterEach(async () => {
+    await store.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Jobs whose results were not all plain JSON. */
+  const odd = new Set<string>();
+  /** The list made from the jobs themselves. */
+  const listed = async (filter: JobFilter): Promise<string> =>
+    dumpJson(newDict((await store.list(filter)).reverse().map(({ jid, load }) => [jid, listedJob(jid, load)])));
+  const returned = async (jid: string): Promise<string> => {
+    const entries = [...(await store.returns(jid))].map(([id, load]) => [id, dictGet(load, 'return') ?? null] as const);
+    return dumpJson(dictOf(entries));
+  };
+  const asText = (text: JsonText | undefined): string | undefined => text && dumpJson(text.data());
+  async function compare(jids: readonly string[]): Promise<void> {
+    const middle = new Date(1_700_000_050_000);
+    for (const filter of [{}, { limit: 3 }, { startAfter: middle }, { startBefore: middle, limit: 2 }]) {
+      const text = await store.listText(filter);
+      expect(asText(text)).toBe(await listed(filter));
+      expect(text?.facts.entries).toBe((await store.list(filter)).length);
+    }
+    for (const jid of jids) {
+      const text = await store.returnsText(jid);
+      if (text) expect(asText(text)).toBe(await returned(jid));
+      else expect(odd).toContain(jid);
+    }
+  }
+
+  it('is what the jobs and results say, after any writes and cleaning', async () => {
+    const jids = Array.from({ length: 8 }, (_, n) => `2026010100000000000${n}`);
+    const value = fc.oneof(
+      fc.constantFrom<Value>(
+        true,
+        null,
+        'é"\\\n',
+        [],
+        5,
+        2.5,
+        new PyFloat(3),
+        2n ** 70n,
+        Number.NaN,
+        'NaN',
+        '__proto__',
+      ),
+      fc.dictionary(fc.oneof(fc.string(), fc.constantFrom('10', 'a')), fc.constantFrom<Value>(1, 'x', [{ b: 1 }])),
+    ) as fc.Arbitrary<Value>;
+    const step = fc.oneof(
+      fc.record({
+        do: fc.constant('job'),
+        jid: fc.constantFrom(...jids),
+        age: fc.nat(99),
+        value,
+        internal: fc.boolean(),
+      }),
+      fc.record({ do: fc.constant('ret'), jid: fc.constantFrom(...jids), id: fc.constantFrom('a', 'b', '7'), value }),
+      fc.record({ do: fc.constant('clean'), age: fc.nat(99) }),
+    );
+    const run = async (each: {
+      do: string;
+      jid?: string;
+      id?: string;
+      age?: number;
+      value?: Value;
+      internal?: boolean;
+    }) => {
+      const { jid = '', id = '', age = 0, value: given = null, internal = false } = each;
+      const started = 1_700_000_000_000 + age * 1000;
+      const load = dictOf([
+        ...['fun', 'tgt', 'user'].map((name) => [name, name] as const),
+        ['arg', [given]],
+        ['metadata', given],
+      ]);
+      if (each.do === 'job') await store.saveJob(job(jid, { load, started, internal }));
+      else if (each.do === 'ret' && /NaN/.test(dumpJson(given))) odd.add(jid);
+      if (each.do === 'ret') await store.saveReturn({ ...ret(jid, id, given), received: age });
+      else if (each.do === 'clean') await store.clean({ keepSeconds: (Date.now() - started) / 1000, maxBytes: 0 });
+    };
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+        for (const each of steps) await run(each);
+        await compare(jids);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('names the outputter of the results, and leaves what must be looked at', async () => {
+    const jid = generateJid();
+    const formed = (id: string, out: string): ReturnRecord => {
+      const record = ret(jid, id);
+      return { ...record, load: newDict([...Object.entries(record.load), ['out', out]]) };
+    };
+    await store.saveReturn(ret(jid, 'plain'));
+    expect((await store.returnsText(jid))?.facts).toEqual({ entries: 1 });
+    await store.saveReturn(formed('a', 'highstate'));
+    expect((await store.returnsText(jid))?.facts).toEqual({ entries: 2, outputter: 'highstate' });
+    await store.saveReturn(formed('b', 'yaml'));
+    expect(await store.returnsText(jid)).toBeUndefined();
+    for (const filter of [{ internal: true }, { functions: ['*'] }, { targets: ['*'] }])
+      expect(await store.listText(filter)).toBeUndefined();
+  });
+
+  it('is made for jobs of an earlier version', async () => {
+    const jid = generateJid();
+    await store.saveJob(job(jid));
+    await store.saveJob(job(generateJid(), { internal: true }));
+    await store.close();
+    const old = await openDatabase(join(folder, 'jobs.db'));
+    old.exec('DROP TABLE head; DROP TABLE odd; PRAGMA user_version = 2');
+    old.close();
+    store = await SqliteJobStore.open(join(folder, 'jobs.db'));
+    expect(asText(await store.listText({}))).toBe(await listed({}));
+    expect((await store.listText({}))?.facts.entries).toBe(1);
   });
 });
 

@@ -2,15 +2,17 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { newDict, type PlainDict } from '../../src/base/codec/value.ts';
+import { newDict, type PlainDict, type Value } from '../../src/base/codec/value.ts';
 import { nullLogger } from '../../src/base/log/index.ts';
 import { jidOf } from '../../src/base/util/jid.ts';
-import { findJobs, results } from '../../src/ext/runners/jobs/show.ts';
+import { bindArguments } from '../../src/engine/exec/bind.ts';
+import jobsRunner from '../../src/ext/runners/jobs/index.ts';
 import type { MasterContext } from '../../src/extend/sdk/index.ts';
 import { History } from '../../src/master/keep/history.ts';
 import { Keeper } from '../../src/master/keep/keeper.ts';
 import type { KeepSettings } from '../../src/master/keep/settings.ts';
 import { EventBus } from '../../src/protocol/event/bus.ts';
+import { encode } from '../../src/protocol/wire/ipc/frames.ts';
 import type { JobStore } from '../../src/store/jobs.ts';
 import { SqliteJobStore } from '../../src/store/sqlite/store.ts';
 import { Deployment, halite, runProgram } from '../support/deployment.ts';
@@ -118,7 +120,10 @@ async function million(folder: string): Promise<void> {
 interface Measured {
   /** The whole command. */
   command(args: readonly string[]): Promise<number>;
-  /** The functions themselves, without the way to the command. */
+  /**
+   * The functions themselves, without the way to the command. Halite's time ends with the bytes of the reply; Salt's,
+   * to its advantage, with the result, which is encoded later.
+   */
   inside(): Promise<{ list: number; lookup: number }>;
   readonly jid: string;
   end(): Promise<void>;
@@ -148,17 +153,21 @@ async function haliteHistory(): Promise<Measured> {
   const jid = jidAt(historyJobs);
   const jobs = new History(store, undefined as never, { extJobCache: '', jobCache: '' } as KeepSettings, nullLogger());
   const ctx = { master: { jobs } } as unknown as MasterContext;
-  const time = async (work: () => Promise<unknown>): Promise<number> => {
+  const time = async (fun: string, ...args: Value[]): Promise<number> => {
     const begin = performance.now();
-    await work();
-    return since(begin);
+    const found = jobsRunner.functions[fun]!;
+    const ret = await found.run(bindArguments(fun, found.params, args, newDict()) as never, ctx);
+    const reply = encode([1, 'item', { type: 'result', ret: ret as Value, success: true, retcode: 0 }]);
+    const seconds = since(begin);
+    if (reply.length < 10 * bigJob) throw new Error(`${fun}: the reply is too short`);
+    return seconds;
   };
   return {
     jid,
     command: timedCommand(fleet),
     inside: async () => ({
-      list: await time(() => findJobs(ctx, { internal: false }, null, undefined)),
-      lookup: await time(() => results(ctx, jid, false, undefined)),
+      list: await time('list_jobs'),
+      lookup: await time('lookup_jid', jid),
     }),
     async end() {
       await store.close();
@@ -217,7 +226,7 @@ async function lookUps(): Promise<void> {
   }
   lines.push('', `| best of ${rounds} | Halite | Salt 3006.27 | Salt / Halite |`, '| --- | ---: | ---: | ---: |');
   for (const [what, [a = 0, b = 0]] of best)
-    row(what, `${(a * 1000).toFixed(0)} ms`, `${(b * 1000).toFixed(0)} ms`, `${(b / a).toFixed(1)} ×`);
+    row(what, `${(a * 1000).toFixed(a < 0.02 ? 1 : 0)} ms`, `${(b * 1000).toFixed(0)} ms`, `${(b / a).toFixed(1)} ×`);
 }
 
 const mysqlTables = `USE salt;

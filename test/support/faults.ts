@@ -79,10 +79,12 @@ export class FarNetwork {
   }
 }
 
-/** Passes bytes on to a port, until told to lose a message together with its connection. */
+/** Passes bytes on to a port, until told to lose a message together with its connection, or to meddle with replies. */
 export class LossyProxy {
   readonly port: number;
   lost = 0;
+  /** Sees all bytes that come back, may change them or keep them waiting. */
+  onReply: (bytes: Buffer) => void | Promise<void> = () => undefined;
   readonly #server: Server;
   readonly #open = new Set<Socket>();
   #losing = false;
@@ -124,7 +126,15 @@ export class LossyProxy {
         client.destroy();
       } else upstream.write(piece);
     });
-    upstream.on('data', (piece) => client.write(piece));
+    upstream.on('data', (piece: Buffer) => {
+      const waiting = this.onReply(piece);
+      if (!waiting) return void client.write(piece);
+      upstream.pause();
+      void waiting.then(() => {
+        client.write(piece);
+        upstream.resume();
+      });
+    });
   }
 
   async close(): Promise<void> {

@@ -11,6 +11,7 @@ import {
 import { pack, type UnpackOptions, unpack } from '../codec/msgpack/index.ts';
 import { type Dict, dictGet, isDict, newDict, type Value } from '../codec/value.ts';
 import { HaliteError } from '../errors/index.ts';
+import { PieceCipher } from './pieces.ts';
 
 const IV = 16;
 const BLOCK = 16;
@@ -39,6 +40,7 @@ export class Crypticle {
   private readonly aes: KeyObject;
   private readonly hmac: KeyObject;
   private lastSerial = 0;
+  #pieces: PieceCipher | undefined;
 
   constructor(keyString: string | Uint8Array) {
     this.keyString = typeof keyString === 'string' ? keyString : Buffer.from(keyString).toString('latin1');
@@ -50,6 +52,12 @@ export class Crypticle {
 
   static generateKeyString(): string {
     return randomBytes(56).toString('base64');
+  }
+
+  /** The cipher of pieces of files under this key, for Halite peers. */
+  get pieces(): PieceCipher {
+    this.#pieces ??= new PieceCipher(Buffer.from(this.keyString, 'base64'));
+    return this.#pieces;
   }
 
   /** `iv` is for tests with recorded bytes only. */

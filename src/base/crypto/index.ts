@@ -11,6 +11,7 @@ export {
   privatePem,
   publicPem,
 } from './keys.ts';
+export { PieceCipher, type PieceRequest, pieceHeadBytes } from './pieces.ts';
 export {
   defaultEncAlgo,
   defaultSigAlgo,

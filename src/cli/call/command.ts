@@ -9,10 +9,11 @@ import type { CallOutcome } from '../../minion/caller-run.ts';
 import { printHelp, readCommandLine, usageExit } from '../command-line.ts';
 import { leaveOnSignals } from '../interrupt.ts';
 import { type Terminal, terminal } from '../io.ts';
+import { loadLinkedSettings } from '../links.ts';
 import { saltCallSpec } from '../options/salt-call.ts';
 import { Display } from '../output.ts';
 import { outputOptions } from '../output-options.ts';
-import { flagOption, loadSettings, noParseOf, type Settings, textOption } from '../settings.ts';
+import { flagOption, noParseOf, type Settings, textOption } from '../settings.ts';
 import { becomeUser } from '../user.ts';
 import { applyCallOptions, isLocal } from './options.ts';
 
@@ -111,7 +112,7 @@ export async function saltCall(argv: readonly string[], io: Terminal = terminal)
   const spec = saltCallSpec();
   const parsed = await readCommandLine(spec, argv, io);
   const id = parsed.values['id'];
-  const settings = loadSettings({
+  const settings = await loadLinkedSettings({
     spec,
     parsed,
     io,

@@ -1,4 +1,5 @@
 // What `salt-run` does: asks the master for a runner and shows its result.
+import { JsonText } from '../../base/codec/json/index.ts';
 import { type Dict, dictGet, dictHas, dictSize, isDict, type Value } from '../../base/codec/value.ts';
 import { parseInput } from '../../base/codec/yaml/cli-value.ts';
 import { loadClientConfig } from '../../base/config/client.ts';
@@ -30,8 +31,9 @@ const textIn = (dict: Dict, key: string): string | undefined => {
 };
 
 /** A runner may name its outputter beside its data; then only the data is shown. */
-export function resultParts(result: RunnerResult): { data: Value; out: string | undefined } {
+export function resultParts(result: RunnerResult): { data: Value | JsonText; out: string | undefined } {
   const { ret } = result;
+  if (ret instanceof JsonText) return { data: ret, out: ret.facts.outputter ?? result.out };
   if (!isDict(ret)) return { data: ret, out: result.out };
   const outputter = textIn(ret, 'outputter');
   if (dictSize(ret) === 2 && dictHas(ret, 'data') && outputter !== undefined) {
@@ -48,6 +50,8 @@ export function exitCodeOf(result: RunnerResult): number {
   };
   if (result.retcode !== 0) return result.retcode;
   const { ret } = result;
+  // A text that is written already holds what others answered.
+  if (ret instanceof JsonText) return result.success ? exitCodes.ok : exitCodes.generic;
   const nested = isDict(ret) ? inside(dictGet(ret, 'data') ?? null) : undefined;
   const code = inside(ret) ?? nested ?? 0;
   return code === 0 && !result.success ? exitCodes.generic : code;

@@ -1,4 +1,5 @@
 // What commands can ask of a running master, and the items that come back as a stream.
+import type { JsonText } from '../../base/codec/json/index.ts';
 import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
 
 export interface BatchRequest {
@@ -72,7 +73,7 @@ export type RunnerItem =
   | { readonly type: 'print'; readonly text: string }
   | {
       readonly type: 'result';
-      readonly ret: Value;
+      readonly ret: Value | JsonText;
       readonly success: boolean;
       readonly retcode: number;
       readonly out?: string;

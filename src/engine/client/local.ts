@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
+import { readValue } from '../../base/codec/json/index.ts';
 import { type Dict, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { connectIpc, type IpcClient } from '../../protocol/wire/ipc.ts';
 import type { JobItem, LocalClient, MasterEvent, PublishCall, RunnerItem, TargetPreview } from './api.ts';
@@ -82,7 +83,7 @@ class SocketClient implements LocalClient {
       arg: [...args],
       kwarg: kwargs,
     }) as unknown as AsyncIterable<RunnerItem>) {
-      if (item.type === 'result') return { ret: item.ret, success: item.success };
+      if (item.type === 'result') return { ret: readValue(item.ret), success: item.success };
     }
     return { ret: null, success: false };
   }

@@ -19,7 +19,7 @@ export async function collectGrains(loader: Loader, opts: Opts, log: ExtensionLo
   const ctx: GrainContext = {
     opts,
     log,
-    exec: (file, args, options = {}) => execProgram(file, args, { timeoutMs: 30_000, ...options }),
+    exec: (file, args, options = {}) => execProgram(file, args, { timeoutMs: 30_000, sockets: true, ...options }),
   };
   const collectors = (await loader.all('grains')).map((item) => item.extension);
   collectors.sort((a, b) => (a.priority ?? 0) - (b.priority ?? 0));

@@ -19,6 +19,11 @@ export interface ExecWatcher {
   ended(pid: number): void;
 }
 
+export interface OwnExecOptions extends ExecOptions {
+  /** The program does not open /dev/stdout and the like by name: what Node makes at no cost will do. */
+  readonly sockets?: boolean;
+}
+
 interface Invocation {
   readonly file: string;
   readonly args: readonly string[];
@@ -30,7 +35,7 @@ interface Invocation {
 export async function execProgram(
   file: string,
   args: readonly string[],
-  options: ExecOptions,
+  options: OwnExecOptions,
   signal?: AbortSignal,
   watcher?: ExecWatcher,
 ): Promise<ExecResult> {

@@ -13,6 +13,8 @@ export type ToJobProcess =
   | { readonly t: 'run'; readonly hasMaster: boolean; readonly spool: string | undefined; readonly body: Packed }
   /** A result for returners: `{wish, load}`; many may be under way at the same time. */
   | { readonly t: 'keep'; readonly n: number; readonly body: Packed }
+  /** A request to the beacons: `{func, …}`. */
+  | { readonly t: 'beacons'; readonly n: number; readonly hasMaster: boolean; readonly body: Packed }
   | { readonly t: 'reply'; readonly n: number; readonly raw: boolean; readonly body: Packed }
   | { readonly t: 'failure'; readonly n: number; readonly code: string; readonly message: string }
   | { readonly t: 'end' };
@@ -22,6 +24,10 @@ export type FromJobProcess =
   | { readonly t: 'done'; readonly body: Packed }
   /** What returners could not do: `[{returner, error}, …]`. */
   | { readonly t: 'kept'; readonly n: number; readonly body: Packed }
+  /** The beacons' answer to a request. */
+  | { readonly t: 'beacons'; readonly n: number; readonly body: Packed }
+  /** What beacons have to tell: `{events}` or `{ran_once}`. */
+  | { readonly t: 'beacon'; readonly body: Packed }
   | { readonly t: 'call'; readonly n: number; readonly method: ServiceName; readonly body: Packed }
   | { readonly t: 'progress'; readonly text: string }
   /** A command was started or has ended; whoever ends the job ends it too. */

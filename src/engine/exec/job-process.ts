@@ -1,7 +1,7 @@
 // A job process: runs one job at a time for the minion daemon, so that a job can be killed without harming anything else.
-import { setFlagsFromString } from 'node:v8';
 import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
+import { notYet, stayLight, tidySoon } from '../../base/util/light-heap.ts';
 import { Loader } from '../../extend/loader/index.ts';
 import type { ExtensionLog } from '../../extend/sdk/index.ts';
 import { runJob } from './call.ts';
@@ -37,9 +37,25 @@ let loader: Loader | undefined;
 let sdkUrl: string | undefined;
 let busy = false;
 let offers: JobProcessOffers = {};
+let beacons: Promise<BeaconProcess> | undefined;
 
 /** What lies above this module and is offered to functions. */
-export type JobProcessOffers = Pick<Runtime, 'states' | 'master'>;
+export interface JobProcessOffers extends Pick<Runtime, 'states' | 'master'> {
+  /** Makes this the process of the beacons. */
+  readonly beacons?: (host: BeaconProcessHost) => Promise<BeaconProcess>;
+}
+
+export interface BeaconProcessHost {
+  readonly runtime: () => Runtime;
+  readonly log: ExtensionLog;
+  /** Tells the daemon `{events}` or `{ran_once}`. */
+  readonly emit: (body: PlainDict) => void;
+}
+
+export interface BeaconProcess {
+  answer(request: PlainDict): Promise<PlainDict>;
+  stop(): Promise<void>;
+}
 
 const logAt =
   (level: LogLevel) =>
@@ -83,7 +99,8 @@ function runtime(hasMaster: boolean): Runtime {
     pillar: () => shared.pillar as Dict,
     exec: (file, args, options, signal) => execProgram(file, args, options, signal, watcher),
     match: (expression, kind) => matchesMinion({ id, ...shared }, expression, kind),
-    ...offers,
+    ...(offers.states ? { states: offers.states } : {}),
+    ...(offers.master ? { master: offers.master } : {}),
   };
 }
 
@@ -118,6 +135,7 @@ function pacedProgress(): { say(text: string): void; end(): void } {
 
 async function run(job: Dict, hasMaster: boolean, spool: string | undefined): Promise<void> {
   busy = true;
+  notYet();
   process.title = `${program()} job ${String((job as Record<string, Value>)['jid'])}`;
   const control = new AbortController();
   const progress = pacedProgress();
@@ -128,6 +146,7 @@ async function run(job: Dict, hasMaster: boolean, spool: string | undefined): Pr
   busy = false;
   progress.end();
   process.title = `${program()} job process`;
+  tidySoon();
   if (process.connected) send({ t: 'done', body: packOutcome(outcome) });
   else await leaveResult(job, outcome, spool);
 }
@@ -140,6 +159,25 @@ async function grains(): Promise<void> {
   );
   busy = false;
   send({ t: 'done', body: packOutcome(found) });
+}
+
+/** Requests to beacons; they work here until the daemon lets go of this process. */
+async function askBeacons(message: Extract<ToJobProcess, { t: 'beacons' }>): Promise<void> {
+  process.title = `${program()} beacons`;
+  beacons ??= offers.beacons?.({
+    ...{ log, runtime: () => runtime(message.hasMaster) },
+    emit: (body) => send({ t: 'beacon', body: packValue(body) }),
+  });
+  const answer = await beacons
+    ?.then((found) => found.answer(unpackDict(message.body)))
+    .catch((error: unknown): PlainDict => ({ problem: messageOf(error) }));
+  send({ t: 'beacons', n: message.n, body: packValue(answer ?? {}) });
+}
+
+/** Lets go of everything and ends. */
+function leave(): void {
+  const stopping = beacons?.then((found) => found.stop());
+  void Promise.allSettled([keeper.settle(), stopping]).finally(() => process.exit(0));
 }
 
 function packOutcome(outcome: Outcome): Uint8Array {
@@ -181,24 +219,16 @@ function receive(message: ToJobProcess): void {
       process.title = `${program()} returner process`;
       void keeper.answer(message, send);
       return;
+    case 'beacons':
+      void askBeacons(message);
+      return;
     case 'reply':
     case 'failure':
       remote.receive(message);
       return;
     case 'end':
-      void keeper.settle().finally(() => process.exit(0));
+      leave();
   }
-}
-
-/**
- * Most jobs are short: code is optimised when it is really hot, and the nursery of the heap stays small. Set when
- * everything is loaded, because Node's code cache fits one set of flags only.
- */
-function stayLight(): void {
-  setImmediate(() => {
-    setFlagsFromString('--semi-space-growth-factor=1');
-    setFlagsFromString('--interrupt-budget=2000000');
-  });
 }
 
 /** Makes this process a job process: it listens to the daemon until that ends. */
@@ -217,7 +247,7 @@ export function startJobProcess(offered: JobProcessOffers = {}): void {
   process.on('message', receive);
   process.on('disconnect', () => {
     remote.close();
-    if (!busy) void keeper.settle().finally(() => process.exit(0));
+    if (!busy) leave();
   });
   send({ t: 'ready' });
 }

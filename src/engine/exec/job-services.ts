@@ -40,6 +40,7 @@ export function createRemoteServices(send: (message: FromJobProcess) => void) {
       compilePillar: async (options) => (await call('compilePillar', dictOf(Object.entries(options)))) as PlainDict,
       reloadExtensions: async () => void (await call('reloadExtensions')),
       schedule: async (request) => (await call('schedule', request)) as PlainDict,
+      beacons: async (request) => (await call('beacons', request)) as PlainDict,
     }),
     receive(message: Answer): void {
       const request = waiting.get(message.n);
@@ -112,6 +113,9 @@ async function dispatch(
     case 'schedule':
       if (!services.schedule) throw new HaliteError('daemon.unreachable', 'There is no scheduler here');
       return plain(await services.schedule(first as PlainDict));
+    case 'beacons':
+      if (!services.beacons) throw new HaliteError('daemon.unreachable', 'There are no beacons here');
+      return plain(await services.beacons(first as PlainDict));
     default:
       throw new HaliteError('call.unknown', `No such service: ${String(method)}`);
   }

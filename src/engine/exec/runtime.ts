@@ -16,6 +16,7 @@ import type {
 import { createFileClient } from '../files/client/client.ts';
 import { bindArguments } from './bind.ts';
 import { renderHost } from './render-host.ts';
+import { createSdb } from './sdb.ts';
 
 export interface Runtime {
   readonly id: string;
@@ -41,6 +42,8 @@ export interface JobState {
   readonly signal: AbortSignal;
   readonly progress: (text: string) => void;
   retcode: number;
+  /** In place of what all jobs of the process remember together. */
+  readonly cache?: Map<string, unknown>;
 }
 
 const caches = new WeakMap<Loader, Map<string, unknown>>();
@@ -76,11 +79,14 @@ export function createContext(runtime: Runtime, state: JobState): ModuleContext 
     get states() {
       return runtime.states?.(runtime, state);
     },
+    get sdb() {
+      return createSdb(runtime.loader, context);
+    },
     get master() {
       return runtime.master?.(runtime);
     },
     registry: remembered(registries, runtime.loader, () => createRegistry(runtime.loader)),
-    cache: remembered(caches, runtime.loader, () => new Map<string, unknown>()),
+    cache: state.cache ?? remembered(caches, runtime.loader, () => new Map<string, unknown>()),
     call: (fun, ...args) => context.callWith(fun, args, noKwargs),
     async callWith(fun, args, kwargs) {
       const found = await runtime.loader.find('modules', fun);

@@ -23,9 +23,13 @@ export interface Stdio {
   abandon(): void;
 }
 
-export async function openStdio({ input, mergeStderr = false }: ExecOptions): Promise<Stdio> {
-  const stdout = await takePipe();
-  const stderr = mergeStderr ? stdout : await takePipe();
+export async function openStdio({
+  input,
+  mergeStderr = false,
+  sockets = false,
+}: ExecOptions & { readonly sockets?: boolean }): Promise<Stdio> {
+  const stdout = sockets ? undefined : await takePipe();
+  const stderr = mergeStderr || !stdout ? stdout : await takePipe();
   const stdin = input === undefined ? undefined : openInput(input);
   if (stdout && stderr) return realPipes(stdin, stdout, stderr);
   for (const pipe of [stdout, stderr]) if (pipe) closeAll(pipe.readEnd, pipe.writeEnd);

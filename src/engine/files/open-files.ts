@@ -4,8 +4,8 @@ import type { FoundFile } from './backend.ts';
 
 export interface OpenFile {
   readonly file: FoundFile;
-  /** Bytes from a position; fewer at the end of the file, none behind it. */
-  read(position: number, length: number): Promise<Buffer>;
+  /** Bytes from a position, in a buffer of their own or the given one; fewer at the end of the file, none behind it. */
+  read(position: number, length: number, into?: Buffer): Promise<Buffer>;
 }
 
 interface Entry {
@@ -56,15 +56,15 @@ export class OpenFiles {
   }
 
   #opened(entry: Entry): OpenFile {
-    return { file: entry.file, read: (position, length) => this.#read(entry, position, length) };
+    return { file: entry.file, read: (position, length, into) => this.#read(entry, position, length, into) };
   }
 
-  async #read(entry: Entry, position: number, length: number): Promise<Buffer> {
+  async #read(entry: Entry, position: number, length: number, into?: Buffer): Promise<Buffer> {
     entry.users++;
     entry.lastUse = performance.now();
     try {
       const handle = await entry.handle;
-      const buffer = Buffer.allocUnsafe(length);
+      const buffer = into ?? Buffer.allocUnsafe(length);
       let filled = 0;
       while (filled < length) {
         const { bytesRead } = await handle.read(buffer, filled, length - filled, position + filled);

@@ -3,11 +3,13 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { compareText } from '../../base/codec/json/compare-text.ts';
 import type { PlainDict, Value } from '../../base/codec/value.ts';
+import { pieceHeadBytes } from '../../base/crypto/index.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import type { FileBackend, FileLists, FoundFile, Report } from './backend.ts';
 import { HashCache } from './hashes.ts';
-import { OpenFiles } from './open-files.ts';
+import { type OpenFile, OpenFiles } from './open-files.ts';
 import { cleanRelative, splitRequestPath } from './paths.ts';
+import { PieceBuffers } from './pieces.ts';
 import { selectBackends } from './select.ts';
 
 export interface ServedChunk {
@@ -29,13 +31,14 @@ export interface FileServerOptions {
 }
 
 const compress = promisify(gzip);
-const nothing = new Uint8Array(0);
+const nothing = Buffer.alloc(0);
 
 export class FileServer {
   readonly #backends: readonly FileBackend[];
   readonly #options: FileServerOptions;
   readonly #hashes: HashCache;
   readonly #open = new OpenFiles();
+  readonly #buffers = new PieceBuffers();
   readonly #timers: NodeJS.Timeout[] = [];
 
   constructor(backends: readonly FileBackend[], options: FileServerOptions) {
@@ -79,15 +82,9 @@ export class FileServer {
 
   /** One chunk from `loc`; empty data behind the end. A missing file has an empty `dest`. */
   async serve(path: unknown, saltenv: unknown, loc: unknown, level: unknown): Promise<ServedChunk> {
-    const position = typeof loc === 'number' && Number.isSafeInteger(loc) && loc >= 0 ? loc : 0;
-    const key = `${String(saltenv)}\0${String(path)}`;
-    // A transfer begins with a fresh look; what follows comes from the file that was found then.
-    let open = position > 0 ? this.#open.recent(key) : undefined;
-    if (!open) {
-      const file = await this.find(path, saltenv);
-      if (!file) return { data: nothing, dest: '' };
-      open = this.#open.use(key, file);
-    }
+    const position = positionOf(loc);
+    const open = await this.#openAt(path, saltenv, position);
+    if (!open) return { data: nothing, dest: '' };
     const { rel: dest, stat } = open.file;
     const left = (stat[6] ?? 0) - position;
     if (left <= 0) return { data: nothing, dest };
@@ -96,6 +93,31 @@ export class FileServer {
     const effort = typeof level === 'number' ? Math.trunc(level) : 0;
     if (effort <= 0 || data.length === 0) return { data, dest };
     return { data: await compress(data, { level: Math.min(9, effort) }), dest, gzip: effort };
+  }
+
+  /**
+   * Lends `seal` a buffer with room for a head and the bytes from `loc`, at most `most` of them: none behind the end, nor
+   * of a missing file.
+   */
+  async piece<T>(path: unknown, saltenv: unknown, loc: unknown, most: number, seal: (buffer: Buffer) => T): Promise<T> {
+    const position = positionOf(loc);
+    const open = await this.#openAt(path, saltenv, position);
+    const left = open ? (open.file.stat[6] ?? 0) - position : 0;
+    if (!open || left <= 0) return seal(Buffer.alloc(pieceHeadBytes));
+    return this.#buffers.with(async (buffer) => {
+      const into = buffer.subarray(pieceHeadBytes, pieceHeadBytes + Math.min(most, left));
+      const { length } = await open.read(position, into.length, into).catch(() => nothing);
+      return seal(buffer.subarray(0, pieceHeadBytes + length));
+    });
+  }
+
+  /** A transfer begins with a fresh look; what follows comes from the file that was found then. */
+  async #openAt(path: unknown, saltenv: unknown, position: number): Promise<OpenFile | undefined> {
+    const key = `${String(saltenv)}\0${String(path)}`;
+    const recent = position > 0 ? this.#open.recent(key) : undefined;
+    if (recent) return recent;
+    const file = await this.find(path, saltenv);
+    return file && this.#open.use(key, file);
   }
 
   async lists(saltenv: unknown, which?: Value): Promise<FileLists> {
@@ -162,6 +184,11 @@ export class FileServer {
       this.#options.onProblem?.(backend.name, messageOf(error));
     }
   }
+}
+
+/** Where a piece begins; whatever is no position means the beginning. */
+export function positionOf(loc: unknown): number {
+  return typeof loc === 'number' && Number.isSafeInteger(loc) && loc >= 0 ? loc : 0;
 }
 
 /** Salt turns whatever names an environment into text. */

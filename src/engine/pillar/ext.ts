@@ -155,6 +155,7 @@ function contextOf(compilation: Compilation, pillar: Dict, compileRoots: PillarC
       }) === 'match',
     render: (source, request) => renderText(host, source, request),
     decrypt: (value, renderer) => decryptValue(host, value, renderer),
+    keepSecret: (text) => host.keepSecret?.(text),
     gitFolder: (request) => process.gitFolder(request),
     gitUpdate: (request) => process.gitUpdate(request),
     compileRoots,

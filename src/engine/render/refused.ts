@@ -2,6 +2,8 @@
 
 const python =
   'it runs Python code, which Halite does not. Write the file as Jinja and YAML, or as code with "#!js" (docs/guide/rendering.md)';
+const template =
+  'its templates are Python code, which Halite does not run. Write the template as Jinja, or the file as code with "#!js" (docs/guide/rendering.md)';
 const format = 'the format is not built in. Use YAML or JSON, or add a renderer of that name to salt://_renderers';
 const decryption =
   'this kind of decryption is not built in. Use gpg, or add a renderer of that name to salt://_renderers';
@@ -10,14 +12,11 @@ const reasons: Readonly<Record<string, string>> = {
   py: python,
   pydsl: python,
   pyobjects: python,
-  mako: python,
-  wempy: python,
-  genshi: python,
-  cheetah: python,
-  stateconf: 'stateconf is not supported. Use plain YAML with "include" and "extend"',
+  mako: template,
+  wempy: template,
+  genshi: template,
+  cheetah: template,
   toml: format,
-  hjson: format,
-  json5: format,
   dson: format,
   msgpack: format,
   nacl: decryption,

@@ -94,6 +94,7 @@ function contextOf(host: RenderHost, argline: string, request: RenderRequest, fi
     path: request.path,
     argline,
     variables: request.context ?? noVariables,
+    run: host.run,
     first,
     log: host.log,
     signal: host.signal,
@@ -104,6 +105,16 @@ function contextOf(host: RenderHost, argline: string, request: RenderRequest, fi
       // The engine is large; a tree without templates never needs it.
       const { renderJinja } = await import('./salt-jinja.ts');
       return renderJinja(host, source, request);
+    },
+    async renderWith(name, source, more = {}) {
+      const found = await host.loader.get('renderers', name);
+      if (!found) {
+        const refusal = refusalOf(name);
+        if (refusal) throw new RenderError(refusal);
+        return undefined;
+      }
+      const context = newDict([...Object.entries(request.context ?? {}), ...Object.entries(more.variables ?? {})]);
+      return runStep(host, { name, argline: more.argline ?? '', found }, source, { ...request, context }, first);
     },
     keepSecret: host.keepSecret ?? noSecrets,
   };

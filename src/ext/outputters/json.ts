@@ -1,16 +1,25 @@
 // Outputter `json`: one JSON document per printed value.
 import { defineOutputter } from 'halite/sdk';
 import { dumpJson } from '../../base/codec/json/dump.ts';
+import { indentJson } from '../../base/codec/json/indent.ts';
 import { askedIndent } from './_lib/indent.ts';
+
+/** Columns per level; undefined: everything on one line. */
+function columnsOf(asked: ReturnType<typeof askedIndent>): number | undefined {
+  const columns = asked === undefined || asked === 'pretty' ? 4 : asked;
+  return columns === null || columns < 0 ? undefined : columns;
+}
 
 export default defineOutputter({
   name: 'json',
   doc: 'JSON, four columns per level; --out-indent=-1 puts each answer on one line.',
   render(data, options) {
     const asked = askedIndent(options);
-    const pretty = asked === 'pretty';
-    const columns = asked === undefined || pretty ? 4 : asked;
-    const indent = columns === null || columns < 0 ? undefined : columns;
-    return dumpJson(data, { indent, sortKeys: pretty, ensureAscii: false });
+    return dumpJson(data, { indent: columnsOf(asked), sortKeys: asked === 'pretty', ensureAscii: false });
+  },
+  renderText(text, options) {
+    const asked = askedIndent(options);
+    const indent = columnsOf(asked);
+    return asked === 'pretty' || indent === undefined ? undefined : indentJson(text.bytes, indent);
   },
 });

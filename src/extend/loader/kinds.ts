@@ -1,5 +1,6 @@
 // The kinds of extensions a loader knows, where users keep their own, and the shape of the table of built-ins.
 import type {
+  Beacon,
   Grain,
   Module,
   Outputter,
@@ -7,6 +8,7 @@ import type {
   Renderer,
   Returner,
   Runner,
+  Sdb,
   StateModule,
   Tops,
   Wheel,
@@ -24,6 +26,8 @@ export interface ExtensionKinds {
   pillars: Pillar;
   returners: Returner;
   tops: Tops;
+  beacons: Beacon;
+  sdb: Sdb;
 }
 export type Kind = keyof ExtensionKinds;
 /** Kinds whose extensions are a set of callable functions. */
@@ -56,6 +60,8 @@ export const userPlaces: Readonly<Record<Kind, UserPlaces>> = {
   pillars: { folder: 'pillar', option: 'pillar_dirs' },
   returners: { folder: 'returners', option: 'returner_dirs' },
   tops: { folder: 'tops', option: 'top_dirs' },
+  beacons: { folder: 'beacons', option: 'beacons_dirs' },
+  sdb: { folder: 'sdb', option: 'sdb_dirs' },
 };
 
 export function hasFunctions(kind: Kind): kind is FunctionKind {

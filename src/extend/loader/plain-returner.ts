@@ -29,7 +29,7 @@ export function plainReturner(name: string, exports: Exports, source: string): R
 }
 
 /** Salt's `__virtual__`: true, a name, false, or [false, reason]. */
-async function askVirtual(virtual: unknown, system: Availability): Promise<true | string> {
+export async function askVirtual(virtual: unknown, system: Availability): Promise<true | string> {
   if (typeof virtual !== 'function') return true;
   const answer: unknown = await (virtual as PlainFunction).call(system);
   if (Array.isArray(answer)) return answer[0] ? true : String(answer[1] ?? 'not available');

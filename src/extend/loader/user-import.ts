@@ -6,6 +6,7 @@ import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import { importUrl } from '../../base/util/import-url.ts';
 import { stripTypes } from '../../base/util/strip-types.ts';
 import { hasFunctions, type Kind } from './kinds.ts';
+import { plainBeacon } from './plain-beacon.ts';
 import { plainModule } from './plain-module.ts';
 import { plainGrain, plainOutputter } from './plain-others.ts';
 import { plainReturner } from './plain-returner.ts';
@@ -36,6 +37,7 @@ export async function importUserFile(kind: Kind, file: UserFile, sdkUrl: string 
 function readPlain(kind: Kind, name: string, exports: Record<string, unknown>, source: string): unknown {
   if (hasFunctions(kind)) return plainModule(kind, name, exports, source);
   if (kind === 'grains') return plainGrain(name, exports);
+  if (kind === 'beacons') return plainBeacon(name, exports, source);
   if (kind === 'returners') return plainReturner(name, exports, source);
   return kind === 'outputters' ? plainOutputter(name, exports) : undefined;
 }

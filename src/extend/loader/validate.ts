@@ -8,6 +8,8 @@ const mainFunction: Partial<Record<Kind, string>> = {
   pillars: 'compile',
   returners: 'open',
   tops: 'assign',
+  beacons: 'open',
+  sdb: 'get',
 };
 
 /** undefined when fine, else what is wrong. */

@@ -1,9 +1,11 @@
 // What extension code may touch: narrow interfaces, handed in, never global.
+import type { JsonText } from '../../base/codec/json/index.ts';
 import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
 import type { FileClient, FileServerView, FileSlice } from './files.ts';
 import type { OrchestrationServices, OwnCallOptions, OwnCallOutcome } from './orchestration.ts';
 import type { PillarView } from './pillars.ts';
 import type { RenderRequest } from './renderers.ts';
+import type { SdbServices } from './sdb.ts';
 import type { StateServices } from './state-services.ts';
 
 export interface ExtensionLog {
@@ -78,6 +80,8 @@ export interface MinionServices {
   reloadExtensions(): Promise<void>;
   /** Asks the scheduler: `{func: 'add', name, schedule, persist}` and so on; `{complete, schedule}` comes back. */
   schedule?(request: PlainDict): Promise<PlainDict>;
+  /** Asks the minion about its beacons: `{func: 'add', name, beacon_data}` and so on; `{complete, comment, beacons}` comes back. */
+  beacons?(request: PlainDict): Promise<PlainDict>;
 }
 
 export interface FunctionInfo {
@@ -111,6 +115,8 @@ export interface ModuleContext {
   readonly registry: Registry;
   /** Compiles and applies states; undefined where there is no state engine (pillar templates on a master). */
   readonly states?: StateServices | undefined;
+  /** Secret stores; undefined in tests that have none. */
+  readonly sdb?: SdbServices | undefined;
   /** The master, while it applies states to itself (orchestration); undefined on minions. */
   readonly master?: OrchestrationServices | undefined;
   /** Shared by the functions of one job process: cheap memoisation, gone with the process. */
@@ -209,6 +215,10 @@ export interface JobHistory {
   returns(jid: string, source?: string): Promise<Record<string, Dict>>;
   expected(jid: string, source?: string): Promise<string[]>;
   list(filter: JobFilter, source?: string): Promise<JobSummary[]>;
+  /** The list as `jobs.list_jobs` shows it, oldest first, written already; undefined: make it from `list`. */
+  listText(filter: JobFilter, source?: string): Promise<JsonText | undefined>;
+  /** Results by minion, written already; undefined: make it from `returns`. */
+  returnsText(jid: string, source?: string): Promise<JsonText | undefined>;
   /** Runners and wheel functions at work, as `jobs.master` shows them. */
   running(): Promise<PlainDict[]>;
   /** How the stores are: `store`, and for each returner what waits for it. */

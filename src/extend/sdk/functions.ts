@@ -1,9 +1,10 @@
 // Execution modules, runners and wheel modules: a name and documented functions.
+import type { JsonText } from '../../base/codec/json/index.ts';
 import type { Dict, Value } from '../../base/codec/value.ts';
 import type { GrainContext, MasterContext, ModuleContext } from './context.ts';
 import type { ArgsOf, Params } from './params.ts';
 
-export interface FunctionSpec<P extends Params, C> {
+export interface FunctionSpec<P extends Params, C, R = Value> {
   readonly doc: string;
   readonly examples?: readonly string[];
   readonly params?: P;
@@ -14,22 +15,23 @@ export interface FunctionSpec<P extends Params, C> {
   readonly inline?: boolean;
   /** The outputter to use unless the operator names one (`highstate`, `txt`, …). */
   readonly outputter?: string;
-  run(args: ArgsOf<P>, ctx: C): Value | undefined | Promise<Value | undefined>;
+  run(args: ArgsOf<P>, ctx: C): R | undefined | Promise<R | undefined>;
 }
 
 /** A function as loaders and binders see it. */
-export interface ExtensionFunction<C = never> {
+export interface ExtensionFunction<C = never, R = Value> {
   readonly doc: string;
   readonly examples: readonly string[];
   readonly params: Params;
   readonly inline: boolean;
   readonly outputter: string | undefined;
-  run(args: never, ctx: C): Value | undefined | Promise<Value | undefined>;
+  run(args: never, ctx: C): R | undefined | Promise<R | undefined>;
 }
 export type ModuleFunction = ExtensionFunction<ModuleContext>;
-export type MasterFunction = ExtensionFunction<MasterContext>;
+/** Functions of the master may answer with a text that is written already. */
+export type MasterFunction = ExtensionFunction<MasterContext, Value | JsonText>;
 
-function build<P extends Params, C>(spec: FunctionSpec<P, C>): ExtensionFunction<C> {
+function build<P extends Params, C, R>(spec: FunctionSpec<P, C, R>): ExtensionFunction<C, R> {
   return {
     doc: spec.doc,
     examples: spec.examples ?? [],
@@ -49,7 +51,7 @@ export function fn<const P extends Params = Record<never, never>>(
 
 /** One function of a runner or wheel module. */
 export function masterFn<const P extends Params = Record<never, never>>(
-  spec: FunctionSpec<P, MasterContext>,
+  spec: FunctionSpec<P, MasterContext, Value | JsonText>,
 ): MasterFunction {
   return build(spec);
 }

@@ -3,6 +3,7 @@
 export type { Dict, MapDict, PlainDict, Value } from '../../base/codec/value.ts';
 export { dictEntries, dictGet, dictHas, dictKeys, dictOf, isDict, newDict, PyFloat } from '../../base/codec/value.ts';
 export { HaliteError } from '../../base/errors/index.ts';
+export * from './beacons.ts';
 export * from './context.ts';
 export * from './files.ts';
 export * from './functions.ts';
@@ -12,6 +13,7 @@ export * from './params.ts';
 export * from './pillars.ts';
 export * from './renderers.ts';
 export * from './returners.ts';
+export * from './sdb.ts';
 export * from './state-services.ts';
 export * from './states.ts';
 export * from './tops.ts';

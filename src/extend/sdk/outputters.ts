@@ -1,4 +1,5 @@
 // Outputters: how a result is shown on a terminal.
+import type { JsonText } from '../../base/codec/json/json-text.ts';
 import type { Value } from '../../base/codec/value.ts';
 
 export interface OutputOptions {
@@ -15,6 +16,8 @@ export interface OutputterSpec {
   readonly name: string;
   readonly doc: string;
   render(data: Value, options: OutputOptions): string;
+  /** The same for a value that is JSON text already; undefined where `render` has to be asked. */
+  renderText?(text: JsonText, options: OutputOptions): Uint8Array | undefined;
 }
 export interface Outputter extends OutputterSpec {
   readonly kind: 'outputters';

@@ -49,6 +49,8 @@ export interface PillarContext {
   render(source: string, request?: RenderRequest): Promise<Value>;
   /** Decrypts texts inside a value with a renderer (`gpg`). */
   decrypt(value: Value, renderer: string): Promise<Value>;
+  /** A text that shall be masked in logs and error messages from now on. */
+  keepSecret(text: string): void;
   /** A branch, tag or commit of a git repository as a folder on this machine; undefined when there is no such reference. */
   gitFolder(request: GitFolderRequest): Promise<string | undefined>;
   /** Fetches a repository now: true when there is something new, null when not, false when it failed. */

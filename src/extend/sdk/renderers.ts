@@ -33,6 +33,8 @@ export interface RendererContext {
   readonly argline: string;
   /** Names given by the caller, for templates. */
   readonly variables: Readonly<PlainDict>;
+  /** Stands for the run the file is rendered for: what one file leaves for those after it hangs on it. */
+  readonly run: object | undefined;
   /** True for the first step of a pipe, whose text may begin with the `#!` line. */
   readonly first: boolean;
   readonly log: ExtensionLog;
@@ -42,6 +44,12 @@ export interface RendererContext {
   exec(file: string, args: readonly string[], options?: ExecOptions): Promise<ExecResult>;
   /** Renders a Jinja template with the names of this pipe. */
   jinja(source: string): Promise<string>;
+  /** Another renderer on a text, with more names for templates; undefined when there is none of that name. */
+  renderWith(
+    name: string,
+    source: Value,
+    more?: { readonly argline?: string; readonly variables?: PlainDict },
+  ): Promise<Value | undefined>;
   /** A text that was encrypted in its source: it is masked in logs and error messages from now on. */
   keepSecret(text: string): void;
 }

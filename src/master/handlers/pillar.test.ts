@@ -27,7 +27,7 @@ function setUp(compile: (request: PillarRequest) => PlainDict, opts: Record<stri
     },
   } as unknown as Master;
   const sender = { id: 'web1', version: 3, peer: '', transport: 'tcp' };
-  const ask = (load: Record<string, Value>): Promise<Value> =>
+  const ask = (load: Record<string, Value>): Promise<unknown> =>
     Promise.resolve(pillarHandlers(master)['_pillar']!.run(newDict(Object.entries(load)), sender));
   return { ask, stored, fired, asked };
 }

@@ -1,4 +1,5 @@
 // Looking jobs up: in the master's own store, in the configured job cache, and in both as one.
+import type { JsonText } from '../../base/codec/json/index.ts';
 import { type Dict, dictGet, isDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
@@ -41,6 +42,7 @@ export class History {
   /** What the own store has is newest; what it has no more is in the other one. */
   async returns(jid: string, source?: string): Promise<Record<string, Dict>> {
     const here = source ? new Map<string, Dict>() : await this.#store.returns(jid);
+    if (!source && !this.#outside) return Object.fromEntries(here);
     const expected = source ? [] : await this.#store.expected(jid);
     const complete = expected.length > 0 && expected.every((id) => here.has(id));
     const there = complete ? undefined : await this.#ask(source, 'returns', jid);
@@ -57,6 +59,15 @@ export class History {
     }
     const jobs = [...known.values()].sort((a, b) => (a.jid < b.jid ? 1 : -1));
     return filter.limit ? jobs.slice(0, filter.limit) : jobs;
+  }
+
+  /** Written already, when only the own store has to be asked and needs not look inside. */
+  async listText(filter: JobFilter, source?: string): Promise<JsonText | undefined> {
+    return source || this.#outside ? undefined : this.#store.listText(filter);
+  }
+
+  async returnsText(jid: string, source?: string): Promise<JsonText | undefined> {
+    return source || this.#outside ? undefined : this.#store.returnsText(jid);
   }
 
   /** A database that is away does not take the rest of the answer with it, unless it was asked for by name. */

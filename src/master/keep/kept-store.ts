@@ -79,6 +79,8 @@ export class KeptJobStore implements JobStore {
   returns: JobStore['returns'] = (jid) => this.#store.returns(jid);
   verdicts: JobStore['verdicts'] = (jid) => this.#store.verdicts(jid);
   list = (filter: JobFilter): Promise<JobSummary[]> => this.#store.list(filter);
+  listText: JobStore['listText'] = (filter) => this.#store.listText(filter);
+  returnsText: JobStore['returnsText'] = (jid) => this.#store.returnsText(jid);
   query: JobStore['query'] = (sql, parameters) => this.#store.query(sql, parameters);
   health = (): StoreHealth => this.#store.health();
   clean = (retention: Retention): Promise<{ jobs: number }> => this.#store.clean(retention);

@@ -80,7 +80,7 @@ function removeOf(db: Database, jid: string): Step {
       .run(jid, jid).changes;
   }
   if (rows >= stepRows) return { jobs: 0, done: false };
-  db.prepare('DELETE FROM job WHERE jid = ?').run(jid);
+  for (const table of ['head', 'odd', 'job']) db.prepare(`DELETE FROM ${table} WHERE jid = ?`).run(jid);
   return { jobs: 1, done: false };
 }
 

@@ -1,7 +1,8 @@
 // Rows of a name and a JSON text travel between the threads as a few long texts: far cheaper than one object per row.
+
+import { parseValue } from '../../base/codec/json/index.ts';
 import { type Dict, isDict, newDict } from '../../base/codec/value.ts';
 import type { SqlValue } from './driver.ts';
-import { parseValue } from './parse.ts';
 
 const longest = 4 * 1024 * 1024;
 

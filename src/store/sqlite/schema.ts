@@ -1,5 +1,5 @@
 // The SQLite schema: our tables, and views with the names and columns that readers of Salt's MySQL tables know.
-export const schemaVersion = 2;
+export const schemaVersion = 3;
 
 export const schema = `
 CREATE TABLE IF NOT EXISTS job (
@@ -8,12 +8,20 @@ CREATE TABLE IF NOT EXISTS job (
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS job_started ON job (started);
 
+-- The jobs of the list of jobs, as it shows them: '"<jid>": {…}'. plain: JSON.parse loses nothing of it.
+CREATE TABLE IF NOT EXISTS head (
+  jid TEXT PRIMARY KEY, started INTEGER NOT NULL, plain INTEGER NOT NULL, text TEXT NOT NULL
+) WITHOUT ROWID;
+
 -- No index by minion or function: each row of a job would touch another page of it.
 CREATE TABLE IF NOT EXISTS ret (
   jid TEXT NOT NULL, id TEXT NOT NULL, fun TEXT NOT NULL, retcode INTEGER NOT NULL, success INTEGER NOT NULL,
   full_ret TEXT NOT NULL, received INTEGER NOT NULL,
   PRIMARY KEY (jid, id)
 ) WITHOUT ROWID;
+
+-- Jobs with results that SQLite's own JSON functions would change (NaN, Infinity).
+CREATE TABLE IF NOT EXISTS odd (jid TEXT PRIMARY KEY) WITHOUT ROWID;
 
 CREATE TABLE IF NOT EXISTS verdict (
   jid TEXT NOT NULL, id TEXT NOT NULL, verdict TEXT NOT NULL, reason TEXT NOT NULL, text TEXT NOT NULL,

@@ -1,7 +1,8 @@
 // What each kind of write does to the database.
-import { dumpJson } from '../../base/codec/json/index.ts';
+import { dumpJson, isPlainJson, parseDict } from '../../base/codec/json/index.ts';
 import { unpack } from '../../base/codec/msgpack/index.ts';
 import type { Dict, Value } from '../../base/codec/value.ts';
+import { listedJob } from '../../extend/sdk/shown-job.ts';
 import type { Database } from './driver.ts';
 
 export type WriteKind =
@@ -23,6 +24,14 @@ const optional = (dict: Row, key: string): string | null => (typeof dict[key] ==
 const rowsOf = (dict: Row): Row[] => dict['rows'] as Row[];
 type Row = Record<string, Value>;
 
+/** Numbers that SQLite does not take as they are; a text that says the same only costs time. */
+const endless = /NaN|Infinity/;
+
+function headOf(jid: string, load: Dict): [number, string, string] {
+  const shown = listedJob(jid, load);
+  return [isPlainJson(shown) ? 1 : 0, `${json(jid)}: ${json(shown)}`, jid];
+}
+
 /** Larger events are kept as a note: the table is bounded by their number. */
 const largestEvent = 64 * 1024;
 
@@ -35,6 +44,11 @@ const sql = {
   job:
     'INSERT INTO job (jid, fun, tgt, tgt_type, user, load, expected, started, internal) VALUES (?,?,?,?,?,?,?,?,?) ' +
     'ON CONFLICT (jid) DO UPDATE SET load = excluded.load, expected = excluded.expected',
+  // A job that is written again keeps its time and its kind.
+  head:
+    'INSERT OR REPLACE INTO head (jid, started, plain, text) ' +
+    'SELECT jid, started, ?, ? FROM job WHERE jid = ? AND internal = 0',
+  odd: 'INSERT OR IGNORE INTO odd (jid) VALUES (?)',
   ret: 'INSERT INTO ret (jid, id, fun, retcode, success, full_ret, received) VALUES (?,?,?,?,?,?,?) ON CONFLICT DO NOTHING',
   verdict:
     'INSERT INTO verdict (jid, id, verdict, reason, text, evidence, at) VALUES (?,?,?,?,?,?,?) ' +
@@ -60,12 +74,15 @@ const jobWrites = (run: Run): Pick<Writes, 'job' | 'return' | 'verdicts' | 'even
     const words = [text(row, 'jid'), text(row, 'fun'), text(row, 'tgt'), text(row, 'tgt_type'), text(row, 'user')];
     const lists = [json(row['load'] as Dict), json(row['expected'] as Value[])];
     run('job', ...words, ...lists, whole(row, 'started'), row['internal'] ? 1 : 0);
+    run('head', ...headOf(text(row, 'jid'), row['load'] as Dict));
     return 'stored';
   },
   return(row) {
     const words = [text(row, 'jid'), text(row, 'id'), text(row, 'fun')];
     const numbers = [whole(row, 'retcode'), row['success'] ? 1 : 0];
-    const changes = run('ret', ...words, ...numbers, json(row['load'] as Dict), whole(row, 'received'));
+    const load = json(row['load'] as Dict);
+    const changes = run('ret', ...words, ...numbers, load, whole(row, 'received'));
+    if (changes > 0 && endless.test(load)) run('odd', text(row, 'jid'));
     return changes > 0 ? 'stored' : 'duplicate';
   },
   verdicts(given) {
@@ -94,6 +111,13 @@ const minionWrites = (run: Run): Omit<Writes, 'job' | 'return' | 'verdicts' | 'e
   'drop-pending': (row) => void run('dropPending', text(row, 'jid'), text(row, 'id')),
   mine: (row) => void run('mine', text(row, 'id'), json(row['data'] as Dict)),
 });
+
+/** A store of an earlier version has no forms for the list yet. */
+export function fillHeads(db: Database): void {
+  const insert = db.prepare(sql.head);
+  const jobs = 'SELECT jid, load FROM job WHERE internal = 0 AND jid NOT IN (SELECT jid FROM head)';
+  for (const { jid, load } of db.prepare(jobs).all()) insert.run(...headOf(String(jid), parseDict(load)));
+}
 
 /** Prepares every statement once; the result does one write inside whatever transaction is open. */
 export function prepareWrites(db: Database): Write {

@@ -1,6 +1,7 @@
 // The embedded job store: SQLite in cachedir, one writer and one reader thread, JSON columns that plain SQL can ask.
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { type JsonText, parseDict, parseValue } from '../../base/codec/json/index.ts';
 import { pack } from '../../base/codec/msgpack/index.ts';
 import { type Dict, dictGet, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
@@ -18,8 +19,8 @@ import type {
   VerdictRecord,
 } from '../jobs.ts';
 import type { SqlValue } from './driver.ts';
-import { parseDict, parseValue } from './parse.ts';
 import { Reader, Writer } from './workers.ts';
+import { listText, returnsText } from './written.ts';
 
 export interface SqliteOptions {
   /** For the column `master_id` of salt_events. */
@@ -145,7 +146,7 @@ export class SqliteJobStore implements JobStore {
   }
 
   async returns(jid: string): Promise<Map<string, Dict>> {
-    const sql = 'SELECT id AS name, full_ret AS data FROM ret WHERE jid = ? ORDER BY received';
+    const sql = 'SELECT id AS name, full_ret AS data FROM ret WHERE jid = ? ORDER BY received, id';
     return new Map(await this.#reader.pairs(sql, jid));
   }
 
@@ -180,6 +181,14 @@ export class SqliteJobStore implements JobStore {
     const wanted = filtered ? found.filter(([, load]) => fits(load, filter)) : found;
     const summaries = wanted.map(([jid, load]) => ({ jid, load }));
     return filter.limit ? summaries.slice(0, filter.limit) : summaries;
+  }
+
+  listText(filter: JobFilter): Promise<JsonText | undefined> {
+    return listText(this.#reader, filter);
+  }
+
+  returnsText(jid: string): Promise<JsonText | undefined> {
+    return returnsText(this.#reader, jid);
   }
 
   async query(sql: string, parameters: readonly Value[] = []): Promise<Dict[]> {

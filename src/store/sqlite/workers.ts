@@ -155,20 +155,25 @@ export class Reader {
   }
 
   async all(sql: string, ...values: SqlValue[]): Promise<Record<string, SqlValue>[]> {
-    return (await this.#ask(sql, values, false)) as Record<string, SqlValue>[];
+    return (await this.#ask({ sql, values })) as Record<string, SqlValue>[];
   }
 
   /** Many rows with the columns `name` and `data` (JSON). */
   async pairs(sql: string, ...values: SqlValue[]): Promise<[string, Dict][]> {
-    return readPairs((await this.#ask(sql, values, true)) as string[]);
+    return readPairs((await this.#ask({ sql, values, joined: true })) as string[]);
   }
 
-  #ask(sql: string, values: readonly SqlValue[], joined: boolean): Promise<unknown[]> {
+  /** One row with a large blob. */
+  async one(sql: string, ...values: SqlValue[]): Promise<Record<string, SqlValue> | undefined> {
+    return ((await this.#ask({ sql, values, moved: true })) as Record<string, SqlValue>[])[0];
+  }
+
+  #ask(request: Omit<ReadRequest, 'seq'>): Promise<unknown[]> {
     const worker = this.#start();
     const seq = this.#seq++;
     return new Promise((resolve, reject) => {
       this.#waiting.set(seq, { resolve, reject });
-      worker.postMessage({ seq, sql, values, joined } satisfies ReadRequest);
+      worker.postMessage({ seq, ...request } satisfies ReadRequest);
     });
   }
 

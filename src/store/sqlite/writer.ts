@@ -5,7 +5,7 @@ import { type CleanRequest, cleanStep, trimEvents } from './clean.ts';
 import { moveAside, salvage, troubleOf } from './damage.ts';
 import { type Database, openDatabase } from './driver.ts';
 import { schema, schemaVersion, views } from './schema.ts';
-import { prepareWrites, type Write, type WriteKind } from './statements.ts';
+import { fillHeads, prepareWrites, type Write, type WriteKind } from './statements.ts';
 
 /** One write; `data` is msgpack, so that encoding as JSON happens here, off the loop. */
 export interface WriteRequest {
@@ -61,7 +61,12 @@ async function openStore(): Promise<void> {
   const opened = await openDatabase(file);
   try {
     opened.exec(schema);
-    if (Number(opened.prepare('PRAGMA user_version').get()?.['user_version']) !== schemaVersion) opened.exec(views);
+    if (Number(opened.prepare('PRAGMA user_version').get()?.['user_version']) !== schemaVersion) {
+      opened.exec('BEGIN IMMEDIATE');
+      fillHeads(opened);
+      opened.exec(views);
+      opened.exec('COMMIT');
+    }
     opened.prepare("INSERT OR REPLACE INTO meta (key, value) VALUES ('master_id', ?)").run(masterId);
     write = prepareWrites(opened);
     db = opened;

@@ -1,8 +1,10 @@
 // Msgpack reader: accepts raw, str and bin families; bytes that are valid UTF-8 become text, as in Salt.
 import { isUtf8 } from 'node:buffer';
 import { HaliteError } from '../../errors/index.ts';
+import { JsonText } from '../json/json-text.ts';
 import { type Dict, isReorderedKey, newDict, PyFloat, type Value } from '../value.ts';
 import { parseDateTime } from './datetime.ts';
+import { jsonTextType } from './encode.ts';
 import { type TextCache, textCache } from './text-cache.ts';
 
 export interface UnpackOptions {
@@ -14,6 +16,8 @@ export interface UnpackOptions {
   readonly maxBytes?: number;
   /** Most array items and map entries in all containers together. */
   readonly maxItems?: number;
+  /** A JsonText inside stays one: only for peers that are trusted, and readers that know what it is. */
+  readonly jsonTexts?: boolean;
 }
 
 export const defaultLimits = { maxDepth: 256, maxBytes: 100 * 1024 * 1024, maxItems: 8_000_000 } as const;
@@ -45,6 +49,7 @@ export class Reader {
   private readonly raw: boolean;
   private readonly keepFloats: boolean;
   private readonly maxDepth: number;
+  private readonly jsonTexts: boolean;
   private items: number;
 
   constructor(bytes: Uint8Array, options: UnpackOptions) {
@@ -53,6 +58,7 @@ export class Reader {
     this.keepFloats = options.keepFloats !== false;
     this.maxDepth = options.maxDepth ?? defaultLimits.maxDepth;
     this.items = options.maxItems ?? defaultLimits.maxItems;
+    this.jsonTexts = options.jsonTexts === true;
   }
 
   read(depth: number): Value {
@@ -235,7 +241,18 @@ export class Reader {
       return parseDateTime(text) ?? text;
     }
     if (type === 79) return this.constant(start, start + length, depth);
+    if (type === jsonTextType && this.jsonTexts && length >= 2) return this.jsonText(start, start + length);
     return this.text(length, valueCache);
+  }
+
+  private jsonText(start: number, end: number): Value {
+    this.at = end;
+    const data = start + 2 + (this.buf[start + 1] as number);
+    if (data > end) throw malformed('the data ends early', start);
+    const outputter = this.buf.toString('utf8', start + 2, data);
+    const facts = { plain: this.buf[start] === 1, ...(outputter ? { outputter } : {}) };
+    // Not one of the values a message may hold: whoever asked for it looks for it where it can be.
+    return new JsonText(this.buf.subarray(data, end), facts) as unknown as Value;
   }
 
   /** Salt's internal constants, `[name, value]`: only the value means anything outside Python. */

@@ -1,5 +1,6 @@
 // Msgpack writer: one growing buffer, Salt's old raw family unless `bin` is asked for.
 import { HaliteError } from '../../errors/index.ts';
+import { JsonText } from '../json/json-text.ts';
 import { PyFloat, type Value } from '../value.ts';
 import { formatDateTime } from './datetime.ts';
 
@@ -8,7 +9,12 @@ export interface PackOptions {
   readonly bin?: boolean;
   /** How dates travel; `text` is for peers of 2015.5, which know no extension types. */
   readonly dates?: 'ext' | 'text';
+  /** A JsonText goes as it is, for a reader that asked for it; otherwise as the value it stands for. */
+  readonly jsonTexts?: boolean;
 }
+
+/** The extension type of a JsonText: flags, the length of the outputter's name, the name, the text. */
+export const jsonTextType = 74;
 
 const MAX_DEPTH = 512;
 const KEEP_SCRATCH = 1 << 16;
@@ -19,10 +25,12 @@ let out = Buffer.allocUnsafeSlow(KEEP_SCRATCH);
 let at = 0;
 let bin = false;
 let datesAsText = false;
+let jsonTexts = false;
 
 /** The msgpack bytes of a value, in a buffer of its own. */
 export function pack(value: Value, options: PackOptions = {}): Buffer {
   at = 0;
+  jsonTexts = options.jsonTexts === true;
   bin = options.bin === true;
   datesAsText = options.dates === 'text';
   try {
@@ -73,7 +81,8 @@ function writeObject(value: Exclude<Value, null | string | number | boolean | bi
       write(key, depth + 1);
       write(item, depth + 1);
     }
-  } else {
+  } else if (value instanceof JsonText) writeJsonText(value, depth);
+  else {
     checkDepth(depth);
     const keys = Object.keys(value);
     writeHeader(keys.length, 0x80, 0xde);
@@ -83,6 +92,24 @@ function writeObject(value: Exclude<Value, null | string | number | boolean | bi
       write(value[key], depth + 1);
     }
   }
+}
+
+function writeJsonText(written: JsonText, depth: number): void {
+  const name = Buffer.from(written.facts.outputter ?? '');
+  if (!jsonTexts || name.length > 255) {
+    write(written.value(), depth);
+    return;
+  }
+  const length = 2 + name.length + written.bytes.length;
+  reserve(6 + length);
+  out[at] = 0xc9;
+  at = out.writeUInt32BE(length, at + 1);
+  out[at++] = jsonTextType;
+  out[at++] = written.facts.plain ? 1 : 0;
+  out[at++] = name.length;
+  out.set(name, at);
+  out.set(written.bytes, at + name.length);
+  at += name.length + written.bytes.length;
 }
 
 function checkDepth(depth: number): void {

@@ -8,7 +8,7 @@ import { which } from '../../modules/support/which.ts';
 import { deviceTreeGrains, firmwareGrains, gpuGrains } from './hardware.ts';
 import { initSystem, selinuxGrain, systemdGrain } from './init-system.ts';
 import { localeGrains } from './locale.ts';
-import { oncePerProgram } from './memo.ts';
+import { askOnce } from './memo.ts';
 import { networkGrains } from './network.ts';
 import { readDistribution, releaseGrains } from './os-release.ts';
 import { memoryGrains, processorGrains } from './processor.ts';
@@ -80,11 +80,11 @@ async function packageArchitecture(ctx: GrainContext, family: string): Promise<s
     const known = debianArchitectures[process.arch];
     const dpkg = which('dpkg');
     if (known || !dpkg) return known ?? machine;
-    return (await oncePerProgram(dpkg, () => ctx.exec(dpkg, ['--print-architecture']))).stdout.trim() || machine;
+    return (await askOnce(ctx, dpkg, ['--print-architecture'])).stdout.trim() || machine;
   }
   if (family !== 'RedHat' && family !== 'Suse') return machine;
   const rpm = which('rpm');
-  const answer = rpm ? (await ctx.exec(rpm, ['--eval', '%{_host_cpu}'])).stdout.trim() : '';
+  const answer = rpm ? (await askOnce(ctx, rpm, ['--eval', '%{_host_cpu}'])).stdout.trim() : '';
   return answer || machine;
 }
 

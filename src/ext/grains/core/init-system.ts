@@ -4,7 +4,7 @@ import { type GrainContext, newDict, type PlainDict, type Value } from 'halite/s
 import { pathExists, readText } from '../../modules/support/read.ts';
 import { lines, words } from '../../modules/support/text.ts';
 import { which } from '../../modules/support/which.ts';
-import { oncePerProgram } from './memo.ts';
+import { askOnce } from './memo.ts';
 
 /** An `init` program says in its own text which system it is. */
 function initByContent(program: string): string {
@@ -33,7 +33,7 @@ export function initSystem(): string {
 export async function systemdGrain(ctx: GrainContext): Promise<Value | undefined> {
   const systemctl = which('systemctl');
   if (!systemctl || !which('localectl')) return undefined;
-  const { retcode, stdout } = await oncePerProgram(systemctl, () => ctx.exec(systemctl, ['--version']));
+  const { retcode, stdout } = await askOnce(ctx, systemctl, ['--version']);
   const [first = '', features = ''] = retcode === 0 ? lines(stdout) : [];
   const version = first.startsWith('systemd ') ? words(first)[1] : undefined;
   return newDict([

@@ -1,21 +1,100 @@
-// Answers of programs that stay the same as long as the program does, so that refreshing grains costs little.
-import { statSync } from 'node:fs';
+// Answers of programs that stay the same as long as program and machine do: asked once, kept in memory and in the minion's cache.
+import { mkdirSync, readFileSync, readlinkSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { ExecOptions, GrainContext } from 'halite/sdk';
+import { readTrimmed } from '../../modules/support/read.ts';
 
-const known = new Map<string, { readonly stamp: string; readonly answer: Promise<unknown> }>();
+export interface Answer {
+  readonly retcode: number;
+  readonly stdout: string;
+}
+interface Kept extends Answer {
+  readonly stamp: string;
+}
 
-/** Runs the work once per program file; a changed file (an upgrade) is asked again. */
-export function oncePerProgram<T>(path: string, work: () => Promise<T>): Promise<T> {
-  let stamp = '';
+const asked = new Map<string, { readonly stamp: string; readonly answer: Promise<Answer> }>();
+
+/** What the answers hold for: this start of this machine (or container), beside the file of the program. */
+let place: string | undefined;
+
+function machine(): string {
+  let container = '';
   try {
-    const stats = statSync(path, { bigint: true });
-    stamp = `${stats.ino} ${stats.mtimeNs}`;
+    container = readlinkSync('/proc/self/ns/pid');
   } catch {
-    return work();
+    // No /proc: the boot id is missing too, and nothing is kept beyond this process.
   }
-  const before = known.get(path);
-  if (before?.stamp === stamp) return before.answer as Promise<T>;
-  const answer = work();
-  known.set(path, { stamp, answer });
-  answer.catch(() => known.delete(path));
+  return `${readTrimmed('/proc/sys/kernel/random/boot_id') ?? `pid ${process.pid}`} ${container}`;
+}
+
+function stampOf(program: string): string | undefined {
+  const stats = statSync(program, { bigint: true, throwIfNoEntry: false });
+  if (!stats) return undefined;
+  place ??= machine();
+  return `${stats.dev} ${stats.ino} ${stats.mtimeNs} ${stats.ctimeNs} ${place}`;
+}
+
+const fileOf = ({ opts }: GrainContext): string | undefined => {
+  const folder = opts['cachedir'];
+  return typeof folder === 'string' && folder.startsWith('/') ? join(folder, 'program-answers.json') : undefined;
+};
+
+function isKept(value: unknown): value is Kept {
+  const { stamp, retcode, stdout } = (value ?? {}) as Partial<Record<keyof Kept, unknown>>;
+  return typeof stamp === 'string' && typeof retcode === 'number' && typeof stdout === 'string';
+}
+
+function readKept(path: string): Map<string, Kept> {
+  try {
+    const data: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    return new Map(Object.entries(data as object).filter((entry): entry is [string, Kept] => isKept(entry[1])));
+  } catch {
+    return new Map();
+  }
+}
+
+function keep(path: string, key: string, answer: Kept): void {
+  const temporary = `${path}.${process.pid}`;
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(temporary, JSON.stringify(Object.fromEntries(readKept(path).set(key, answer))), { mode: 0o600 });
+    renameSync(temporary, path);
+  } catch {
+    // Nothing is lost: it is asked again the next time.
+    rmSync(temporary, { force: true });
+  }
+}
+
+async function ask(
+  ctx: GrainContext,
+  program: string,
+  args: readonly string[],
+  key: string,
+  stamp: string,
+  options?: ExecOptions,
+): Promise<Answer> {
+  const path = fileOf(ctx);
+  const before = path === undefined ? undefined : readKept(path).get(key);
+  if (before?.stamp === stamp) return before;
+  const { retcode, stdout, timedOut } = await ctx.exec(program, args, options);
+  if (path !== undefined && !timedOut) keep(path, key, { stamp, retcode, stdout });
+  return { retcode, stdout };
+}
+
+/** What a program prints. It runs once; after an upgrade, a reboot or a move to another machine it is asked again. */
+export function askOnce(
+  ctx: GrainContext,
+  program: string,
+  args: readonly string[],
+  options?: ExecOptions,
+): Promise<Answer> {
+  const stamp = stampOf(program);
+  if (stamp === undefined) return ctx.exec(program, args, options);
+  const key = [program, ...args].join(' ');
+  const known = asked.get(key);
+  if (known?.stamp === stamp) return known.answer;
+  const answer = ask(ctx, program, args, key, stamp, options);
+  asked.set(key, { stamp, answer });
+  answer.catch(() => asked.delete(key));
   return answer;
 }

@@ -1,7 +1,7 @@
 // Interfaces, addresses, gateways and resolver settings.
 import { type GrainContext, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { addressesOf, addressMap, type Interfaces, readInterfaces } from '../../modules/support/interfaces.ts';
 import { formatIp, formatNetwork, netmaskText, parseIp, parseNetwork } from '../../../base/util/ip.ts';
+import { addressesOf, addressMap, type Interfaces, readInterfaces } from '../../modules/support/interfaces.ts';
 import { pathExists, readText } from '../../modules/support/read.ts';
 import { lines, words } from '../../modules/support/text.ts';
 import { addressesOfName, fullyQualifiedName, hostGrains, reverseNames } from './host-name.ts';

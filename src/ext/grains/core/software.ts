@@ -3,7 +3,7 @@ import { type GrainContext, newDict, type PlainDict } from 'halite/sdk';
 import { isFile } from '../../modules/support/read.ts';
 import { lines } from '../../modules/support/text.ts';
 import { installation, saltVersion, saltVersionInfo } from '../../modules/support/version.ts';
-import { oncePerProgram } from './memo.ts';
+import { askOnce } from './memo.ts';
 
 export function versionGrains(): PlainDict {
   const { root, version } = installation();
@@ -27,9 +27,7 @@ export async function pythonGrains(ctx: GrainContext): Promise<PlainDict> {
   // Not searched in PATH: a user's shims there are slow and describe somebody's own Python.
   const python = ['/usr/bin/python3', '/usr/local/bin/python3', '/usr/libexec/platform-python'].find(isFile);
   if (!python) return newDict();
-  const ask = (): ReturnType<GrainContext['exec']> =>
-    ctx.exec(python, ['-I', '-S', '-c', pythonReport], { timeoutMs: 5000 });
-  const { retcode, stdout } = await oncePerProgram(python, ask);
+  const { retcode, stdout } = await askOnce(ctx, python, ['-I', '-S', '-c', pythonReport], { timeoutMs: 5000 });
   const [executable = python, major, minor, micro, level = 'final', serial, ...path] = lines(stdout);
   if (retcode !== 0 || major === undefined) return newDict();
   return newDict([

@@ -4,7 +4,7 @@ import { type GrainContext, newDict, type PlainDict } from 'halite/sdk';
 import { isDirectory, isFile, pathExists, readText, readTrimmed } from '../../modules/support/read.ts';
 import { lines } from '../../modules/support/text.ts';
 import { which } from '../../modules/support/which.ts';
-import { oncePerProgram } from './memo.ts';
+import { askOnce } from './memo.ts';
 
 interface Kind {
   virtual: string;
@@ -69,12 +69,12 @@ const dmi = (file: string): string => readTrimmed(`/sys/class/dmi/id/${file}`) ?
 async function detect(ctx: GrainContext): Promise<Kind | undefined> {
   const virtWhat = which('virt-what');
   if (virtWhat) {
-    const { retcode, stdout } = await oncePerProgram(virtWhat, () => ctx.exec(virtWhat, []));
+    const { retcode, stdout } = await askOnce(ctx, virtWhat, []);
     return retcode === 0 ? kindByVirtWhat(stdout) : undefined;
   }
   const detectVirt = which('systemd-detect-virt');
   if (detectVirt) {
-    const { retcode, stdout } = await oncePerProgram(detectVirt, () => ctx.exec(detectVirt, []));
+    const { retcode, stdout } = await askOnce(ctx, detectVirt, []);
     const kind = retcode === 0 ? kindByDetectVirt(stdout.trim()) : undefined;
     if (kind) return kind;
   }

@@ -47,17 +47,22 @@ export function changeOwner(path: string, user: Value, group: Value, link = fals
   }
 }
 
-/** Sets permission bits; the new mode, or text when it is none. */
-export function changeMode(path: string, mode: Value): string {
+/** Sets permission bits of a file that is there; text when that cannot be done. */
+export function setMode(path: string, mode: Value): string | undefined {
   const digits = pyStr(mode).replace(/^[0Oo]+/, '') || '0';
-  if (!pathExists(path)) throw commandError(`${path}: File not found`);
   if (!/^[0-7]+$/.test(digits)) return `Invalid Mode ${digits}`;
   try {
     chmodSync(path, Number.parseInt(digits, 8));
+    return undefined;
   } catch {
     return `Invalid Mode ${digits}`;
   }
-  return pyStr(fileStats(path, true)['mode'] ?? '');
+}
+
+/** Sets permission bits; the new mode, or text when it is none. */
+export function changeMode(path: string, mode: Value): string {
+  if (!pathExists(path)) throw commandError(`${path}: File not found`);
+  return setMode(path, mode) ?? pyStr(fileStats(path, true)['mode'] ?? '');
 }
 
 const path = p.path();

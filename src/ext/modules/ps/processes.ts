@@ -63,6 +63,13 @@ function fullName(short: string, cmdline: readonly string[]): string {
   return short.length >= 15 && long.startsWith(short) ? long : short;
 }
 
+/** Its name only, which costs less than all the rest. */
+export function processName(pid: number): string | undefined {
+  const short = readText(`/proc/${pid}/comm`)?.replace(/\n$/, '');
+  if (short === undefined || short.length < 15) return short;
+  return fullName(short, (readText(`/proc/${pid}/cmdline`) ?? '').split('\0'));
+}
+
 /** One process; undefined when it is gone. */
 export function readProcess(pid: number): Process | undefined {
   const stat = readText(`/proc/${pid}/stat`);

@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto';
 import { defineModule, fn, type ModuleContext, p, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { which } from '../support/which.ts';
+import { clusterFunctions, policyFunctions } from './cluster.ts';
 import { ask, good, keyed, outcome, rows, table, tagList } from './run.ts';
 
 const runas = p.string({ default: null, doc: 'as this user' });
@@ -197,5 +198,5 @@ export default defineModule({
   name: 'rabbitmq',
   doc: 'Users, virtual hosts and permissions of a message server.',
   available: () => which('rabbitmqctl') !== null || 'Module rabbitmq: module only works when RabbitMQ is installed',
-  functions: { ...userFunctions, ...hostFunctions, ...serverFunctions },
+  functions: { ...userFunctions, ...hostFunctions, ...serverFunctions, ...clusterFunctions, ...policyFunctions },
 });

@@ -1,32 +1,18 @@
 // Asking rabbitmqctl, and reading its tables.
 import { type ModuleContext, newDict, type PlainDict, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
+import { type Answer, command } from '../support/command.ts';
 import { commandError } from '../support/errors.ts';
 import { lines } from '../support/text.ts';
 
-export interface Answer {
-  readonly retcode: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 /** Runs a tool of the server, as another user when asked; its command line is not logged: passwords are in it. */
-export async function ask(
+export const ask = (
   ctx: ModuleContext,
   args: readonly string[],
   runas: string | null,
   tool = 'rabbitmqctl',
-): Promise<Answer> {
-  const kwargs = newDict([
-    ['python_shell', false],
-    ['reset_system_locale', false],
-    ['output_loglevel', 'quiet'],
-    ...(runas ? [['runas', runas] as const] : []),
-  ]);
-  const done = (await ctx.callWith('cmd.run_all', [[tool, ...args]], kwargs)) as PlainDict;
-  const text = (value: Value | undefined): string => pyStr(value ?? '');
-  return { retcode: Number(done['retcode']), stdout: text(done['stdout']), stderr: text(done['stderr']) };
-}
+): Promise<Answer> =>
+  command(ctx, [tool, ...args], { reset_system_locale: false, output_loglevel: 'quiet', runas: runas || null });
 
 /** The answer, when the tool neither failed nor complained. */
 export function good(answer: Answer): string {

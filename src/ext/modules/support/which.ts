@@ -6,7 +6,7 @@ const usualFolders = ['/sbin', '/bin', '/usr/sbin', '/usr/bin', '/usr/local/sbin
 
 function isExecutable(path: string): boolean {
   try {
-    if (!statSync(path).isFile()) return false;
+    if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return false;
     accessSync(path, constants.X_OK);
     return true;
   } catch {

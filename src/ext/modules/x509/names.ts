@@ -97,7 +97,7 @@ export function encodeName(dn: Value): Buffer {
   );
 }
 
-function attributes(name: Buffer): [string, string][] {
+export function nameAttributes(name: Buffer): [string, string][] {
   return inside(elements(name)[0]).flatMap((rdn) =>
     inside(rdn).map((pair): [string, string] => {
       const [key, value] = inside(pair);
@@ -114,7 +114,7 @@ function textOf(value: Element | undefined): string {
 
 /** `{CN: x, O: y}`. */
 export function nameDict(name: Buffer): PlainDict {
-  const found = attributes(name);
+  const found = nameAttributes(name);
   return newDict(
     Object.entries(nameOids).flatMap(([short, number]): [string, Value][] => {
       const hit = found.find(([key]) => key === number);
@@ -126,7 +126,7 @@ export function nameDict(name: Buffer): PlainDict {
 /** `CN=x,O=y`. */
 export function nameText(name: Buffer): string {
   const quoted = (value: string): string => value.replace(/[,+"\\<>;]/g, '\\$&').replace(/^[# ]/, '\\$&');
-  return attributes(name)
+  return nameAttributes(name)
     .reverse()
     .map(([key, value]) => `${shown[key] ?? key}=${quoted(value)}`)
     .join(',');

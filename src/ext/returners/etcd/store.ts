@@ -20,6 +20,8 @@ export interface EtcdStore {
   get(keys: readonly string[]): Promise<Map<string, string>>;
   /** Everything below a key that ends with a slash. */
   list(prefix: string): Promise<Map<string, string>>;
+  /** Takes a key away; without a word when there is none. */
+  remove(key: string): Promise<void>;
   /** Only the keys below it. */
   keys(prefix: string): Promise<string[]>;
 }
@@ -85,6 +87,9 @@ export function etcdV3(settings: EtcdSettings): EtcdStore {
       return found;
     },
     list: async (prefix) => new Map(pairs((await ask('kv/range', below(prefix))) as RangeAnswer)),
+    async remove(key) {
+      await ask('kv/deleterange', { key: base64(key) });
+    },
     async keys(prefix) {
       const { kvs = [] } = (await ask('kv/range', { ...below(prefix), keys_only: true })) as RangeAnswer;
       return kvs.map(({ key }) => plain(key));
@@ -165,6 +170,9 @@ export function etcdV2(settings: EtcdSettings): EtcdStore {
       return found;
     },
     list,
+    async remove(key) {
+      await httpCall({ ...common(settings), url: urlOf(key), method: 'DELETE', headers, accept: [404] });
+    },
     keys: async (prefix) => [...(await list(prefix)).keys()],
   };
 }

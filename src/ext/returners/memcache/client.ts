@@ -6,7 +6,7 @@ import { hostPort } from '../support/http.ts';
 export interface Memcached {
   get(keys: readonly string[]): Promise<Map<string, string>>;
   /** False when the server did not store it (append to a key that is not there). */
-  store(command: 'set' | 'add' | 'append', key: string, value: string): Promise<boolean>;
+  store(command: 'set' | 'add' | 'append', key: string, value: string, seconds?: number): Promise<boolean>;
   close(): void;
 }
 
@@ -37,10 +37,10 @@ export function memcached(host: string, port: number): Memcached {
   const send: Send = async (command, read) => (await link()).send(command, read);
   return {
     get: (keys) => getMany(keys, place, send),
-    async store(command, key, value) {
+    async store(command, key, value, seconds = 0) {
       checkKey(key);
       const size = Buffer.byteLength(value);
-      const answer = await send(`${command} ${key} ${textFlag} 0 ${size}\r\n${value}\r\n`, readLine);
+      const answer = await send(`${command} ${key} ${textFlag} ${seconds} ${size}\r\n${value}\r\n`, readLine);
       if (answer === 'STORED') return true;
       if (answer === 'NOT_STORED') return false;
       throw refused(place, answer);

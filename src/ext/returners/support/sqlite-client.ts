@@ -6,7 +6,7 @@ interface NativeStatement {
   run(...values: unknown[]): unknown;
   all(...values: unknown[]): unknown[];
 }
-interface Native {
+export interface NativeSqlite {
   exec(sql: string): unknown;
   prepare(sql: string): NativeStatement;
   close(): unknown;
@@ -24,15 +24,16 @@ export const sqliteDialect: Dialect = {
   copyTable: (copy, original) => `CREATE TABLE IF NOT EXISTS ${copy} AS SELECT * FROM ${original} WHERE 0`,
 };
 
-async function openNative(file: string): Promise<Native> {
+/** The file itself, for those who have statements of their own. */
+export async function openNative(file: string): Promise<NativeSqlite> {
   try {
     const { default: Better } = await import('better-sqlite3');
-    return new Better(file) as unknown as Native;
+    return new Better(file) as unknown as NativeSqlite;
   } catch (error) {
     if (!/^ERR_MODULE_NOT_FOUND$|^MODULE_NOT_FOUND$|^ERR_DLOPEN_FAILED$/.test(codeOf(error))) throw error;
     const name = 'node:sqlite';
     const node = (await import(name).catch(() => undefined)) as
-      | { DatabaseSync: new (file: string) => Native }
+      | { DatabaseSync: new (file: string) => NativeSqlite }
       | undefined;
     if (node) return new node.DatabaseSync(file);
     throw new HaliteError('extension.unavailable', `The package better-sqlite3 is not installed: ${messageOf(error)}`, {

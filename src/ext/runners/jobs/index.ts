@@ -10,10 +10,12 @@ import {
   p,
   type Value,
 } from 'halite/sdk';
+import { JsonText } from '../../../base/codec/json/index.ts';
 import type { JobFilter } from '../../../extend/sdk/context.ts';
+import { formatJob, startTime } from '../../../extend/sdk/shown-job.ts';
 import { activeJobs } from './active.ts';
 import { queryJobs } from './query.ts';
-import { describeJob, findJobs, formatJob, results, startTime } from './show.ts';
+import { describeJob, findJobs, listJobs, results } from './show.ts';
 
 const list = (value: Value): string[] | undefined => {
   if (value === null || value === '') return undefined;
@@ -37,13 +39,15 @@ async function pendingJob(ctx: MasterContext, jid: string): Promise<PlainDict> {
 }
 
 /** With an outputter named beside the data `salt-run` shows only the data, in that form. */
-const shownAs = (data: PlainDict, outputter: string | null | undefined): PlainDict =>
-  outputter
+function shownAs(data: PlainDict | JsonText, outputter: string | null | undefined): PlainDict | JsonText {
+  if (data instanceof JsonText) return data.withOutputter(outputter);
+  return outputter
     ? newDict([
         ['outputter', outputter],
         ['data', data],
       ])
     : data;
+}
 
 /** The command line takes `fun=state.apply and failed` for an argument named fun: here it is a text again. */
 function queryText(words: readonly Value[], named: PlainDict): string {
@@ -74,6 +78,9 @@ export default defineRunner({
         display_progress: progressParam,
       },
       async run({ jid, returned, missing, ext_source }, ctx) {
+        const written =
+          returned && !missing ? await ctx.master.jobs.returnsText(jid, ext_source ?? undefined) : undefined;
+        if (written) return written;
         const { data, out } = await results(ctx, jid, missing, ext_source ?? undefined);
         const wanted = Object.entries(data).filter(([, value]) => returned || value === 'Minion did not return');
         return shownAs(newDict(wanted), out);
@@ -125,7 +132,7 @@ export default defineRunner({
           ...(args.limit > 0 ? { limit: args.limit } : {}),
           internal: args.internal,
         };
-        const jobs = await findJobs(ctx, filter, args.search_metadata, args.ext_source ?? undefined);
+        const jobs = await listJobs(ctx, filter, args.search_metadata, args.ext_source ?? undefined);
         return shownAs(jobs, args.outputter);
       },
     }),
@@ -141,7 +148,7 @@ export default defineRunner({
       },
       async run({ count, filter_find_job, ext_source, outputter }, ctx) {
         const filter = { limit: count, internal: !filter_find_job };
-        return shownAs(await findJobs(ctx, filter, null, ext_source ?? undefined), outputter);
+        return shownAs(await listJobs(ctx, filter, null, ext_source ?? undefined), outputter);
       },
     }),
     active: masterFn({

@@ -1,52 +1,9 @@
 // The shapes in which jobs are shown, as in Salt.
-import {
-  type Dict,
-  dictGet,
-  dictHas,
-  isDict,
-  type MasterContext,
-  newDict,
-  type PlainDict,
-  type Value,
-} from 'halite/sdk';
-import { isJid, jidToTime } from '../../../base/util/jid.ts';
-import type { JobFilter, JobSummary } from '../../../extend/sdk/context.ts';
-
-/** The block `jobs.list_jobs` shows for each job. */
-export function formatJob(load: Dict): PlainDict {
-  // One by one: there may be very many jobs.
-  const shown = newDict();
-  shown['Function'] = dictGet(load, 'fun') ?? 'unknown-function';
-  shown['Arguments'] = dictGet(load, 'arg') ?? [];
-  shown['Target'] = dictGet(load, 'tgt') ?? 'unknown-target';
-  shown['Target-type'] = dictGet(load, 'tgt_type') ?? 'list';
-  shown['User'] = dictGet(load, 'user') ?? 'root';
-  const metadata = metadataOf(load);
-  if (metadata !== undefined && metadata !== null) shown['Metadata'] = metadata;
-  return shown;
-}
-
-/** Given with the job, or among its arguments as they come from a command line. */
-function metadataOf(load: Dict): Value | undefined {
-  const own = dictGet(load, 'metadata');
-  if (own !== undefined && own !== null) return own;
-  const kwargs = dictGet(load, 'kwargs');
-  if (isDict(kwargs)) return dictGet(kwargs, 'metadata');
-  const args = dictGet(load, 'arg');
-  for (const each of Array.isArray(args) ? args : []) {
-    if (isDict(each) && dictGet(each, '__kwarg__') === true && dictHas(each, 'metadata'))
-      return dictGet(each, 'metadata');
-  }
-  return undefined;
-}
-
-export const startTime = (jid: string): string => (isJid(jid) ? jidToTime(jid) : '');
-
-export function inList({ jid, load }: JobSummary): [string, PlainDict] {
-  const shown = formatJob(load);
-  shown['StartTime'] = startTime(jid);
-  return [jid, shown];
-}
+import { type Dict, dictGet, isDict, type MasterContext, newDict, type PlainDict, type Value } from 'halite/sdk';
+import type { JsonText } from '../../../base/codec/json/index.ts';
+import { isJid } from '../../../base/util/jid.ts';
+import type { JobFilter } from '../../../extend/sdk/context.ts';
+import { formatJob, listedJob, metadataOf, startTime } from '../../../extend/sdk/shown-job.ts';
 
 /** Jobs as `list_jobs` shows them, oldest first. */
 export async function findJobs(
@@ -60,7 +17,19 @@ export async function findJobs(
   const byMetadata = isDict(metadata);
   const jobs = await ctx.master.jobs.list(byMetadata ? rest : filter, source);
   const wanted = byMetadata ? jobs.filter(({ load }) => hasMetadata(load, metadata)) : jobs;
-  return newDict((limit ? wanted.slice(0, limit) : wanted).reverse().map(inList));
+  const chosen = (limit ? wanted.slice(0, limit) : wanted).reverse();
+  return newDict(chosen.map(({ jid, load }) => [jid, listedJob(jid, load)]));
+}
+
+/** The same, as the store has it written already where it can be had that way. */
+export async function listJobs(
+  ctx: MasterContext,
+  filter: JobFilter,
+  metadata: Value,
+  source: string | undefined,
+): Promise<PlainDict | JsonText> {
+  const written = isDict(metadata) ? undefined : await ctx.master.jobs.listText(filter, source);
+  return written ?? findJobs(ctx, filter, metadata, source);
 }
 
 /** Salt: one equal pair is enough. */

@@ -1,5 +1,5 @@
 // Texts that `file.accumulated` collects during a run for files that later states write.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Dict, dictGet, isDict, newDict, type PlainDict, type StateContext, type Value } from 'halite/sdk';
 import { pack, unpack } from '../../../base/codec/msgpack/index.ts';
@@ -22,13 +22,9 @@ const dictAt = (data: Value, key: string): PlainDict => {
 };
 
 export function loadAccumulators(ctx: StateContext): Accumulators {
-  let bytes: Buffer;
-  try {
-    bytes = readFileSync(accumulatorPath(ctx));
-  } catch {
-    return { texts: newDict(), dependents: newDict() };
-  }
-  const data = unpack(bytes);
+  const path = accumulatorPath(ctx);
+  if (!existsSync(path)) return { texts: newDict(), dependents: newDict() };
+  const data = unpack(readFileSync(path));
   return { texts: dictAt(data, 'accumulators'), dependents: dictAt(data, 'accumulators_deps') };
 }
 

@@ -23,7 +23,11 @@ export type Content = { readonly bytes: Buffer } | { readonly path: string };
 
 const CHUNK = 1 << 20;
 
-function sameFiles(a: string, b: string): boolean {
+/** Files up to this size are read at once. */
+const SMALL = 1 << 16;
+
+function sameFiles(a: string, b: string, size: number): boolean {
+  if (size <= SMALL) return readFileSync(a).equals(readFileSync(b));
   const [one, two] = [openSync(a, 'r'), openSync(b, 'r')];
   try {
     const [left, right] = [Buffer.allocUnsafe(CHUNK), Buffer.allocUnsafe(CHUNK)];
@@ -40,9 +44,10 @@ function sameFiles(a: string, b: string): boolean {
 
 /** Whether a file already holds the content. */
 export function holds(path: string, content: Content): boolean {
+  if ('path' in content && content.path === path) return true;
   const size = 'bytes' in content ? content.bytes.length : statSync(content.path).size;
   if (statSync(path).size !== size) return false;
-  return 'bytes' in content ? readFileSync(path).equals(content.bytes) : sameFiles(path, content.path);
+  return 'bytes' in content ? readFileSync(path).equals(content.bytes) : sameFiles(path, content.path, size);
 }
 
 export const bytesOf = (content: Content): Buffer => ('bytes' in content ? content.bytes : readFileSync(content.path));
@@ -127,6 +132,7 @@ export function put(path: string, content: Content, options: WriteOptions): void
   const old = lookAt(path);
   if (old && (options.backup === 'minion' || options.backup === 'both')) backUp(path, options.cachedir);
   const beside = join(dirname(path), `${basename(path).slice(0, 200)}.${randomBytes(6).toString('hex')}`);
+  let inPlace = false;
   try {
     if ('bytes' in content) writeFileSync(beside, content.bytes, { mode: 0o600, flag: 'wx' });
     else copyFileSync(content.path, beside);
@@ -134,11 +140,12 @@ export function put(path: string, content: Content, options: WriteOptions): void
     chmodSync(beside, old ? old.mode & 0o7777 : options.newMode);
     try {
       renameSync(beside, path);
+      inPlace = true;
     } catch {
       // A file that is a mount point of its own cannot be replaced, only written to.
       copyFileSync(beside, path);
     }
   } finally {
-    rmSync(beside, { force: true });
+    if (!inPlace) rmSync(beside, { force: true });
   }
 }

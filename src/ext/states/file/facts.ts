@@ -4,7 +4,10 @@ import type { StateContext, Value } from 'halite/sdk';
 import { gidOf, uidOf } from '../../modules/file/ownership.ts';
 import { groupById, userById } from '../../modules/support/accounts.ts';
 
-const attempt = (read: () => Stats): Stats | undefined => {
+/** Nothing there is the usual answer, and an exception for it would cost more than the question. */
+const quiet = { throwIfNoEntry: false } as const;
+
+const attempt = (read: () => Stats | undefined): Stats | undefined => {
   try {
     return read();
   } catch {
@@ -12,8 +15,8 @@ const attempt = (read: () => Stats): Stats | undefined => {
   }
 };
 
-export const lookAtLink = (path: string): Stats | undefined => attempt(() => lstatSync(path));
-export const lookAt = (path: string): Stats | undefined => attempt(() => statSync(path));
+export const lookAtLink = (path: string): Stats | undefined => attempt(() => lstatSync(path, quiet));
+export const lookAt = (path: string): Stats | undefined => attempt(() => statSync(path, quiet));
 
 /** os.path.exists: false for a link to nowhere. */
 export const exists = (path: string): boolean => lookAt(path) !== undefined;

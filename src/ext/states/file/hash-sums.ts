@@ -28,12 +28,15 @@ const listed = (): string =>
     .map(([length, type]) => `${type} (${length})`)
     .join(', ');
 
-/** The hash of a file, read in pieces; '' is given back when there is no such algorithm. */
+/** One for all files: nothing is read at the same time, and a fresh one for each would keep the collector busy. */
+let piece: Buffer | undefined;
+
+/** The hash of a file, read in pieces. */
 export function hashOfFile(path: string, type: string): string {
   const hash = createHash(type);
   const file = openSync(path, 'r');
   try {
-    const piece = Buffer.allocUnsafe(1 << 18);
+    piece ??= Buffer.allocUnsafeSlow(1 << 18);
     for (let size = readSync(file, piece); size > 0; size = readSync(file, piece)) hash.update(piece.subarray(0, size));
   } finally {
     closeSync(file);

@@ -6,7 +6,7 @@ import { normalizeMode } from '../../modules/support/modes.ts';
 import { osText } from '../../modules/support/os-errors.ts';
 import { dirName } from '../../modules/support/paths.ts';
 import { type Content, differenceOf, holds, put } from './content.ts';
-import { currentUmask, exists, isDir, isLink, lookAt, lookAtLink } from './facts.ts';
+import { currentUmask, exists, isDir, lookAt, lookAtLink } from './facts.ts';
 import { folderModeFor, makeParents } from './folders.ts';
 import { permsNeeded, setPerms } from './perms.ts';
 import type { Selinux } from './selinux.ts';
@@ -75,12 +75,12 @@ function write(path: string, request: ManageRequest, newMode: number, ctx: State
   });
 }
 
-async function update(request: ManageRequest, ctx: StateContext): Promise<StateResult> {
+async function update(request: ManageRequest, link: boolean, ctx: StateContext): Promise<StateResult> {
   const { name, content } = request;
-  const target = isLink(name) && request.follow ? realpathSync(name) : name;
+  const target = link && request.follow ? realpathSync(name) : name;
   const changes = newDict();
   try {
-    if (isLink(name) && !request.follow && request.fromSource) {
+    if (link && !request.follow && request.fromSource) {
       write(name, request, 0o600, ctx);
       changes['diff'] = 'Replace symbolic link with regular file';
     } else if (content && !holds(target, content)) {
@@ -108,9 +108,9 @@ async function create(request: ManageRequest, ctx: StateContext): Promise<StateR
     const mode = request.dirMode ?? folderModeFor(request.mode);
     await makeParents(name, { user, group, mode }, ctx);
   }
-  const usual = 0o666 & ~currentUmask();
   // Salt: content from a file starts as 0600, other files as the umask says, unless a mode is asked for.
-  const first = request.fromSource || request.mode !== null ? 0o600 : usual;
+  const usual = request.mode === null ? 0o666 & ~currentUmask() : 0o600;
+  const first = request.fromSource ? 0o600 : usual;
   const mode = request.mode ?? normalizeMode(usual.toString(8));
   const content = request.content ?? { bytes: Buffer.alloc(0) };
   write(name, { ...request, content }, first, ctx);
@@ -124,6 +124,6 @@ async function create(request: ManageRequest, ctx: StateContext): Promise<StateR
 /** Does it; never under test. */
 export async function manageFile(request: ManageRequest, ctx: StateContext): Promise<StateResult> {
   const found = lookAtLink(request.name);
-  const file = found && (found.isSymbolicLink() || found.isFile());
-  return file ? update(request, ctx) : create(request, ctx);
+  const link = found?.isSymbolicLink() ?? false;
+  return link || found?.isFile() ? update(request, link, ctx) : create(request, ctx);
 }

@@ -136,13 +136,19 @@ async function permsOnly(work: Work, warnings: PlainDict, ctx: StateContext): Pr
   return ctx.result({ ...warnings, name, changes: done.changes, result: done.ok, comment });
 }
 
+/** A source from elsewhere that must have a known hash. */
+const needsFetching = (source: string, hash: Value): boolean =>
+  Boolean(hash) && !['salt', 'file'].includes(schemeOf(source)) && !source.startsWith('/');
+
 /** A remote source whose hash the file already has needs no fetching. */
 async function hasSourceHash(work: Work, ctx: StateContext): Promise<boolean> {
   const { args, name } = work;
-  if (work.own || work.template || !args.source || args.skip_verify || !work.replace || !exists(name)) return false;
+  if (work.own || work.template || !args.source || args.skip_verify || !work.replace) return false;
+  if (typeof args.source === 'string' && !needsFetching(args.source, args.source_hash)) return false;
+  if (!exists(name)) return false;
   try {
     const { source, hash } = await chooseSource(args.source, args.source_hash, ctx);
-    if (!hash || ['salt', 'file'].includes(schemeOf(source)) || source.startsWith('/')) return false;
+    if (!needsFetching(source, hash)) return false;
     const request = {
       fileName: name,
       source,

@@ -2,7 +2,7 @@
 import { chmodSync } from 'node:fs';
 import { newDict, type PlainDict, type StateContext, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
-import { changeMode, changeOwner } from '../../modules/file/ownership.ts';
+import { changeMode, changeOwner, setMode } from '../../modules/file/ownership.ts';
 import { commandError } from '../../modules/support/errors.ts';
 import { normalizeMode } from '../../modules/support/modes.ts';
 import { attributeChange, setAttributes } from './attributes.ts';
@@ -67,8 +67,9 @@ export async function setPerms(path: string, request: PermsRequest, ctx: StateCo
   const { user, group } = request;
   const follow = request.follow ?? false;
   const mode = normalizeMode(request.mode);
-  const before = look(path, follow);
-  const isLink = lookAtLink(path)?.isSymbolicLink() ?? false;
+  const own = lookAtLink(path);
+  const isLink = own?.isSymbolicLink() ?? false;
+  const before = own && !isLink ? own : look(path, follow);
   const changes = newDict();
   const problems: string[] = [];
   let ok = true;
@@ -90,7 +91,7 @@ export async function setPerms(path: string, request: PermsRequest, ctx: StateCo
     }
   }
   const wrongMode = mode !== null && !(isLink && !follow) && mode !== modeOf(before);
-  if (wrongMode) changeMode(path, mode);
+  if (wrongMode) (isLink ? changeMode : setMode)(path, mode);
   const after = wrongUser || wrongGroup || wrongMode ? look(path, follow) : before;
   const note = (key: string, wrong: boolean, fine: boolean, value: Value): void => {
     if (fine) {

@@ -40,7 +40,7 @@ export class IpcClient {
 
   constructor(socket: Socket) {
     this.socket = socket;
-    const reader = new MessageReader();
+    const reader = new MessageReader({ jsonTexts: true });
     socket.on('data', (chunk: Buffer) => {
       try {
         for (const message of reader.feed(chunk)) this.receive(message);

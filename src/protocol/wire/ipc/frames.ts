@@ -1,5 +1,5 @@
 // Frames of the local protocol: a 32-bit length and one msgpack value. Bytes that are valid UTF-8 arrive as text.
-import { pack, unpack } from '../../../base/codec/msgpack/index.ts';
+import { pack, type UnpackOptions, unpack } from '../../../base/codec/msgpack/index.ts';
 import type { Value } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
 import { ByteQueue } from '../link/byte-queue.ts';
@@ -17,7 +17,7 @@ export const windowItems = 256;
 export const maxFrameBytes = 512 * 1024 * 1024;
 
 export function encode(message: Message): Buffer {
-  const body = pack(message as unknown as Value[], { bin: true });
+  const body = pack(message as unknown as Value[], { bin: true, jsonTexts: true });
   const header = Buffer.allocUnsafe(4);
   header.writeUInt32BE(body.length);
   return Buffer.concat([header, body]);
@@ -27,6 +27,11 @@ export function encode(message: Message): Buffer {
 export class MessageReader {
   private readonly bytes = new ByteQueue();
   private wanted = -1;
+  private readonly limits: UnpackOptions;
+
+  constructor(options: { readonly jsonTexts?: boolean } = {}) {
+    this.limits = { maxBytes: maxFrameBytes, maxItems: Number.POSITIVE_INFINITY, ...options };
+  }
 
   /** Throws when the stream is no stream of messages: the connection is then useless. */
   feed(chunk: Buffer): Message[] {
@@ -41,7 +46,7 @@ export class MessageReader {
       if (this.bytes.length < this.wanted) return messages;
       const body = this.bytes.take(this.wanted);
       this.wanted = -1;
-      messages.push(asMessage(unpack(body, { maxBytes: maxFrameBytes, maxItems: Number.POSITIVE_INFINITY })));
+      messages.push(asMessage(unpack(body, this.limits)));
     }
   }
 }

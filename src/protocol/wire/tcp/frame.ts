@@ -45,6 +45,11 @@ export function joinFrame(head: Uint8Array, body: Uint8Array): Buffer {
   return Buffer.concat([start, head, middle, body]);
 }
 
+/** What stands before the body in a frame: large bodies are sent behind it as they are. */
+export function frameStart(head: Uint8Array): Buffer {
+  return Buffer.concat([start, head, middle]);
+}
+
 /** A publish frame: the envelope as a byte string, the only form that 3007+ minions accept. */
 export function publishFrame(payload: Uint8Array): Buffer {
   return Buffer.concat([start, emptyHead, middle, rawHeader(payload.length), payload]);

@@ -4,13 +4,15 @@ import { HaliteError, messageOf } from '../../../base/errors/index.ts';
 import { defaultMaxMessageBytes, maxOutstanding, serverError } from '../link/answers.ts';
 import { Gate } from '../link/gate.ts';
 import type { ListenOptions, RequestHandler, RequestServer, WireProblem } from '../transport.ts';
-import { joinFrame, splitFrame } from './frame.ts';
+import { frameStart, joinFrame, splitFrame } from './frame.ts';
 import { FrameReader } from './frame-reader.ts';
 import { listenStream } from './listen.ts';
 
 // A frame that does not continue, or a reply that is not taken, for this long belongs to a dead or hostile peer.
 const STALLED_MS = 30_000;
 const MAX_PER_CONNECTION = 512;
+// Larger replies are not copied into one buffer with their head.
+const JOINED_BYTES = 64 * 1024;
 const MAX_UNSENT_BYTES = 256 * 1024 * 1024;
 // All unfinished frames together, in multiples of the largest one: many slow senders must not fill the memory.
 const MAX_UNFINISHED_FRAMES = 4;
@@ -90,7 +92,7 @@ class RequestConnection {
       answered = true;
       this.outstanding -= 1;
       leave();
-      this.write(joinFrame(frame.head, payload));
+      this.write(frame.head, payload);
       this.resume();
     };
     try {
@@ -101,9 +103,16 @@ class RequestConnection {
     }
   }
 
-  private write(frame: Buffer): void {
-    if (this.socket.destroyed) return;
-    this.socket.write(frame);
+  private write(head: Buffer, payload: Uint8Array): void {
+    const { socket } = this;
+    if (socket.destroyed) return;
+    if (payload.length < JOINED_BYTES) socket.write(joinFrame(head, payload));
+    else {
+      socket.cork();
+      socket.write(frameStart(head));
+      socket.write(payload);
+      socket.uncork();
+    }
     if (this.socket.writableLength > MAX_UNSENT_BYTES) this.cut('slow', 'does not take its replies');
   }
 

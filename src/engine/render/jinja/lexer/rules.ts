@@ -85,7 +85,7 @@ const whitespace: TagRule = ['whitespace', new RegExp(`${space}+`, 'y')];
 const float: TagRule = ['float', /(?<!\.)(?:\d+_)*\d+(?:(?:\.(?:\d+_)*\d+)?e[+-]?(?:\d+_)*\d+|\.(?:\d+_)*\d+)/iy];
 const integer: TagRule = ['integer', /0b(?:_?[01])+|0o(?:_?[0-7])+|0x(?:_?[\da-f])+|[1-9](?:_?\d)*|0(?:_?0)*/iy];
 const asciiName: TagRule = ['name', /[A-Za-z0-9_]+(?![^\x00-\x7f])/y];
-const name: TagRule = ['name', /[\p{L}\p{N}\p{M}\p{Pc}·]+/uy];
+const name: TagRule = ['name', /[\p{L}\p{N}\p{M}\p{Pc}\u00b7]+/uy];
 const text: TagRule = ['string', /'[^'\\]*(?:\\[\s\S][^'\\]*)*'|"[^"\\]*(?:\\[\s\S][^"\\]*)*"/y];
 const operator: TagRule = ['operator', new RegExp(signs.map(escapeRe).join('|'), 'y')];
 

@@ -14,10 +14,10 @@ import { type PyValue, typeName } from './value.ts';
 
 const maxRepeat = 1 << 28;
 /** Ints beyond four million bits only serve to keep the machine busy. */
-const hugeInt = 1n << 4_000_000n;
+const hugeBits = 4_000_000;
 
 function refuseHuge(value: bigint): bigint {
-  if (value > hugeInt || value < -hugeInt) throw memoryError();
+  if (BigInt.asIntN(hugeBits + 1, value) !== value) throw memoryError();
   return value;
 }
 

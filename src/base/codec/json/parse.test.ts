@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dumpJson, loadJson } from '../../base/codec/json/index.ts';
+import { dumpJson, loadJson } from './index.ts';
 import { parseValue } from './parse.ts';
 
 describe('parseValue', () => {

@@ -1,0 +1,145 @@
+// Which surveyed repositories are served whole, and what the others lack.
+
+const kinds = ['states', 'modules'];
+
+const otherSystems = new Set([
+  ...[
+    'bluez',
+    'chocolatey',
+    'dism',
+    'iis',
+    'lgpo',
+    'license',
+    'macdefaults',
+    'macpackage',
+    'osxdesktop',
+    'pkgng',
+    'ports',
+  ],
+  ...['poudriere', 'reg', 'shortcut', 'sysrc', 'wua', 'wusa', 'xcode'],
+]);
+
+/** Functions of modules that exist on Windows, macOS or BSD only; Halite runs on Linux. */
+export function notOnLinux(name) {
+  const module = name.slice(0, name.indexOf('.'));
+  return otherSystems.has(module) || /^(win|mac|freebsd|openbsd|netbsd|solaris|aix)_/.test(module);
+}
+
+/** What each repository lacks, as `kind:name` in order. */
+export function missingOf(repository, have) {
+  return kinds.flatMap((kind) =>
+    Object.keys(repository[kind])
+      .filter((name) => !have[kind].has(name))
+      .map((name) => ({ kind, name })),
+  );
+}
+
+function share(repositories, kind, have) {
+  let all = 0;
+  let there = 0;
+  for (const repository of repositories) {
+    for (const [name, uses] of Object.entries(repository[kind])) {
+      all += uses;
+      if (have[kind].has(name)) there += uses;
+    }
+  }
+  return { all, there };
+}
+
+/** Counts for one group of repositories. */
+export function measureWhole(repositories, have) {
+  const lacking = repositories.map((repository) => ({ repository, missing: missingOf(repository, have) }));
+  const without = (test) => lacking.filter(({ missing }) => !missing.some(test)).length;
+  const linux = lacking.filter(({ missing }) => missing.every(({ name }) => notOnLinux(name)));
+  return {
+    lacking,
+    repositories: repositories.length,
+    states: without(({ kind }) => kind === 'states'),
+    modules: without(({ kind }) => kind === 'modules'),
+    both: without(() => true),
+    linux: linux.length,
+    plain: linux.filter(({ repository }) => !repository.python).length,
+    plainAll: repositories.filter(({ python }) => !python).length,
+    stateUses: share(repositories, 'states', have),
+    moduleUses: share(repositories, 'modules', have),
+  };
+}
+
+/** Missing functions, those first that alone complete most repositories. */
+export function rankMissing(lacking) {
+  const found = new Map();
+  for (const { repository, missing } of lacking) {
+    for (const { kind, name } of missing) {
+      const row = found.get(`${kind}:${name}`) ?? { kind, name, repos: 0, uses: 0, completes: 0 };
+      row.repos += 1;
+      row.uses += repository[kind][name];
+      if (missing.length === 1) row.completes += 1;
+      found.set(`${kind}:${name}`, row);
+    }
+  }
+  return [...found.values()].sort(
+    (a, b) => b.completes - a.completes || b.repos - a.repos || b.uses - a.uses || (a.name < b.name ? -1 : 1),
+  );
+}
+
+const percent = (part, whole) => (whole === 0 ? '' : `${((100 * part) / whole).toFixed(1)} %`);
+const code = ({ kind, name }) => `\`${name}\`${kind === 'modules' ? ' (execution)' : ''}`;
+
+function totals(groups) {
+  return [
+    '| | repositories | whole: state functions | whole: execution functions | whole: both | of them | whole, not counting what Linux lacks | of these need no Python | share of state uses | of execution uses |',
+    '|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|',
+    ...groups.map(
+      ([name, m]) =>
+        `| ${name} | ${m.repositories} | ${m.states} | ${m.modules} | **${m.both}** | ${percent(m.both, m.repositories)} | ${m.linux} | ${m.plain} of ${m.plainAll} | ${percent(m.stateUses.there, m.stateUses.all)} | ${percent(m.moduleUses.there, m.moduleUses.all)} |`,
+    ),
+  ];
+}
+
+/** The chapter of the coverage page, from a survey and the functions that exist. */
+export function wholeSection({ repositories, about }, have) {
+  const used = repositories.filter(({ states }) => Object.keys(states).length > 0);
+  const group = (kind) =>
+    measureWhole(
+      used.filter((one) => one.kind === kind),
+      have,
+    );
+  const all = measureWhole(used, have);
+  const ranked = rankMissing(all.lacking);
+  const rows = (list) => list.map((row) => `| ${code(row)} | ${row.completes} | ${row.repos} | ${row.uses} |`);
+  const head = [
+    '| function | repositories it alone completes | repositories that use it | uses |',
+    '|---|---:|---:|---:|',
+  ];
+  return [
+    '## Whole repositories',
+    '',
+    ...about,
+    '',
+    ...totals([
+      ['all', all],
+      ['formulas', group('formula')],
+      ['trees', group('tree')],
+    ]),
+    '',
+    '### Missing functions',
+    '',
+    ...head,
+    ...rows(ranked.filter(({ name }) => !notOnLinux(name))),
+    '',
+    'Only on Windows, macOS or BSD:',
+    '',
+    ...head,
+    ...rows(ranked.filter(({ name }) => notOnLinux(name))),
+    '',
+    '### Repositories',
+    '',
+    '| repository | commit | kind | state functions | execution functions | Python | missing |',
+    '|---|---|---|---:|---:|---|---|',
+    ...all.lacking.map(
+      ({ repository: r, missing }) =>
+        `| ${r.name} | ${r.commit ? `\`${r.commit.slice(0, 12)}\`` : ''} | ${r.kind} | ${Object.keys(r.states).length} | ${Object.keys(r.modules).length} | ${r.python ? 'yes' : ''} | ${missing.map(code).join(', ') || 'nothing'} |`,
+    ),
+    '',
+  ];
+}

@@ -1,0 +1,180 @@
+// Beacons at work: each is opened once, read when its time has come, and never in another's way. One timer for all.
+import type { PlainDict, Value } from '../../base/codec/value.ts';
+import { newDict } from '../../base/codec/value.ts';
+import { messageOf } from '../../base/errors/index.ts';
+import { pyEquals } from '../../base/util/py-equals.ts';
+import type { Loader } from '../../extend/loader/index.ts';
+import type { BeaconContext, BeaconSession, ExtensionLog } from '../../extend/sdk/index.ts';
+import { beaconTag } from '../../protocol/event/tags.ts';
+import { prepareBeacon, type ReadyBeacon } from './validate.ts';
+
+export interface RunnerHost {
+  readonly id: () => string;
+  readonly log: ExtensionLog;
+  readonly loader: () => Loader;
+  readonly context: (name: string, signal: AbortSignal) => BeaconContext;
+  /** Milliseconds between two looks at a beacon without an interval. */
+  readonly loopMs: () => number;
+  /** Whether states are applied at the moment. */
+  readonly stateRuns: () => Promise<boolean>;
+  /** Events as a master takes them: `{tag, data, beacon_name}`. */
+  readonly emit: (events: PlainDict[]) => void;
+  /** A beacon with `run_once` has run. */
+  readonly ranOnce: (name: string) => void;
+}
+
+interface Active {
+  readonly name: string;
+  readonly config: Value;
+  readonly ready: ReadyBeacon;
+  readonly periodMs: number;
+  control: AbortController;
+  session: BeaconSession | undefined;
+  due: number;
+  reading: boolean;
+}
+
+const clock = (): number => performance.now();
+
+export class BeaconRunner {
+  private readonly host: RunnerHost;
+  private readonly active = new Map<string, Active>();
+  /** Beacon → the problem that was said last, so that the same one is said once. */
+  private readonly said = new Map<string, string>();
+  private changing: Promise<void> = Promise.resolve();
+  private timer: NodeJS.Timeout | undefined;
+  private stopped = false;
+
+  constructor(host: RunnerHost) {
+    this.host = host;
+  }
+
+  /** Makes these the beacons at work; what has not changed goes on undisturbed. */
+  configure(beacons: PlainDict): Promise<void> {
+    this.changing = this.changing
+      .then(() => this.change(beacons))
+      .catch((error: unknown) => this.host.log.error('beacons could not be configured', { error: messageOf(error) }));
+    return this.changing;
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    clearTimeout(this.timer);
+    await this.changing;
+    await Promise.all([...this.active.values()].map((item) => this.close(item)));
+    this.active.clear();
+  }
+
+  private async change(beacons: PlainDict): Promise<void> {
+    const wanted = new Map(beacons['enabled'] === false ? [] : Object.entries(beacons));
+    wanted.delete('enabled');
+    for (const [name, item] of this.active) {
+      const config = wanted.get(name);
+      if (config !== undefined && pyEquals(config, item.config)) continue;
+      this.active.delete(name);
+      await this.close(item);
+    }
+    for (const name of this.said.keys()) if (!wanted.has(name)) this.said.delete(name);
+    for (const [name, config] of wanted) if (!this.active.has(name)) await this.begin(name, config);
+    this.arm();
+  }
+
+  private async begin(name: string, config: Value): Promise<void> {
+    const control = new AbortController();
+    const ready = await prepareBeacon(this.host.loader(), name, config, (of) => this.host.context(of, control.signal));
+    if ('problem' in ready) {
+      this.complain(name, ready.problem, `Beacon ${name} configuration invalid, not running.\n${ready.problem}`);
+      return;
+    }
+    const { enabled, interval } = ready.settings;
+    if (!enabled || this.stopped) return;
+    const periodMs = Math.max(interval === undefined ? this.host.loopMs() : interval * 1000, 50);
+    const due = clock() + (interval === undefined ? 0 : periodMs);
+    const item: Active = { name, config, ready, periodMs, control, session: undefined, due, reading: false };
+    this.active.set(name, item);
+    await this.open(item).catch((error: unknown) => this.failed(item, error));
+  }
+
+  private async open(item: Active): Promise<BeaconSession> {
+    if (item.control.signal.aborted) item.control = new AbortController();
+    const { beacon, settings } = item.ready;
+    item.session ??= await beacon.open(settings.own, this.host.context(item.name, item.control.signal));
+    return item.session;
+  }
+
+  private async close(item: Active): Promise<void> {
+    const { session } = item;
+    item.session = undefined;
+    item.control.abort();
+    try {
+      await session?.close?.();
+    } catch (error) {
+      this.host.log.debug('a beacon could not be closed', { beacon: item.name, error: messageOf(error) });
+    }
+  }
+
+  /** One timer, for the beacon whose turn is next. */
+  private arm(): void {
+    clearTimeout(this.timer);
+    const waiting = [...this.active.values()].filter((item) => !item.reading);
+    if (this.stopped || waiting.length === 0) return;
+    const next = Math.min(...waiting.map((item) => item.due));
+    this.timer = setTimeout(() => this.look(), Math.max(0, next - clock()));
+  }
+
+  private look(): void {
+    const now = clock();
+    for (const item of this.active.values()) {
+      if (item.reading || item.due > now) continue;
+      item.reading = true;
+      item.due = Math.max(item.due + item.periodMs, now + item.periodMs / 2);
+      void this.read(item).finally(() => {
+        item.reading = false;
+        this.arm();
+      });
+    }
+    this.arm();
+  }
+
+  private async read(item: Active): Promise<void> {
+    const { name, ready } = item;
+    try {
+      if (ready.settings.disableDuringStateRun && (await this.host.stateRuns())) {
+        // What changes during a state run is of no interest, so those that collect in between begin anew.
+        if (item.session?.close) await this.close(item);
+        return;
+      }
+      const session = await this.open(item);
+      const found = await session.read();
+      if (this.active.get(name) !== item) return;
+      if (this.said.delete(name)) this.host.log.info('the beacon works again', { beacon: name });
+      if (found.length > 0) this.host.emit(found.map((data) => this.event(item, data)));
+      if (ready.settings.runOnce) this.host.ranOnce(name);
+    } catch (error) {
+      if (this.active.get(name) === item) this.failed(item, error);
+    }
+  }
+
+  private event(item: Active, data: PlainDict): PlainDict {
+    const id = this.host.id();
+    const { tag, ...rest } = data;
+    const sent = newDict(Object.entries(rest));
+    sent['id'] ??= id;
+    const full = `${beaconTag(id, item.name)}${tag === undefined || tag === null ? '' : String(tag)}`;
+    return newDict(Object.entries({ tag: full, data: sent, beacon_name: item.ready.settings.kind }));
+  }
+
+  private failed(item: Active, thrown: unknown): void {
+    const error = messageOf(thrown);
+    if (!this.complain(item.name, error, `Unable to start ${item.name} beacon, ${error}`)) return;
+    this.host.emit([this.event(item, newDict([['error', error]]))]);
+  }
+
+  /** True when this is news. */
+  private complain(name: string, problem: string, text: string): boolean {
+    if (this.said.get(name) === problem) return false;
+    this.said.set(name, problem);
+    this.host.log.error(text, { beacon: name });
+    return true;
+  }
+}

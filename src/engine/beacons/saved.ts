@@ -1,0 +1,38 @@
+// The file in which a minion keeps its beacons: `beacons.conf` beside its other included configuration.
+import { chmod, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { type Dict, dictGet, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { dumpYaml, loadYaml } from '../../base/codec/yaml/index.ts';
+
+/** Where Salt keeps it: in the folder of `default_include`. */
+export function savedBeaconsPath(opts: Readonly<Record<string, Value>>): string {
+  const folder = dirname(String(opts['conf_file'] ?? '/etc/salt/minion'));
+  return join(resolve(folder, dirname(String(opts['default_include'] ?? 'minion.d/*.conf'))), 'beacons.conf');
+}
+
+/** The beacons in the file; none when there is no file or it is empty. */
+export async function readSavedBeacons(path: string): Promise<Dict> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '';
+    throw error;
+  });
+  const value = text.trim() === '' ? null : loadYaml(text);
+  const beacons = isDict(value) ? dictGet(value, 'beacons') : undefined;
+  return isDict(beacons ?? null) ? (beacons as Dict) : newDict();
+}
+
+/** Replaces the file in one step: a reader never sees half of it. Without beacons it is empty, as in Salt. */
+export async function writeSavedBeacons(path: string, beacons: PlainDict): Promise<void> {
+  const text = Object.keys(beacons).length > 0 ? dumpYaml(newDict([['beacons', beacons]])) : '';
+  await mkdir(dirname(path), { recursive: true });
+  const draft = `${path}.${process.pid}.new`;
+  await writeFile(draft, text, { mode: 0o600 });
+  await chmod(draft, 0o600);
+  await rename(draft, path);
+}
+
+/** Changes whenever the file does. */
+export async function savedBeaconsVersion(path: string): Promise<string> {
+  const found = await stat(path).catch(() => undefined);
+  return found ? `${found.ino}:${found.mtimeMs}:${found.size}` : '';
+}

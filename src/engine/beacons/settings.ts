@@ -1,0 +1,54 @@
+// The configuration of one beacon: Salt's list of maps, read once into what the minion needs and what the beacon gets.
+import { dictEntries, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+
+/** What the minion itself reads; everything else is the beacon's. */
+export interface BeaconSettings {
+  /** The beacon that is meant: `beacon_module`, or the name. */
+  readonly kind: string;
+  readonly enabled: boolean;
+  /** Seconds between two looks; undefined for every look of the minion. */
+  readonly interval: number | undefined;
+  readonly disableDuringStateRun: boolean;
+  readonly runOnce: boolean;
+  readonly own: PlainDict;
+}
+
+const minionKeys = new Set(['enabled', 'interval', 'disable_during_state_run', 'beacon_module', 'run_once']);
+
+/** The list as one map. */
+export function flatSettings(config: Value): PlainDict {
+  const parts = Array.isArray(config) ? config : [config];
+  return newDict(
+    parts.flatMap((part) =>
+      isDict(part) ? dictEntries(part).map(([key, value]): [string, Value] => [String(key), value]) : [],
+    ),
+  );
+}
+
+/** The beacon a configuration means, also one that is wrong otherwise. */
+export function kindOf(name: string, config: Value): string {
+  const given = flatSettings(config)['beacon_module'];
+  return typeof given === 'string' && given !== '' ? given : name;
+}
+
+const isTrue = (value: Value | undefined): boolean =>
+  !(value === undefined || value === null || value === false || value === 0 || value === '');
+
+/** The settings, or what is wrong with them in Salt's words. */
+export function readSettings(name: string, config: Value): BeaconSettings | { readonly problem: string } {
+  const kind = kindOf(name, config);
+  if (!Array.isArray(config)) return { problem: `Configuration for ${kind} beacon must be a list.` };
+  const flat = flatSettings(config);
+  const { interval } = flat;
+  const seconds = interval === undefined || interval === null || interval === false ? undefined : Number(interval);
+  if (seconds !== undefined && (typeof interval === 'object' || !Number.isFinite(seconds) || seconds < 0))
+    return { problem: `Configuration for ${kind} beacon: interval must be a number of seconds.` };
+  return {
+    kind,
+    enabled: !('enabled' in flat) || isTrue(flat['enabled']),
+    interval: seconds || undefined,
+    disableDuringStateRun: isTrue(flat['disable_during_state_run']),
+    runOnce: isTrue(flat['run_once']),
+    own: newDict(Object.entries(flat).filter(([key]) => !minionKeys.has(key) && !key.startsWith('_'))),
+  };
+}

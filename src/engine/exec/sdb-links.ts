@@ -1,0 +1,73 @@
+// Looks up the links to secret stores that configuration files hold in place of values.
+import { dictEntries, dictOf, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { HaliteError, messageOf } from '../../base/errors/index.ts';
+import { Loader } from '../../extend/loader/index.ts';
+import type { ExtensionLog, MinionServices, SdbServices } from '../../extend/sdk/index.ts';
+import { execProgram } from './exec.ts';
+import { createContext } from './runtime.ts';
+import { createSdb } from './sdb.ts';
+
+/**
+ * The values of options that hold links (`deferred` of a loaded configuration), looked up. A link that leads nowhere stays
+ * as it is; a store that fails stops the program, since it would run with a link in place of a password.
+ */
+export async function resolveLinks(
+  given: PlainDict,
+  names: readonly string[],
+  opts: Readonly<Record<string, Value>>,
+  log: ExtensionLog,
+): Promise<PlainDict> {
+  const none = newDict();
+  const loader = new Loader({ opts: () => opts, grains: () => none, log, userCode: 'names' });
+  const ctx = createContext(
+    {
+      id: typeof opts['id'] === 'string' ? opts['id'] : '',
+      loader,
+      log,
+      minion: noMinion,
+      opts: () => opts,
+      grains: () => none,
+      pillar: () => none,
+      exec: (file, args, options, signal) => execProgram(file, args, options, signal),
+      match: async () => false,
+    },
+    { job: none, signal: new AbortController().signal, progress: () => undefined, retcode: 0 },
+  );
+  const sdb = createSdb(loader, ctx);
+  const found = newDict();
+  for (const name of names) {
+    if (!Object.hasOwn(given, name)) continue;
+    found[name] = await resolved(given[name] as Value, sdb).catch((error: unknown) => {
+      throw new HaliteError(
+        'config.value',
+        `The option ${name} holds a link that cannot be looked up: ${messageOf(error)}`,
+      );
+    });
+  }
+  return found;
+}
+
+async function resolved(value: Value, sdb: SdbServices): Promise<Value> {
+  if (typeof value === 'string') return value.startsWith('sdb://') ? sdb.get(value) : value;
+  if (Array.isArray(value)) return Promise.all(value.map((item) => resolved(item, sdb)));
+  if (value === null || !isDict(value)) return value;
+  const entries = dictEntries(value).map(
+    async ([key, item]): Promise<[Value, Value]> => [key, await resolved(item, sdb)],
+  );
+  return dictOf(await Promise.all(entries));
+}
+
+const away = (): Promise<never> =>
+  Promise.reject(new HaliteError('daemon.unreachable', 'The configuration is still being read'));
+
+const noMinion: MinionServices = {
+  hasMaster: false,
+  running: async () => [],
+  signalJob: async () => '',
+  masterRequest: away,
+  fire: async () => false,
+  refreshGrains: away,
+  refreshPillar: async () => false,
+  compilePillar: away,
+  reloadExtensions: away,
+};

@@ -1,0 +1,17 @@
+// Beacon `btmp`: logins that failed.
+import { existsSync } from 'node:fs';
+import { defineBeacon } from 'halite/sdk';
+import { loginProblem, openLogins } from './_lib/logins.ts';
+
+export const btmpPath = '/var/log/btmp';
+
+export default defineBeacon({
+  name: 'btmp',
+  doc: 'Tells logins that failed: of everybody, or of users and members of groups, at any time or within a range.',
+  examples: [
+    "btmp:\n  - users:\n      root:\n        time_range: {start: '8am', end: '4pm'}\n  - groups:\n      wheel: {}",
+  ],
+  available: () => existsSync(btmpPath) || `${btmpPath} does not exist.`,
+  validate: (settings) => loginProblem('btmp', settings),
+  open: (settings, ctx) => openLogins(settings, ctx, { path: btmpPath }),
+});

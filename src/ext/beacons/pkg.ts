@@ -1,0 +1,42 @@
+// Beacon `pkg`: packages that were installed, removed, or have an upgrade.
+import { type BeaconContext, defineBeacon, newDict, type PlainDict, type Value } from 'halite/sdk';
+import { pyStr } from '../../base/codec/python/index.ts';
+import { isTruthy } from '../modules/support/values.ts';
+
+interface Found {
+  readonly status: 'installed' | 'upgrade' | 'not-installed';
+  readonly version: Value;
+}
+
+async function look(pkg: string, refresh: boolean, ctx: BeaconContext): Promise<Found> {
+  const version = await ctx.call('pkg.version', pkg);
+  if (!isTruthy(version)) return { status: 'not-installed', version: null };
+  const latest = await ctx.callWith('pkg.latest_version', [pkg], newDict([['refresh', refresh]]));
+  return isTruthy(latest) ? { status: 'upgrade', version: latest } : { status: 'installed', version };
+}
+
+async function read(settings: PlainDict, ctx: BeaconContext, known: Map<string, string>): Promise<PlainDict[]> {
+  const events: PlainDict[] = [];
+  const { pkgs } = settings;
+  let refresh = isTruthy(settings['refresh']);
+  for (const pkg of (Array.isArray(pkgs) ? pkgs : []).map((name) => pyStr(name))) {
+    const { status, version } = await look(pkg, refresh, ctx);
+    refresh = false;
+    const before = known.get(pkg);
+    known.set(pkg, status);
+    // The first look only learns how things are.
+    if (before !== undefined && before !== status) events.push(newDict(Object.entries({ pkg, version, status })));
+  }
+  return events;
+}
+
+export default defineBeacon({
+  name: 'pkg',
+  doc: 'Tells when a package is installed, removed, or has an upgrade.',
+  examples: ['pkg:\n  - pkgs: [zsh, apache2]\n  - refresh: True\n  - interval: 3600'],
+  validate: ({ pkgs }) => (Array.isArray(pkgs) ? undefined : 'Configuration for pkg beacon requires list of pkgs.'),
+  open(settings, ctx) {
+    const known = new Map<string, string>();
+    return { read: () => read(settings, ctx, known) };
+  },
+});

@@ -1,0 +1,30 @@
+// Beacon `ps`: processes that run, or do not.
+import { defineBeacon, isDict, newDict, type PlainDict, type Value } from 'halite/sdk';
+import { processIds, processName } from '../modules/ps/processes.ts';
+import { entriesOf } from './_lib/settings.ts';
+
+/** What is told about one process: that it is as it was asked for, or false when it should be there and is not. */
+function told(wanted: Value, runs: boolean): Value | undefined {
+  if (wanted === 'running') return runs ? 'Running' : undefined;
+  if (wanted === 'stopped') return runs ? undefined : 'Stopped';
+  return runs ? undefined : false;
+}
+
+function read(settings: PlainDict): PlainDict[] {
+  const names = new Set(processIds().map((pid) => processName(pid)));
+  return entriesOf(settings['processes']).flatMap(([name, wanted]) => {
+    const state = told(wanted, names.has(name));
+    return state === undefined ? [] : [newDict([[name, state]])];
+  });
+}
+
+export default defineBeacon({
+  name: 'ps',
+  doc: 'Tells which processes are in the state they are given with: `running` or `stopped`.',
+  examples: ['ps:\n  - processes:\n      salt-master: running\n      mysql: stopped'],
+  validate({ processes }) {
+    if (processes === undefined) return 'Configuration for ps beacon requires processes.';
+    return isDict(processes) ? undefined : 'Processes for ps beacon must be a dictionary.';
+  },
+  open: (settings) => ({ read: () => read(settings) }),
+});

@@ -1,0 +1,50 @@
+// Beacon `status`: figures of the machine's health, from the functions of the module `status`.
+import { type BeaconContext, defineBeacon, dictGet, dictOf, isDict, type PlainDict, type Value } from 'halite/sdk';
+import { pyRepr } from '../../base/codec/python/index.ts';
+import { newDict } from '../../base/codec/value.ts';
+import { messageOf } from '../../base/errors/index.ts';
+
+const usual = ['loadavg', 'cpustats', 'meminfo', 'vmstats', 'time'] as const;
+
+/** One field of an answer: by its name, or by its place in a list. */
+function itemOf(data: Value, item: Value): Value | undefined {
+  if (isDict(data)) return dictGet(data, item);
+  const at = Number(item);
+  return Array.isArray(data) ? data[at] : typeof data === 'string' ? data[at] : undefined;
+}
+
+async function ask(name: string, items: Value, ctx: BeaconContext): Promise<Value> {
+  let data: Value;
+  try {
+    data = await ctx.call(`status.${name}`);
+  } catch (error) {
+    ctx.log.debug('a function of the status beacon failed', { function: name, error: messageOf(error) });
+    return newDict();
+  }
+  const wanted = Array.isArray(items) ? items : [items];
+  if (wanted.includes('all')) return data;
+  const found: [Value, Value][] = [];
+  for (const item of wanted) {
+    const value = itemOf(data, item);
+    if (value === undefined) return `Status beacon is incorrectly configured: ${pyRepr(item)}`;
+    found.push([item, value]);
+  }
+  return dictOf(found);
+}
+
+async function read(settings: PlainDict, ctx: BeaconContext): Promise<PlainDict[]> {
+  // Python's isoformat: microseconds, and no zone.
+  const tag = new Date().toISOString().replace('Z', '000');
+  const wanted = Object.entries(settings);
+  const data = newDict();
+  for (const [name, items] of wanted.length > 0 ? wanted : usual.map((of) => [of, 'all'] as const))
+    data[name] = await ask(name, items, ctx);
+  return [newDict(Object.entries({ tag, data }))];
+}
+
+export default defineBeacon({
+  name: 'status',
+  doc: 'Sends figures of functions of the module `status`: all of them, or the fields that are named.',
+  examples: ['status:\n  - interval: 60\n  - loadavg: [all]\n  - meminfo: [MemFree]'],
+  open: (settings, ctx) => ({ read: () => read(settings, ctx) }),
+});

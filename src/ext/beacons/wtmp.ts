@@ -1,0 +1,38 @@
+// Beacon `wtmp`: users who log in and out.
+import { existsSync } from 'node:fs';
+import { defineBeacon, type PlainDict } from 'halite/sdk';
+import { pyStr } from '../../base/codec/python/index.ts';
+import { asNumber } from '../../base/codec/value.ts';
+import { loginProblem, openLogins } from './_lib/logins.ts';
+import { fieldOf } from './_lib/settings.ts';
+
+const wtmpPath = '/var/log/wtmp';
+
+/** Says what happened, and who it was: the record of a logout names the line only. */
+export function actions(settings: PlainDict): (event: PlainDict) => void {
+  const types = settings['ut_type'];
+  const login = asNumber(fieldOf(types, 'login') ?? 7);
+  const logout = asNumber(fieldOf(types, 'logout') ?? 8);
+  const users = new Map<string, string>();
+  return (event) => {
+    const line = pyStr(event['line'] ?? '');
+    if (event['type'] === login) {
+      event['action'] = 'login';
+      users.set(line, pyStr(event['user'] ?? ''));
+    } else if (event['type'] === logout) {
+      event['action'] = 'logout';
+      const user = users.get(line);
+      if (user !== undefined) event['user'] = user;
+      users.delete(line);
+    }
+  };
+}
+
+export default defineBeacon({
+  name: 'wtmp',
+  doc: 'Tells who logs in and out: everybody, or users and members of groups, at any time or within a range.',
+  examples: ["wtmp:\n  - users:\n      root: {}\n  - defaults:\n      time_range: {start: '8am', end: '4pm'}"],
+  available: () => existsSync(wtmpPath) || `${wtmpPath} does not exist.`,
+  validate: (settings) => loginProblem('wtmp', settings),
+  open: (settings, ctx) => openLogins(settings, ctx, { path: wtmpPath, complete: actions(settings) }),
+});

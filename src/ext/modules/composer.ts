@@ -1,0 +1,106 @@
+// Execution module `composer`: dependencies of PHP projects.
+import {
+  type ArgsOf,
+  defineModule,
+  dictEntries,
+  fn,
+  isDict,
+  type ModuleContext,
+  newDict,
+  p,
+  type Value,
+} from 'halite/sdk';
+import { pyStr } from '../../base/codec/python/index.ts';
+import { commandError, invocationError } from './support/errors.ts';
+import { pathExists } from './support/read.ts';
+import { which } from './support/which.ts';
+
+const any = (doc: string) => p.any({ default: null, doc });
+const tool = {
+  composer: any('path of composer'),
+  php: any('path of php'),
+  runas: any('run as this user'),
+};
+const quiet = p.any({ default: false, doc: 'say nothing' });
+const composer_home = p.string({ default: '/root', doc: 'folder of composer' });
+const project = {
+  directory: p.string({ doc: 'the project' }),
+  ...tool,
+  prefer_source: any('fetch repositories'),
+  prefer_dist: any('fetch packages'),
+  no_scripts: any('run no scripts'),
+  no_plugins: any('load no plugins'),
+  optimize: any('optimise loading'),
+  no_dev: any('without what only developers need'),
+  quiet,
+  composer_home,
+  env: any('environment variables'),
+};
+type Call = Partial<ArgsOf<typeof project>>;
+
+const flags: readonly (readonly [keyof Call, string])[] = [
+  ['quiet', '--quiet'],
+  ['no_dev', '--no-dev'],
+  ['prefer_source', '--prefer-source'],
+  ['prefer_dist', '--prefer-dist'],
+  ['no_scripts', '--no-scripts'],
+  ['no_plugins', '--no-plugins'],
+  ['optimize', '--optimize-autoloader'],
+];
+
+/** Variables as a dictionary, or as a list of dictionaries. */
+const variables = (env: Value | undefined): [string, Value][] =>
+  (Array.isArray(env) ? env : [env ?? null]).flatMap((part) =>
+    isDict(part) ? dictEntries(part).map(([key, value]): [string, Value] => [pyStr(key), value]) : [],
+  );
+
+async function run(action: string, call: Call, extra: readonly string[], ctx: ModuleContext): Promise<Value> {
+  const composer = call.composer ? pyStr(call.composer) : 'composer';
+  const php = call.php ?? (call.composer ? 'php' : null);
+  if (which(composer) === null)
+    throw commandError(`'composer.${action}' is not available. Couldn't find '${composer}'.`);
+  if (!call.directory && action !== 'selfupdate')
+    throw invocationError(`The 'directory' argument is required for composer.${action}`);
+  const argv = [
+    ...(php ? [pyStr(php)] : []),
+    ...[composer, action, '--no-interaction', '--no-ansi', ...extra],
+    ...(call.directory ? ['--working-dir', call.directory] : []),
+    ...flags.flatMap(([key, flag]) => (call[key] === true ? [flag] : [])),
+  ];
+  const env = newDict([...variables(call.env), ['COMPOSER_HOME', call.composer_home ?? '/root']]);
+  const done = await ctx.callWith('cmd.run_all', [argv], { runas: call.runas ?? null, env, python_shell: false });
+  const { retcode, stderr } = done as { retcode: number; stderr: string };
+  if (retcode !== 0) throw commandError(stderr);
+  return call.quiet === true ? true : done;
+}
+
+export default defineModule({
+  name: 'composer',
+  doc: 'Dependencies of PHP projects.',
+  functions: {
+    did_composer_install: fn({
+      doc: 'Whether the dependencies of a project are there.',
+      examples: ["salt '*' composer.did_composer_install /var/www/shop"],
+      params: { dir: p.string({ doc: 'the project' }) },
+      run: (args) => pathExists(`${args.dir}/vendor`),
+    }),
+    install: fn({
+      doc: 'Installs the dependencies a project has locked.',
+      examples: ["salt '*' composer.install /var/www/shop no_dev=True"],
+      params: project,
+      run: (args, ctx) => run('install', args, [], ctx),
+    }),
+    update: fn({
+      doc: 'Renews the dependencies of a project.',
+      examples: ["salt '*' composer.update /var/www/shop"],
+      params: project,
+      run: (args, ctx) => run('update', args, ['--no-progress'], ctx),
+    }),
+    selfupdate: fn({
+      doc: 'Renews composer itself.',
+      examples: ["salt '*' composer.selfupdate"],
+      params: { ...tool, quiet, composer_home },
+      run: (args, ctx) => run('selfupdate', args, ['--no-progress'], ctx),
+    }),
+  },
+});

@@ -1,0 +1,224 @@
+// Execution module `pdbedit`: accounts of Samba.
+import {
+  type ArgsOf,
+  defineModule,
+  fn,
+  isDict,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  type Value,
+} from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { command, complaint } from '../support/command.ts';
+import { lines, partition } from '../support/text.ts';
+import { isTruthy } from '../support/values.ts';
+import { which } from '../support/which.ts';
+import { md4 } from './md4.ts';
+
+/** Accounts in full, as pdbedit prints them between rules. */
+export function parseAccounts(text: string): PlainDict {
+  const found = newDict();
+  for (const part of text.split(/\n-+|-+\n/)) {
+    const account = newDict();
+    let last = '';
+    for (const line of lines(part)) {
+      if (line.trim() === '') continue;
+      const [label, colon, value] = partition(line, ':');
+      if (colon === '') account[last] = `${pyStr(account[last] ?? '')}${line.trim()}`;
+      else {
+        last = label.trim().toLowerCase();
+        account[last] = value.trim();
+      }
+    }
+    if (Object.keys(account).length > 0) found[pyStr(account['unix username'] ?? '')] = account;
+  }
+  return found;
+}
+
+async function accounts(hashes: boolean, ctx: ModuleContext): Promise<PlainDict> {
+  const style = hashes ? ['--smbpasswd-style'] : [];
+  const done = await command(ctx, ['pdbedit', '--list', '--verbose', ...style]);
+  if (done.retcode === 0) return parseAccounts(done.stdout);
+  ctx.log.error(complaint(done));
+  return newDict();
+}
+
+async function logins(ctx: ModuleContext): Promise<string[] | PlainDict> {
+  const done = await command(ctx, ['pdbedit', '--list']);
+  if (done.retcode !== 0) return newDict([['Error', complaint(done)]]);
+  const rows = lines(done.stdout).map((line) => line.split(':'));
+  return rows.filter((row) => row.length >= 3).map(([login]) => login ?? '');
+}
+
+const isKnown = async (login: string, ctx: ModuleContext): Promise<boolean> => {
+  const all = await logins(ctx);
+  return Array.isArray(all) ? all.includes(login) : login in all;
+};
+
+const account = async (login: string, hashes: boolean, ctx: ModuleContext): Promise<PlainDict> => {
+  const found = (await accounts(hashes, ctx))[login];
+  return newDict(isDict(found ?? null) ? Object.entries(found as PlainDict) : []);
+};
+
+const ntHash = (password: string): string => md4(Buffer.from(password, 'utf16le')).toString('hex').toUpperCase();
+
+async function create(
+  login: string,
+  given: { password: string; password_hashed: boolean; machine_account?: boolean },
+  ctx: ModuleContext,
+): Promise<string> {
+  const hash = given.password_hashed ? given.password.toUpperCase() : ntHash(given.password);
+  const plainText = given.password_hashed ? '' : given.password;
+  let outcome = 'unchanged';
+  if (!(await isKnown(login, ctx))) {
+    const machine = given.machine_account ? ['--machine'] : [];
+    const stdin = `${plainText}\n${plainText}\n`;
+    const done = await command(ctx, ['pdbedit', '--create', '--user', login, '-t', ...machine], { stdin });
+    if (done.retcode !== 0) return complaint(done);
+    outcome = 'created';
+  }
+  if ((await account(login, true, ctx))['nt hash'] === hash) return outcome;
+  const done = await command(ctx, ['pdbedit', '--modify', '--user', login, `--set-nt-hash=${hash}`]);
+  if (done.retcode !== 0) return complaint(done);
+  return outcome === 'created' ? outcome : 'updated';
+}
+
+const any = (doc: string) => p.any({ default: null, doc });
+const details = {
+  domain: any('its domain'),
+  profile: any('path of the profile'),
+  script: any('script at log-on'),
+  drive: any('drive of the home folder'),
+  homedir: any('home folder'),
+  fullname: any('full name'),
+  account_desc: any('description'),
+  account_control: any('flags out of N, D, H, L, X'),
+  machine_sid: any('security id of the machine'),
+  user_sid: any('security id of the user'),
+};
+export type Details = Partial<ArgsOf<typeof details>>;
+
+/** Field as pdbedit prints it → argument here, and option that sets it. */
+const options: readonly (readonly [field: string, argument: keyof Details, option: readonly string[]])[] = [
+  ['domain', 'domain', ['--domain=']],
+  ['full name', 'fullname', ['--fullname=']],
+  ['account desc', 'account_desc', ['--account-desc=']],
+  ['home directory', 'homedir', ['--homedir=']],
+  ['homedir drive', 'drive', ['--drive=']],
+  ['profile path', 'profile', ['--profile=']],
+  ['logon script', 'script', ['--script=']],
+  ['account flags', 'account_control', ['--account-control=']],
+  ['user sid', 'user_sid', ['-U', '']],
+  ['machine sid', 'machine_sid', ['-M', '']],
+];
+
+/** Fields to set: those given that are not so yet. Flags are set whenever they are given. */
+export function changesOf(current: PlainDict, given: Details): [string, string][] {
+  return options.flatMap(([field, argument]): [string, string][] => {
+    const value = given[argument];
+    if (value === null || value === undefined) return [];
+    const now = current[field];
+    if (argument === 'account_control') {
+      const letters = [
+        ...pyStr(value)
+          .replace(/^\[(.*).$/s, '$1')
+          .toUpperCase(),
+      ].filter((flag) => 'NDHLX'.includes(flag));
+      return [[field, `[${letters.join('')}]`]];
+    }
+    if (now === undefined) return [];
+    const same = argument.endsWith('_sid') ? pyStr(now).endsWith(pyStr(value)) : now === value;
+    return same ? [] : [[field, pyStr(value)]];
+  });
+}
+
+const optionFor = (field: string, value: string): string[] => {
+  const [name = '', separate] = options.find(([known]) => known === field)?.[2] ?? [];
+  return separate === undefined ? [`${name}${value}`] : [name, value];
+};
+
+const login = p.string({ doc: 'the account' });
+const hashes = p.bool({ default: false, doc: 'with hashes of passwords' });
+const password_hashed = p.bool({ default: false, doc: 'the password is a hash already' });
+
+const functions = {
+  generate_nt_hash: fn({
+    doc: 'The hash Windows keeps of a password.',
+    examples: ["salt '*' pdbedit.generate_nt_hash my_passwd"],
+    params: { password: p.string({ doc: 'the password' }) },
+    run: ({ password }) => ntHash(password),
+  }),
+  list: fn({
+    doc: 'Accounts.',
+    examples: ["salt '*' pdbedit.list"],
+    params: { verbose: p.bool({ default: true, doc: 'with everything about them' }), hashes },
+    run: (args, ctx): Promise<Value> => (args.verbose ? accounts(args.hashes, ctx) : logins(ctx)),
+  }),
+  get: fn({
+    doc: 'Everything about one account.',
+    examples: ["salt '*' pdbedit.get kif"],
+    params: { login, hashes },
+    run: (args, ctx) => account(args.login, args.hashes, ctx),
+  }),
+  delete: fn({
+    doc: 'Removes an account.',
+    examples: ["salt '*' pdbedit.delete wash"],
+    params: { login },
+    async run(args, ctx) {
+      if (!(await isKnown(args.login, ctx))) return newDict([[args.login, 'absent']]);
+      const done = await command(ctx, ['pdbedit', '--delete', args.login]);
+      return newDict([[args.login, done.retcode === 0 ? 'deleted' : complaint(done)]]);
+    },
+  }),
+  create: fn({
+    doc: 'Makes an account, or sets the password of one.',
+    examples: ["salt '*' pdbedit.create zoe secret"],
+    params: {
+      login,
+      password: p.string({ doc: 'the password' }),
+      password_hashed,
+      machine_account: p.bool({ default: false, doc: 'the account of a computer' }),
+    },
+    run: async (args, ctx) => newDict([[args.login, await create(args.login, args, ctx)]]),
+  }),
+  modify: fn({
+    doc: 'Sets what is given of an account; makes it when there is a password.',
+    examples: ["salt '*' pdbedit.modify inara fullname='Inara Serra'"],
+    params: {
+      login,
+      password: any('the password'),
+      password_hashed,
+      ...details,
+      reset_login_hours: p.bool({ default: false, doc: 'log-on at any hour' }),
+      reset_bad_password_count: p.bool({ default: false, doc: 'forget wrong passwords' }),
+    },
+    async run(args, ctx) {
+      const say = (outcome: string): PlainDict => newDict([[args.login, outcome]]);
+      let outcome = 'unchanged';
+      if (isTruthy(args.password)) {
+        const { password_hashed: hashed } = args;
+        outcome = await create(args.login, { password: pyStr(args.password), password_hashed: hashed }, ctx);
+        if (!['updated', 'created', 'unchanged'].includes(outcome)) return say(outcome);
+      } else if (!(await isKnown(args.login, ctx))) return say('absent');
+      const changes = changesOf(await account(args.login, true, ctx), args);
+      const argv = [
+        ...changes.flatMap(([field, value]) => optionFor(field, value)),
+        ...(args.reset_login_hours ? ['--logon-hours-reset'] : []),
+        ...(args.reset_bad_password_count ? ['--bad-password-count-reset'] : []),
+      ];
+      if (argv.length === 0) return say(outcome);
+      const done = await command(ctx, ['pdbedit', '--modify', '--user', args.login, ...argv]);
+      if (done.retcode !== 0) return say(complaint(done));
+      return say(outcome === 'created' ? outcome : 'updated');
+    },
+  }),
+};
+
+export default defineModule({
+  name: 'pdbedit',
+  doc: 'Accounts of Samba.',
+  available: () => which('pdbedit') !== null || 'pdbedit command is not available',
+  functions,
+});

@@ -1,0 +1,78 @@
+// Execution module `pecl`: extensions of PHP.
+import { defineModule, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
+import { pyStr } from '../../base/codec/python/index.ts';
+import { command } from './support/command.ts';
+import { lines } from './support/text.ts';
+import { isTrue, isTruthy } from './support/values.ts';
+import { which } from './support/which.ts';
+
+/** Many questions of an extension are answered with an empty line each; one extension asks no more than this. */
+const answers = '\n'.repeat(1000);
+
+/** What pecl said; nothing when it failed. */
+async function pecl(args: readonly string[], ctx: ModuleContext, defaults: Value = false): Promise<string> {
+  const done = await command(ctx, ['pecl', ...args], { stdin: isTrue(defaults) ? answers : null });
+  if (done.retcode === 0) return done.stdout;
+  ctx.log.error('Problem running pecl. Is php-pear installed?');
+  return '';
+}
+
+async function list(channel: Value, ctx: ModuleContext): Promise<PlainDict> {
+  const found = newDict();
+  for (const line of lines(await pecl(['list', ...(channel ? ['-c', pyStr(channel)] : [])], ctx))) {
+    const match = /^([^ ]+)[ ]+([^ ]+)[ ]+([^ ]+)/.exec(line);
+    if (match) found[match[1] ?? ''] = [match[2] ?? '', match[3] ?? ''];
+  }
+  return found;
+}
+
+const names = (pecls: Value): string[] => (Array.isArray(pecls) ? pecls : [pecls]).map(pyStr);
+const pecls = p.any({ doc: 'one or several' });
+
+export default defineModule({
+  name: 'pecl',
+  doc: 'Extensions of PHP.',
+  available: () => which('pecl') !== null || 'The pecl execution module not loaded: pecl binary is not in the path.',
+  functions: {
+    install: fn({
+      doc: 'Installs extensions.',
+      examples: ["salt '*' pecl.install redis"],
+      params: {
+        pecls,
+        defaults: p.any({ default: false, doc: 'answer questions with what is proposed' }),
+        force: p.any({ default: false, doc: 'also over one that is there' }),
+        preferred_state: p.string({ default: 'stable', doc: 'how mature it must be' }),
+      },
+      async run(args, ctx) {
+        const wanted = names(args.pecls);
+        const force = isTruthy(args.force);
+        const argv = ['-d', `preferred_state=${args.preferred_state}`, 'install', ...(force ? ['-f'] : []), ...wanted];
+        const said = await pecl(argv, ctx, args.defaults);
+        if (force) return said;
+        for (const name of wanted) {
+          const channel = name.includes('/') ? (name.split('/')[0] ?? null) : null;
+          if (Object.keys(await list(channel, ctx)).length === 0) return false;
+        }
+        return true;
+      },
+    }),
+    uninstall: fn({
+      doc: 'Removes extensions.',
+      examples: ["salt '*' pecl.uninstall redis"],
+      params: { pecls },
+      run: (args, ctx) => pecl(['uninstall', ...names(args.pecls)], ctx),
+    }),
+    update: fn({
+      doc: 'Renews extensions.',
+      examples: ["salt '*' pecl.update redis"],
+      params: { pecls },
+      run: (args, ctx) => pecl(['install', '-U', ...names(args.pecls)], ctx),
+    }),
+    list: fn({
+      doc: 'Installed extensions with version and state.',
+      examples: ["salt '*' pecl.list"],
+      params: { channel: p.any({ default: null, doc: 'only of this channel' }) },
+      run: (args, ctx) => list(args.channel, ctx),
+    }),
+  },
+});

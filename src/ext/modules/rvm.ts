@@ -1,0 +1,199 @@
+// Execution module `rvm`: Rubies and sets of gems, by the Ruby Version Manager.
+import { defineModule, fn, type ModuleContext, newDict, p, type Value } from 'halite/sdk';
+import { pyStr } from '../../base/codec/python/index.ts';
+import { userByName } from './support/accounts.ts';
+import { command } from './support/command.ts';
+import { commandError } from './support/errors.ts';
+import { pathExists } from './support/read.ts';
+import { shellSplit } from './support/shlex.ts';
+import { lines } from './support/text.ts';
+
+const installer = 'https://raw.githubusercontent.com/rvm/rvm/master/binscripts/rvm-installer';
+
+/** A user's own rvm, or that of the system. */
+function program(runas: Value): string {
+  const home = runas ? userByName(pyStr(runas))?.home : undefined;
+  const own = `${home}/.rvm/bin/rvm`;
+  return home && pathExists(own) ? own : '/usr/local/rvm/bin/rvm';
+}
+
+interface Call {
+  readonly runas: Value;
+  readonly cwd?: Value;
+  readonly env?: Value;
+}
+
+/** What rvm said, or false when it failed or is not there. */
+async function rvm(args: readonly string[], call: Call, ctx: ModuleContext): Promise<string | false> {
+  const runas = call.runas ?? (await ctx.call('config.option', 'rvm.runas', null));
+  if (!(await ctx.call('cmd.has_exec', program(runas)))) return false;
+  const { retcode, stdout } = await command(ctx, [program(runas), ...args], { ...call, runas });
+  return retcode === 0 ? stdout : false;
+}
+
+/** Runs something with one of the Rubies. */
+const inRuby = (ruby: Value, args: readonly string[], call: Call, ctx: ModuleContext): Promise<string | false> =>
+  rvm([ruby ? pyStr(ruby) : 'default', 'do', ...args], call, ctx);
+
+async function installRuby(ruby: string, opts: Value, { runas, env }: Call, ctx: ModuleContext): Promise<Value> {
+  const options = Array.isArray(opts) ? opts.map(pyStr) : [];
+  if (!runas || runas === 'root') return rvm(['install', ruby, ...options], { runas, env }, ctx);
+  // Without root rvm may install no packages of the system.
+  await rvm(['autolibs', 'disable', ruby, ...options], { runas }, ctx);
+  return rvm(['install', ruby, ...options, '--disable-binary'], { runas, env }, ctx);
+}
+
+const member = /^ {3}([^ ]+)/;
+
+const ruby = p.string({ doc: 'the Ruby' });
+const gemset = p.string({ doc: 'the set of gems' });
+const runas = p.any({ default: null, doc: 'the user whose rvm is meant' });
+const env = p.any({ default: null, doc: 'environment variables' });
+
+const rubies = {
+  is_installed: fn({
+    doc: 'Whether rvm is there.',
+    examples: ["salt '*' rvm.is_installed"],
+    params: { runas },
+    run: (args, ctx) => ctx.call('cmd.has_exec', program(args.runas)),
+  }),
+  install: fn({
+    doc: 'Fetches and installs rvm itself.',
+    examples: ["salt '*' rvm.install"],
+    params: { runas },
+    async run(args, ctx) {
+      const done = (await ctx.callWith('cmd.run_all', [`curl -Ls ${installer} | bash -s stable`], {
+        runas: args.runas,
+        python_shell: true,
+      })) as { retcode: number; stderr: string };
+      if (done.retcode === 0) return true;
+      const said = done.stderr ? `. stderr follows:\n\n${done.stderr}` : '';
+      throw commandError(`Error encountered while downloading the RVM installer${said}`);
+    },
+  }),
+  install_ruby: fn({
+    doc: 'Installs a Ruby.',
+    examples: ["salt '*' rvm.install_ruby 2.7.8"],
+    params: { ruby, runas, opts: p.any({ default: null, doc: 'list of options' }), env },
+    run: (args, ctx) => installRuby(args.ruby, args.opts, args, ctx),
+  }),
+  reinstall_ruby: fn({
+    doc: 'Installs a Ruby once more.',
+    examples: ["salt '*' rvm.reinstall_ruby 2.7.8"],
+    params: { ruby, runas, env },
+    run: (args, ctx) => rvm(['reinstall', args.ruby], args, ctx),
+  }),
+  list: fn({
+    doc: 'Installed Rubies: implementation, version, and whether it is the default.',
+    examples: ["salt '*' rvm.list"],
+    params: { runas },
+    async run(args, ctx) {
+      const found = lines((await rvm(['list'], args, ctx)) || '').map((line) =>
+        /^[= ]([*> ]) ([^- ]+)-([^ ]+) \[ (.*) \]/.exec(line),
+      );
+      return found.flatMap((match) => (match ? [[match[2] ?? '', match[3] ?? '', match[1] === '*']] : []));
+    },
+  }),
+  set_default: fn({
+    doc: 'Chooses the Ruby used when none is named.',
+    examples: ["salt '*' rvm.set_default 2.7.8"],
+    params: { ruby, runas },
+    run: (args, ctx) => rvm(['alias', 'create', 'default', args.ruby], args, ctx),
+  }),
+  get: fn({
+    doc: 'Renews rvm itself.',
+    examples: ["salt '*' rvm.get"],
+    params: { version: p.string({ default: 'stable', doc: 'the version' }), runas },
+    run: (args, ctx) => rvm(['get', args.version], args, ctx),
+  }),
+  wrapper: fn({
+    doc: 'Makes programs that run with one Ruby.',
+    examples: ["salt '*' rvm.wrapper 2.7.8 web"],
+    params: {
+      ruby_string: ruby,
+      wrapper_prefix: p.string({ doc: 'how their names begin' }),
+      runas,
+      binaries: p.rest({ doc: 'the programs' }),
+    },
+    run: (args, ctx) =>
+      rvm(['wrapper', args.ruby_string, args.wrapper_prefix, ...args.binaries.map(pyStr)], { runas: args.runas }, ctx),
+  }),
+  rubygems: fn({
+    doc: 'Installs a version of RubyGems into a Ruby.',
+    examples: ["salt '*' rvm.rubygems 2.7.8 3.3.0"],
+    params: { ruby, version: p.string({ doc: 'the version' }), runas },
+    run: (args, ctx) => inRuby(args.ruby, ['rubygems', args.version], { runas: args.runas }, ctx),
+  }),
+  do: fn({
+    doc: 'Runs a command with one of the Rubies.',
+    examples: ["salt '*' rvm.do 2.7.8 'gem list'"],
+    params: {
+      ruby,
+      command: p.any({ doc: 'the command' }),
+      runas,
+      cwd: p.any({ default: null, doc: 'in this folder' }),
+      env,
+    },
+    run: ({ ruby: which, command: line, ...call }, ctx) => inRuby(which, shellSplit(pyStr(line)), call, ctx),
+  }),
+};
+
+const gemsets = {
+  gemset_create: fn({
+    doc: 'Makes a set of gems.',
+    examples: ["salt '*' rvm.gemset_create 2.7.8 web"],
+    params: { ruby, gemset, runas },
+    run: (args, ctx) => inRuby(args.ruby, ['rvm', 'gemset', 'create', args.gemset], { runas: args.runas }, ctx),
+  }),
+  gemset_list: fn({
+    doc: 'Sets of gems of a Ruby.',
+    examples: ["salt '*' rvm.gemset_list"],
+    params: { ruby: p.string({ default: 'default', doc: 'the Ruby' }), runas },
+    async run(args, ctx) {
+      const said = (await inRuby(args.ruby, ['rvm', 'gemset', 'list'], { runas: args.runas }, ctx)) || '';
+      return lines(said).flatMap((line) => member.exec(line)?.[1] ?? []);
+    },
+  }),
+  gemset_delete: fn({
+    doc: 'Removes a set of gems.',
+    examples: ["salt '*' rvm.gemset_delete 2.7.8 web"],
+    params: { ruby, gemset, runas },
+    run: (args, ctx) =>
+      inRuby(args.ruby, ['rvm', '--force', 'gemset', 'delete', args.gemset], { runas: args.runas }, ctx),
+  }),
+  gemset_empty: fn({
+    doc: 'Removes the gems of a set.',
+    examples: ["salt '*' rvm.gemset_empty 2.7.8 web"],
+    params: { ruby, gemset, runas },
+    run: (args, ctx) =>
+      inRuby(args.ruby, ['rvm', '--force', 'gemset', 'empty', args.gemset], { runas: args.runas }, ctx),
+  }),
+  gemset_copy: fn({
+    doc: 'Copies a set of gems.',
+    examples: ["salt '*' rvm.gemset_copy 2.7.8@web 3.0.1@web"],
+    params: { source: p.string({ doc: 'from here' }), destination: p.string({ doc: 'to here' }), runas },
+    run: (args, ctx) => rvm(['gemset', 'copy', args.source, args.destination], { runas: args.runas }, ctx),
+  }),
+  gemset_list_all: fn({
+    doc: 'Sets of gems of every Ruby.',
+    examples: ["salt '*' rvm.gemset_list_all"],
+    params: { runas },
+    async run(args, ctx) {
+      const found = newDict();
+      let list: string[] = [];
+      for (const line of lines((await inRuby('default', ['rvm', 'gemset', 'list_all'], args, ctx)) || '')) {
+        const owner = /^gemsets for ([^ ]+)/.exec(line)?.[1];
+        if (owner !== undefined) found[owner] = list = [];
+        const name = member.exec(line)?.[1];
+        if (name !== undefined) list.push(name);
+      }
+      return found;
+    },
+  }),
+};
+
+export default defineModule({
+  name: 'rvm',
+  doc: 'Rubies and sets of gems, by the Ruby Version Manager.',
+  functions: { ...rubies, ...gemsets },
+});

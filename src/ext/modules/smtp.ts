@@ -1,0 +1,83 @@
+// Execution module `smtp`: sends mails.
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { defineModule, fn, isDict, p, type Value } from 'halite/sdk';
+import { pyStr } from '../../base/codec/python/index.ts';
+import { messageOf } from '../../base/errors/index.ts';
+
+interface Server {
+  readonly server: Value;
+  readonly use_ssl: Value;
+  readonly username: Value;
+  readonly password: Value;
+}
+
+/** Encrypted from the start, or with STARTTLS where the server offers it. */
+async function transport({ server, use_ssl, username, password }: Server) {
+  const { createTransport } = await import('nodemailer');
+  const [host = '', port] = pyStr(server).split(/:(?=\d+$)/);
+  const secure = use_ssl === 'True' || use_ssl === 'true' || use_ssl === true;
+  const timeouts = { connectionTimeout: 30_000, greetingTimeout: 30_000, socketTimeout: 30_000 };
+  return createTransport({
+    host,
+    port: port === undefined ? (secure ? 465 : 25) : Number(port),
+    secure,
+    // Salt checks no certificate here, and mail servers often have one of their own.
+    tls: { rejectUnauthorized: false },
+    ...(username && password ? { auth: { user: pyStr(username), pass: pyStr(password) } } : {}),
+    ...timeouts,
+  });
+}
+
+const any = (doc: string) => p.any({ default: null, doc });
+
+export default defineModule({
+  name: 'smtp',
+  doc: 'Sends mails.',
+  functions: {
+    send_msg: fn({
+      doc: 'Sends a mail; true when the server took it.',
+      examples: ["salt '*' smtp.send_msg admin@example.com 'all is well' profile=my-smtp"],
+      params: {
+        recipient: p.string({ doc: 'addresses, with commas between' }),
+        message: p.string({ doc: 'the text' }),
+        subject: p.string({ default: 'Message from Salt', doc: 'the subject' }),
+        sender: any('from this address'),
+        server: any('host, or host:port'),
+        use_ssl: p.any({ default: 'True', doc: 'encrypted from the start' }),
+        username: any('user, where the server asks for one'),
+        password: any('its password'),
+        profile: any('name of settings with smtp.server, smtp.tls, smtp.sender, smtp.username, smtp.password'),
+        attachments: any('list of files'),
+      },
+      async run(args, ctx) {
+        let { sender, server, use_ssl, username, password } = args;
+        if (args.profile) {
+          const found = await ctx.call('config.option', args.profile);
+          const known = (isDict(found) ? found : {}) as Record<string, Value>;
+          const of = (key: string): Value => known[`smtp.${key}`] ?? null;
+          [server, use_ssl, sender, username, password] = ['server', 'tls', 'sender', 'username', 'password'].map(
+            of,
+          ) as [Value, Value, Value, Value, Value];
+        }
+        const files = Array.isArray(args.attachments) ? args.attachments.map(pyStr) : [];
+        const sending = await transport({ server, use_ssl, username, password });
+        try {
+          await sending.sendMail({
+            from: pyStr(sender ?? ''),
+            to: args.recipient.split(',').map((one) => one.trim()),
+            subject: args.subject,
+            text: args.message,
+            attachments: files.map((file) => ({ filename: basename(file), content: readFileSync(file) })),
+          });
+          return true;
+        } catch (error) {
+          ctx.log.debug(`The mail was not sent: ${messageOf(error)}`);
+          return false;
+        } finally {
+          sending.close();
+        }
+      },
+    }),
+  },
+});

@@ -1,0 +1,48 @@
+// Secret store `cache`: Salt's cache folder, a packed file for every key of a bank.
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { type Dict, defineSdb, HaliteError, type ModuleContext, newDict, type Value } from 'halite/sdk';
+import { pack, unpack } from '../../base/codec/msgpack/index.ts';
+import { pyStr } from '../../base/codec/python/index.ts';
+import { safeJoin } from '../../base/util/safe-join.ts';
+import { splitQuery, textOf } from './_lib/profile.ts';
+
+/** The file of a key; bank and folder may also stand in the address. */
+function fileOf(address: string, profile: Dict, ctx: ModuleContext): string {
+  const { key, query } = splitQuery(address);
+  const bank = query.get('bank') ?? textOf(profile, 'bank');
+  if (bank === null || bank === '') throw new HaliteError('config.value', 'The sdb profile lacks "bank"');
+  const folder = query.get('cachedir') ?? textOf(profile, 'cachedir') ?? pyStr(ctx.opts['cachedir'] ?? '');
+  return safeJoin(folder, bank.replace(/^\/+|\/+$/g, ''), `${key}.p`);
+}
+
+async function read(file: string): Promise<Value> {
+  try {
+    return unpack(await readFile(file));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return newDict();
+    throw error;
+  }
+}
+
+export default defineSdb({
+  name: 'cache',
+  doc: 'Values of the cache folder: `bank` and, unless it is the usual one, `cachedir`; both may stand in the address (`?bank=…`).',
+  get: (key, profile, ctx): Promise<Value> => read(fileOf(key, profile, ctx)),
+  async set(key, value, profile, ctx): Promise<Value> {
+    const file = fileOf(key, profile, ctx);
+    await mkdir(dirname(file), { recursive: true });
+    const fresh = `${file}.${process.pid}`;
+    await writeFile(fresh, pack(value, { bin: true }), { mode: 0o600 });
+    await rename(fresh, file);
+    return read(file);
+  },
+  async delete(key, profile, ctx): Promise<Value> {
+    try {
+      await rm(fileOf(key, profile, ctx), { force: true });
+      return true;
+    } catch {
+      return false;
+    }
+  },
+});

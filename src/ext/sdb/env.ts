@@ -1,0 +1,13 @@
+// Secret store `env`: environment variables of the process.
+import { defineSdb, type Value } from 'halite/sdk';
+import { pyStr } from '../../base/codec/python/index.ts';
+
+export default defineSdb({
+  name: 'env',
+  doc: 'Environment variables. One that is set already keeps its value.',
+  get: (key) => process.env[key] ?? null,
+  set(key, value): Value {
+    process.env[key] ??= pyStr(value);
+    return process.env[key] ?? null;
+  },
+});

@@ -1,0 +1,30 @@
+// Drivers of secret stores: what stands behind `sdb://<profile>/<key>`.
+import type { Dict, Value } from '../../base/codec/value.ts';
+import type { ModuleContext } from './context.ts';
+import type { Availability } from './functions.ts';
+
+export interface SdbSpec {
+  readonly name: string;
+  /** The name in `driver:` when it differs from the file's. */
+  readonly virtualName?: string;
+  readonly doc: string;
+  /** true, or the reason why not. */
+  readonly available?: (system: Availability) => true | string | Promise<true | string>;
+  /** The value of a key, null when there is none; `profile` is what the configuration says under the profile's name. */
+  get(key: string, profile: Dict, ctx: ModuleContext): Value | Promise<Value>;
+  set?(key: string, value: Value, profile: Dict, ctx: ModuleContext): Value | Promise<Value>;
+  delete?(key: string, profile: Dict, ctx: ModuleContext): Value | Promise<Value>;
+}
+export interface Sdb extends SdbSpec {
+  readonly kind: 'sdb';
+}
+export const defineSdb = (spec: SdbSpec): Sdb => ({ kind: 'sdb', ...spec });
+
+/** Secret stores as functions see them, by address. */
+export interface SdbServices {
+  /** What is no address of a known profile comes back as it is, or is refused when `strict`. */
+  get(uri: Value, strict?: boolean): Promise<Value>;
+  /** False when there is no such profile. */
+  set(uri: Value, value: Value): Promise<Value>;
+  delete(uri: Value): Promise<Value>;
+}

@@ -1,0 +1,40 @@
+// Long answers put together by SQLite from what is stored as JSON: nothing is read into values on the way.
+import { JsonText } from '../../base/codec/json/index.ts';
+import type { JobFilter } from '../../extend/sdk/context.ts';
+import type { SqlValue } from './driver.ts';
+import type { Reader } from './workers.ts';
+
+/** The texts of the rows below, as one map. */
+const joined = (text: string): string =>
+  `CAST('{' || coalesce(group_concat(${text}, ', '), '') || '}' AS BLOB) AS text`;
+
+/** The list of jobs, oldest first; undefined when the filter asks for more than times and a number. */
+export async function listText(reader: Reader, filter: JobFilter): Promise<JsonText | undefined> {
+  const { limit = 0, startAfter, startBefore } = filter;
+  if (filter.internal || filter.functions || filter.targets || filter.metadata || limit < 0) return undefined;
+  const from = startAfter?.getTime() ?? Number.MIN_SAFE_INTEGER;
+  const to = startBefore?.getTime() ?? Number.MAX_SAFE_INTEGER;
+  const newest = limit > 0 ? `ORDER BY jid DESC LIMIT ${Math.trunc(limit)}` : '';
+  const chosen = `SELECT jid, plain, text FROM head WHERE started BETWEEN ? AND ? ${newest}`;
+  const sql = `SELECT ${joined('text')}, count(*) AS entries, min(plain) AS plain FROM (SELECT * FROM (${chosen}) ORDER BY jid)`;
+  const row = await reader.one(sql, from, to);
+  return row && textOf(row, { plain: row['plain'] !== 0 });
+}
+
+const resultsSql = `SELECT ${joined("json_quote(id) || ': ' || coalesce(result, 'null')")}, count(*) AS entries,
+  min(form) AS form, max(form) AS other, (SELECT count(*) FROM odd WHERE jid = ?) AS odd
+  FROM (SELECT id, full_ret -> '$.return' AS result, full_ret -> '$.out' AS form FROM ret WHERE jid = ? ORDER BY received, id)`;
+
+/** Results of a job by minion, in the order in which they came; undefined when somebody must look at each of them. */
+export async function returnsText(reader: Reader, jid: string): Promise<JsonText | undefined> {
+  // What SQLite cannot do (an answer of a gigabyte) is tried in the other way, which says what is wrong.
+  const row = await reader.one(resultsSql, jid, jid).catch(() => undefined);
+  if (row?.['odd'] !== 0 || row['form'] !== row['other']) return undefined;
+  const outputter = typeof row['form'] === 'string' ? (JSON.parse(row['form']) as unknown) : undefined;
+  return textOf(row, typeof outputter === 'string' ? { outputter } : {});
+}
+
+function textOf(row: Record<string, SqlValue>, facts: { plain?: boolean; outputter?: string }): JsonText | undefined {
+  const { text, entries } = row;
+  return text instanceof Uint8Array ? new JsonText(text, { ...facts, entries: Number(entries) }) : undefined;
+}
