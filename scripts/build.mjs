@@ -85,8 +85,8 @@ function buildCommands(outdir) {
     format: 'cjs',
     // A script from the code cache cannot `import()`: libraries are required, addresses go through base/util/import-url.ts.
     supported: { 'dynamic-import': false },
-    minify: true,
-    keepNames: true,
+    minifySyntax: true,
+    minifyWhitespace: true,
     define: { 'import.meta.url': '__bundleUrl' },
     charset: 'ascii',
     banner: {
@@ -148,7 +148,7 @@ function makeCodeCache(folder, name, warmUp) {
   const warm = mkdtempSync(join(tmpdir(), 'halite-warm-'));
   try {
     writeWarmUp(warm);
-    const env = { ...process.env, HALITE_MAKE_CODE_CACHE: '1', NO_COLOR: '1' };
+    const env = { ...process.env, HALITE_MAKE_CODE_CACHE: `${root}dist`, NO_COLOR: '1' };
     const code = `process.argv[1] = '${name}'; require(${JSON.stringify(`${folder}/launch.cjs`)})('${name}')`;
     const args = warmUp.map((word) => word.replace('{warm}', warm));
     spawnSync(process.execPath, ['-e', code, name, ...args], { cwd: root, env, timeout: 20_000 });

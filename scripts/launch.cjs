@@ -32,9 +32,10 @@ module.exports = function launch(name) {
   // The bundle is ASCII and a function already: one copy of it in memory, one byte for a letter.
   const source = readFileSync(filename, 'latin1');
   const cache = join(__dirname, `${name}.cache`);
-  const making = process.env.HALITE_MAKE_CODE_CACHE === '1';
+  // Where the bundle will be: the cache remembers it, and traces show it.
+  const making = process.env.HALITE_MAKE_CODE_CACHE;
   const script = new Script(source, {
-    filename,
+    filename: making ? join(making, `${name}.cjs`) : filename,
     cachedData: making ? undefined : read(cache),
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   });

@@ -3,9 +3,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { dictOf } from '../base/codec/value.ts';
+import { dumpJson, JsonText } from '../base/codec/json/index.ts';
+import { dictOf, PyFloat } from '../base/codec/value.ts';
 import { captureTerminal } from './captured-terminal.ts';
-import { chooseOutputter, Display, wantsColor } from './output.ts';
+import { chooseOutputter, Display, type OutputSettings, wantsColor } from './output.ts';
 
 describe('which outputter', () => {
   it.each([
@@ -54,6 +55,29 @@ describe('display', () => {
     folder = mkdtempSync(join(tmpdir(), 'halite-output-'));
   });
   afterEach(() => rmSync(folder, { recursive: true }));
+
+  it.each<OutputSettings>([
+    { output: 'json' },
+    { output: 'json', output_indent: 2 },
+    { output: 'json', output_indent: -1 },
+    { output: 'json', output_indent: 'pretty' },
+    { output: 'yaml' },
+    {},
+  ])('shows what is written already like the value, with %o', async (opts) => {
+    const data = dictOf([
+      ['b', [1, new PyFloat(2), 'x "y" é', dictOf([])]],
+      ['a', dictOf([['10', null]])],
+    ]);
+    const text = new JsonText([Buffer.from('{'), Buffer.from(dumpJson(data, { ensureAscii: false }).slice(1))], {});
+    const [shown, expected] = [captureTerminal(), captureTerminal()];
+    await new Display(opts, shown).show(text);
+    await new Display(opts, expected).show(data);
+    expect(shown.stdout).toBe(expected.stdout);
+    expect(shown.stdout).toContain('10');
+    const file = join(folder, 'out');
+    await new Display({ ...opts, output_file: file }, shown).show(text);
+    expect(readFileSync(file, 'utf8')).toBe(expected.stdout);
+  });
 
   it('prints without trailing white space, and nothing for nothing', async () => {
     const io = captureTerminal();

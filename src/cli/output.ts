@@ -90,7 +90,7 @@ export class Display {
     if (text.length === 0) return;
     for (const part of typeof text === 'string' ? [`${text}\n`] : [text, '\n']) {
       if (this.#file === undefined) this.#io.out(part);
-      else appendFileSync(this.#file, part);
+      else append(this.#file, part);
     }
   }
 
@@ -125,6 +125,14 @@ export class Display {
   async #withTheme(): Promise<OutputSettings> {
     this.#theme ??= readTheme(String(this.#opts['color_theme']), this.#io);
     return { ...this.#opts, __color_theme: await this.#theme };
+  }
+}
+
+function append(file: string, part: string | Uint8Array): void {
+  try {
+    appendFileSync(file, part);
+  } catch (error) {
+    throw new HaliteError('call.failed', `The output could not be written to ${file}: ${messageOf(error)}`);
   }
 }
 

@@ -5,8 +5,9 @@ import { HaliteError, messageOf } from '../base/errors/index.ts';
 import { generateJid } from '../base/util/jid.ts';
 import { bindArguments } from '../engine/exec/bind.ts';
 import { execProgram } from '../engine/exec/exec.ts';
+import { pythonTraceback } from '../engine/exec/traceback.ts';
 import { checkResult } from '../engine/state/check-result.ts';
-import { createRegistry, type FoundFunction, type Loader } from '../extend/loader/index.ts';
+import { createRegistry, docstring, type FoundFunction, type Loader } from '../extend/loader/index.ts';
 import type { MasterContext, MasterServices, Params } from '../extend/sdk/index.ts';
 import { runNewTag, runReturnTag, wheelNewTag, wheelReturnTag } from '../protocol/event/tags.ts';
 import type { Master } from './core.ts';
@@ -126,8 +127,10 @@ export class MasterFunctions {
     hooks: FunctionHooks,
   ): Promise<FunctionResult> {
     let retcode = 0;
+    let usage = '';
     try {
       const found = await this.#find(kind, fun);
+      usage = docstring(found.fn);
       const ret = await this.#invoke(kind, found, args, kwargs, jid, hooks, (code) => {
         retcode = code;
       });
@@ -140,7 +143,7 @@ export class MasterFunctions {
       };
     } catch (error) {
       this.#master.log.debug('master function failed', { fun, error: messageOf(error) });
-      return { ret: failureText(fun, error), success: false, retcode: 1 };
+      return { ret: failureText(`${kind.replace(/s$/, '')} ${fun}`, error, usage), success: false, retcode: 1 };
     }
   }
 
@@ -231,13 +234,11 @@ function kwargsInArgs(args: readonly Value[], kwargs: PlainDict): Value[] {
   return Object.keys(kwargs).length > 0 ? [...args, { ...kwargs, __kwarg__: true }] : [...args];
 }
 
-function failureText(fun: string, error: unknown): string {
+function failureText(what: string, error: unknown, usage: string): string {
   if (error instanceof HaliteError) {
     const text = error.hint ? `${error.message} ${error.hint}` : error.message;
-    if (error.code === 'call.unknown') return text;
-    if (error.code === 'call.arguments') return `Passed invalid arguments: ${text}.`;
+    if (error.code === 'call.arguments') return `\nPassed invalid arguments: ${text}\n\nUsage:\n${usage}`;
     return text;
   }
-  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return `Exception occurred in runner ${fun}: ${stack}`;
+  return `Exception occurred in ${what}: ${pythonTraceback(error)}`;
 }

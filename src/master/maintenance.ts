@@ -8,7 +8,7 @@ export class Maintenance {
   readonly #master: Master;
   #timer: NodeJS.Timeout | undefined;
   #present = new Set<string>();
-  #cleaned = Date.now();
+  #cleaned = 0;
 
   constructor(master: Master) {
     this.#master = master;
@@ -65,22 +65,22 @@ export class Maintenance {
     this.#present = now;
   }
 
-  /** As in Salt, the database of master_job_cache forgets what is too old, too. When it is away it does so later. */
-  #otherHistory(keepSeconds: number): void {
+  /** The database of master_job_cache forgets what is too old, when that was asked for. While it is away it waits. */
+  #otherHistory(): void {
     const { keep, keeper, log } = this.#master;
-    if (!keep.jobCache || keepSeconds <= 0 || Date.now() - this.#cleaned < otherHistoryMs) return;
+    if (!keep.jobCache || !keep.cleanOutside || keep.keepSeconds <= 0) return;
+    if (Date.now() - this.#cleaned < otherHistoryMs) return;
     this.#cleaned = Date.now();
-    keeper.ask(keep.jobCache, 'clean', keepSeconds).catch((error: unknown) => {
+    keeper.ask(keep.jobCache, 'clean', keep.keepSeconds).catch((error: unknown) => {
       log.debug('old jobs could not be removed from the job cache', { error: messageOf(error) });
     });
   }
 
   #history(): void {
     const { opts, store, log, keep } = this.#master;
-    const keepSeconds = opts.keep_jobs_seconds > 0 ? opts.keep_jobs_seconds : opts.keep_jobs * 3600;
-    this.#otherHistory(keepSeconds);
+    this.#otherHistory();
     const maxBytes = Math.max(0, opts.keep_jobs_mb) * 1024 * 1024;
-    store.clean({ keepSeconds, maxBytes, keepEvents: keep.keepEvents }).then(
+    store.clean({ keepSeconds: keep.keepSeconds, maxBytes, keepEvents: keep.keepEvents }).then(
       ({ jobs }) => {
         if (jobs > 0) log.debug('old jobs removed', { jobs });
       },

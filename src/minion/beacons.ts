@@ -33,6 +33,9 @@ export interface BeaconParts {
   readonly masters: () => readonly JobLink[];
 }
 
+/** Events of one request. */
+const mostAtOnce = 500;
+
 const valid: Validity = { valid: true, comment: 'Valid beacon configuration' };
 export const validity = (problem: Value | undefined): Validity =>
   typeof problem === 'string' ? { valid: false, comment: problem } : valid;
@@ -51,6 +54,7 @@ export class MinionBeacons {
   /** What the file said when it was last read or written here. */
   private saved: Dict = newDict();
   private version = '';
+  private readonly complained = new Set<string>();
 
   constructor(parts: BeaconParts) {
     const { opts, log } = parts;
@@ -124,6 +128,8 @@ export class MinionBeacons {
   }
 
   private apply(): Promise<void> {
+    this.complain('configuration', this.parts.opts.raw['beacons']);
+    this.complain('pillar', dictGet(this.parts.pillar(), 'beacons'));
     return this.worker
       .configure(this.beacons.merged())
       .catch((error: unknown) => this.parts.log.error('beacons could not be started', { error: messageOf(error) }));
@@ -142,6 +148,16 @@ export class MinionBeacons {
 
   /** Every master gets every event; one that cannot be reached misses them, as with Salt. */
   private tell(events: PlainDict[]): void {
-    for (const master of this.parts.masters()) void master.fireAll(events);
+    for (const master of this.parts.masters())
+      for (let at = 0; at < events.length; at += mostAtOnce) void master.fireAll(events.slice(at, at + mostAtOnce));
+  }
+
+  /** What is no map cannot be read; said once. */
+  private complain(where: string, found: Value | undefined): void {
+    const wrong = found !== undefined && found !== null && !isDict(found);
+    if (wrong && !this.complained.has(where))
+      this.parts.log.error(`Beacons must be of type dict: beacons of the ${where}`);
+    if (wrong) this.complained.add(where);
+    else this.complained.delete(where);
   }
 }

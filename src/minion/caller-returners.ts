@@ -1,6 +1,7 @@
 // `salt-call --return a,b`: hands the result of a local call to returners, in this process.
 import { newDict, type PlainDict } from '../base/codec/value.ts';
 import { ReturnerSessions, type ReturnerWish, returnerWish } from '../engine/exec/index.ts';
+import { callForReturner } from '../engine/exec/returners/call.ts';
 import type { CallOutcome } from './caller-run.ts';
 import type { Caller, LocalCallRequest } from './caller-types.ts';
 import { wishForMaster } from './returners.ts';
@@ -29,6 +30,7 @@ async function saveHere(caller: Caller, request: LocalCallRequest, wish: Returne
       ...{ id: runtime.id, opts: runtime.opts(), log: runtime.log, signal },
       grains: runtime.grains() as PlainDict,
       pillar: runtime.pillar() as PlainDict,
+      call: (fun, args) => callForReturner(runtime, fun, args),
     }),
   );
   const problems = await sessions.save(wish, load);

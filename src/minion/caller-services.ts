@@ -48,6 +48,7 @@ export function createCallerServices(parts: CallerServiceParts): MinionServices 
       needMaster().channel.request(load, {
         timeoutMs: options.timeoutMs ?? timeoutMs,
         ...(options.raw ? { raw: true } : {}),
+        ...(options.halite ? { halite: options.halite } : {}),
       }),
     async fire(tag, data) {
       if (!session) return false;

@@ -5,7 +5,6 @@ import { pack, unpack } from '../base/codec/msgpack/index.ts';
 import { type Dict, dictGet, isDict, newDict, type PlainDict, type Value } from '../base/codec/value.ts';
 import { Crypticle, oaepDecrypt, verifyPkcs1 } from '../base/crypto/index.ts';
 import { HaliteError, messageOf } from '../base/errors/index.ts';
-import { mostPieceBytes } from '../engine/files/pieces.ts';
 import type { RequestClient } from '../protocol/wire/transport.ts';
 import type { Credentials } from './auth-reply.ts';
 import type { Identity } from './identity.ts';
@@ -23,6 +22,8 @@ export interface RequestOptions {
   readonly timeoutMs: number;
   /** Byte strings in the reply stay bytes (file chunks). */
   readonly raw?: boolean;
+  /** Fields of the load that only a Halite master gets. */
+  readonly halite?: PlainDict;
   readonly signal?: AbortSignal;
 }
 
@@ -48,7 +49,7 @@ export class Channel {
   /** One request, one reply value. */
   request(load: PlainDict, options: RequestOptions): Promise<Value> {
     return this.exchange(load, options, (reply, keys, nonce) =>
-      Array.isArray(reply) && this.asksForPiece(load, keys)
+      Array.isArray(reply) && asksForPiece(load, ownFields(options, keys))
         ? this.openPiece(reply, load, keys, nonce)
         : this.openReply(reply, keys, nonce, options),
     );
@@ -59,16 +60,6 @@ export class Channel {
     return this.exchange(load, options, (reply, keys, nonce) => this.openPrivate(reply, keys, nonce));
   }
 
-  /**
-   * Asks a Halite master for a piece of a file in the form that Halite alone knows (ADR 0009). An older one answers in
-   * Salt's form; real masters never see the field.
-   */
-  private asksForPiece(load: PlainDict, keys: Credentials): boolean {
-    const { cmd, path, saltenv, gzip } = load;
-    if (cmd !== '_serve_file' || !keys.halite || keys.generation < 3 || gzip) return false;
-    return typeof path === 'string' && typeof saltenv === 'string';
-  }
-
   private async exchange(
     load: PlainDict,
     options: RequestOptions,
@@ -77,7 +68,7 @@ export class Channel {
     let keys = await inTime(this.options.credentials(), options);
     let renewed = false;
     for (let patience = clusterRetries; ; ) {
-      const { payload, nonce } = this.seal(load, keys);
+      const { payload, nonce } = this.seal(load, keys, options);
       const bytes = await this.options.client.request(payload, options);
       const reply = unpack(bytes, { raw: true });
       if (asksForPatience(reply) && patience-- > 0) {
@@ -95,14 +86,13 @@ export class Channel {
     }
   }
 
-  private seal(load: PlainDict, keys: Credentials): { payload: Buffer; nonce: string } {
+  private seal(load: PlainDict, keys: Credentials, options: RequestOptions): { payload: Buffer; nonce: string } {
     const { identity } = this.options;
     const nonce = randomUUID().replaceAll('-', '');
     const { generation } = keys;
-    const inner = newDict(Object.entries(load));
+    const inner = newDict([...Object.entries(load), ...Object.entries(ownFields(options, keys))]);
     if (generation >= 2) inner['nonce'] = nonce;
     if (generation >= 3) inner['ts'] = Math.floor(Date.now() / 1000);
-    if (this.asksForPiece(load, keys)) inner['piece'] = mostPieceBytes;
     inner['tok'] = identity.tok;
     inner['id'] = identity.id;
     const envelope = newDict([
@@ -155,6 +145,18 @@ export class Channel {
     if (!verifyPkcs1(keys.masterKey, data, sig, identity.sigAlgo)) throw notTrusted('has a wrong signature');
     return readSigned(data, key, nonce);
   }
+}
+
+const none = newDict();
+
+/** Real masters never see these, nor do those that share one key among all minions. */
+function ownFields({ halite }: RequestOptions, keys: Credentials): PlainDict {
+  return halite && keys.halite && keys.generation >= 3 ? halite : none;
+}
+
+/** A master that knows the field answers in the form of ADR 0009, another one in Salt's. */
+function asksForPiece({ cmd, path, saltenv }: PlainDict, own: PlainDict): boolean {
+  return cmd === '_serve_file' && own['piece'] !== undefined && typeof path === 'string' && typeof saltenv === 'string';
 }
 
 /** A sign-in may take for ever (a key that waits for acceptance); a request may not. */

@@ -2,9 +2,10 @@
 import { type Dict, dictEntries, dictGet, isDict, newDict, type PlainDict, type Value } from '../base/codec/value.ts';
 import type { MinionOpts } from '../base/config/index.ts';
 import { messageOf } from '../base/errors/index.ts';
-import { type Logger, strftime } from '../base/log/index.ts';
+import type { Logger } from '../base/log/index.ts';
 import { generateJid } from '../base/util/index.ts';
 import { pyEquals } from '../base/util/py-equals.ts';
+import { strftime } from '../base/util/strftime.ts';
 import {
   answerSchedule,
   readSaved,
@@ -224,8 +225,8 @@ function withTimes(metadata: Dict): PlainDict {
   const now = new Date();
   const utc = new Date(now.getTime() + now.getTimezoneOffset() * 60_000);
   const plain = newDict(dictEntries(metadata).map(([key, value]) => [String(key), value]));
-  plain['_TOS'] = strftime('%z', now);
-  plain['_TS'] = strftime('%a %b %e %H:%M:%S %Y', now);
-  plain['_TT'] = strftime('%Y %B %d %a %H %m', utc);
+  plain['_TOS'] = strftime(now, '%z');
+  plain['_TS'] = strftime(now, '%a %b %e %H:%M:%S %Y');
+  plain['_TT'] = strftime(utc, '%Y %B %d %a %H %m');
   return plain;
 }

@@ -31,6 +31,7 @@ export function createServices(parts: ServiceParts, link: JobLink): MinionServic
       link.request(load, {
         timeoutMs: options.timeoutMs ?? opts.request_channel_timeout * 1000,
         ...(options.raw ? { raw: true } : {}),
+        ...(options.halite ? { halite: options.halite } : {}),
       }),
     fire: (tag, data) => link.fire(tag, data),
     refreshGrains: () => parts.refreshGrains(),

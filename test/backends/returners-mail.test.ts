@@ -200,9 +200,34 @@ describe('returner highstate', () => {
     expect(mail).toContain('color:green;');
   });
 
-  it('says that it runs no functions', async () => {
-    const opts = { highstate: { failure_function: 'pillar.items' } };
-    await expect(openForTest('highstate', opts)).rejects.toThrow('warned: ');
+  it('shows what a function says, one for success and one for failure', async () => {
+    const file = join(folder, 'extra.yaml');
+    const names = { failure_function: 'bad.fun', success_function: 'good.fun', report_everything: true };
+    const session = await openForTest(
+      'highstate',
+      { highstate: { file_output: file, ...names } },
+      {
+        call: async (fun, args) => ({ fun, b: { d: args.length, c: 1 } }),
+      },
+    );
+    const good = {
+      'motd_|-motd_|-motd_|-x': { ...states['file_|-motd_|-/etc/motd_|-managed'], result: true, __run_num__: 0 },
+    };
+    for (const [returned, fun] of [
+      [states, 'bad.fun'],
+      [good, 'good.fun'],
+    ] as const) {
+      await session.save(someReturn(nextJid(), 'web1', { fun: 'state.apply', return: returned }));
+      const [extra] = loadYaml(readFileSync(file, 'utf8')) as unknown[];
+      expect(extra).toEqual({ extra: [{ [fun]: [{ b: [{ c: 1 }, { d: 0 }] }, { fun }] }] });
+    }
+  });
+
+  it('says where there are no functions', async () => {
+    const opts = { highstate: { failure_function: 'pillar.items', file_output: join(folder, 'none.yaml') } };
+    const session = await openForTest('highstate', opts);
+    const ret = someReturn(nextJid(), 'web1', { fun: 'state.apply', return: states });
+    await expect(session.save(ret)).rejects.toThrow('warned: ');
   });
 
   it('does not follow links', async () => {

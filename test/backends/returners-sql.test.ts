@@ -59,6 +59,7 @@ describe('MariaDB', () => {
     start: async () => server !== undefined,
     stored: storedIn(sql, 'full_ret'),
     events: eventsIn(sql),
+    eventsOnce: true,
     server: () => server!,
   });
 
@@ -198,6 +199,7 @@ describe('PostgreSQL', () => {
     options: () => server!.options(prefix),
     start: tables(name === 'pgsql' ? 'postgres' : name),
     events: eventsIn(sql),
+    eventsOnce: true,
     ...more,
   });
   returnerSuite(target('postgres', 'returner.postgres', { stored: storedIn(sql, 'full_ret'), server: () => server! }));

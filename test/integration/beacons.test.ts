@@ -38,7 +38,10 @@ beforeAll(async () => {
     `slow:\n  cmd.run:\n    - name: touch ${fleet.path('watched/by_state')}; sleep 3\n`,
   );
   writeFileSync(fleet.path('srv/pillar/top.sls'), 'base:\n  m1: [watch]\n');
-  writeFileSync(fleet.path('srv/pillar/watch.sls'), 'beacons:\n  memusage:\n    - percent: 0%\n    - interval: 1\n');
+  writeFileSync(
+    fleet.path('srv/pillar/watch.sls'),
+    'beacons:\n  memusage:\n    - percent: 0%\n    - interval: 1\n  salt_monitor: [{salt_fun: [test.ping]}, {interval: 1}]\n',
+  );
   await fleet.startMaster();
   events = await EventListener.start(fleet);
   mkdirSync(fleet.path('m1/etc/minion.d'), { recursive: true });
@@ -70,7 +73,8 @@ describe('beacons of a minion', () => {
     touch('first');
     const data = await events.next(`salt/beacon/m1/inotify/${fleet.path('watched')}`);
     expect(data).toMatchObject({ id: 'm1', path: fleet.path('watched/first'), change: 'IN_CREATE' });
-    expect(Object.keys(await listed())).toEqual(['memusage', 'inotify', 'nonsense', 'log']);
+    expect(await events.next('salt/beacon/m1/salt_monitor/')).toMatchObject({ salt_fun: 'test.ping', ret: true });
+    expect(Object.keys(await listed())).toEqual(['memusage', 'salt_monitor', 'inotify', 'nonsense', 'log']);
   });
 
   it('say once what is wrong with a configuration, and the others work', () => {
@@ -147,8 +151,24 @@ describe('beacons of a minion', () => {
     await eventually('the daemon to follow', async () => !('count' in (await listed())));
   });
 
-  it('end with the minion', async () => {
+  it('begin before there is a master, when they should', async () => {
+    mkdirSync(fleet.path('m2/etc/minion.d'), { recursive: true });
+    writeFileSync(
+      fleet.path('m2/etc/minion.d/early.conf'),
+      'beacons_before_connect: True\nmaster_port: 1\nbeacons:\n  early: [{beacon_module: nothing}]\n',
+    );
+    const daemon = fleet.startMinion('m2');
+    await eventually('the beacons', () => daemon.output().includes('Beacon "nothing" is not available'));
+    await daemon.stop();
+  });
+
+  it('come back when their process dies, and end with the minion', async () => {
     const pids = (): string[] => processesOf('salt-minion beacons', fleet.minion('m1').pid);
+    const [pid] = pids();
+    process.kill(Number(pid), 'SIGKILL');
+    await eventually('the process to be gone', () => !pids().includes(String(pid)));
+    events.forget();
+    await events.next('salt/beacon/m1/memusage/');
     expect(pids().length).toBe(1);
     expect(await beacons('reset')).toEqual({ comment: 'Beacon configuration reset.', result: true });
     await fleet.minion('m1').stop();

@@ -31,7 +31,9 @@ describe.each(['zeromq', 'tcp'] as const)('a large file over %s', (transport) =>
     writeFileSync(fleet.path('etc/master.d/pieces.conf'), `publish_session: ${sessionSeconds}\n`);
     await fleet.startMaster();
     proxy = await LossyProxy.to(fleet.ports.requests);
-    config = fleet.configureMinion('m1', `master_port: ${proxy.port}`);
+    config = fleet.configureMinion('m1');
+    mkdirSync(join(config, 'minion.d'));
+    writeFileSync(join(config, 'minion.d/proxy.conf'), `master_port: ${proxy.port}\n`);
   });
   afterEach(() => {
     proxy.onReply = () => undefined;

@@ -35,10 +35,15 @@ describe.skipIf(!database)('master_job_cache and event_return in MariaDB', () =>
     (await db().sql('SELECT jid, id, fun, success FROM salt_returns')) as never;
 
   beforeAll(async () => {
-    await database?.script(`USE salt; ${tables}`);
+    await database?.script(`USE salt; ${tables}
+      INSERT INTO jids VALUES ('20200131120000000001', '{}');
+      INSERT INTO salt_returns (fun, jid, \`return\`, id, success, full_ret, alter_time)
+        VALUES ('test.ping', '20200131120000000001', 'true', 'm1', '1', '{}', NOW() - INTERVAL 2 DAY);`);
     const config = [
       'master_job_cache: mysql',
       'event_return: [mysql]',
+      'keep_jobs_seconds: 86400',
+      'loop_interval: 1',
       "event_return_whitelist: ['salt/job/*', 'halite/spool/*']",
       "event_return_blacklist: ['salt/job/*/new']",
       ...Object.entries(database?.options ?? {}).map(([name, value]) => `${name}: ${JSON.stringify(value)}`),
@@ -72,6 +77,13 @@ describe.skipIf(!database)('master_job_cache and event_return in MariaDB', () =>
       return events.some((event) => String(event['data']).includes('hello'));
     });
     expect(await db().sql("SELECT tag FROM salt_events WHERE tag LIKE '%/new'")).toEqual([]);
+  });
+
+  it('removes old jobs there, since the configuration says how long to keep them', async () => {
+    await eventually('the old result to go', async () =>
+      (await returns()).every((row) => row.jid !== '20200131120000000001'),
+    );
+    expect(await db().sql("SELECT jid FROM jids WHERE jid = '20200131120000000001'")).toEqual([]);
   });
 
   it('looks up what only the database has, beside what is here', async () => {

@@ -1,7 +1,7 @@
 // What every returner must do, whatever lies behind it: one suite, run against each of them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newDict, type PlainDict, type Value } from '../../src/base/codec/value.ts';
-import { openReturner } from '../../src/engine/exec/index.ts';
+import { type OpenReturner, openReturner } from '../../src/engine/exec/returners/index.ts';
 import { Loader } from '../../src/extend/loader/index.ts';
 import type { KeptEvent, ReturnerSession } from '../../src/extend/sdk/index.ts';
 
@@ -16,6 +16,8 @@ export interface ReturnerUnderTest {
   readonly jobCache?: boolean;
   /** Keeps events; they are read back by this. */
   events?(): Promise<KeptEvent[]>;
+  /** Finds events again that a killed master wrote without knowing. */
+  readonly eventsOnce?: boolean;
   /** Return loads of a job read around the returner, for those without a job cache, and to see doubles in those with one. */
   stored?(jid: string): Promise<PlainDict[]>;
   /** A result written twice is there twice: logs and messages (default: no). */
@@ -68,7 +70,7 @@ const silent = { debug: () => undefined, info: () => undefined, warn: () => unde
 export function openForTest(
   name: string,
   opts: Readonly<Record<string, Value>>,
-  more: { config?: string; kwargs?: PlainDict } = {},
+  more: Pick<OpenReturner, 'config' | 'kwargs' | 'call'> = {},
 ): Promise<ReturnerSession> {
   const warn = (message: string) => {
     throw new Error(`the returner warned: ${message}`);
@@ -151,7 +153,7 @@ export function returnerSuite(target: ReturnerUnderTest): void {
     });
 
     if (hasCache) cacheTests(test, () => session, target);
-    if (target.events) eventTests(test, () => session, target.events);
+    if (target.events) eventTests(test, () => session, target.events, target.eventsOnce === true);
     if (target.server) awayTests(test, open, () => session, readBack, target.server);
   });
 }
@@ -195,7 +197,7 @@ function cacheTests(test: Test, session: () => ReturnerSession, target: Returner
   });
 }
 
-function eventTests(test: Test, session: () => ReturnerSession, read: () => Promise<KeptEvent[]>): void {
+function eventTests(test: Test, session: () => ReturnerSession, read: () => Promise<KeptEvent[]>, once: boolean): void {
   test('keeps events in order', async () => {
     const mark = nextJid();
     const events = [1, 2, 3].map((n) => ({
@@ -207,6 +209,20 @@ function eventTests(test: Test, session: () => ReturnerSession, read: () => Prom
     const kept = (await read()).filter((event) => event.tag.startsWith(`suite/${mark}/`));
     expect(kept.map((event) => event.tag)).toEqual(events.map((event) => event.tag));
     expect(kept[2]?.data).toMatchObject({ n: 3, text: unicode });
+  });
+
+  if (!once) return;
+  test('writes an event once that it may have written already', async () => {
+    const mark = nextJid();
+    const event = (n: number, again: boolean) => ({
+      tag: `suite/${mark}`,
+      data: dict({ n, text: unicode, list: [1.5, null, dict({ deep: true })] }),
+      again,
+    });
+    await session().saveEvents!([1, 2].map((n) => event(n, false)));
+    await session().saveEvents!([...[1, 2, 3].map((n) => event(n, true)), event(2, false)]);
+    const kept = (await read()).filter((each) => each.tag === `suite/${mark}`);
+    expect(kept.map((each) => each.data['n'])).toEqual([1, 2, 3, 2]);
   });
 }
 

@@ -50,7 +50,7 @@ function finishClient(request: ClientLoadRequest, adjust: (opts: PlainDict) => v
   opts['master_uri'] ??= `tcp://${bracketed(String(opts['interface']))}:${String(opts['ret_port'])}`;
   adjust(opts);
   applyCommandLine(opts, request, masterOptions, report);
-  return { opts: sealOpts(opts), given: Object.assign(given, user), deferred: deferredOptions(opts), ...report };
+  return { opts: sealOpts(opts, given), given: Object.assign(given, user), deferred: deferredOptions(opts), ...report };
 }
 
 function userFile(home: string, env: Environment): { folder: string; file: string } {

@@ -3,7 +3,7 @@
 /** Keys with a dot (`mysql.host`) always belong to a module and need no entry. */
 export const moduleKeys: ReadonlySet<string> = new Set(
   `ansible_timeout aptpkg_refresh_db_timeout asam auth_keytab auth_principal auth_trb azurefs azurefs_envs
-  azurefs_container_name azurefs_account_name bamboohr batch batch_wait beacons ca_bundle ca_bundle_url cassandra
+  azurefs_container_name azurefs_account_name bamboohr batch batch_wait beacons beacons_dirs ca_bundle ca_bundle_url cassandra
   cluster_election_max cluster_election_min cluster_join_timeout config_dir configure_console_logger
   configure_ext_handlers configure_file_logger configure_granular_levels consul consul_config cloud
   delegated_functions delegated_modules add_delegated_functions add_delegated_modules diff_cache_events digicert

@@ -31,7 +31,7 @@ export function loadMasterConfig(request: LoadRequest = {}): LoadedConfig<Master
   const prepared = prepareMaster(request);
   const { opts, report, given } = prepared;
   applyCommandLine(opts, request, masterOptions, report);
-  return { opts: sealOpts(opts), given, deferred: shape.deferredOptions(opts), ...report };
+  return { opts: sealOpts(opts, given), given, deferred: shape.deferredOptions(opts), ...report };
 }
 
 /** The options of the master before the command line and sealing; the client configuration starts here. */

@@ -45,7 +45,7 @@ export function loadMinionConfig(request: MinionLoadRequest = {}): LoadedConfig<
   opts['__cachedir'] ??= opts['cachedir'] ?? null;
   if (Array.isArray(opts['return'])) opts['return'] = opts['return'].join(',');
   applyCommandLine(opts, request, minionOptions, report);
-  return { opts: sealOpts(opts), given, deferred: shape.deferredOptions(opts), ...report };
+  return { opts: sealOpts(opts, given), given, deferred: shape.deferredOptions(opts), ...report };
 }
 
 function setId(opts: PlainDict, request: MinionLoadRequest, report: ConfigReport): void {

@@ -11,6 +11,8 @@ export interface OpenOpts {
   get(name: string): Value | undefined;
   /** All options as plain data. */
   readonly raw: PlainDict;
+  /** Whether the files set it: it may have the value of its default also then. */
+  isGiven(name: string): boolean;
 }
 
 /** Options every configuration gets, whatever the files say. */
@@ -58,11 +60,12 @@ export function defaultsOf(rows: ReadonlyMap<string, OptionRow>): PlainDict {
   return opts;
 }
 
-/** The finished options; `get` and `raw` do not show up when they are listed or sent. */
-export function sealOpts<T extends OpenOpts>(opts: PlainDict): T {
+/** The finished options; `get`, `raw` and `isGiven` do not show up when they are listed or sent. */
+export function sealOpts<T extends OpenOpts>(opts: PlainDict, given: PlainDict): T {
   Object.defineProperties(opts, {
     get: { value: (name: string) => (Object.hasOwn(opts, name) ? opts[name] : undefined), configurable: true },
     raw: { value: opts, configurable: true },
+    isGiven: { value: (name: string) => Object.hasOwn(given, name), configurable: true },
   });
   // The tables say which options exist and checkOptions gave them their types.
   return opts as unknown as T;

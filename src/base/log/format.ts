@@ -1,6 +1,7 @@
 // Compiles Python's %-style log layouts into a function from record to line.
+
+import { localTime, strftime } from '../util/strftime.ts';
 import { type LogMethod, methodLevels, printedLevel } from './levels.ts';
-import { strftime } from './strftime.ts';
 
 /** What a layout can ask for, computed only when it asks. */
 export interface FormatInput {
@@ -126,7 +127,7 @@ function clock(datefmt: string): Attribute {
     const now = Math.floor(input.time / 1000);
     if (now !== second) {
       second = now;
-      text = strftime(datefmt, new Date(input.time));
+      text = strftime(localTime(new Date(input.time)), datefmt);
     }
     return text;
   };

@@ -23,4 +23,3 @@ export { type MemoryLog, memoryLogger } from './memory-logger.ts';
 export { nullLogger } from './null-logger.ts';
 export type { Fields } from './record.ts';
 export { isSecretName, redact, redactText } from './redact.ts';
-export { strftime } from './strftime.ts';

@@ -19,6 +19,7 @@ const LINE_END = /\r\n|[\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]/;
 
 /** Python's str.splitlines(): every kind of line end counts, and a final one adds no empty line. */
 export function splitLines(text: string): string[] {
+  if (text !== '' && !LINE_END.test(text)) return [text];
   const lines = text.split(LINE_END);
   if (lines.at(-1) === '') lines.pop();
   return lines;

@@ -14,6 +14,7 @@ import { saltCallSpec } from '../options/salt-call.ts';
 import { Display } from '../output.ts';
 import { outputOptions } from '../output-options.ts';
 import { flagOption, noParseOf, type Settings, textOption } from '../settings.ts';
+import { NOT_THERE, suggestionFor } from '../suggest.ts';
 import { becomeUser } from '../user.ts';
 import { applyCallOptions, isLocal } from './options.ts';
 
@@ -52,7 +53,12 @@ async function printGrains({ settings, log }: CallSession): Promise<number> {
 }
 
 /** --metadata shows everything about the call, not only what the function returned. */
-function fullResult(settings: Settings<MinionOpts>, fun: string, outcome: CallOutcome): PlainDict {
+function fullResult(
+  settings: Settings<MinionOpts>,
+  fun: string,
+  outcome: CallOutcome,
+  metadata: Value | undefined,
+): PlainDict {
   return newDict([
     ['jid', outcome.jid],
     ['return', outcome.return],
@@ -61,6 +67,7 @@ function fullResult(settings: Settings<MinionOpts>, fun: string, outcome: CallOu
     ['id', settings.opts.id],
     ['fun', fun],
     ['fun_args', outcome.funArgs],
+    ...(metadata === undefined ? [] : [['metadata', metadata] as const]),
   ]);
 }
 
@@ -72,7 +79,8 @@ function exitCodeOf(settings: Settings<MinionOpts>, retcode: number | undefined)
 async function callFunction({ settings, log }: CallSession, fun: string, words: readonly string[]): Promise<number> {
   const { io } = settings;
   const { runLocalCall } = await import('../../minion/caller.ts');
-  const metadata = textOption(settings, 'metadata');
+  const given = textOption(settings, 'metadata');
+  const metadata = given === '' ? undefined : (parseCliYaml(given) as Value);
   const outcome = await runLocalCall({
     opts: settings.opts,
     log,
@@ -80,17 +88,18 @@ async function callFunction({ settings, log }: CallSession, fun: string, words: 
     fun,
     words,
     noParse: noParseOf(settings),
-    ...(metadata === '' ? {} : { metadata: parseCliYaml(metadata) as Value }),
+    ...(metadata === undefined ? {} : { metadata }),
     sendReturn: !flagOption(settings, 'no_return_event'),
   });
   await log.flush();
   if (outcome.kind === 'failure') {
     io.err(outcome.stderr);
     io.out(outcome.stdout);
+    if (outcome.stderr.includes(NOT_THERE)) io.err(await suggestionFor('modules', outcome.stderr, settings.opts.raw));
     return outcome.exitCode;
   }
   const all = flagOption(settings, 'print_metadata');
-  const shown = all ? fullResult(settings, fun, outcome) : outcome.return;
+  const shown = all ? fullResult(settings, fun, outcome, metadata) : outcome.return;
   const display = new Display(outputOptions(settings, { fun }), io);
   await display.show(dictOf([['local', shown]]), all ? 'nested' : outcome.out, outcome.retcode ?? 0);
   return exitCodeOf(settings, outcome.retcode);

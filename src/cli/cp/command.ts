@@ -84,8 +84,7 @@ async function copy(settings: Settings<MasterOpts>, target: string | string[], k
   const { io } = settings;
   const sources = settings.args.slice(1, -1).map(realPath);
   const dest = settings.args.at(-1)!;
-  const chunked = flagOption(settings, 'chunked');
-  const texts = chunked ? undefined : loadTexts(sources, io);
+  const texts = flagOption(settings, 'chunked') ? undefined : loadTexts(sources, io);
   const client = await connectLocal(settings.opts);
   const release = leaveOnSignals(io);
   const base = {

@@ -21,6 +21,10 @@ describe('whole texts', () => {
   it('are read by path', () => {
     expect({ ...loadTexts([at('a.conf')], captureTerminal()) }).toEqual({ [at('a.conf')]: 'a\n' });
   });
+  it('are not made of other bytes, which go in pieces', () => {
+    writeFileSync(at('bin'), Buffer.from([0xff, 0x00, 0x80]));
+    expect(loadTexts([at('a.conf'), at('bin')], captureTerminal())).toBeUndefined();
+  });
   it('are refused for folders and missing files, with Salt’s codes', () => {
     const io = captureTerminal();
     expect(() => loadTexts([at('tree')], io)).toThrowError(expect.objectContaining({ code: 1 }));

@@ -1,4 +1,5 @@
 // What salt-cp sends: whole texts in one call, or files and folders in pieces.
+import { isUtf8 } from 'node:buffer';
 import { closeSync, openSync, readdirSync, readFileSync, readSync, realpathSync, statSync } from 'node:fs';
 import { basename, join, relative, sep } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -18,8 +19,9 @@ export function realPath(path: string): string {
   }
 }
 
-/** Contents by path, for `cp.recv`; folders need --chunked. */
-export function loadTexts(sources: readonly string[], io: Terminal): PlainDict {
+/** Contents by path, for `cp.recv`; folders need --chunked. Nothing when a file is no text: pieces carry any bytes. */
+export function loadTexts(sources: readonly string[], io: Terminal): PlainDict | undefined {
+  let texts = true;
   const files = newDict();
   for (const path of sources) {
     const stat = statSync(path, { throwIfNoEntry: false });
@@ -33,9 +35,11 @@ export function loadTexts(sources: readonly string[], io: Terminal): PlainDict {
       io.err(`The referenced file, ${path} is not available.\n`);
       throw new Exit(NO_SOURCE);
     }
-    files[path] = readFileSync(path, 'utf8');
+    const content = readFileSync(path);
+    texts &&= isUtf8(content);
+    files[path] = content.toString('utf8');
   }
-  return files;
+  return texts ? files : undefined;
 }
 
 export interface SourceTree {

@@ -1,9 +1,10 @@
 // How results of runners are taken apart.
 import { describe, expect, it } from 'vitest';
+import { JsonText } from '../../base/codec/json/index.ts';
 import type { Value } from '../../base/codec/value.ts';
 import { exitCodeOf, resultParts } from './command.ts';
 
-const result = (ret: Value, extra: object = {}) => ({
+const result = (ret: Value | JsonText, extra: object = {}) => ({
   type: 'result' as const,
   ret,
   success: true,
@@ -21,6 +22,12 @@ describe('what is shown', () => {
   it('is everything when there is more beside it', () => {
     const ret = { data: { a: 1 }, outputter: 'highstate', retcode: 1 };
     expect(resultParts(result(ret))).toEqual({ data: ret, out: 'highstate' });
+  });
+  it('is what is written already, in the form that goes with it', () => {
+    const text = new JsonText([Buffer.from('{}')], { outputter: 'highstate' });
+    expect(resultParts(result(text, { out: 'txt' }))).toEqual({ data: text, out: 'highstate' });
+    expect(exitCodeOf(result(text))).toBe(0);
+    expect(exitCodeOf(result(text, { success: false }))).toBe(1);
   });
   it('is the value itself otherwise', () => {
     expect(resultParts(result(['a'], { out: 'txt' }))).toEqual({ data: ['a'], out: 'txt' });

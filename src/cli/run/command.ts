@@ -15,6 +15,7 @@ import { Display } from '../output.ts';
 import { outputOptions } from '../output-options.ts';
 import { refuseExternalAuth, refuseOwnJid } from '../refusals.ts';
 import { flagOption, loadSettings, noParseOf, type Settings, textOption } from '../settings.ts';
+import { NOT_THERE, suggestionFor } from '../suggest.ts';
 
 type RunnerResult = Extract<RunnerItem, { type: 'result' }>;
 
@@ -74,6 +75,8 @@ async function runRunner(settings: Settings<ClientOpts>, fun: string, words: rea
       else if (item.type === 'result') {
         const { data, out } = resultParts(item);
         if (!flagOption(settings, 'quiet')) await display.show(data, out, item.retcode);
+        if (typeof data === 'string' && data.endsWith(NOT_THERE))
+          io.err(await suggestionFor('runners', data, settings.opts.raw));
         return exitCodeOf(item);
       }
     }

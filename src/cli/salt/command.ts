@@ -1,5 +1,5 @@
 // What `salt` does: reads the command line, asks the master, shows the answers.
-import { dictHas, isDict } from '../../base/codec/value.ts';
+import { dictHas, isDict, newDict } from '../../base/codec/value.ts';
 import { loadClientConfig } from '../../base/config/client.ts';
 import type { ClientOpts } from '../../base/config/opts.ts';
 import { HaliteError } from '../../base/errors/index.ts';
@@ -12,7 +12,7 @@ import { saltSpec } from '../options/salt.ts';
 import { Display } from '../output.ts';
 import { outputOptions } from '../output-options.ts';
 import { refuseExternalAuth } from '../refusals.ts';
-import { flagOption, loadSettings, type Settings } from '../settings.ts';
+import { flagOption, loadSettings, type Settings, textOption } from '../settings.ts';
 import { NO_MATCH } from './no-match.ts';
 import { publishCall, readRequest, type SaltRequest } from './request.ts';
 import { runJob } from './run-job.ts';
@@ -33,11 +33,14 @@ async function publishOnly(client: LocalClient, call: PublishCall, io: Terminal)
   return exitCodes.noReturn;
 }
 
-/** Errors about the target are answers to the operator, printed where Salt prints them. */
-function answerFor(error: unknown, io: Terminal): number {
+/** Errors about the target are answers to the operator, printed where Salt prints them, with an empty result. */
+async function answerFor(error: unknown, settings: Settings<ClientOpts>, display: Display): Promise<number> {
   if (!(error instanceof HaliteError)) throw error;
   if (error.code !== 'target.empty' && error.code !== 'target.syntax') throw error;
+  const { io } = settings;
   io.out(`${NO_MATCH}\n`);
+  const batch = textOption(settings, 'batch') !== '' && !flagOption(settings, 'static');
+  if (!batch && !flagOption(settings, 'async')) await display.show(newDict());
   if (error.code === 'target.syntax') {
     io.err(`${error.message}\n`);
     if (error.hint) io.err(`${error.hint}\n`);
@@ -68,7 +71,7 @@ async function withMaster(settings: Settings<ClientOpts>, request: SaltRequest):
     if (call.async && !call.batch?.size) return await publishOnly(client, call, settings.io);
     return await runJob(client, settings, call, display);
   } catch (error) {
-    return answerFor(error, settings.io);
+    return await answerFor(error, settings, display);
   } finally {
     client.close();
   }

@@ -4,6 +4,7 @@ import { exitCodes } from '../../base/util/exit-codes.ts';
 import type { JobItem, LocalClient, PublishCall } from '../../engine/client/api.ts';
 import { chooseOutputter, type Display } from '../output.ts';
 import { flagOption, type Settings, textOption } from '../settings.ts';
+import { suggestionFor } from '../suggest.ts';
 import { LiveProgress } from './live-progress.ts';
 import { interruptText } from './missing.ts';
 import { Tally } from './tally.ts';
@@ -142,6 +143,7 @@ async function conclude(settings: Settings<ClientOpts>, tally: Tally, mode: Mode
     io.err('ERROR: No return received\n');
     return exitCodes.noReturn;
   }
+  if (tally.unknown) io.err(await suggestionFor('modules', tally.unknown, settings.opts.raw));
   if (tally.satisfied(textOption(settings, 'require'))) return exitCodes.ok;
   // Salt: a batch ends with the worst code of its minions.
   if (mode === 'batch') return tally.worst || exitCodes.generic;

@@ -90,7 +90,7 @@ export function staticView(options: ViewOptions): JobView {
         notices.push(`${item.id}: ${missingText(item, tally.jid, false).split('\n').slice(0, 2).join(' ')}`);
     },
     async end() {
-      if (answers.length > 0 || reasons.size > 0) await options.display.show(withReasons(answers, reasons));
+      await options.display.show(withReasons(answers, reasons));
       for (const notice of notices) options.io.err(`${notice}\n`);
     },
   };

@@ -1,4 +1,5 @@
 // The process in which beacons work: takes configurations from the daemon and gives it events.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import type { BeaconContext } from '../../extend/sdk/index.ts';
 import { createContext, type Runtime } from '../exec/index.ts';
@@ -6,6 +7,7 @@ import type { BeaconProcess, BeaconProcessHost } from '../exec/job-process.ts';
 import { BeaconRunner } from './runner.ts';
 import { availableBeacons, prepareBeacon } from './validate.ts';
 
+const longestStopMs = 5000;
 const noSignal = new AbortController().signal;
 
 /** What a beacon gets of the runtime: as it is at the moment, because grains change. */
@@ -70,6 +72,7 @@ export function createBeaconProcess(host: BeaconProcessHost): BeaconProcess {
         }
       }
     },
-    stop: () => runner.stop(),
+    // Whatever a beacon does when it is closed, the process ends.
+    stop: () => Promise.race([runner.stop(), sleep(longestStopMs)]),
   };
 }

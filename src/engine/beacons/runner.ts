@@ -1,4 +1,5 @@
 // Beacons at work: each is opened once, read when its time has come, and never in another's way. One timer for all.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { PlainDict, Value } from '../../base/codec/value.ts';
 import { newDict } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
@@ -30,9 +31,13 @@ interface Active {
   readonly periodMs: number;
   control: AbortController;
   session: BeaconSession | undefined;
+  opening: Promise<BeaconSession> | undefined;
   due: number;
   reading: boolean;
 }
+
+/** Whoever configures a beacon waits for it to be ready, but not for one that takes its time. */
+const patienceMs = 5000;
 
 const clock = (): number => performance.now();
 
@@ -90,16 +95,38 @@ export class BeaconRunner {
     if (!enabled || this.stopped) return;
     const periodMs = Math.max(interval === undefined ? this.host.loopMs() : interval * 1000, 50);
     const due = clock() + (interval === undefined ? 0 : periodMs);
-    const item: Active = { name, config, ready, periodMs, control, session: undefined, due, reading: false };
+    const item: Active = {
+      name,
+      config,
+      ready,
+      periodMs,
+      control,
+      session: undefined,
+      opening: undefined,
+      due,
+      reading: false,
+    };
     this.active.set(name, item);
-    await this.open(item).catch((error: unknown) => this.failed(item, error));
+    const opened = this.open(item).catch((error: unknown) => this.failed(item, error));
+    await Promise.race([opened, sleep(patienceMs, undefined, { ref: false })]);
   }
 
   private async open(item: Active): Promise<BeaconSession> {
+    if (item.session) return item.session;
+    item.opening ??= this.begun(item).finally(() => {
+      item.opening = undefined;
+    });
+    return item.opening;
+  }
+
+  private async begun(item: Active): Promise<BeaconSession> {
     if (item.control.signal.aborted) item.control = new AbortController();
-    const { beacon, settings } = item.ready;
-    item.session ??= await beacon.open(settings.own, this.host.context(item.name, item.control.signal));
-    return item.session;
+    const { control, ready, name } = item;
+    const session = await ready.beacon.open(ready.settings.own, this.host.context(name, control.signal));
+    // Closed in the meantime, as by a change of the configuration.
+    if (control.signal.aborted) await session.close?.();
+    else item.session = session;
+    return session;
   }
 
   private async close(item: Active): Promise<void> {

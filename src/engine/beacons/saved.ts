@@ -23,7 +23,7 @@ export async function readSavedBeacons(path: string): Promise<Dict> {
 
 /** Replaces the file in one step: a reader never sees half of it. Without beacons it is empty, as in Salt. */
 export async function writeSavedBeacons(path: string, beacons: PlainDict): Promise<void> {
-  const text = Object.keys(beacons).length > 0 ? dumpYaml(newDict([['beacons', beacons]])) : '';
+  const text = Object.keys(beacons).length > 0 ? dumpYaml(newDict([['beacons', beacons]]), { flow: false }) : '';
   await mkdir(dirname(path), { recursive: true });
   const draft = `${path}.${process.pid}.new`;
   await writeFile(draft, text, { mode: 0o600 });

@@ -20,6 +20,9 @@ export interface BeaconWorkerOptions {
   readonly onRanOnce: (name: string) => void;
 }
 
+/** A process that does not answer for so long is stuck and ended. */
+const longestAnswerMs = 60_000;
+
 interface Waiting {
   readonly child: ChildProcess;
   resolve(answer: PlainDict): void;
@@ -55,10 +58,14 @@ export class BeaconWorker {
     const child = this.child ?? this.start();
     this.sendData();
     const n = ++this.last;
+    const stuck = setTimeout(() => child.kill('SIGKILL'), longestAnswerMs).unref();
     return new Promise<PlainDict>((resolve, reject) => {
       this.waiting.set(n, { child, resolve, reject });
       this.send({ t: 'beacons', n, hasMaster: this.options.services().hasMaster, body: packValue(request) });
-    }).finally(() => this.restWhenIdle());
+    }).finally(() => {
+      clearTimeout(stuck);
+      this.restWhenIdle();
+    });
   }
 
   /** Extensions changed: a new process loads them. */

@@ -136,7 +136,7 @@ describe('outcomes, in the words of a Salt minion', () => {
     });
     const docs = (await run('demo.pin')).return as PlainDict;
     expect(docs['demo.ping']).toBe("\n    Says True.\n\n    CLI Example:\n\n        salt '*' demo.ping\n    ");
-    expect(docs['demo.pin']).toBe("'demo.pin' is not available. Did you mean 'demo.ping'?");
+    expect(docs['demo.pin']).toBe("'demo.pin' is not available.");
     expect((await run('demo.lost')).return).toContain("'demo.nothere' is not available.");
   });
 

@@ -41,10 +41,10 @@ async function missing(runtime: Runtime, fun: string): Promise<Outcome> {
   const text = await runtime.loader.missingText('modules', fun);
   const module = await runtime.loader.get('modules', fun.split('.', 1)[0]!);
   const docs = newDict();
-  if (module && fun.includes('.')) {
-    const start = fun.slice(fun.indexOf('.') + 1);
+  if (module) {
+    const start = fun.slice(module.name.length + 1);
     for (const [name, documented] of Object.entries(module.extension.functions)) {
-      if (start && name.startsWith(start)) docs[`${module.name}.${name}`] = stripMarkup(docstring(documented));
+      if (name.startsWith(start)) docs[`${module.name}.${name}`] = stripMarkup(docstring(documented));
     }
   }
   if (Object.keys(docs).length === 0) return failed(text);

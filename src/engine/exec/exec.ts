@@ -27,6 +27,7 @@ export interface OwnExecOptions extends ExecOptions {
 interface Invocation {
   readonly file: string;
   readonly args: readonly string[];
+  readonly argv0: string | undefined;
   readonly uid: number | undefined;
   readonly gid: number | undefined;
 }
@@ -102,6 +103,7 @@ function start(invocation: Invocation, options: ExecOptions, stdio: Stdio): Chil
     return spawn(invocation.file, [...invocation.args], {
       cwd: options.cwd,
       env,
+      argv0: invocation.argv0,
       uid: invocation.uid,
       gid: invocation.gid,
       stdio: stdio.forSpawn,
@@ -165,7 +167,9 @@ async function wrap(
     // The script is fixed; the program and its arguments are its parameters, never part of its text.
     command = ['/bin/sh', '-c', 'exec "$@" 2>&1', 'sh', ...command];
   }
-  return { file: command[0]!, args: command.slice(1), uid, gid };
+  // A helper in front is called by its own name, and the program by its path.
+  const argv0 = command[0] === file ? options.argv0 : undefined;
+  return { file: command[0]!, args: command.slice(1), argv0, uid, gid };
 }
 
 /** The helpers report a missing program only by exit status, so look first. */

@@ -19,6 +19,7 @@ import { createRemoteServices } from './job-services.ts';
 import { matchesMinion } from './match.ts';
 import { failed, type Outcome } from './outcome.ts';
 import { returnLoad } from './return-load.ts';
+import { callForReturner } from './returners/call.ts';
 import { ResultKeeper } from './returners/keeper.ts';
 import { returnerWish } from './returners/sessions.ts';
 import type { Runtime } from './runtime.ts';
@@ -108,6 +109,7 @@ const keeper = new ResultKeeper(currentLoader, () => ({
   ...{ id, opts: shared.opts, log, signal: new AbortController().signal },
   grains: shared.grains as PlainDict,
   pillar: shared.pillar as PlainDict,
+  call: (fun, args) => callForReturner(runtime(false), fun, args),
 }));
 
 /** Whose work this process does, for those who look at the list of processes. */
@@ -140,6 +142,7 @@ async function run(job: Dict, hasMaster: boolean, spool: string | undefined): Pr
   const control = new AbortController();
   const progress = pacedProgress();
   const state = { job, signal: control.signal, progress: progress.say, retcode: 0 };
+  currentLoader().retryMissing();
   const outcome = await runJob(runtime(hasMaster), state).catch((thrown: unknown) =>
     failed(`The minion function caused an exception: ${pythonTraceback(thrown)}`),
   );

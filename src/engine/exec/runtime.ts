@@ -103,6 +103,9 @@ export function createContext(runtime: Runtime, state: JobState): ModuleContext 
       const { renderFile } = await import('../render/index.ts');
       return renderFile(renderHost(runtime, context), path, request);
     },
+    async show(data, outputter, options) {
+      return (await runtime.loader.get('outputters', outputter))?.extension.render(data, options);
+    },
     setRetcode: (retcode) => {
       state.retcode = retcode;
     },

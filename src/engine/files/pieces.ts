@@ -4,6 +4,8 @@ import { pieceHeadBytes } from '../../base/crypto/index.ts';
 /** What a minion may ask for; larger ones cost more than they save. */
 export const mostPieceBytes = 1 << 20;
 const leastPieceBytes = 1 << 16;
+/** Files up to this size go along with the answer that says what they are. */
+export const mostBytesAlong = 1 << 16;
 /** Most bytes on their way to all minions together, when each of them has this many requests out. */
 const mostUnderway = 512 << 20;
 const requestsUnderway = 6;

@@ -1,6 +1,7 @@
 // The file requests of minions, answered by a file server: the master's own, or that of a minion without one.
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import type { FileLists } from './backend.ts';
+import { mostBytesAlong } from './pieces.ts';
 import type { FileServer } from './server.ts';
 
 type Answer = (server: FileServer, load: PlainDict) => Promise<Value>;
@@ -43,7 +44,7 @@ export const fileRequests: ReadonlyMap<string, Answer> = new Map<string, Answer>
       return newDict(Object.entries({ path, rel, stat: [...stat], back }));
     },
   ],
-  ['_file_hash', async (server, load) => (await hashAndStat(server, load))[0]],
+  ['_file_hash', async (server, load) => (await hashAndStat(server, load))[0]!],
   ['_file_hash_and_stat', hashAndStat],
   [
     '_serve_file',
@@ -56,9 +57,13 @@ export const fileRequests: ReadonlyMap<string, Answer> = new Map<string, Answer>
   ],
 ]);
 
-async function hashAndStat(server: FileServer, load: PlainDict): Promise<[Value, Value]> {
+async function hashAndStat(server: FileServer, load: PlainDict): Promise<Value[]> {
   const found = await server.find(load['path'], envOf(load));
   if (!found) return ['', null];
   const hsum = await server.hash(found);
-  return [newDict(Object.entries({ hash_type: server.hashType, hsum })), [...found.stat]];
+  const answer: Value[] = [newDict(Object.entries({ hash_type: server.hashType, hsum })), [...found.stat]];
+  if (typeof load['piece'] !== 'number' || load['have'] === hsum) return answer;
+  // A Halite minion that has another file, or none, takes a small one at once.
+  const data = await server.whole(load['path'], envOf(load), found, Math.min(load['piece'], mostBytesAlong));
+  return data ? [...answer, data] : answer;
 }

@@ -111,9 +111,18 @@ export class FileServer {
     });
   }
 
+  /** All of a file that was just found, unless it is larger than `most`. */
+  async whole(path: unknown, saltenv: unknown, file: ServedFile, most: number): Promise<Buffer | undefined> {
+    const size = file.stat[6] ?? 0;
+    if (size > most) return undefined;
+    const open = this.#open.use(fileKey(path, saltenv), file);
+    const data = await open.read(0, size).catch(() => undefined);
+    return data?.length === size ? data : undefined;
+  }
+
   /** A transfer begins with a fresh look; what follows comes from the file that was found then. */
   async #openAt(path: unknown, saltenv: unknown, position: number): Promise<OpenFile | undefined> {
-    const key = `${String(saltenv)}\0${String(path)}`;
+    const key = fileKey(path, saltenv);
     const recent = position > 0 ? this.#open.recent(key) : undefined;
     if (recent) return recent;
     const file = await this.find(path, saltenv);
@@ -184,6 +193,10 @@ export class FileServer {
       this.#options.onProblem?.(backend.name, messageOf(error));
     }
   }
+}
+
+function fileKey(path: unknown, saltenv: unknown): string {
+  return `${String(saltenv)}\0${String(path)}`;
 }
 
 /** Where a piece begins; whatever is no position means the beginning. */

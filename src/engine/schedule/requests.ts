@@ -61,6 +61,8 @@ function status(entry: Entry): PlainDict {
   const timing = timingOf(entry.data);
   if (timing && 'kind' in timing && timing.kind === 'interval') data['_seconds'] = timing.seconds;
   if (state.nextFire) data['_next_scheduled_fire_time'] = time(state.nextFire);
+  if (state.nextFire && timing && 'kind' in timing && timing.kind === 'once') data['_continue'] = true;
+  if (state.begun && data['run_on_start'] !== undefined) data['_run_on_start'] = false;
   data['splay'] ??= null;
   if (state.lastRun) Object.assign(data, { run: true, _last_run: time(state.lastRun) });
   if (state.error) data['_error'] = state.error;
@@ -114,7 +116,10 @@ const actions: Readonly<Record<string, Action>> = {
   },
   modify: (schedule, name, request) => {
     if (!schedule.hasOwn(name) && schedule.inPillar(name)) return;
-    if (isDict(request['schedule'] ?? null)) schedule.setOwn(name, plainEntry(request['schedule'] as Dict));
+    if (!isDict(request['schedule'] ?? null)) return;
+    // The changed job is the last of the list, as in Salt.
+    schedule.deleteOwn(name);
+    schedule.setOwn(name, plainEntry(request['schedule'] as Dict));
   },
   delete: (schedule, name) => schedule.deleteOwn(name),
   enable: (schedule) => schedule.setOwn('enabled', true),
@@ -133,11 +138,11 @@ const actions: Readonly<Record<string, Action>> = {
   },
   skip_job: (schedule, name, request) => {
     const at = momentIn(request, 'time');
-    if (schedule.hasOwn(name)) schedule.entry(name)?.state.skipAt.push(at);
+    schedule.entry(name)?.state.skipAt.push(at);
   },
   postpone_job: (schedule, name, request) => {
     const [at, later] = [momentIn(request, 'time'), momentIn(request, 'new_time')];
-    const state = schedule.hasOwn(name) ? schedule.entry(name)?.state : undefined;
+    const state = schedule.entry(name)?.state;
     state?.skipAt.push(at);
     state?.runAt.push(later);
   },

@@ -65,8 +65,7 @@ export class Schedule {
   }
 
   deleteOwn(name: string): void {
-    this.own.delete(name);
-    this.entries.delete(name);
+    if (this.own.delete(name)) this.entries.delete(name);
   }
 
   /** Forgets what is known about a job, as after a change of its times. */

@@ -28,7 +28,7 @@ export const requisitesIn: ReadonlySet<string> = new Set([
 const runtime = [
   ...['fun', 'state', 'check_cmd', 'cmd_opts_exclude', 'failhard', 'onlyif', 'unless', 'creates', 'retry', 'order'],
   ...['parallel', 'prereq', 'prereq_in', 'prerequired', 'reload_modules', 'reload_grains', 'reload_pillar', 'runas'],
-  ...['runas_password', 'fire_event', 'saltenv', 'umask', 'use', 'use_in', '__env__', '__sls__', '__id__'],
+  ...['runas_password', 'provider', 'fire_event', 'saltenv', 'umask', 'use', 'use_in', '__env__', '__sls__', '__id__'],
   ...['__orchestration_jid__', '__pub_user', '__pub_arg', '__pub_jid', '__pub_fun', '__pub_tgt', '__pub_ret'],
   ...['__pub_pid', '__pub_tgt_type', '__prereq__', '__prerequired__', '__umask__'],
 ];

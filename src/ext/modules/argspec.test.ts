@@ -26,7 +26,6 @@ const leftOut = new Set([
   'file.check_perms',
   'file.extract_hash',
   'file.get_managed',
-  'file.get_source_sum',
   'file.manage_file',
   'file.source_list',
   'pkg.add_repo_key',

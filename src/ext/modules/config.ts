@@ -231,9 +231,9 @@ export default defineModule({
       },
     }),
     items: fn({
-      doc: 'All options of this minion.',
+      doc: 'All options of this minion, its grains and pillar among them.',
       examples: ["salt '*' config.items"],
-      run: (_, ctx) => newDict(Object.entries(ctx.opts)),
+      run: (_, ctx) => newDict([...Object.entries(ctx.opts), ['grains', ctx.grains], ['pillar', ctx.pillar]]),
     }),
     backup_mode: fn({
       doc: 'The backup mode given, or the configured one.',

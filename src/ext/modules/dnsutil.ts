@@ -127,7 +127,11 @@ const files = {
   hosts_append: fn({
     doc: 'Adds names of an address to a file of hosts.',
     examples: ["salt '*' dnsutil.hosts_append /etc/hosts 127.0.0.1 ad1.example.org,ad2.example.org"],
-    params: { hostsfile, ip_addr: p.string({ doc: 'the address' }), entries: p.string({ doc: 'names with commas' }) },
+    params: {
+      hostsfile,
+      ip_addr: p.string({ default: '', doc: 'the address' }),
+      entries: p.string({ default: '', doc: 'names with commas' }),
+    },
     run({ hostsfile, ip_addr: address, entries }) {
       const known = parseHosts(readText(hostsfile) ?? '').get(address) ?? [];
       const fresh = entries.split(',').filter((name) => !known.includes(name));
@@ -140,7 +144,7 @@ const files = {
   hosts_remove: fn({
     doc: 'Removes names from a file of hosts.',
     examples: ["salt '*' dnsutil.hosts_remove /etc/hosts ad1.example.org"],
-    params: { hostsfile, entries: p.string({ doc: 'names with commas' }) },
+    params: { hostsfile, entries: p.string({ default: '', doc: 'names with commas' }) },
     run({ hostsfile, entries }) {
       const gone = entries.split(',');
       const kept = lines(readFileSync(hostsfile, 'utf8')).flatMap((line) => {

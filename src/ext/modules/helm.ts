@@ -17,6 +17,7 @@ import { pyStr } from '../../base/codec/python/index.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import { type Answer, command } from './support/command.ts';
 import { commandError } from './support/errors.ts';
+import { needsPrograms } from './support/needs.ts';
 import { isTruthy } from './support/values.ts';
 
 type Flags = Readonly<Record<string, Value>>;
@@ -109,7 +110,10 @@ function wrap(
       const args = given as Record<string, Value>;
       const words = [...name.split('_'), ...needed.map((argument) => pyStr(args[argument] ?? ''))];
       const extra = Object.fromEntries(options.map((option) => [option, args[option] ?? null]));
-      return readers[answer]({ words, flags: args['flags'] ?? null, kvflags: merged(args['kvflags'] ?? null, extra) }, ctx);
+      return readers[answer](
+        { words, flags: args['flags'] ?? null, kvflags: merged(args['kvflags'] ?? null, extra) },
+        ctx,
+      );
     },
   });
 }
@@ -169,6 +173,7 @@ const repo_manage = fn({
 export default defineModule({
   name: 'helm',
   doc: 'Releases of applications on Kubernetes.',
+  available: needsPrograms(['helm'], () => 'The helm execution module cannot be loaded: helm unavailable.'),
   functions: {
     completion: wrap('completion', 'Completion code for a shell.', 'text', ['shell']),
     create: wrap('create', 'Begins a chart.', 'done', ['name']),
@@ -183,7 +188,13 @@ export default defineModule({
     get_values: wrap('get_values', 'Values of a release.', 'data', ['release']),
     help: wrap('help', 'Help on a command.', 'text', ['command']),
     history: wrap('history', 'Revisions of a release.', 'data', ['release']),
-    install: wrap('install', 'Installs a chart.', 'done', ['release', 'chart'], ['values', 'version', 'namespace', 'set']),
+    install: wrap(
+      'install',
+      'Installs a chart.',
+      'done',
+      ['release', 'chart'],
+      ['values', 'version', 'namespace', 'set'],
+    ),
     lint: wrap('lint', 'Checks a chart.', 'done', ['path'], ['values', 'namespace', 'set']),
     list: wrap('list', 'Releases.', 'data', [], ['namespace']),
     package: wrap('package', 'Packs a chart.', 'done', ['chart']),
@@ -209,7 +220,13 @@ export default defineModule({
     template: wrap('template', 'Renders a chart.', 'text', ['name', 'chart'], ['values', 'output_dir', 'set']),
     test: wrap('test', 'Runs the tests of a release.', 'text', ['release']),
     uninstall: wrap('uninstall', 'Removes a release.', 'done', ['release'], ['namespace']),
-    upgrade: wrap('upgrade', 'Renews a release.', 'done', ['release', 'chart'], ['values', 'version', 'namespace', 'set']),
+    upgrade: wrap(
+      'upgrade',
+      'Renews a release.',
+      'done',
+      ['release', 'chart'],
+      ['values', 'version', 'namespace', 'set'],
+    ),
     verify: wrap('verify', 'Checks the signature of a chart.', 'done', ['path']),
     version: wrap('version', 'The version of helm.', 'text'),
   },

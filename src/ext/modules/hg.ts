@@ -111,7 +111,12 @@ export default defineModule({
     update: fn({
       doc: 'Brings the folder to a revision.',
       examples: ["salt '*' hg.update /srv/code stable"],
-      params: { cwd, rev: p.any({ doc: 'the revision' }), force: p.bool({ default: false, doc: 'drop changes' }), user },
+      params: {
+        cwd,
+        rev: p.any({ doc: 'the revision' }),
+        force: p.bool({ default: false, doc: 'drop changes' }),
+        user,
+      },
       run: (args, ctx) => hg(['update', pyStr(args.rev), ...(args.force ? ['-C'] : [])], args.user, args.cwd, ctx),
     }),
     clone: fn({

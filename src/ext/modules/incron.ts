@@ -7,6 +7,7 @@ import { pyStr } from '../../base/codec/python/index.ts';
 import { userByName } from './support/accounts.ts';
 import { command } from './support/command.ts';
 import { pythonError } from './support/errors.ts';
+import { needsPrograms } from './support/needs.ts';
 import { isDirectory, readText } from './support/read.ts';
 import { lines, words } from './support/text.ts';
 
@@ -14,7 +15,18 @@ const systemFolder = '/etc/incron.d/';
 const masks = new Set(
   [
     ...['ACCESS', 'ATTRIB', 'CLOSE_WRITE', 'CLOSE_NOWRITE', 'CREATE', 'DELETE', 'DELETE_SELF', 'MODIFY', 'MOVE_SELF'],
-    ...['MOVED_FROM', 'MOVED_TO', 'OPEN', 'ALL_EVENTS', 'MOVE', 'CLOSE', 'DONT_FOLLOW', 'ONESHOT', 'ONLYDIR', 'NO_LOOP'],
+    ...[
+      'MOVED_FROM',
+      'MOVED_TO',
+      'OPEN',
+      'ALL_EVENTS',
+      'MOVE',
+      'CLOSE',
+      'DONT_FOLLOW',
+      'ONESHOT',
+      'ONLYDIR',
+      'NO_LOOP',
+    ],
   ].map((name) => `IN_${name}`),
 );
 
@@ -118,6 +130,7 @@ const change = (doc: string, example: string, work: typeof setJob) =>
 export default defineModule({
   name: 'incron',
   doc: 'Commands that run when files change.',
+  available: needsPrograms(['incrontab'], () => 'Cannot load incron module: incrontab command not found'),
   aliases: { ls: 'list_tab', rm: 'rm_job' },
   functions: {
     list_tab: fn({

@@ -4,9 +4,9 @@ import { writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { defineModule, fn, type ModuleContext, p, type Value } from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
+import { strftime } from '../../base/util/strftime.ts';
 import { commandError, invocationError } from './support/errors.ts';
 import { pathExists, readText } from './support/read.ts';
-import { strftime } from './support/strftime.ts';
 import { askTool, runTool } from './support/tools.ts';
 import { which } from './support/which.ts';
 

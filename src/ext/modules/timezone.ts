@@ -2,11 +2,11 @@
 import { readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, normalize } from 'node:path';
 import { defineModule, dictGet, fn, type ModuleContext, p } from 'halite/sdk';
+import { zoneAbbreviation, zoneOffset } from '../../base/util/time-zone.ts';
 import { commandError, invocationError } from './support/errors.ts';
 import { osReason } from './support/os-errors.ts';
 import { isFile, pathExists, readText } from './support/read.ts';
 import { lines } from './support/text.ts';
-import { zoneAbbreviation, zoneOffset } from './support/timezone.ts';
 import { askTool, runTool } from './support/tools.ts';
 import { which } from './support/which.ts';
 

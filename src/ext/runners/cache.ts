@@ -10,6 +10,7 @@ import {
   type RememberedPart,
   type Value,
 } from 'halite/sdk';
+import { fetchKey, flushKey, listKeys, storeKey } from './support/banks.ts';
 
 const params = {
   tgt: p.any({ default: null, doc: 'which minions; all unless given' }),
@@ -44,14 +45,78 @@ const clear = (name: string, parts: readonly RememberedPart[], doc: string) =>
       if (tgt === null) return false;
       const found = ids(ctx, tgt, tgt_type);
       for (const id of found) for (const part of parts) await ctx.master.fleet.forget(id, part);
-      return found.length > 0;
+      return true;
     },
   });
+
+const bankParams = {
+  bank: p.text({ doc: 'the bank, such as minions/web1 or a name of your own' }),
+  key: p.text({ doc: 'the key in it' }),
+  cachedir: p.string({ default: null, doc: "another folder than the master's cachedir" }),
+};
+const rootOf = (ctx: MasterContext, cachedir: string | null): string => cachedir ?? String(ctx.opts['cachedir']);
+
+/** What the master remembers of minions is no file here, but answers under Salt's name for it. */
+async function minionBank(ctx: MasterContext, bank: string, key: string): Promise<Value | undefined> {
+  const id = /^minions\/([^/]+)$/.exec(bank)?.[1];
+  if (id === undefined) return undefined;
+  const { fleet } = ctx.master;
+  if (key === 'mine') return await fleet.mine(id);
+  if (key !== 'data') return undefined;
+  const [grains, pillar] = [await fleet.grains(id), await fleet.pillar(id)];
+  return grains || pillar
+    ? newDict(Object.entries({ grains: grains ?? newDict(), pillar: pillar ?? newDict() }))
+    : undefined;
+}
+
+const banks = {
+  store: masterFn({
+    doc: 'Keeps a value under a key of a bank.',
+    examples: ["salt-run cache.store mycache mykey 'any value'"],
+    params: {
+      bank: bankParams.bank,
+      key: bankParams.key,
+      data: p.any({ doc: 'the value' }),
+      cachedir: bankParams.cachedir,
+    },
+    run({ bank, key, data, cachedir }, ctx) {
+      storeKey(rootOf(ctx, cachedir), bank, key, data);
+      return null;
+    },
+  }),
+  fetch: masterFn({
+    doc: 'The value under a key of a bank; an empty map when there is none.',
+    examples: ['salt-run cache.fetch mycache mykey', 'salt-run cache.fetch minions/web1 data'],
+    params: bankParams,
+    run: async ({ bank, key, cachedir }, ctx) =>
+      (await minionBank(ctx, bank, key)) ?? fetchKey(rootOf(ctx, cachedir), bank, key),
+  }),
+  list: masterFn({
+    doc: 'Keys of a bank.',
+    examples: ['salt-run cache.list minions'],
+    params: { bank: bankParams.bank, cachedir: bankParams.cachedir },
+    run({ bank, cachedir }, ctx) {
+      if (bank === 'minions' && cachedir === null)
+        return ctx.master.fleet
+          .all()
+          .map(({ id }) => id)
+          .sort();
+      return listKeys(rootOf(ctx, cachedir), bank);
+    },
+  }),
+  flush: masterFn({
+    doc: 'Forgets a key of a bank, or without a key the whole bank.',
+    examples: ['salt-run cache.flush mycache mykey'],
+    params: { bank: bankParams.bank, key: p.string({ default: null, doc: 'the key' }), cachedir: bankParams.cachedir },
+    run: ({ bank, key, cachedir }, ctx) => flushKey(rootOf(ctx, cachedir), bank, key ?? ''),
+  }),
+};
 
 export default defineRunner({
   name: 'cache',
   doc: 'Look at grains, pillar and mine as the master remembers them, and make it forget them.',
   functions: {
+    ...banks,
     grains: remembered('grains', 'Remembered grains by minion.'),
     pillar: remembered('pillar', 'Remembered pillar by minion.'),
     mine: remembered('mine', 'What minions have put into the mine.'),
@@ -67,7 +132,7 @@ export default defineRunner({
         if (tgt === null || fun === '') return false;
         const found = ids(ctx, tgt, tgt_type);
         for (const id of found) await ctx.master.fleet.forget(id, 'mine', fun);
-        return found.length > 0;
+        return true;
       },
     }),
   },

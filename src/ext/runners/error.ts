@@ -1,5 +1,5 @@
 // Runner `error`: fails on purpose, to try how failures of runners are handled.
-import { defineRunner, HaliteError, masterFn, newDict, p } from 'halite/sdk';
+import { defineRunner, masterFn, newDict, p } from 'halite/sdk';
 
 export default defineRunner({
   name: 'error',
@@ -14,7 +14,9 @@ export default defineRunner({
       },
       run({ name, message }) {
         if (name === null) return newDict();
-        throw new HaliteError('call.failed', message, { details: { kind: name } });
+        const error = new Error(message);
+        error.name = name;
+        throw error;
       },
     }),
   },

@@ -1,5 +1,6 @@
 // Runner `manage`: which minions answer, which are connected, which versions they run.
-import { defineRunner, masterFn, newDict, type PlainDict, p, type Value } from 'halite/sdk';
+import { isIP } from 'node:net';
+import { defineRunner, dictGet, masterFn, newDict, type PlainDict, p, type Value } from 'halite/sdk';
 import type { JobOutcome, MasterContext } from '../../extend/sdk/context.ts';
 
 const target = {
@@ -35,14 +36,28 @@ function connected(ctx: MasterContext, wanted: 'yes' | 'no'): string[] {
     .sort();
 }
 
+/** Where it connects from; ZeroMQ does not tell, so there the minion's own first address stands for it. */
+async function addressOf(ctx: MasterContext, id: string): Promise<string> {
+  const seen = ctx.master.fleet.status(id)?.address ?? '';
+  const host = seen.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
+  if (isIP(host) !== 0) return host;
+  const grains = await ctx.master.fleet.grains(id);
+  const ipv4 = grains ? dictGet(grains, 'ipv4') : undefined;
+  const own = Array.isArray(ipv4) ? ipv4.map(String) : [];
+  return own.find((address) => !address.startsWith('127.')) ?? own[0] ?? '';
+}
+
 const presence = (doc: string, name: string, wanted: 'yes' | 'no') =>
   masterFn({
     doc,
     examples: [`salt-run manage.${name}`],
     params: { subset: p.any({ default: null }), show_ip: p.bool({ default: false, doc: 'with the address of each' }) },
-    run({ show_ip }, ctx) {
+    async run({ show_ip }, ctx) {
       const ids = connected(ctx, wanted);
-      return show_ip ? newDict(ids.map((id) => [id, ctx.master.fleet.status(id)?.address ?? ''])) : ids;
+      if (!show_ip) return ids;
+      return newDict(
+        await Promise.all(ids.map(async (id): Promise<[string, Value]> => [id, await addressOf(ctx, id)])),
+      );
     },
   });
 
@@ -113,24 +128,28 @@ async function versions(ctx: MasterContext, args: TargetArgs): Promise<PlainDict
     fun: 'test.version',
     arg: [],
   });
-  const groups = newDict([['Master', own]]);
+  const groups = newDict();
   const put = (group: string, id: string, text: Value): void => {
     const known = (groups[group] as PlainDict | undefined) ?? newDict();
     known[id] = text;
     groups[group] = known;
   };
-  for (const [id, { ret }] of Object.entries(returns)) {
-    const text = String(ret);
-    if (text === own) put('Up to date', id, text);
+  for (const id of Object.keys(returns).sort()) {
+    const text = String(returns[id]?.ret);
+    if (saltPart(text) === saltPart(own)) put('Up to date', id, text);
     else put(newer(text, own) ? 'Minion newer than master' : 'Minion requires update', id, text);
   }
   for (const id of Object.keys(missing)) put('Minion offline', id, 'offline');
+  groups['Master'] = own;
   return groups;
 }
 
+/** Halite says which Salt it stands for before the plus sign. */
+const saltPart = (version: string): string => version.split('+', 1)[0]!;
+
 function newer(a: string, b: string): boolean {
   const parts = (text: string): number[] =>
-    text
+    saltPart(text)
       .split(/[^\d]+/)
       .filter(Boolean)
       .map(Number);

@@ -3,7 +3,7 @@ import { defineRunner, masterFn, newDict, p } from 'halite/sdk';
 
 export default defineRunner({
   name: 'mine',
-  doc: 'Read the mine.',
+  doc: 'Read the mine, and have it filled anew.',
   functions: {
     get: masterFn({
       doc: 'Values of a mine function by minion; of several functions (comma separated) by function.',
@@ -17,6 +17,25 @@ export default defineRunner({
         const functions = fun.split(',').map((name) => name.trim());
         const answers = await ctx.master.mine(tgt as string, tgt_type, functions);
         return functions.length === 1 ? (answers[functions[0] ?? ''] ?? newDict()) : answers;
+      },
+    }),
+    update: masterFn({
+      doc: 'Lets minions put the values of their mine functions anew; what each answers.',
+      examples: ["salt-run mine.update '*'", 'salt-run mine.update juniper-edges tgt_type=nodegroup'],
+      params: {
+        tgt: p.any({ doc: 'which minions' }),
+        tgt_type: p.string({ default: 'glob', doc: 'how to read the target' }),
+        clear: p.bool({ default: false, doc: 'forget what they have put before' }),
+        mine_functions: p.any({ default: null, doc: 'these functions only' }),
+      },
+      async run({ tgt, tgt_type, clear, mine_functions }, ctx) {
+        const kwargs = newDict([
+          ['clear', clear],
+          ['mine_functions', mine_functions],
+        ]);
+        const target = tgt as string;
+        const outcome = await ctx.master.runJob({ tgt: target, tgt_type, fun: 'mine.update', arg: [], kwargs });
+        return newDict(Object.entries(outcome.returns).map(([id, { ret }]) => [id, ret]));
       },
     }),
   },

@@ -64,8 +64,9 @@ export default defineRunner({
               : {}),
           })
           .catch((error: unknown) => {
-            if (error instanceof HaliteError && error.code === 'target.empty') return { returns: {} };
-            throw error;
+            if (!(error instanceof HaliteError) || error.code !== 'target.empty') throw error;
+            ctx.print('No minions matched the target. No command was sent, no jid was assigned.');
+            return { returns: {} };
           });
         return newDict(Object.entries(returns).map(([id, result]): [string, Value] => [id, result.ret]));
       },

@@ -65,9 +65,14 @@ export default defineRunner({
       examples: ['salt-run saltutil.sync_all', 'salt-run saltutil.sync_all saltenv=dev'],
       params,
       async run(args, ctx) {
-        const folders = kinds.map(([, folder]) => folder);
-        const found = await sync(args, folders, ctx);
-        const all = newDict(kinds.map(([name, folder]): [string, Value] => [name, namesOf(found, folder)]));
+        // Salt 3006 leaves wrappers out here.
+        const every = kinds.filter(([name]) => name !== 'wrapper');
+        const found = await sync(
+          args,
+          every.map(([, folder]) => folder),
+          ctx,
+        );
+        const all = newDict(every.map(([name, folder]): [string, Value] => [name, namesOf(found, folder)]));
         const problems = isDict(found) ? dictGet(found, 'problems') : undefined;
         if (problems !== undefined) all['problems'] = problems;
         return all;

@@ -60,7 +60,7 @@ export default defineRunner({
       doc: 'Words that stand for nothing in particular, as used in some place.',
       examples: ['salt-run test.metasyntactic locality=uk'],
       params: { locality: p.string({ default: 'us', doc: 'us or uk' }) },
-      run: ({ locality }) => placeholders[locality] ?? [],
+      run: ({ locality }) => placeholders[locality] ?? null,
     }),
     stream: masterFn({
       doc: 'Fires a hundred events, one every tenth of a second, and says True.',

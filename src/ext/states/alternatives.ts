@@ -1,6 +1,7 @@
 // State module `alternatives`: which of several programs a name stands for.
 import { defineState, newDict, p, state } from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
+import { needsFunction } from '../modules/support/needs.ts';
 import { lines } from '../modules/support/text.ts';
 
 const name = p.string({ doc: 'the name' });
@@ -112,5 +113,6 @@ const set = state({
 export default defineState({
   name: 'alternatives',
   doc: 'Which of several programs a name stands for.',
+  available: needsFunction('alternatives.auto', 'alternatives module could not be loaded'),
   functions: { install, remove, auto, set },
 });

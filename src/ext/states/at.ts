@@ -10,6 +10,7 @@ import {
   type Value,
 } from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
+import { needsFunction } from '../modules/support/needs.ts';
 import { plain } from './support/calls.ts';
 
 const params = {
@@ -91,6 +92,7 @@ async function removeMany(conditions: PlainDict, ctx: StateContext): Promise<Sta
 export default defineState({
   name: 'at',
   doc: 'Commands to be run once, later.',
+  available: needsFunction('at.at', 'at module could not be loaded'),
   functions: {
     present: state({
       doc: 'A job that shall wait for its time.',

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { defineState, newDict, type PlainDict, p, type StateContext, state } from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
+import { needsFunction } from '../modules/support/needs.ts';
 import { which } from '../modules/support/which.ts';
 import { plain } from './support/calls.ts';
 
@@ -100,5 +101,6 @@ const formatted = state({
 export default defineState({
   name: 'blockdev',
   doc: 'Block devices with a filesystem on them, and their settings.',
+  available: needsFunction('disk.tune', 'Cannot load the blockdev state module: disk execution module not found'),
   functions: { tuned, formatted },
 });

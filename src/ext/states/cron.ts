@@ -14,6 +14,7 @@ import {
 } from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
 import { isMeant, needsChange } from '../modules/cron/table.ts';
+import { needsFunction } from '../modules/support/needs.ts';
 import { unifiedDiff } from '../modules/support/unified-diff.ts';
 import { byteLines, bytesOf } from './file/content.ts';
 import { failureText } from './file/errors.ts';
@@ -266,5 +267,6 @@ const file = state({
 export default defineState({
   name: 'cron',
   doc: 'Jobs and variables in the crontabs of users.',
+  available: needsFunction('cron.list_tab', 'cron module could not be loaded'),
   functions: { present, absent, env_present, env_absent, file },
 });

@@ -11,6 +11,7 @@ import {
 } from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
 import { messageOf } from '../../base/errors/index.ts';
+import { needsFunction } from '../modules/support/needs.ts';
 import { plain } from './support/calls.ts';
 
 interface Wanted {
@@ -160,6 +161,7 @@ const presentParams = {
 export default defineState({
   name: 'docker_image',
   doc: 'Images of Docker.',
+  available: needsFunction('docker.version', 'docker module could not be loaded'),
   functions: {
     present: state({
       doc: 'An image that shall be here: pulled, built or loaded.',

@@ -13,6 +13,7 @@ import {
 } from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
 import { messageOf } from '../../base/errors/index.ts';
+import { needsFunction } from '../modules/support/needs.ts';
 import { cleanKwargs } from '../modules/support/values.ts';
 import { plain } from './support/calls.ts';
 
@@ -185,6 +186,7 @@ const name = p.string({ doc: 'the network' });
 export default defineState({
   name: 'docker_network',
   doc: 'Networks of Docker.',
+  available: needsFunction('docker.version', 'docker module could not be loaded'),
   functions: {
     present: state({
       doc: 'A network that shall exist, with these containers in it.',

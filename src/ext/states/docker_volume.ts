@@ -12,6 +12,7 @@ import {
 } from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
 import { messageOf } from '../../base/errors/index.ts';
+import { needsFunction } from '../modules/support/needs.ts';
 import { plain } from './support/calls.ts';
 
 async function find(name: string, ctx: StateContext): Promise<PlainDict | undefined> {
@@ -30,6 +31,7 @@ const name = p.string({ doc: 'the volume' });
 export default defineState({
   name: 'docker_volume',
   doc: 'Volumes of Docker.',
+  available: needsFunction('docker.version', 'docker module could not be loaded'),
   functions: {
     present: state({
       doc: 'A volume that shall exist.',

@@ -2,13 +2,18 @@
 import { defineState, isDict, newDict, p, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
 import { messageOf } from '../../base/errors/index.ts';
+import { needsFunction } from '../modules/support/needs.ts';
 import { isTruthy } from '../modules/support/values.ts';
 import { isExpected, plain } from './support/calls.ts';
 
 const any = (doc: string) => p.any({ default: null, doc });
 const name = p.string({ doc: 'any name' });
 const release = p.string({ doc: 'the release' });
-const common = { namespace: any('the name space'), flags: any('list of options'), kvflags: any('options with a value') };
+const common = {
+  namespace: any('the name space'),
+  flags: any('list of options'),
+  kvflags: any('options with a value'),
+};
 
 /** A run that Salt does not predict: under test it only says what it would do. */
 async function unlessTest(ctx: StateContext, plan: string, work: () => Promise<StateResult>, failed: string) {
@@ -23,7 +28,9 @@ async function unlessTest(ctx: StateContext, plan: string, work: () => Promise<S
 
 const repo_managed = state({
   doc: 'Repositories of charts that shall be there, and such that shall not.',
-  examples: ['charts:\n  helm.repo_managed:\n    - present:\n      - name: stable\n        url: https://charts.example.com'],
+  examples: [
+    'charts:\n  helm.repo_managed:\n    - present:\n      - name: stable\n        url: https://charts.example.com',
+  ],
   params: {
     name,
     present: any('list of name and url'),
@@ -38,8 +45,7 @@ const repo_managed = state({
       const said = plain(await ctx.callWith('helm.repo_manage', [], { ...wanted, namespace, flags, kvflags }));
       if (isTruthy(said['failed'])) return ctx.fail('Failed to add or remove some repositories.', { changes: said });
       if (!isTruthy(said['added']) && !isTruthy(said['removed'])) return ctx.ok('Helm repo is managed.');
-      if (repo_update)
-        said['repo_update'] = await ctx.callWith('helm.repo_update', [], { namespace, flags, kvflags });
+      if (repo_update) said['repo_update'] = await ctx.callWith('helm.repo_update', [], { namespace, flags, kvflags });
       return ctx.ok('Repositories were added or removed.', { changes: said });
     };
     return unlessTest(ctx, 'Helm repo would have been managed.', work, 'Failed to add some repositories');
@@ -76,8 +82,7 @@ const release_present = state({
   },
   async run({ name: which, ...call }, ctx) {
     if (ctx.test) return ctx.result({ result: null, comment: 'Helm release would have been installed or updated.' });
-    const about = (): Promise<Value> =>
-      ctx.callWith('helm.status', [], { release: which, namespace: call.namespace });
+    const about = (): Promise<Value> => ctx.callWith('helm.status', [], { release: which, namespace: call.namespace });
     const there = isDict(await about());
     const done = await ctx.callWith(`helm.${there ? 'upgrade' : 'install'}`, [], { release: which, ...call });
     if (done !== true) return ctx.fail(pyStr(done));
@@ -105,5 +110,6 @@ const release_absent = state({
 export default defineState({
   name: 'helm',
   doc: 'Repositories of charts, and releases on Kubernetes.',
+  available: needsFunction('helm.status', 'helm module could not be loaded'),
   functions: { repo_managed, repo_updated, release_present, release_absent },
 });

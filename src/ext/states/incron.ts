@@ -1,6 +1,7 @@
 // State module `incron`: commands that run when files change.
 import { type ArgsOf, defineState, newDict, p, type StateContext, type StateResult, state } from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
+import { needsFunction } from '../modules/support/needs.ts';
 import { plain } from './support/calls.ts';
 
 const params = {
@@ -20,7 +21,9 @@ async function check(args: Args, ctx: StateContext): Promise<'present' | 'update
   const jobs = plain(await ctx.call('incron.list_tab', args.user))['crons'];
   for (const job of (Array.isArray(jobs) ? jobs : []).map(plain)) {
     if (job['path'] !== args.path || job['cmd'] !== args.cmd.replace(/\n$/, '')) continue;
-    const mask = pyStr(job['mask'] ?? '').split(',').sort();
+    const mask = pyStr(job['mask'] ?? '')
+      .split(',')
+      .sort();
     if (mask.join() === wanted.join()) return 'present';
     if (wanted.some((name) => mask.includes(name))) return 'update';
   }
@@ -74,4 +77,9 @@ const absent = state({
   },
 });
 
-export default defineState({ name: 'incron', doc: 'Commands that run when files change.', functions: { present, absent } });
+export default defineState({
+  name: 'incron',
+  doc: 'Commands that run when files change.',
+  available: needsFunction('incron.list_tab', 'incron module could not be loaded'),
+  functions: { present, absent },
+});

@@ -1,5 +1,6 @@
 // State module `keyboard`: the layout of the keyboard.
 import { defineState, newDict, p, type StateFunction, state } from 'halite/sdk';
+import { needsFunction } from '../modules/support/needs.ts';
 
 const layout = (kind: 'sys' | 'x', shown: string, doc: string): StateFunction =>
   state({
@@ -23,6 +24,7 @@ const layout = (kind: 'sys' | 'x', shown: string, doc: string): StateFunction =>
 export default defineState({
   name: 'keyboard',
   doc: 'The layout of the keyboard.',
+  available: needsFunction('keyboard.get_sys', 'keyboard module could not be loaded'),
   functions: {
     system: layout('sys', 'system', 'The layout of the console.'),
     xorg: layout('x', 'XOrg', 'The layout of the graphical session.'),

@@ -10,6 +10,7 @@ import {
   type Value,
 } from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
+import { needsFunction } from '../modules/support/needs.ts';
 
 const texts = (value: Value): string[] => (Array.isArray(value) ? value.map(pyStr) : []);
 /** `Kernel module x is` and `Kernel modules x, y are`. */
@@ -119,4 +120,9 @@ const absent = state({
   },
 });
 
-export default defineState({ name: 'kmod', doc: 'Modules of the kernel.', functions: { present, absent } });
+export default defineState({
+  name: 'kmod',
+  doc: 'Modules of the kernel.',
+  available: needsFunction('kmod.available', 'kmod module could not be loaded'),
+  functions: { present, absent },
+});

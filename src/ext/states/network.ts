@@ -11,6 +11,7 @@ import {
 } from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
 import { messageOf } from '../../base/errors/index.ts';
+import { needsFunction } from '../modules/support/needs.ts';
 import { unifiedDiff } from '../modules/support/unified-diff.ts';
 import { plain } from './support/calls.ts';
 
@@ -193,5 +194,6 @@ const system = state({
 export default defineState({
   name: 'network',
   doc: 'Interfaces, their routes, and settings of the whole machine.',
+  available: needsFunction('ip.get_interface', 'ip module could not be loaded'),
   functions: { managed, routes, system },
 });

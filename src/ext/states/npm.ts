@@ -2,6 +2,7 @@
 import { defineState, newDict, type PlainDict, p, type StateContext, state, type Value } from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
 import { messageOf } from '../../base/errors/index.ts';
+import { needsFunction } from '../modules/support/needs.ts';
 import { plain } from './support/calls.ts';
 
 const any = (doc: string) => p.any({ default: null, doc });
@@ -205,5 +206,6 @@ const cacheCleaned = state({
 export default defineState({
   name: 'npm',
   doc: 'Packages of Node.js.',
+  available: needsFunction('npm.list', "'npm' binary not found on system"),
   functions: { installed, removed, bootstrap, cache_cleaned: cacheCleaned },
 });

@@ -1,6 +1,7 @@
 // State module `postgres_database`: databases of PostgreSQL.
 import { defineState, newDict, p, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
+import { needsFunction } from '../modules/support/needs.ts';
 import { plain } from './support/calls.ts';
 import { type DbArgs, dbArgs, dbParams, removal } from './support/postgres.ts';
 
@@ -55,6 +56,10 @@ const name = p.string({ doc: 'the database' });
 export default defineState({
   name: 'postgres_database',
   doc: 'Databases of PostgreSQL.',
+  available: needsFunction(
+    'postgres.user_exists',
+    'Unable to load postgres module.  Make sure `postgres.bins_dir` is set.',
+  ),
   functions: {
     present: state({
       doc: 'A database that shall exist.',

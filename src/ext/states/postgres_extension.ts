@@ -1,6 +1,7 @@
 // State module `postgres_extension`: extensions in databases of PostgreSQL.
 import { defineState, newDict, p, state } from 'halite/sdk';
 import { INSTALLED, NOT_INSTALLED } from '../modules/postgres/extensions.ts';
+import { needsFunction } from '../modules/support/needs.ts';
 import { dbArgs, dbParams, removal } from './support/postgres.ts';
 
 const name = p.string({ doc: 'the extension' });
@@ -10,6 +11,10 @@ const connection = { user, maintenance_db, db_user, db_password, db_host, db_por
 export default defineState({
   name: 'postgres_extension',
   doc: 'Extensions in databases of PostgreSQL.',
+  available: needsFunction(
+    'postgres.create_extension',
+    'Unable to load postgres module.  Make sure `postgres.bins_dir` is set.',
+  ),
   functions: {
     present: state({
       doc: 'An extension that shall be installed.',

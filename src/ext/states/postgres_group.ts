@@ -1,5 +1,6 @@
 // State module `postgres_group`: groups of PostgreSQL.
 import { defineState, p, state } from 'halite/sdk';
+import { needsFunction } from '../modules/support/needs.ts';
 import { dbArgs, dbParams, removal } from './support/postgres.ts';
 import { roleParams, rolePresent } from './support/postgres-roles.ts';
 
@@ -9,6 +10,10 @@ const { createdb, createroles, encrypted, superuser, inherit, login, replication
 export default defineState({
   name: 'postgres_group',
   doc: 'Groups of PostgreSQL.',
+  available: needsFunction(
+    'postgres.group_create',
+    'Unable to load postgres module.  Make sure `postgres.bins_dir` is set.',
+  ),
   functions: {
     present: state({
       doc: 'A group that shall exist, with these rights.',

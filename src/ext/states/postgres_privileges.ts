@@ -1,6 +1,7 @@
 // State module `postgres_privileges`: what roles of PostgreSQL may do with objects.
 import { defineState, newDict, p, state, type Value } from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
+import { needsFunction } from '../modules/support/needs.ts';
 import { dbArgs, dbParams } from './support/postgres.ts';
 
 const { maintenance_db, ...connection } = dbParams;
@@ -22,6 +23,10 @@ const joined = (privileges: Value): string | null =>
 export default defineState({
   name: 'postgres_privileges',
   doc: 'What roles of PostgreSQL may do with objects.',
+  available: needsFunction(
+    'postgres.privileges_grant',
+    'Unable to load postgres module.  Make sure `postgres.bins_dir` is set.',
+  ),
   functions: {
     present: state({
       doc: 'Privileges a role shall have.',

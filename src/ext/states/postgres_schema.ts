@@ -1,5 +1,6 @@
 // State module `postgres_schema`: schemas in databases of PostgreSQL.
 import { defineState, isDict, newDict, p, state, type Value } from 'halite/sdk';
+import { needsFunction } from '../modules/support/needs.ts';
 import { dbParams } from './support/postgres.ts';
 
 const { user, db_user, db_password, db_host, db_port } = dbParams;
@@ -18,6 +19,10 @@ const at = (args: Connection) => ({
 export default defineState({
   name: 'postgres_schema',
   doc: 'Schemas in databases of PostgreSQL.',
+  available: needsFunction(
+    'postgres.schema_exists',
+    'Unable to load postgres module.  Make sure `postgres.bins_dir` is set.',
+  ),
   functions: {
     present: state({
       doc: 'A schema that shall exist.',

@@ -12,6 +12,7 @@ import {
   type Value,
 } from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
+import { needsFunction } from '../modules/support/needs.ts';
 import { plain } from './support/calls.ts';
 import { type DbArgs, dbArgs, dbParams, removal } from './support/postgres.ts';
 
@@ -79,6 +80,10 @@ const { user, maintenance_db, db_user, db_password, db_host, db_port } = dbParam
 export default defineState({
   name: 'postgres_tablespace',
   doc: 'Tablespaces of PostgreSQL.',
+  available: needsFunction(
+    'postgres.tablespace_exists',
+    'Unable to load postgres module.  Make sure `postgres.bins_dir` is set.',
+  ),
   functions: {
     present: state({
       doc: 'A tablespace that shall exist.',

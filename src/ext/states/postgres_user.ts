@@ -1,5 +1,6 @@
 // State module `postgres_user`: users of PostgreSQL.
 import { defineState, p, state } from 'halite/sdk';
+import { needsFunction } from '../modules/support/needs.ts';
 import { dbArgs, dbParams, removal } from './support/postgres.ts';
 import { roleParams, rolePresent } from './support/postgres-roles.ts';
 
@@ -9,6 +10,10 @@ const { password, refresh_password, groups, ...rights } = roleParams;
 export default defineState({
   name: 'postgres_user',
   doc: 'Users of PostgreSQL.',
+  available: needsFunction(
+    'postgres.user_exists',
+    'Unable to load postgres module.  Make sure `postgres.bins_dir` is set.',
+  ),
   functions: {
     present: state({
       doc: 'A user that shall exist, with these rights.',

@@ -1,6 +1,7 @@
 // State module `sysctl`: settings of the kernel, now and at every boot.
 import { defineState, isDict, newDict, p, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
+import { needsFunction } from '../modules/support/needs.ts';
 import { failureOf, hasFunction, isExpected } from './support/calls.ts';
 
 const words = (text: string): string => text.trim().split(/\s+/).join(' ');
@@ -61,4 +62,9 @@ const present = state({
   },
 });
 
-export default defineState({ name: 'sysctl', doc: 'Settings of the kernel.', functions: { present } });
+export default defineState({
+  name: 'sysctl',
+  doc: 'Settings of the kernel.',
+  available: needsFunction('sysctl.show', 'sysctl module could not be loaded'),
+  functions: { present },
+});

@@ -1,5 +1,6 @@
 // State module `timezone`: the time zone of the machine.
 import { defineState, newDict, p, state, type Value } from 'halite/sdk';
+import { needsFunction } from '../modules/support/needs.ts';
 import { failureOf, isExpected } from './support/calls.ts';
 
 const system = state({
@@ -48,4 +49,9 @@ const system = state({
   },
 });
 
-export default defineState({ name: 'timezone', doc: 'The time zone of the machine.', functions: { system } });
+export default defineState({
+  name: 'timezone',
+  doc: 'The time zone of the machine.',
+  available: needsFunction('timezone.get_zone', 'timezone module could not be loaded'),
+  functions: { system },
+});

@@ -51,6 +51,13 @@ function sources(args: {
   return wanted;
 }
 
+async function listAll(ctx: MasterContext): Promise<PlainDict> {
+  const lists = await ctx.master.keys.list();
+  const shown = newDict([['local', Object.keys(await ctx.master.keys.local())]]);
+  for (const state of ['rejected', 'denied', 'pending', 'accepted'] as const) shown[folders[state]] = lists[state];
+  return shown;
+}
+
 /** Ids out of a map as `list_all` gives it. */
 function idsIn(listed: Dict): string[] {
   const groups = listed instanceof Map ? [...listed.values()] : Object.values(listed);
@@ -86,17 +93,11 @@ export default defineWheel({
   functions: {
     list_all: masterFn({
       doc: 'All keys by state, with the master’s own key files.',
-      async run(_args, ctx) {
-        const lists = await ctx.master.keys.list();
-        const shown = newDict([['local', Object.keys(await ctx.master.keys.local())]]);
-        for (const state of ['rejected', 'denied', 'pending', 'accepted'] as const)
-          shown[folders[state]] = lists[state];
-        return shown;
-      },
+      run: (_args, ctx) => listAll(ctx),
     }),
     list: masterFn({
-      doc: 'Keys that match, by state.',
-      params: { match },
+      doc: 'Keys in one state.',
+      params: { match: p.any({ doc: 'accepted, pre (or unaccepted), rejected, denied or all' }) },
       async run({ match: wanted }, ctx) {
         const word = String(wanted);
         const lists = await ctx.master.keys.list();
@@ -104,7 +105,8 @@ export default defineWheel({
         if (word.startsWith('pre') || word.startsWith('un')) return newDict([[folders.pending, lists.pending]]);
         if (word.startsWith('rej')) return newDict([[folders.rejected, lists.rejected]]);
         if (word.startsWith('den')) return newDict([[folders.denied, lists.denied]]);
-        return byFolder(await matching(ctx, wanted));
+        if (word.startsWith('all')) return await listAll(ctx);
+        return newDict();
       },
     }),
     name_match: masterFn({

@@ -101,17 +101,46 @@ describe('built-in extensions', () => {
   it('says why something is missing, with the nearest name', async () => {
     const { loader: l, problems } = loader();
     expect(await l.missingText('modules', 'no.such_function')).toBe("'no.such_function' is not available.");
-    expect(await l.missingText('modules', 'test.pnig')).toBe("'test.pnig' is not available. Did you mean 'test.ping'?");
-    expect(await l.missingText('modules', 'tset.ping')).toBe("'tset.ping' is not available. Did you mean 'test.ping'?");
-    expect(await l.missingText('modules', 'testt.ping')).toBe(
-      "'testt.ping' is not available. Did you mean 'test.ping'?",
-    );
+    expect(await l.missingText('modules', 'test.pnig')).toBe("'test.pnig' is not available.");
+    for (const typed of ['test.pnig', 'tset.ping', 'testt.ping'])
+      expect(await l.nearestName('modules', typed), typed).toBe('test.ping');
+    expect(await l.nearestName('modules', 'no.such_function')).toBeUndefined();
     expect(await l.missingText('modules', 'winonly.version')).toBe(
       "'winonly' __virtual__ returned False: winpkg: only Windows is supported",
     );
     expect(await l.missingText('modules', 'broken.x')).toBe("'broken' __virtual__ returned False: no such library");
     expect(problems).toEqual([{ kind: 'modules', origin: 'built-in', problem: 'no such library' }]);
     expect([...l.failures('modules').keys()].sort()).toEqual(['broken', 'winonly']);
+  });
+
+  it('looks again at what was missing when told so, and not before', async () => {
+    let there = false;
+    const tool = defineModule({
+      name: 'tool',
+      doc: 'A tool.',
+      available: () => there || 'the tool is not installed',
+      functions: { version: fn({ doc: 'Version.', run: () => 1 }) },
+    });
+    const user = defineModule({
+      name: 'user',
+      doc: 'Its user.',
+      available: ({ callable }) => callable('tool.version'),
+      functions: { x: fn({ doc: 'X.', run: () => 1 }) },
+    });
+    const l = new Loader({
+      opts: () => ({}),
+      grains: () => newDict(),
+      log: { debug() {}, info() {}, warn() {}, error() {} },
+      userCode: 'import',
+      builtin: { modules: { tool: { load: lazily('tool', tool) }, user: { load: lazily('user', user) } } },
+    });
+    const reason = "'user' __virtual__ returned False: the tool is not installed";
+    expect(await l.missingText('modules', 'user.x')).toBe(reason);
+    there = true;
+    expect(await l.missingText('modules', 'user.x')).toBe(reason);
+    l.retryMissing();
+    expect(await l.find('modules', 'user.x')).toBeDefined();
+    expect([...l.failures('modules')]).toEqual([]);
   });
 
   it('leaves out what the configuration switches off', async () => {

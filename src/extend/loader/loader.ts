@@ -104,6 +104,12 @@ export class Loader {
     return { fullName, name, module, fn: functions[name]! as ExtensionKinds[K]['functions'][string] };
   }
 
+  /** What was kept out is looked at again when it is asked for: a program may have been installed meanwhile. */
+  retryMissing(): void {
+    for (const key of this.reasons.keys()) this.loaded.delete(key);
+    this.reasons.clear();
+  }
+
   /** Why an extension of that name is not there: broken file, or not for this system. */
   reason(kind: Kind, name: string): string | undefined {
     return this.reasons.get(`${kind} ${name}`);
@@ -116,14 +122,18 @@ export class Loader {
     return found;
   }
 
-  /** What to tell somebody who asked for a function that is not there: Salt's words, and the nearest name when one is near. */
+  /** What to tell somebody who asked for a function that is not there, in Salt's words: scripts compare them. */
   async missingText(kind: FunctionKind, fullName: string): Promise<string> {
     const moduleName = fullName.split('.', 1)[0]!;
-    const module = await this.get(kind, moduleName);
-    const why = this.reason(kind, moduleName);
-    if (!module && why !== undefined) return `'${moduleName}' __virtual__ returned False: ${why}`;
-    const near = nearest(fullName, await this.suggestionsFor(kind, fullName, module));
-    return `'${fullName}' is not available.${near ? ` Did you mean '${near}'?` : ''}`;
+    const why = (await this.get(kind, moduleName)) ? undefined : this.reason(kind, moduleName);
+    if (why !== undefined) return `'${moduleName}' __virtual__ returned False: ${why}`;
+    return `'${fullName}' is not available.`;
+  }
+
+  /** The name most like one that is not there; what commands suggest on stderr. */
+  async nearestName(kind: FunctionKind, fullName: string): Promise<string | undefined> {
+    const module = await this.get(kind, fullName.split('.', 1)[0]!);
+    return nearest(fullName, await this.suggestionsFor(kind, fullName, module));
   }
 
   /** True when a user's file answers to that name; works without importing it. */
@@ -170,10 +180,15 @@ export class Loader {
   private async provider(name: string): Promise<Pick<Loaded<Kind>, 'origin' | 'extension'> | undefined> {
     const { providers } = this.options.opts();
     const wanted = providers !== undefined && isDict(providers) ? dictGet(providers, name) : undefined;
+    if (typeof wanted !== 'string') return undefined;
     const modules = this.table['modules'] ?? {};
-    if (typeof wanted !== 'string' || !Object.hasOwn(modules, wanted)) return undefined;
-    const extension: unknown = (await modules[wanted]!.load()).default;
-    return isExtension('modules', extension) ? { origin: 'built-in', extension } : undefined;
+    const file = (await this.userByName('modules')).get(wanted);
+    const own = this.options.userCode === 'import' && file;
+    if (!own && !Object.hasOwn(modules, wanted)) return undefined;
+    const extension: unknown = own
+      ? await importUserFile('modules', own, this.options.sdkUrl)
+      : (await modules[wanted]!.load()).default;
+    return isExtension('modules', extension) ? { origin: own ? own.path : 'built-in', extension } : undefined;
   }
 
   private async candidates(kind: Kind, name: string): Promise<Candidate[]> {
@@ -209,7 +224,13 @@ export class Loader {
   }
 
   private system(): Availability {
-    return { grains: this.options.grains(), opts: this.options.opts() };
+    return {
+      grains: this.options.grains(),
+      opts: this.options.opts(),
+      callable: async (fullName) =>
+        (await this.find('modules', fullName)) !== undefined ||
+        (this.reason('modules', fullName.split('.', 1)[0]!) ?? (await this.missingText('modules', fullName))),
+    };
   }
 
   private files(kind: Kind): Promise<UserFile[]> {

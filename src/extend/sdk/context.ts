@@ -3,6 +3,7 @@ import type { JsonText } from '../../base/codec/json/index.ts';
 import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
 import type { FileClient, FileServerView, FileSlice } from './files.ts';
 import type { OrchestrationServices, OwnCallOptions, OwnCallOutcome } from './orchestration.ts';
+import type { OutputOptions } from './outputters.ts';
 import type { PillarView } from './pillars.ts';
 import type { RenderRequest } from './renderers.ts';
 import type { SdbServices } from './sdb.ts';
@@ -17,6 +18,8 @@ export interface ExtensionLog {
 
 export interface ExecOptions {
   readonly cwd?: string;
+  /** The name the program is called by, which it puts before its messages; its file unless given. */
+  readonly argv0?: string;
   readonly env?: Readonly<Record<string, string>>;
   /** Only `env`, nothing inherited. */
   readonly cleanEnv?: boolean;
@@ -56,6 +59,14 @@ export interface RunningJob {
   readonly delivering?: boolean;
 }
 
+export interface MasterRequestOptions {
+  /** Byte strings in the reply stay bytes. */
+  readonly raw?: boolean;
+  readonly timeoutMs?: number;
+  /** Fields of the request that only a Halite master gets. */
+  readonly halite?: PlainDict;
+}
+
 /** What the minion daemon does for its functions; from a job process these calls cross to the daemon. */
 export interface MinionServices {
   /** False under `salt-call --local`. */
@@ -64,7 +75,7 @@ export interface MinionServices {
   /** Sends a signal to the process tree of a job; the answer is the text an operator sees, or '' when there is no such job. */
   signalJob(jid: string, signal: number): Promise<string>;
   /** One request to the master this job came from (`{cmd: '_mine_get', …}`); the reply value. */
-  masterRequest(load: PlainDict, options?: { raw?: boolean; timeoutMs?: number }): Promise<Value>;
+  masterRequest(load: PlainDict, options?: MasterRequestOptions): Promise<Value>;
   /** Fires an event on the master's bus. */
   fire(tag: string, data: Dict): Promise<boolean>;
   refreshGrains(): Promise<void>;
@@ -130,6 +141,8 @@ export interface ModuleContext {
   render(source: string, request?: RenderRequest): Promise<Value>;
   /** Renders a file of this machine; one that is missing or empty gives an empty map. */
   renderFile(path: string, request?: RenderRequest): Promise<Value>;
+  /** A value as an outputter shows it; undefined when there is none of that name. */
+  show?(data: Value, outputter: string, options: OutputOptions): Promise<string | undefined>;
   /** The job's exit status, shown to the operator as failure when not 0. */
   setRetcode(retcode: number): void;
   /** Reports a line of progress to the master (last output line of a running job). */

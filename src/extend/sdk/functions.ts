@@ -59,6 +59,8 @@ export function masterFn<const P extends Params = Record<never, never>>(
 export interface Availability {
   readonly grains: Dict;
   readonly opts: Readonly<Record<string, Value>>;
+  /** Whether an execution function (`cron.list_tab`) can be called here; the reason when not. */
+  readonly callable: (fullName: string) => Promise<true | string>;
 }
 
 export interface ModuleSpec {

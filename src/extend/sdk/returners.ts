@@ -18,6 +18,8 @@ export interface ReturnerContext {
   show(data: Value, outputter: string): Promise<string>;
   /** Another returner with its own options, for those that pass results on. */
   open(name: string): Promise<ReturnerSession>;
+  /** Calls an execution function; undefined where there are none (results kept by a master). */
+  call?(fun: string, ...args: Value[]): Promise<Value>;
   /** Renders a text as state files are rendered (subjects of mails). */
   render?(source: string, context: PlainDict): Promise<Value>;
 }
@@ -26,6 +28,8 @@ export interface ReturnerContext {
 export interface KeptEvent {
   readonly tag: string;
   readonly data: PlainDict;
+  /** It may be there already, written by a master that was killed before it could note so: look, where that is possible. */
+  readonly again?: boolean;
 }
 
 /**

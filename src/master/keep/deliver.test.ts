@@ -123,6 +123,27 @@ describe('delivery from a spool', () => {
     expect(batches).toEqual([5, 1]);
   });
 
+  it('says which events may be there already: the next ones of a master that was killed, and those of a failed attempt', async () => {
+    const seen: string[] = [];
+    let away = false;
+    const saveEvents = async (events: readonly KeptEvent[]): Promise<void> => {
+      seen.push(events.map(({ tag, again }) => `${tag}${again ? '?' : ''}`).join(' '));
+      if (away) throw new Error('gone while it answered');
+    };
+    const event = (tag: string): KeptRecord => ({ k: 'event', tag, data: newDict() });
+    await add(event('a'), event('b'));
+    deliver({ saveEvents });
+    await until(() => progress.at(-1)?.position === 2);
+    away = true;
+    await add(event('c'));
+    await until(() => progress.at(-1)?.error !== undefined);
+    away = false;
+    await until(() => progress.at(-1)?.position === 3);
+    await add(event('d'));
+    await until(() => progress.at(-1)?.position === 4);
+    expect(seen).toEqual(['a? b?', 'c', 'c?', 'd']);
+  });
+
   it('opens one session per set of options', async () => {
     const opened: (string | undefined)[] = [];
     const open = async (config?: string): Promise<ReturnerSession> => {

@@ -41,11 +41,14 @@ export class Delivery {
   #failures = 0;
   #error: string | undefined;
   #since = 0;
+  /** Records before this one may have been written already: by a master that was killed, or in a failed attempt. */
+  #doubtful: number;
 
   constructor(options: DeliveryOptions) {
     this.#options = options;
     this.#upTo = options.upTo;
     this.#reader = new SpoolReader(options.folder);
+    this.#doubtful = Math.min(options.upTo, this.#reader.position + batchRecords);
     this.#done = this.#run();
   }
 
@@ -99,6 +102,7 @@ export class Delivery {
       this.#limit = Math.min(batchRecords, this.#limit * 4);
       this.#succeeded(entries.at(-1)!.seq + 1, entries.length);
     } catch (error) {
+      this.#doubtful = Math.max(this.#doubtful, entries.at(-1)!.seq + 1);
       this.#failed(error);
       // One by one: what can be stored is, and the one that cannot is found.
       this.#limit = 1;
@@ -157,7 +161,7 @@ export class Delivery {
   }
 
   async #apply(entries: readonly SpoolEntry[]): Promise<void> {
-    const records = entries.map(({ body }) => unpackRecord(body));
+    const records = entries.map(({ body, seq }) => ({ ...unpackRecord(body), again: seq < this.#doubtful }));
     await this.#saveLoads(records);
     await this.#saveReturns(records);
     const events = records.filter((record) => record.k === 'event');
@@ -165,7 +169,7 @@ export class Delivery {
     const session = await this.#session();
     if (!session.saveEvents)
       throw new HaliteError('config.value', `the returner ${this.#options.returner} cannot keep events`);
-    await session.saveEvents(events.map(({ tag, data }) => ({ tag, data })));
+    await session.saveEvents(events.map(({ tag, data, again }) => ({ tag, data, again })));
   }
 
   /** The order between jobs does not matter, that of two forms of one job does: the last counts. */

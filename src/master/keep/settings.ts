@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { PlainDict } from '../../base/codec/value.ts';
 import type { MasterOpts } from '../../base/config/index.ts';
+import { keepSeconds } from '../../base/util/keep-jobs.ts';
 
 export interface KeepSettings {
   readonly folder: string;
@@ -19,6 +20,10 @@ export interface KeepSettings {
   readonly keepReturns: boolean;
   readonly keepRunners: boolean;
   readonly keepEvents: number;
+  /** Jobs older than this go; 0 keeps them. */
+  readonly keepSeconds: number;
+  /** Old jobs go from the database of master_job_cache, too: only for those who wrote down how long to keep them. */
+  readonly cleanOutside: boolean;
   readonly masterId: string;
   readonly via: boolean | readonly string[];
 }
@@ -53,6 +58,8 @@ export function keepSettings(opts: MasterOpts): KeepSettings {
     keepReturns: raw['job_cache'] !== false,
     keepRunners: raw['runner_returns'] !== false,
     keepEvents: number('keep_events', 10_000),
+    keepSeconds: keepSeconds(raw),
+    cleanOutside: opts.isGiven('keep_jobs_seconds') || opts.isGiven('keep_jobs'),
     masterId: typeof raw['id'] === 'string' ? raw['id'] : 'master',
     via: via === false ? false : Array.isArray(via) ? via.map(String) : true,
   };

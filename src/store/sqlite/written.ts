@@ -1,12 +1,12 @@
 // Long answers put together by SQLite from what is stored as JSON: nothing is read into values on the way.
-import { JsonText } from '../../base/codec/json/index.ts';
+import { JsonText, type JsonTextFacts } from '../../base/codec/json/index.ts';
 import type { JobFilter } from '../../extend/sdk/context.ts';
 import type { SqlValue } from './driver.ts';
 import type { Reader } from './workers.ts';
 
-/** The texts of the rows below, as one map. */
-const joined = (text: string): string =>
-  `CAST('{' || coalesce(group_concat(${text}, ', '), '') || '}' AS BLOB) AS text`;
+/** The texts of the rows below, one after the other. */
+const joined = (text: string): string => `CAST(group_concat(${text}, ', ') AS BLOB) AS text`;
+const [open, close] = [Buffer.from('{'), Buffer.from('}')];
 
 /** The list of jobs, oldest first; undefined when the filter asks for more than times and a number. */
 export async function listText(reader: Reader, filter: JobFilter): Promise<JsonText | undefined> {
@@ -18,7 +18,7 @@ export async function listText(reader: Reader, filter: JobFilter): Promise<JsonT
   const chosen = `SELECT jid, plain, text FROM head WHERE started BETWEEN ? AND ? ${newest}`;
   const sql = `SELECT ${joined('text')}, count(*) AS entries, min(plain) AS plain FROM (SELECT * FROM (${chosen}) ORDER BY jid)`;
   const row = await reader.one(sql, from, to);
-  return row && textOf(row, { plain: row['plain'] !== 0 });
+  return textOf(row, { plain: row?.['plain'] !== 0 });
 }
 
 const resultsSql = `SELECT ${joined("json_quote(id) || ': ' || coalesce(result, 'null')")}, count(*) AS entries,
@@ -34,7 +34,8 @@ export async function returnsText(reader: Reader, jid: string): Promise<JsonText
   return textOf(row, typeof outputter === 'string' ? { outputter } : {});
 }
 
-function textOf(row: Record<string, SqlValue>, facts: { plain?: boolean; outputter?: string }): JsonText | undefined {
-  const { text, entries } = row;
-  return text instanceof Uint8Array ? new JsonText(text, { ...facts, entries: Number(entries) }) : undefined;
+/** As one map. Without rows there is no text at all. */
+function textOf(row: Record<string, SqlValue> | undefined, facts: JsonTextFacts): JsonText {
+  const pieces = row?.['text'] instanceof Uint8Array ? [open, row['text'], close] : [open, close];
+  return new JsonText(pieces, { ...facts, entries: Number(row?.['entries'] ?? 0) });
 }

@@ -58,7 +58,7 @@ describe('isPlainJson', () => {
 });
 
 describe('JsonText', () => {
-  const text = new JsonText(written(dictOf([['a', [1, new PyFloat(2)]]])), { entries: 1 });
+  const text = new JsonText([written(dictOf([['a', [1, new PyFloat(2)]]]))], { entries: 1 });
 
   it('stands for its value, with the outputter beside it when there is one', () => {
     expect(dumpJson(readValue(text))).toBe('{"a": [1, 2.0]}');

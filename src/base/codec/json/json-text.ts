@@ -12,15 +12,25 @@ export interface JsonTextFacts {
 }
 
 export class JsonText {
-  readonly bytes: Uint8Array;
+  /** The text in UTF-8, in one piece or several, with nothing escaped that need not be. */
+  readonly pieces: readonly Uint8Array[];
   readonly facts: JsonTextFacts;
-  constructor(bytes: Uint8Array, facts: JsonTextFacts) {
-    this.bytes = bytes;
+  constructor(pieces: readonly Uint8Array[], facts: JsonTextFacts) {
+    this.pieces = pieces;
     this.facts = facts;
   }
 
+  get length(): number {
+    return this.pieces.reduce((sum, piece) => sum + piece.length, 0);
+  }
+
+  get bytes(): Uint8Array {
+    return this.pieces.length === 1 ? (this.pieces[0] as Uint8Array) : Buffer.concat(this.pieces);
+  }
+
   get text(): string {
-    return Buffer.from(this.bytes.buffer, this.bytes.byteOffset, this.bytes.length).toString();
+    const { buffer, byteOffset, length } = this.bytes;
+    return Buffer.from(buffer, byteOffset, length).toString();
   }
 
   /** The value of the text alone. */
@@ -41,7 +51,7 @@ export class JsonText {
   }
 
   withOutputter(outputter: string | null | undefined): JsonText {
-    return outputter ? new JsonText(this.bytes, { ...this.facts, outputter }) : this;
+    return outputter ? new JsonText(this.pieces, { ...this.facts, outputter }) : this;
   }
 }
 

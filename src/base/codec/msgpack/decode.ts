@@ -252,7 +252,7 @@ export class Reader {
     const outputter = this.buf.toString('utf8', start + 2, data);
     const facts = { plain: this.buf[start] === 1, ...(outputter ? { outputter } : {}) };
     // Not one of the values a message may hold: whoever asked for it looks for it where it can be.
-    return new JsonText(this.buf.subarray(data, end), facts) as unknown as Value;
+    return new JsonText([this.buf.subarray(data, end)], facts) as unknown as Value;
   }
 
   /** Salt's internal constants, `[name, value]`: only the value means anything outside Python. */

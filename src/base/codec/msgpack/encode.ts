@@ -11,6 +11,8 @@ export interface PackOptions {
   readonly dates?: 'ext' | 'text';
   /** A JsonText goes as it is, for a reader that asked for it; otherwise as the value it stands for. */
   readonly jsonTexts?: boolean;
+  /** Bytes left free before the value, for the header of a frame. */
+  readonly room?: number;
 }
 
 /** The extension type of a JsonText: flags, the length of the outputter's name, the name, the text. */
@@ -29,7 +31,7 @@ let jsonTexts = false;
 
 /** The msgpack bytes of a value, in a buffer of its own. */
 export function pack(value: Value, options: PackOptions = {}): Buffer {
-  at = 0;
+  at = options.room ?? 0;
   jsonTexts = options.jsonTexts === true;
   bin = options.bin === true;
   datesAsText = options.dates === 'text';
@@ -100,16 +102,18 @@ function writeJsonText(written: JsonText, depth: number): void {
     write(written.value(), depth);
     return;
   }
-  const length = 2 + name.length + written.bytes.length;
-  reserve(6 + length);
+  const length = 2 + name.length + written.length;
+  // With some room for what follows: a long text should not be copied twice.
+  reserve(1024 + length);
   out[at] = 0xc9;
   at = out.writeUInt32BE(length, at + 1);
   out[at++] = jsonTextType;
   out[at++] = written.facts.plain ? 1 : 0;
   out[at++] = name.length;
-  out.set(name, at);
-  out.set(written.bytes, at + name.length);
-  at += name.length + written.bytes.length;
+  for (const piece of [name, ...written.pieces]) {
+    out.set(piece, at);
+    at += piece.length;
+  }
 }
 
 function checkDepth(depth: number): void {

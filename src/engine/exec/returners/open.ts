@@ -15,6 +15,8 @@ export interface OpenReturner extends OptionSources {
   readonly signal: AbortSignal;
   /** Renders a text as state files are rendered, when there is more at hand than options, grains and pillar. */
   readonly render?: (source: string, context: PlainDict) => Promise<Value>;
+  /** Calls an execution function, where there are some. */
+  readonly call?: (fun: string, args: readonly Value[]) => Promise<Value>;
 }
 
 /** Returners inside returners (multi_returner naming itself) end here. */
@@ -53,7 +55,7 @@ async function notThere(loader: Loader, name: string): Promise<HaliteError> {
 }
 
 function contextOf(loader: Loader, request: OpenReturner, depth: number): ReturnerContext {
-  const { id, opts, grains, pillar, log, signal, render } = request;
+  const { id, opts, grains, pillar, log, signal, render, call } = request;
   return {
     ...{ id, opts, grains, pillar, log, signal },
     exec: (file, args, options = {}) => execProgram(file, args, options, signal),
@@ -62,6 +64,7 @@ function contextOf(loader: Loader, request: OpenReturner, depth: number): Return
       if (!found) throw new HaliteError('extension.unavailable', `There is no outputter ${outputter}`);
       return found.extension.render(data, { color: false, opts });
     },
+    ...(call ? { call: (fun: string, ...args: Value[]) => call(fun, args) } : {}),
     open: (other) => openAt(loader, other, request, depth + 1),
     render: render ?? ((source, context) => renderForReturner(loader, request, source, context)),
   };

@@ -4,9 +4,13 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { dictGet, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
+import { mostPieceBytes } from '../pieces.ts';
 
-/** One request to a file server; raw replies keep their bytes. */
-export type FileRequest = (load: PlainDict, options?: { readonly raw?: boolean }) => Promise<Value>;
+/** One request to a file server; raw replies keep their bytes, and some fields are for a Halite master alone. */
+export type FileRequest = (
+  load: PlainDict,
+  options?: { readonly raw?: boolean; readonly halite?: PlainDict },
+) => Promise<Value>;
 
 export interface Wanted {
   readonly path: string;
@@ -23,6 +27,7 @@ const inFlight = 6;
 /** A master that restarts is back within these. */
 const defaultRetryMs = [200, 1000, 3000] as const;
 const maxPieceBytes = 256 << 20;
+const askedPieces = newDict([['piece', mostPieceBytes]]);
 const unzip = promisify(gunzip);
 
 /**
@@ -75,10 +80,11 @@ async function fetchChunk(request: FileRequest, wanted: Wanted, loc: number): Pr
   const { path, saltenv, gzip } = wanted;
   const load = newDict(Object.entries({ cmd: '_serve_file', path, saltenv, loc }));
   if (gzip) load['gzip'] = gzip;
+  const options = gzip ? { raw: true } : { raw: true, halite: askedPieces };
   for (const wait of [...(wanted.retryMs ?? defaultRetryMs), undefined]) {
     wanted.signal?.throwIfAborted();
     try {
-      return await readChunk(await request(load, { raw: true }));
+      return await readChunk(await request(load, options));
     } catch (error) {
       if (wait === undefined || !isPassing(error)) throw error;
       await sleep(wait, undefined, wanted.signal ? { signal: wanted.signal } : {});

@@ -5,6 +5,7 @@ import { dictGet, isDict, newDict, type Value } from '../../../base/codec/value.
 import { HaliteError } from '../../../base/errors/index.ts';
 import type { FileHash } from '../../../extend/sdk/index.ts';
 import { hashFile, hashSmallFile, isHashType, newHash } from '../hashes.ts';
+import { mostBytesAlong } from '../pieces.ts';
 import { type FileRequest, fetchChunks, type Wanted } from './chunks.ts';
 import { fromPieces, makeCacheFolder, type Placement, placeFile } from './place.ts';
 import { makeFolderNow, placeNow, smallBytes, statNow } from './place-small.ts';
@@ -14,24 +15,47 @@ import type { FileSource } from './source.ts';
 export interface ServerFile {
   readonly hash: FileHash;
   readonly stat: number[] | undefined;
+  /** What it holds, if that came along; not compared with the digest yet. */
+  readonly data?: Uint8Array | undefined;
 }
 
 /** Smaller files are fetched again rather than gone on with, and not worth a way of their own. */
 const largeFrom = 8 << 20;
+/** What `hash_type` is unless somebody changed it. */
+const usualHash = 'sha256';
 /** A file that changes while it is sent does not have the digest it had before. */
 const attempts = 3;
 
-/** Digest and stat of a file on the server; undefined when it has none of this name. */
-export async function askFile(request: FileRequest, path: string, saltenv: string): Promise<ServerFile | undefined> {
+/**
+ * Digest and stat of a file on the server; undefined when it has none of this name. With `have`, the digest of what is
+ * here already, a Halite master sends a small file along that differs from it.
+ */
+export async function askFile(
+  request: FileRequest,
+  path: string,
+  saltenv: string,
+  have?: string,
+): Promise<ServerFile | undefined> {
   const load = newDict(Object.entries({ cmd: '_file_hash_and_stat', path, saltenv }));
-  const reply = await request(load);
-  const [hash, numbers] = Array.isArray(reply) ? reply : [reply, null];
+  const halite = newDict(Object.entries({ have: have ?? '', piece: mostBytesAlong }));
+  const reply = await request(load, have === undefined ? {} : { raw: true, halite });
+  const [hash, numbers, data] = Array.isArray(reply) ? reply : [reply, null];
   if (hash === undefined || !isDict(hash)) return undefined;
   const hsum = textOf(dictGet(hash, 'hsum'));
   const hash_type = textOf(dictGet(hash, 'hash_type'));
   if (hsum === undefined || hash_type === undefined) return undefined;
   const isStat = Array.isArray(numbers) && numbers.every((item) => typeof item === 'number');
-  return { hash: { hash_type, hsum }, stat: isStat ? (numbers as number[]) : undefined };
+  const along = data instanceof Uint8Array ? data : undefined;
+  return { hash: { hash_type, hsum }, stat: isStat ? (numbers as number[]) : undefined, data: along };
+}
+
+/** The digest of a small file that is here, of the kind masters have by default; empty for all others. */
+function digestHere(path: string): string {
+  try {
+    return statNow(path)?.isFile() ? (hashSmallFile(path, usualHash) ?? '') : '';
+  } catch {
+    return '';
+  }
 }
 
 /** Salt's gitfs sends digests it has read from its cache as bytes. */
@@ -47,9 +71,10 @@ export async function fetchToCache(
   dest: string,
   top: string,
 ): Promise<'there' | 'fetched' | 'missing'> {
-  const file = await askFile(source.send, wanted.path, wanted.saltenv);
+  const here = digestHere(dest);
+  const file = await askFile(source.send, wanted.path, wanted.saltenv, wanted.gzip ? undefined : here);
   if (!file) return 'missing';
-  if (await hasContent(dest, file.hash)) return 'there';
+  if (await hasContent(dest, file.hash, here)) return 'there';
   if (!makeFolderNow(dirname(dest), 0o700)) await makeCacheFolder(dirname(dest), top);
   if (statNow(dest)?.isDirectory()) await rm(dest, { recursive: true, force: true });
   await transfer(source, wanted, file, { dest, mode: 0o666 });
@@ -63,10 +88,11 @@ export async function fetchTo(
   dest: string,
   makedirs: boolean,
 ): Promise<{ path: string } | 'missing' | 'no folder'> {
-  const file = await askFile(source.send, wanted.path, wanted.saltenv);
-  if (!file) return 'missing';
   const place = await withName(dest, wanted.path);
-  if (await hasContent(place, file.hash)) return { path: place };
+  const here = digestHere(place);
+  const file = await askFile(source.send, wanted.path, wanted.saltenv, wanted.gzip ? undefined : here);
+  if (!file) return 'missing';
+  if (await hasContent(place, file.hash, here)) return { path: place };
   const folder = await stat(dirname(place)).catch(() => undefined);
   if (!folder?.isDirectory()) {
     if (!makedirs) return 'no folder';
@@ -82,7 +108,8 @@ export async function withName(dest: string, path: string): Promise<string> {
 }
 
 /** Asked for every file of every run by a process that does nothing else meanwhile: without trips to the thread pool. */
-async function hasContent(path: string, hash: FileHash): Promise<boolean> {
+async function hasContent(path: string, hash: FileHash, here: string): Promise<boolean> {
+  if (here !== '' && hash.hash_type === usualHash) return here === hash.hsum;
   if (!isHashType(hash.hash_type)) return false;
   if (!statNow(path)?.isFile()) return false;
   return (hashSmallFile(path, hash.hash_type) ?? (await hashFile(path, hash.hash_type))) === hash.hsum;
@@ -96,6 +123,7 @@ async function transfer(
 ): Promise<void> {
   let file: ServerFile | undefined = known;
   for (let left = attempts; left > 0 && file; left--) {
+    if (file.data && placeSmall(file.data, file.hash, place)) return;
     const size: number | undefined = file.stat && file.stat.length > 6 ? file.stat[6] : undefined;
     const resumable = size !== undefined && size >= largeFrom;
     const ask = { ...wanted, size };
@@ -116,7 +144,7 @@ async function transfer(
 async function transferSmall(
   source: FileSource,
   wanted: Wanted,
-  { hash_type, hsum }: FileHash,
+  hash: FileHash,
   place: Pick<Placement, 'dest' | 'mode'>,
 ): Promise<boolean> {
   const pieces: Uint8Array[] = [];
@@ -127,7 +155,14 @@ async function transferSmall(
     // It has grown since it was asked about.
     if (size > 2 * smallBytes) return false;
   }
-  const bytes = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+  return placeSmall(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces), hash, place);
+}
+
+function placeSmall(
+  bytes: Uint8Array,
+  { hash_type, hsum }: FileHash,
+  place: Pick<Placement, 'dest' | 'mode'>,
+): boolean {
   if (isHashType(hash_type) && newHash(hash_type).update(bytes).digest('hex') !== hsum) return false;
   return placeNow(place.dest, bytes, place.mode);
 }

@@ -21,7 +21,7 @@ export function fileSource(parts: SourceParts): FileSource {
   const { minion } = parts;
   if (minion.hasMaster && parts.opts['file_client'] !== 'local') {
     return {
-      send: (load, options) => minion.masterRequest(load, options?.raw ? { raw: true } : {}),
+      send: (load, options) => minion.masterRequest(load, options),
       fetchSlice: minion.fetchSlice && ((slice) => minion.fetchSlice!(slice)),
     };
   }

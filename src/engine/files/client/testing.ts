@@ -16,6 +16,8 @@ export interface TestMaster {
   /** Called before a request is answered; may wait, or fail it. */
   before: (load: PlainDict) => Promise<void> | void;
   reloads: number;
+  /** Whether it gets the fields that are for Halite masters alone. */
+  halite: boolean;
   /** Where pushed files go; undefined refuses them. */
   pushFolder: string | undefined;
 }
@@ -25,6 +27,7 @@ export function testMaster(server: FileServer): TestMaster {
     asked: [],
     before: () => undefined,
     reloads: 0,
+    halite: false,
     pushFolder: undefined,
     services: {
       hasMaster: true,
@@ -39,7 +42,8 @@ export function testMaster(server: FileServer): TestMaster {
       },
       async masterRequest(load, options = {}) {
         // Strings arrive as bytes and leave as bytes, as over the network.
-        const received = unpack(pack(load)) as PlainDict;
+        const own = master.halite && options.halite ? Object.entries(options.halite) : [];
+        const received = unpack(pack(newDict([...Object.entries(load), ...own]))) as PlainDict;
         master.asked.push(received);
         await master.before(received);
         return unpack(pack(await answer(server, received, master.pushFolder)), { raw: options.raw === true });

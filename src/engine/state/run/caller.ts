@@ -2,8 +2,8 @@
 import { dictEntries, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
 import type { FoundFunction } from '../../../extend/loader/index.ts';
-import type { StateContext, StateResult } from '../../../extend/sdk/index.ts';
-import { bindArguments, isTruthy, pythonTraceback } from '../../exec/index.ts';
+import type { ModuleContext, StateContext, StateResult } from '../../../extend/sdk/index.ts';
+import { bindArguments, CommandNotFoundError, isTruthy, pythonTraceback } from '../../exec/index.ts';
 import { type Chunk, pyFloat, textOf } from '../data.ts';
 import { stateArguments } from './bind.ts';
 import { type CheckHost, runCheckCommands, runChecks } from './checks.ts';
@@ -115,7 +115,9 @@ export class StateCaller {
     const { session } = this;
     const runas = low['runas'] ?? null;
     const password = (low['state'] === 'cmd' ? low['password'] : undefined) ?? low['runas_password'] ?? null;
-    const base = runas === null ? session.context(test) : session.contextAs(test, runas, password);
+    const providers = 'provider' in low ? providersOf(low) : undefined;
+    const plain = (): ModuleContext => (providers ? session.contextWith(test, providers) : session.context(test));
+    const base = runas === null ? plain() : session.contextAs(test, runas, password, providers);
     return createStateContext({
       base,
       low,
@@ -276,6 +278,15 @@ export class StateCaller {
   }
 }
 
+/** `provider`: the name of a module for the state's own name, or a list of `name: module`. */
+function providersOf({ provider, state }: Chunk): PlainDict | undefined {
+  const pairs: (readonly [Value, Value])[] = Array.isArray(provider)
+    ? provider.flatMap((item) => (isDict(item) ? dictEntries(item) : []))
+    : [[state ?? null, provider ?? null]];
+  const named = pairs.filter((pair): pair is [string, string] => pair.every((part) => typeof part === 'string'));
+  return named.length > 0 ? newDict(named) : undefined;
+}
+
 const commentText = (result: PlainDict): string => {
   const { comment } = result;
   return Array.isArray(comment) ? comment.map(textOf).join('\n') : textOf(comment ?? '');
@@ -302,8 +313,15 @@ function exceptionResult(low: Chunk, thrown: unknown): PlainDict {
     ['result', false],
     ['name', low['name'] ?? low['__id__'] ?? null],
     ['changes', newDict()],
-    ['comment', `An exception occurred in this state: ${pythonTraceback(withPythonName(thrown))}`],
+    ['comment', exceptionText(low, thrown)],
   ]);
+}
+
+function exceptionText({ state, fun }: Chunk, thrown: unknown): string {
+  // What to do about it is clear without a trace.
+  if (thrown instanceof CommandNotFoundError)
+    return `Command required for '${textOf(state)}.${textOf(fun)}' not found: ${thrown.message}`;
+  return `An exception occurred in this state: ${pythonTraceback(withPythonName(thrown))}`;
 }
 
 /** Scripts around Salt look for the names of its exceptions. */

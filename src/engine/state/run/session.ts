@@ -1,5 +1,13 @@
 // One state run's view of the minion: options, grains and pillar as they are for this run, and the contexts made from them.
-import { type Dict, dictGet, isDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+import {
+  type Dict,
+  dictEntries,
+  dictGet,
+  isDict,
+  newDict,
+  type PlainDict,
+  type Value,
+} from '../../../base/codec/value.ts';
 import type { FoundFunction, Loader } from '../../../extend/loader/index.ts';
 import type { ModuleContext } from '../../../extend/sdk/index.ts';
 import { createContext, isTruthy, type JobState, matchesMinion, type Runtime } from '../../exec/index.ts';
@@ -27,6 +35,8 @@ export class StateSession {
   /** Return codes set by functions inside the run say nothing about the job. */
   readonly #inner: JobState;
   #contexts = new Map<boolean, ModuleContext>();
+  /** Loaders for states that choose a `provider`, by their choice. */
+  #chosen = new Map<string, Loader>();
   #found = new Map<string, FoundFunction<'states'> | undefined>();
 
   constructor(options: SessionOptions) {
@@ -78,8 +88,9 @@ export class StateSession {
   }
 
   /** A context in which every command runs as a user unless it says otherwise (`runas` in a state). */
-  contextAs(test: boolean, runas: Value, password: Value): ModuleContext {
-    const context = this.#createContext(test) as { -readonly [K in keyof ModuleContext]: ModuleContext[K] };
+  contextAs(test: boolean, runas: Value, password: Value, providers?: PlainDict): ModuleContext {
+    const made = providers ? this.contextWith(test, providers) : this.#createContext(test);
+    const context = made as { -readonly [K in keyof ModuleContext]: ModuleContext[K] };
     const callWith = context.callWith.bind(context);
     context.callWith = (fun, args, kwargs) => {
       if (!fun.startsWith('cmd.') || (kwargs['runas'] ?? null) !== null) return callWith(fun, args, kwargs);
@@ -88,6 +99,20 @@ export class StateSession {
       return callWith(fun, args, given);
     };
     return context;
+  }
+
+  /** A context with other modules behind some names, whether they fit this system or not (`provider` in a state). */
+  contextWith(test: boolean, providers: PlainDict): ModuleContext {
+    const key = JSON.stringify(Object.entries(providers));
+    let loader = this.#chosen.get(key);
+    if (!loader) {
+      const configured = this.opts['providers'];
+      const before = configured !== undefined && isDict(configured) ? dictEntries(configured) : [];
+      const all = Object.assign(newDict(before as [string, Value][]), providers);
+      loader = this.#loader.fresh({ opts: () => ({ ...this.opts, providers: all }) });
+      this.#chosen.set(key, loader);
+    }
+    return this.#createContext(test, loader);
   }
 
   /** A state function by its full name; undefined when there is none that works here. */
@@ -137,6 +162,7 @@ export class StateSession {
   async #reloadModules(): Promise<void> {
     this.#loader = this.#loader.fresh({ opts: () => this.opts, grains: () => this.#grains });
     this.#found.clear();
+    this.#chosen.clear();
     if (this.opts['local'] !== true && this.#options.runtime.minion.hasMaster) {
       await this.#options.runtime.minion.reloadExtensions().catch((error: unknown) => {
         this.log.warn('The minion could not be told to reload its modules', { error: String(error) });
@@ -149,13 +175,13 @@ export class StateSession {
     return renderHost({ ...this.#options.runtime, loader: this.#loader }, this.context());
   }
 
-  #createContext(test: boolean): ModuleContext {
+  #createContext(test: boolean, loader = this.#loader): ModuleContext {
     const { runtime } = this.#options;
     const opts = test === this.test ? this.opts : { ...this.opts, test };
     return createContext(
       {
         ...runtime,
-        loader: this.#loader,
+        loader,
         opts: () => opts,
         grains: () => this.#grains,
         pillar: () => this.#pillar,

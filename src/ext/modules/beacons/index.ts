@@ -22,7 +22,7 @@ const reading = {
     async run({ return_yaml: asText, include_pillar, include_opts }, ctx) {
       const beacons = await listBeacons(ctx, { include_pillar, include_opts });
       if (!beacons) return answer('Event module not available. Beacon list failed.', false);
-      return asText ? dumpYaml(newDict([['beacons', beacons]])) : beacons;
+      return asText ? dumpYaml(newDict([['beacons', beacons]]), { flow: false }) : beacons;
     },
   }),
   list_available: fn({
@@ -33,7 +33,7 @@ const reading = {
       const told = await ask(ctx, { func: 'list_available' });
       if (!told) return answer('Event module not available. Beacon list_available failed.', false);
       const beacons = told['beacons'] ?? [];
-      return asText ? dumpYaml(newDict([['beacons', beacons]])) : beacons;
+      return asText ? dumpYaml(newDict([['beacons', beacons]]), { flow: false }) : beacons;
     },
   }),
 };

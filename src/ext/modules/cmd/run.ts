@@ -36,6 +36,7 @@ const asTyped = (value: Value): string => (typeof value === 'boolean' ? String(v
 interface Prepared {
   readonly shown: string | string[];
   readonly file: string;
+  readonly argv0?: string | undefined;
   readonly argv: readonly string[];
   readonly usesShell: boolean;
   readonly cwd: string;
@@ -138,7 +139,8 @@ async function prepare(args: RunArgs, ctx: ModuleContext): Promise<Prepared> {
     return { ...common, shown, file: shell, argv: ['-c', line, ...rest], usesShell };
   }
   const argv = Array.isArray(shown) ? shown : shellSplit(shown);
-  return { ...common, shown: argv, file: findProgram(argv, folder, env, args), argv: argv.slice(1), usesShell };
+  const file = findProgram(argv, folder, env, args);
+  return { ...common, shown: argv, file, argv0: argv[0], argv: argv.slice(1), usesShell };
 }
 
 function successCodes(value: Value | undefined): number[] {
@@ -226,6 +228,7 @@ export async function run(args: RunArgs, ctx: ModuleContext): Promise<Outcome> {
   const progress = progressOf(args, ctx);
   const result = await ctx
     .exec(prepared.file, prepared.argv, {
+      argv0: prepared.argv0,
       cwd: prepared.cwd,
       env: prepared.env,
       cleanEnv: true,

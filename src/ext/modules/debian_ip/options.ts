@@ -1,8 +1,8 @@
 // Options of interfaces as operators write them, and as /etc/network/interfaces has them.
 import { newDict, type PlainDict, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
-import { pythonError } from '../support/errors.ts';
 import { parseIp, parsePrefix } from '../../../base/util/ip.ts';
+import { pythonError } from '../support/errors.ts';
 
 export type Family = 'inet' | 'inet6';
 export const families: readonly Family[] = ['inet', 'inet6'];

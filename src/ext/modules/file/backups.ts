@@ -4,11 +4,11 @@ import { chmod, chown, copyFile, mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { dictOf, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
+import { strftime } from '../../../base/util/strftime.ts';
 import { osText } from '../support/os-errors.ts';
 import { baseName, dirName, expandUser } from '../support/paths.ts';
 import { isDirectory, isFile, listDir } from '../support/read.ts';
 import { statOf } from '../support/stat.ts';
-import { strftime } from '../support/strftime.ts';
 
 interface Backup {
   readonly base: string;

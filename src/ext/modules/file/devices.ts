@@ -59,9 +59,11 @@ function openFiles(byPid: boolean): Value {
     const names = new Set<string>();
     for (const link of [...listDir(`/proc/${pid}/fd`).map((fd) => `/proc/${pid}/fd/${fd}`), `/proc/${pid}/exe`]) {
       try {
-        names.add(realpathSync(link));
+        const name = realpathSync(link);
+        // A pipe gets a path that is none; sockets and removed files do not even get that.
+        if (statOf(name)) names.add(name);
       } catch {
-        // Sockets, pipes and removed files have no path.
+        // Gone while looking at it.
       }
     }
     processes.set(pid, names);

@@ -11,6 +11,7 @@ import { lineFunctions } from './line.ts';
 import { moveFunctions } from './moves.ts';
 import { ownershipFunctions } from './ownership.ts';
 import { replaceFunctions } from './replace.ts';
+import { sourceFunctions } from './sources.ts';
 import { statFunctions } from './stats.ts';
 
 export default defineModule({
@@ -29,5 +30,6 @@ export default defineModule({
     ...deviceFunctions,
     ...backupFunctions,
     ...attributeFunctions,
+    ...sourceFunctions,
   },
 });

@@ -295,7 +295,6 @@ const parts = {
     doc: 'Applies high data; for those who try the state system out.',
     examples: [`salt '*' state.high '{"vim": {"pkg": ["installed"]}}'`],
     params: { data: p.dict({ doc: 'id → state → arguments' }), test, queue, kwargs },
-    outputter,
     async run(args, ctx) {
       const conflict = await refuseConflict(args.queue, args.kwargs, ctx);
       if (conflict !== undefined) return conflict;

@@ -18,6 +18,7 @@ export async function runTool(
   options: ExecOptions = {},
 ): Promise<ExecResult> {
   const result = await ctx.exec(requireTool(name), args, {
+    argv0: name,
     ...options,
     env: { LC_ALL: 'C', LANGUAGE: 'C', ...options.env },
   });
@@ -32,5 +33,9 @@ export async function askTool(
   args: readonly string[],
   options: ExecOptions = {},
 ): Promise<ExecResult> {
-  return ctx.exec(requireTool(name), args, { ...options, env: { LC_ALL: 'C', LANGUAGE: 'C', ...options.env } });
+  return ctx.exec(requireTool(name), args, {
+    argv0: name,
+    ...options,
+    env: { LC_ALL: 'C', LANGUAGE: 'C', ...options.env },
+  });
 }

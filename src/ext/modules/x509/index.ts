@@ -17,6 +17,7 @@ import {
   publicDer,
   toPem,
 } from './load.ts';
+import { manyFunctions } from './many.ts';
 import { nameDict } from './names.ts';
 import { pemEntry, writePem } from './pem.ts';
 import { askSigner, ownPolicy, policyFor, shortened, withPolicy } from './policy.ts';
@@ -379,5 +380,12 @@ const readingFunctions = {
 export default defineModule({
   name: 'x509',
   doc: 'Private keys, requests and certificates.',
-  functions: { ...makingFunctions, ...readingFunctions },
+  functions: {
+    ...makingFunctions,
+    ...readingFunctions,
+    ...manyFunctions(
+      (path) => pemEntry(bytesOf(path).toString('utf8'), null),
+      (path) => certificateShown(loadCertificate(path), false),
+    ),
+  },
 });

@@ -3,7 +3,7 @@ import { pyRepr, pyStr } from '../../../base/codec/python/repr.ts';
 import { isDict, type Value } from '../../../base/codec/value.ts';
 import { splitLines } from '../../../base/util/pytext.ts';
 import { type Colors, stripEscapes } from './colors.ts';
-import { displayEntries } from './sorted-keys.ts';
+import { eachEntry } from './sorted-keys.ts';
 
 export interface NestedStyle {
   readonly colors: Colors;
@@ -19,6 +19,13 @@ export function nestedLines(value: Value, style: NestedStyle, indent = 0): strin
   return lines;
 }
 
+const margins: string[] = [];
+/** Blanks: made once for each depth. */
+function marginOf(indent: number): string {
+  margins[indent] ??= ' '.repeat(indent);
+  return margins[indent];
+}
+
 function addValue(lines: string[], value: Value, style: NestedStyle, indent: number, prefix: string): void {
   const { colors } = style;
   if (typeof value === 'string') addText(lines, value, style, indent, prefix);
@@ -27,17 +34,18 @@ function addValue(lines: string[], value: Value, style: NestedStyle, indent: num
   else if (isDict(value)) addDict(lines, value, style, indent, prefix);
   else {
     const text = value instanceof Date ? pyStr(value) : pyRepr(value);
-    lines.push(`${' '.repeat(indent)}${colors.LIGHT_YELLOW}${prefix}${text}${colors.ENDC}`);
+    lines.push(`${marginOf(indent)}${colors.LIGHT_YELLOW}${prefix}${text}${colors.ENDC}`);
   }
 }
 
 function addText(lines: string[], text: string, style: NestedStyle, indent: number, prefix: string): void {
   const { colors, strip } = style;
+  const start = marginOf(indent) + colors.GREEN;
   let mark = prefix;
   for (const line of splitLines(text)) {
     const shown = strip ? stripEscapes(line) : line;
-    lines.push(`${' '.repeat(indent)}${colors.GREEN}${mark}${shown}${colors.ENDC}`);
-    mark = ' '.repeat(prefix.length);
+    lines.push(start + mark + shown + colors.ENDC);
+    mark = marginOf(prefix.length);
   }
 }
 
@@ -55,7 +63,7 @@ function addList(lines: string[], items: readonly Value[], style: NestedStyle, i
   const color = style.retcode === 0 ? colors.GREEN : colors.RED;
   for (const item of items) {
     if (Array.isArray(item) || isDict(item)) {
-      lines.push(`${' '.repeat(indent)}${color}|_${colors.ENDC}`);
+      lines.push(`${marginOf(indent)}${color}|_${colors.ENDC}`);
       addValue(lines, item, style, indent + 2, isDict(item) ? '' : '- ');
     } else addValue(lines, item, style, indent, '- ');
   }
@@ -65,10 +73,11 @@ function addDict(lines: string[], dict: Value, style: NestedStyle, indent: numbe
   if (!isDict(dict)) return;
   const { colors } = style;
   const color = style.retcode === 0 ? colors.CYAN : colors.RED;
-  const margin = ' '.repeat(indent);
-  if (indent > 0) lines.push(`${margin}${color}----------${colors.ENDC}`);
-  for (const [key, value] of displayEntries(dict)) {
-    lines.push(`${margin}${color}${prefix}${pyStr(key)}${colors.ENDC}:`);
+  const start = marginOf(indent) + color;
+  if (indent > 0) lines.push(`${start}----------${colors.ENDC}`);
+  const [before, after] = [start + prefix, `${colors.ENDC}:`];
+  eachEntry(dict, (key, value) => {
+    lines.push(before + key + after);
     addValue(lines, value, style, indent + 4, '');
-  }
+  });
 }

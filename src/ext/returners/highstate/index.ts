@@ -1,11 +1,11 @@
 // Returner `highstate`: a report about a run of states, by mail or in a file.
-import { defineReturner, p, type Value } from 'halite/sdk';
+import { defineReturner, newDict, p, type ReturnerContext, type Value } from 'halite/sdk';
 import { dumpYaml } from '../../../base/codec/yaml/index.ts';
-import { HaliteError } from '../../../base/errors/index.ts';
+import { HaliteError, messageOf } from '../../../base/errors/index.ts';
 import { sprinkle, textList, toJson } from '../support/loads.ts';
 import { mailHost, sendMail } from '../support/mail.ts';
 import { htmlReport } from './html.ts';
-import { reportOf } from './report.ts';
+import { nameValues, reportOf } from './report.ts';
 
 const formats: Readonly<Record<string, (rows: Value[]) => string>> = {
   html: htmlReport,
@@ -23,6 +23,20 @@ async function writeReport(file: string, text: string): Promise<void> {
   });
 }
 
+/** What a function says about the machine at this time; also when it fails, the report is sent. */
+async function extraRow(fun: string | null, ctx: ReturnerContext): Promise<Value[]> {
+  if (!fun) return [];
+  if (!ctx.call) {
+    ctx.log.warn(`The report of highstate has no part 'extra': ${fun} runs on minions only`);
+    return [];
+  }
+  const answer = await ctx.call(fun).catch((error: unknown): Value => {
+    ctx.log.error(`The function ${fun} for the report of highstate failed: ${messageOf(error)}`);
+    return messageOf(error);
+  });
+  return [newDict([['extra', [newDict([[fun, nameValues(answer)]])]]])];
+}
+
 export default defineReturner({
   name: 'highstate',
   doc:
@@ -34,8 +48,11 @@ export default defineReturner({
     report_failures: p.bool({ default: true, doc: 'Report when something failed.' }),
     report_format: p.string({ default: 'yaml', doc: '`html`, `json` or `yaml`.' }),
     report_delivery: p.string({ default: 'file', doc: '`file`, or `smtp` for mail.' }),
-    failure_function: p.string({ default: null, doc: 'Understood, not run: a returner calls no functions here.' }),
-    success_function: p.string({ default: null, doc: 'The same.' }),
+    failure_function: p.string({
+      default: null,
+      doc: 'An execution function without arguments, run when something failed; its answer is shown under `extra`.',
+    }),
+    success_function: p.string({ default: null, doc: 'The same, when nothing failed.' }),
     file_output: p.string({
       default: '/tmp/test.rpt',
       doc: 'The file; grains in braces are filled in: `/srv/{id}.html`.',
@@ -56,8 +73,6 @@ export default defineReturner({
         'config.value',
         `highstate.report_format is html, json or yaml, not ${given.report_format}`,
       );
-    const asked = given.failure_function ?? given.success_function;
-    if (asked !== null) ctx.log.warn(`The report of highstate has no part 'extra': ${asked} is not run`);
     const grains = { ...ctx.grains, id: ctx.grains['id'] ?? ctx.id };
     const mail = (text: string, failed: number): Promise<void> => {
       const subject = sprinkle(failed > 0 ? given.smtp_failure_subject : given.smtp_success_subject, grains);
@@ -72,7 +87,8 @@ export default defineReturner({
         const { rows, failed, changed } = report;
         const wanted = (given.report_changes && changed > 0) || (given.report_failures && failed > 0);
         if (!given.report_everything && !wanted) return;
-        const text = format(rows);
+        const extra = await extraRow(failed > 0 ? given.failure_function : given.success_function, ctx);
+        const text = format([...extra, ...rows]);
         if (given.report_delivery === 'file') await writeReport(sprinkle(given.file_output, grains), text);
         else await mail(text, failed);
       },

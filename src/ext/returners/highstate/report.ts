@@ -27,7 +27,7 @@ const isTrue = (value: Value | undefined): boolean =>
   !(value === null || value === false || value === '' || value === 0 || (isDict(value) && dictSize(value) === 0));
 
 /** Nested dicts as lists of one name and value each, in order of names. */
-function nameValues(value: Value): Value {
+export function nameValues(value: Value): Value {
   if (!isDict(value)) return value;
   const sorted = dictEntries(value).sort(([a], [b]) => compareText(pyStr(a), pyStr(b)));
   return sorted.map(([name, item]) => row(pyStr(name), nameValues(item)));

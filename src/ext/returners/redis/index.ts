@@ -1,6 +1,6 @@
 // Returner `redis`: results and jobs in a Redis server or cluster.
 import { defineReturner, p, type ReturnerSpec } from 'halite/sdk';
-import { keepSeconds } from '../support/loads.ts';
+import { keepSeconds } from '../../../base/util/keep-jobs.ts';
 import { connectRedis } from './connect.ts';
 import { redisSession } from './returner.ts';
 

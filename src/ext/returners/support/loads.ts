@@ -2,15 +2,7 @@
 import { createHash } from 'node:crypto';
 import { dumpJson, loadJson } from '../../../base/codec/json/index.ts';
 import { pyStr } from '../../../base/codec/python/index.ts';
-import {
-  asNumber,
-  dictEntries,
-  dictGet,
-  isDict,
-  newDict,
-  type PlainDict,
-  type Value,
-} from '../../../base/codec/value.ts';
+import { dictEntries, dictGet, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
 import { jidToMillis } from '../../../base/util/index.ts';
 
@@ -54,13 +46,6 @@ export const keysOf = (ret: PlainDict): ReturnKeys => ({
   jid: textField(ret, 'jid'),
   fun: textField(ret, 'fun'),
 });
-
-/** How long jobs are kept, in seconds: `keep_jobs_seconds`, or `keep_jobs` in hours when only that was changed. */
-export function keepSeconds(opts: Readonly<Record<string, Value>>): number {
-  const seconds = asNumber(opts['keep_jobs_seconds']) ?? 86_400;
-  const hours = asNumber(opts['keep_jobs']) ?? 24;
-  return Math.trunc(seconds === 86_400 && hours !== 24 ? hours * 3600 : seconds);
-}
 
 /** When a return came, in milliseconds: its own stamp, or now. */
 export function arrivalMillis(ret: PlainDict): number {

@@ -8,6 +8,7 @@ import { jidOf } from '../../../base/util/index.ts';
 import { fromJson, plainDict, textField } from './loads.ts';
 import { asReturned, asStored, eventOf } from './runner-returns.ts';
 import { type Dialect, inTurn, type SqlClient, type SqlRow, type SqlRun, type SqlValue } from './sql-client.ts';
+import { unwritten } from './written-events.ts';
 
 /** Which columns hold what; the plain form is that of mysql, pgsql and pgjsonb. */
 export interface TableShape {
@@ -110,7 +111,16 @@ export function tableSession(options: TableOptions): ReturnerSession {
         data: dialect.json(sqlJson(data)),
         master_id: masterId,
       }));
-      await client.transaction((run) => insert(run, dialect, 'salt_events', rows));
+      // Tables that others made may have no `id`: then nothing can be looked for.
+      const fresh = await unwritten(client, dialect, events, rows).catch(() => rows);
+      await client.transaction((run) =>
+        insert(
+          run,
+          dialect,
+          'salt_events',
+          fresh.map((row) => ({ ...row })),
+        ),
+      );
     });
   return {
     save: (ret) => saveMany([ret]),

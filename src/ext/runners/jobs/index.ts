@@ -184,7 +184,7 @@ export default defineRunner({
       async run(args, ctx) {
         const functions = list(args.function);
         const targets = list(args.target);
-        const filter: JobFilter = { ...(functions ? { functions } : {}), ...(targets ? { targets } : {}) };
+        const filter: JobFilter = { ...(functions ? { functions } : {}), ...(targets ? { targets } : {}), limit: 1 };
         const source = args.ext_source ?? undefined;
         const jid = Object.keys(await findJobs(ctx, filter, args.metadata, source)).at(-1);
         return jid ? newDict([[jid, await describeJob(ctx, jid, source)]]) : false;

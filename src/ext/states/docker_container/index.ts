@@ -11,6 +11,7 @@ import {
 } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { messageOf } from '../../../base/errors/index.ts';
+import { needsFunction } from '../../modules/support/needs.ts';
 import { cleanKwargs } from '../../modules/support/values.ts';
 import { plain } from '../support/calls.ts';
 import { resolveImage, running } from './running.ts';
@@ -168,6 +169,7 @@ async function absent(target: string, force: boolean, ctx: StateContext): Promis
 export default defineState({
   name: 'docker_container',
   doc: 'Containers of Docker.',
+  available: needsFunction('docker.version', 'docker module could not be loaded'),
   functions: {
     running: state({
       doc: 'A container that shall exist with this image and these options, and run.',

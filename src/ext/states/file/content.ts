@@ -1,9 +1,9 @@
 // New content of a file: compared, shown as a difference, and put in place without ever leaving half a file.
-import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
   chownSync,
   closeSync,
+  constants,
   copyFileSync,
   mkdirSync,
   openSync,
@@ -127,17 +127,27 @@ export interface WriteOptions {
   readonly newMode: number;
 }
 
+const PRIVATE = 0o600;
+
+/** A file that was not there before and that nobody else may read yet. */
+function writeNew(path: string, content: Content): void {
+  if ('path' in content && statSync(content.path).size > SMALL) {
+    copyFileSync(content.path, path, constants.COPYFILE_EXCL);
+    chmodSync(path, PRIVATE);
+  } else writeFileSync(path, bytesOf(content), { mode: PRIVATE, flag: 'wx' });
+}
+
 /** Puts the content in place: a new file beside the old one takes its name, owner and mode. */
 export function put(path: string, content: Content, options: WriteOptions): void {
   const old = lookAt(path);
   if (old && (options.backup === 'minion' || options.backup === 'both')) backUp(path, options.cachedir);
-  const beside = join(dirname(path), `${basename(path).slice(0, 200)}.${randomBytes(6).toString('hex')}`);
+  const beside = join(dirname(path), `${basename(path).slice(0, 200)}.${Math.random().toString(36).slice(2, 14)}`);
+  const mode = old ? old.mode & 0o7777 : options.newMode;
   let inPlace = false;
   try {
-    if ('bytes' in content) writeFileSync(beside, content.bytes, { mode: 0o600, flag: 'wx' });
-    else copyFileSync(content.path, beside);
+    writeNew(beside, content);
     if (old) chownSync(beside, old.uid, old.gid);
-    chmodSync(beside, old ? old.mode & 0o7777 : options.newMode);
+    if (mode !== PRIVATE) chmodSync(beside, mode);
     try {
       renameSync(beside, path);
       inPlace = true;

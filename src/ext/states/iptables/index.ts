@@ -1,6 +1,7 @@
 // State module `iptables`: rules, chains and policies of the packet filter.
 import { defineState, type LowChunk, newDict, type PlainDict, p, state } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
+import { needsFunction } from '../../modules/support/needs.ts';
 import { ruleState } from './rules.ts';
 
 const name = p.string({ doc: 'the chain' });
@@ -125,6 +126,7 @@ function aggregate(low: LowChunk, chunks: readonly Readonly<LowChunk>[], running
 export default defineState({
   name: 'iptables',
   doc: 'Rules, chains and policies of the packet filter.',
+  available: needsFunction('iptables.version', 'iptables module could not be loaded'),
   functions: {
     chain_present: chainPresent,
     chain_absent: chainAbsent,

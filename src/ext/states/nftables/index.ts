@@ -1,6 +1,7 @@
 // State module `nftables`: tables, chains and rules of the packet filter.
 import { defineState, newDict, type PlainDict, p, type StateContext, state, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
+import { needsFunction } from '../../modules/support/needs.ts';
 import { plain } from '../support/calls.ts';
 import { ruleState } from './rules.ts';
 
@@ -163,6 +164,7 @@ const flush = state({
 export default defineState({
   name: 'nftables',
   doc: 'Tables, chains and rules of the packet filter.',
+  available: needsFunction('nftables.version', 'nftables module could not be loaded'),
   functions: {
     table_present: tableState(true),
     table_absent: tableState(false),

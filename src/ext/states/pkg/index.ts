@@ -1,5 +1,6 @@
 // State module `pkg`: packages installed, removed, held or at their newest version.
 import { defineState, p, type StateContext, type StateResult, state } from 'halite/sdk';
+import { needsFunction } from '../../modules/support/needs.ts';
 import { aggregate } from './aggregate.ts';
 import { downloaded, group_installed, patch_downloaded, patch_installed } from './downloaded.ts';
 import { held, unheld } from './hold.ts';
@@ -24,6 +25,7 @@ async function watch(
 export default defineState({
   name: 'pkg',
   doc: 'Packages of the operating system.',
+  available: needsFunction('pkg.install', 'pkg module could not be loaded'),
   functions: {
     installed,
     removed,

@@ -16,6 +16,7 @@ import { compareText } from '../../../base/codec/json/index.ts';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { pyEquals } from '../../../base/util/index.ts';
 import { parseSource, sourceLine } from '../../modules/aptpkg/repos.ts';
+import { needsFunction } from '../../modules/support/needs.ts';
 import { isTrue } from '../../modules/support/values.ts';
 import { failureOf, hasFunction, isExpected, plain } from '../support/calls.ts';
 import { importKeys } from './keys.ts';
@@ -281,5 +282,9 @@ async function remove(name: string, kwargs: PlainDict, withKey: boolean, ctx: St
 export default defineState({
   name: 'pkgrepo',
   doc: 'Sources that packages are installed from.',
+  available: needsFunction(
+    'pkg.mod_repo',
+    'pkgrepo: the package manager of this system has no way to change its sources',
+  ),
   functions: { managed, absent },
 });

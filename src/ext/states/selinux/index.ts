@@ -1,6 +1,7 @@
 // State module `selinux`: mode, booleans, modules, and contexts of files and ports.
 import { defineState, newDict, p, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
+import { needsFunction } from '../../modules/support/needs.ts';
 import { plain } from '../support/calls.ts';
 import { fcontextAbsent, fcontextApplied, fcontextPresent, portAbsent, portPresent } from './policies.ts';
 
@@ -135,6 +136,7 @@ const file = p.string({ doc: 'the file' });
 export default defineState({
   name: 'selinux',
   doc: 'Mode, booleans, modules, and contexts of files and ports.',
+  available: needsFunction('selinux.getenforce', 'selinux module could not be loaded'),
   functions: {
     mode,
     boolean,

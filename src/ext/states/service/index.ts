@@ -1,5 +1,6 @@
 // State module `service`: services that run, start at boot, or are kept from it.
 import { defineState, newDict, p, type StateContext, state, type Value } from 'halite/sdk';
+import { needsFunction } from '../../modules/support/needs.ts';
 import { failureOf, hasFunction, isExpected } from '../support/calls.ts';
 import { disableAtBoot, enableAtBoot, notAvailable } from './boot.ts';
 import { masked, unmasked } from './mask.ts';
@@ -106,6 +107,7 @@ const modWatch = state({
 export default defineState({
   name: 'service',
   doc: 'Services: running, starting at boot, masked.',
+  available: needsFunction('service.start', 'No service execution module loaded'),
   functions: { running, dead, enabled, disabled, masked, unmasked },
   modWatch,
 });

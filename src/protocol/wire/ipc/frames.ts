@@ -17,10 +17,9 @@ export const windowItems = 256;
 export const maxFrameBytes = 512 * 1024 * 1024;
 
 export function encode(message: Message): Buffer {
-  const body = pack(message as unknown as Value[], { bin: true, jsonTexts: true });
-  const header = Buffer.allocUnsafe(4);
-  header.writeUInt32BE(body.length);
-  return Buffer.concat([header, body]);
+  const frame = pack(message as unknown as Value[], { bin: true, jsonTexts: true, room: 4 });
+  frame.writeUInt32BE(frame.length - 4);
+  return frame;
 }
 
 /** Cuts a byte stream into messages. */

@@ -1,4 +1,6 @@
 // strftime and date_format.
+
+import { type TimeFields as Fields, strftime } from '../../../../base/util/strftime.ts';
 import { valueError } from '../errors.ts';
 import { PyDateTime } from '../runtime/datetime.ts';
 import { define, type FunctionTable, tableOf } from '../runtime/define.ts';
@@ -9,7 +11,6 @@ import type { Runtime } from '../runtime/runtime.ts';
 import { Undefined } from '../runtime/undefined.ts';
 import type { PyValue } from '../runtime/value.ts';
 import { parseDate, utcFields } from './parse-date.ts';
-import { type Fields, strftime } from './strftime.ts';
 
 /** Fields of a moment on the local clock; the time zone is that of the process. */
 function localFields(seconds: number): Fields {

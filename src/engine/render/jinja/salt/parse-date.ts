@@ -1,5 +1,5 @@
 // Dates in words and figures, as far as templates use them (`2024/01/31`, `1 Jan 2024 10:00`, `tomorrow`, `+2 days`).
-import type { Fields } from './strftime.ts';
+import type { TimeFields as Fields } from '../../../../base/util/strftime.ts';
 
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const days = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];

@@ -1,7 +1,7 @@
 // Abbreviations and offsets of time zones, in the past and in a future the file holds only a rule for.
 import { existsSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { zoneAbbreviation, zoneOffset } from './timezone.ts';
+import { zoneAbbreviation, zoneOffset } from './time-zone.ts';
 
 const before = process.env['TZ'];
 afterEach(() => {

@@ -1,25 +1,16 @@
-// Execution module `tls`: self-signed certificates kept in one folder.
+// Execution module `tls`: authorities and certificates kept in one folder.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { defineModule, fn, type ModuleContext, newDict, p } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { pathExists } from './support/read.ts';
-
-const contextKey = 'tls.cert_base_path';
-
-/** Where certificates are kept: what was set last, the option `ca.cert_base_path`, or the usual place. */
-async function basePath(given: string | null, ctx: ModuleContext): Promise<string> {
-  if (given) return given;
-  const kept = ctx.cache.get(contextKey);
-  if (typeof kept === 'string') return kept;
-  return pyStr((await ctx.call('config.option', 'ca.cert_base_path')) || '/etc/pki');
-}
+import { defineModule, fn, newDict, p } from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { pathExists } from '../support/read.ts';
+import { authorityFunctions, basePath, contextKey, record, subjectOf, subjectParams } from './authority.ts';
 
 const cacert_path = p.path({ default: null, doc: 'another folder' });
 
 export default defineModule({
   name: 'tls',
-  doc: 'Self-signed certificates kept in one folder.',
+  doc: 'Authorities and certificates kept in one folder.',
   functions: {
     cert_base_path: fn({
       doc: 'The folder certificates are kept in.',
@@ -36,6 +27,7 @@ export default defineModule({
         return basePath(null, ctx);
       },
     }),
+    ...authorityFunctions,
     create_self_signed_cert: fn({
       doc: 'Makes a key and a certificate signed with it.',
       examples: ["salt '*' tls.create_self_signed_cert CN='test.mysite.org'"],
@@ -44,12 +36,7 @@ export default defineModule({
         bits: p.int({ default: 2048, doc: 'size of the key' }),
         days: p.int({ default: 365, doc: 'how long it is valid' }),
         CN: p.string({ default: 'localhost', doc: 'common name' }),
-        C: p.string({ default: 'US', doc: 'country' }),
-        ST: p.string({ default: 'Utah', doc: 'state' }),
-        L: p.string({ default: 'Salt Lake City', doc: 'locality' }),
-        O: p.string({ default: 'SaltStack', doc: 'organization' }),
-        OU: p.string({ default: null, doc: 'unit' }),
-        emailAddress: p.string({ default: null, doc: 'address' }),
+        ...subjectParams,
         cacert_path,
         cert_filename: p.string({ default: null, doc: 'name of the files; by default the common name' }),
         digest: p.string({ default: 'sha256', doc: 'digest' }),
@@ -61,18 +48,17 @@ export default defineModule({
         const name = args.cert_filename || args.CN;
         const [keyFile, certFile] = [join(folder, `${name}.key`), join(folder, `${name}.crt`)];
         if (!args.replace && pathExists(certFile)) return `Certificate "${name}" already exists`;
-        const { C, ST, L, O, OU, CN, emailAddress } = args;
-        const subject = Object.entries({ C, ST, L, O, OU, CN, emailAddress }).filter(([, value]) => value !== null);
         const key = pyStr(await ctx.callWith('x509.create_private_key', [], newDict([['keysize', args.bits]])));
         const kwargs = newDict([
           ['signing_private_key', key],
           ['days_valid', args.days],
           ['digest', args.digest],
-          ...subject,
+          ...subjectOf(args),
         ]);
         const cert = pyStr(await ctx.callWith('x509.create_certificate', [], kwargs));
         writeFileSync(keyFile, `${key.trimEnd()}\n`, { mode: 0o600 });
         writeFileSync(certFile, `${cert.trimEnd()}\n`, { mode: 0o644 });
+        record(join(folder, '..'), cert);
         return `Created Private Key: "${keyFile}" Created Certificate: "${certFile}"`;
       },
     }),

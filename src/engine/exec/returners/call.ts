@@ -1,0 +1,14 @@
+// Execution functions for returners that show what one answers (`failure_function` of highstate).
+import { newDict, type Value } from '../../../base/codec/value.ts';
+import { createContext, type Runtime } from '../runtime.ts';
+
+export function callForReturner(runtime: Runtime, fun: string, args: readonly Value[]): Promise<Value> {
+  const { signal } = new AbortController();
+  const context = createContext(runtime, {
+    job: newDict([['fun', fun]]),
+    signal,
+    progress: () => undefined,
+    retcode: 0,
+  });
+  return context.callWith(fun, args, newDict());
+}

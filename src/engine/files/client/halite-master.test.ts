@@ -1,0 +1,119 @@
+// What a minion asks of a Halite master: small files come with their digest, large ones in pieces of our own form.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Value } from '../../../base/codec/value.ts';
+import type { FileClient } from '../../../extend/sdk/index.ts';
+import { mostBytesAlong } from '../pieces.ts';
+import type { FileServer } from '../server.ts';
+import { openTestServer, temporaryFolder, writeTree } from '../testing.ts';
+import { type TestMaster, testClient, testMaster } from './testing.ts';
+
+let folder: ReturnType<typeof temporaryFolder>;
+let server: FileServer;
+let master: TestMaster;
+let client: FileClient;
+const at = (...parts: string[]): string => join(folder.path, ...parts);
+const commands = (): Value[] => master.asked.splice(0).map((load) => load['cmd'] ?? null);
+
+beforeEach(() => {
+  folder = temporaryFolder();
+  writeTree(folder.path, { 'base/small': 'small', 'base/empty': '', 'base/large': Buffer.alloc(100_000, 'large ') });
+  server = openTestServer(folder.path);
+  master = testMaster(server);
+  master.halite = true;
+  client = testClient(master.services, at('cache'));
+});
+afterEach(async () => {
+  await server.close();
+  folder.remove();
+});
+
+describe('a small file', () => {
+  it('comes with one request, into the cache and elsewhere', async () => {
+    expect(readFileSync(await client.cacheFile('salt://small'), 'utf8')).toBe('small');
+    expect(await client.getFile('salt://empty', at('got'))).toBe(at('got'));
+    expect(readFileSync(at('got'), 'utf8')).toBe('');
+    expect(commands()).toEqual(['_file_hash_and_stat', '_file_hash_and_stat']);
+  });
+
+  it('of any size and content is what it is on the server', async () => {
+    const content = fc.oneof(
+      fc.uint8Array({ maxLength: 300 }),
+      fc.integer({ min: -2, max: 2 }).map((more) => new Uint8Array(mostBytesAlong + more).fill(0xe9)),
+    );
+    await fc.assert(
+      fc.asyncProperty(content, async (bytes) => {
+        writeFileSync(at('base/any'), bytes);
+        const path = await client.cacheFile('salt://any');
+        expect(readFileSync(path).equals(bytes)).toBe(true);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('does not come when it is here already, and comes when it changed', async () => {
+    await client.cacheFile('salt://small');
+    let sent = 0;
+    const { masterRequest } = master.services;
+    master.services.masterRequest = async (load, options) => {
+      const reply = await masterRequest(load, options);
+      if (Array.isArray(reply) && reply.length > 2) sent++;
+      return reply;
+    };
+    await client.cacheFile('salt://small');
+    expect(sent).toBe(0);
+    writeFileSync(at('base/small'), 'changed');
+    expect(readFileSync(await client.cacheFile('salt://small'), 'utf8')).toBe('changed');
+    expect(sent).toBe(1);
+  });
+
+  it('that is not what its digest says is fetched again', async () => {
+    const { masterRequest } = master.services;
+    master.services.masterRequest = async (load, options) => {
+      const reply = await masterRequest(load, options);
+      if (Array.isArray(reply) && reply.length > 2) reply[2] = Buffer.from('other');
+      return reply;
+    };
+    expect(readFileSync(await client.cacheFile('salt://small'), 'utf8')).toBe('small');
+    expect(commands()).toEqual(['_file_hash_and_stat', '_serve_file']);
+  });
+
+  it('is only named when nobody wants it', async () => {
+    await client.hash('salt://small');
+    expect(master.asked.map((load) => load['piece'])).toEqual([undefined]);
+  });
+
+  it('comes whole also where the server has another kind of digest', async () => {
+    const other = openTestServer(folder.path, { hash_type: 'md5' });
+    const theirs = testMaster(other);
+    theirs.halite = true;
+    mkdirSync(at('cache2'));
+    const fetcher = testClient(theirs.services, at('cache2'));
+    for (let round = 0; round < 2; round++) {
+      expect(readFileSync(await fetcher.cacheFile('salt://small'), 'utf8')).toBe('small');
+    }
+    await other.close();
+  });
+});
+
+describe('a larger file', () => {
+  it('is asked for in pieces of our own form, unless they are to be compressed', async () => {
+    expect(readFileSync(await client.cacheFile('salt://large'))).toHaveLength(100_000);
+    const pieces = (): unknown[] =>
+      master.asked.splice(0).flatMap((load) => (load['cmd'] === '_serve_file' ? [load['piece']] : []));
+    expect(pieces()).toEqual([1 << 20]);
+    await client.getFile('salt://large', at('got'), { gzip: 5 });
+    expect(pieces()).toEqual([undefined]);
+  });
+
+  it('of a real master is asked for as ever', async () => {
+    master.halite = false;
+    await client.cacheFile('salt://large');
+    expect(master.asked.map((load) => Object.keys(load).sort())).toEqual([
+      ['cmd', 'path', 'saltenv'],
+      ['cmd', 'loc', 'path', 'saltenv'],
+    ]);
+  });
+});

@@ -1,0 +1,86 @@
+// Beacon `sh`: commands that are run in shells, seen with strace.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readlinkSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { type BeaconContext, type BeaconSession, defineBeacon, newDict, type PlainDict } from 'halite/sdk';
+import { processIds, readProcess } from '../modules/ps/processes.ts';
+import { readText } from '../modules/support/read.ts';
+import { lines } from '../modules/support/text.ts';
+import { which } from '../modules/support/which.ts';
+
+/** A flood of commands loses its rest. */
+const mostEvents = 10_000;
+
+/** The programs of `/etc/shells`. */
+const shells = (): Set<string> => new Set(lines(readText('/etc/shells') ?? '').filter((line) => line.startsWith('/')));
+
+/** Shells people type into: a program of `/etc/shells` on a terminal. */
+export function shellProcesses(): number[] {
+  const known = shells();
+  const names = new Set([...known].map((path) => path.slice(path.lastIndexOf('/') + 1)));
+  return processIds().filter((pid) => {
+    const command = (readText(`/proc/${pid}/cmdline`) ?? '').split('\0')[0]?.replace(/^-/, '') ?? '';
+    if (!known.has(command) && !names.has(command)) return false;
+    try {
+      return /^\/dev\/(pts\/\d+|tty\d+)$/.test(readlinkSync(`/proc/${pid}/fd/0`));
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** `execve("/usr/bin/id", ["id", "-u"], 0x…) = 0` as the program and its arguments. */
+export function commandIn(line: string): { readonly cmd: string; readonly args: string[] } | undefined {
+  const call = line.split('execve(')[1];
+  if (call === undefined) return undefined;
+  const texts = [...call.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map((match) => match[1] ?? '');
+  const [cmd, ...args] = texts;
+  return cmd === undefined ? undefined : { cmd, args };
+}
+
+function follow(strace: string, pid: number, events: PlainDict[], ctx: BeaconContext): ChildProcess {
+  const user = readProcess(pid)?.user ?? '';
+  const child = spawn(strace, ['-f', '-q', '-s', '4096', '-e', 'trace=execve', '-p', String(pid)], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    signal: ctx.signal,
+  });
+  child.on('error', () => undefined);
+  if (child.stderr)
+    createInterface({ input: child.stderr }).on('line', (line) => {
+      const command = commandIn(line);
+      if (!command || events.length >= mostEvents) return;
+      events.push(newDict(Object.entries({ tag: String(pid), ...command, user })));
+    });
+  return child;
+}
+
+/** Follows the shells that `find` gives. */
+export function openShells(find: () => readonly number[], ctx: BeaconContext): BeaconSession {
+  const strace = which('strace') ?? 'strace';
+  const followed = new Map<number, ChildProcess>();
+  const events: PlainDict[] = [];
+  const look = (): void => {
+    const pids = find();
+    // One that strace could not follow, or no longer, is not tried again.
+    for (const pid of followed.keys()) if (!pids.includes(pid)) followed.delete(pid);
+    for (const pid of pids) if (!followed.has(pid)) followed.set(pid, follow(strace, pid, events, ctx));
+  };
+  look();
+  return {
+    read() {
+      look();
+      return events.splice(0);
+    },
+    close() {
+      for (const child of followed.values()) child.kill();
+    },
+  };
+}
+
+export default defineBeacon({
+  name: 'sh',
+  doc: 'Tells the commands that are run in shells on terminals. Follows each of these shells with strace.',
+  examples: ['sh: []'],
+  available: () => which('strace') !== null || 'strace is missing.',
+  open: (_settings, ctx) => openShells(shellProcesses, ctx),
+});

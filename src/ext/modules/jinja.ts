@@ -1,0 +1,48 @@
+// Execution module `jinja`: what maps and data files of formulas give on this minion.
+import { defineModule, fn, type ModuleContext, p, type Value } from 'halite/sdk';
+import { dumpJson, loadJson } from '../../base/codec/json/index.ts';
+import { invocationError } from './support/errors.ts';
+
+const path = p.string({ doc: 'the file, below the root of the file server' });
+
+/** A name of a file inside the quotes of a template. */
+function quoted(name: string): string {
+  if (/["\n{}%]/.test(name)) throw invocationError(`'${name}' is no name of a file`);
+  return `"${name}"`;
+}
+
+/** The last line is JSON, which is YAML as well; it goes through the renderers of states as in Salt. */
+async function render(lines: readonly string[], ctx: ModuleContext): Promise<Value> {
+  // Once more through JSON: maps of templates remember that they are ordered, which shows in some outputs.
+  return loadJson(dumpJson(await ctx.render(`${lines.join('\n')}\n`, { saltenv: 'base' })));
+}
+
+export default defineModule({
+  name: 'jinja',
+  doc: 'Look at what maps and data files of formulas give.',
+  functions: {
+    load_map: fn({
+      doc: 'A variable that a map sets, as a formula imports it with its context.',
+      examples: ['salt myminion jinja.load_map myformula/map.jinja myformula'],
+      params: { path, value: p.string({ doc: 'the name of the variable' }) },
+      run({ path: file, value }, ctx) {
+        if (!/^[A-Za-z_]\w*$/.test(value)) throw invocationError(`'${value}' is no name of a variable`);
+        return render([`{% from ${quoted(file)} import ${value} with context %}`, `{{ ${value} | tojson }}`], ctx);
+      },
+    }),
+    import_yaml: fn({
+      doc: 'The data of a YAML file, which may be a template.',
+      examples: ['salt myminion jinja.import_yaml myformula/foo.yaml'],
+      params: { path },
+      run: (args, ctx) =>
+        render([`{% import_yaml ${quoted(args.path)} as imported %}`, '{{ imported | tojson }}'], ctx),
+    }),
+    import_json: fn({
+      doc: 'The data of a JSON file, which may be a template.',
+      examples: ['salt myminion jinja.import_json myformula/foo.json'],
+      params: { path },
+      run: (args, ctx) =>
+        render([`{% import_json ${quoted(args.path)} as imported %}`, '{{ imported | tojson }}'], ctx),
+    }),
+  },
+});

@@ -1,0 +1,34 @@
+// `state.orchestrate`: an orchestration without a master, as far as its states need none.
+import { dictEntries, dictGet, fn, isDict, newDict, p, type Value } from 'halite/sdk';
+
+/** Whether every state of a run came out well. */
+function isGood(running: Value): boolean {
+  if (!isDict(running)) return false;
+  return dictEntries(running).every(([, state]) => !isDict(state) || dictGet(state, 'result') !== false);
+}
+
+export const orchestrateFunctions = {
+  orchestrate: fn({
+    doc: 'Applies states as the orchestrate runner does, on a minion without a master.',
+    examples: [
+      'salt-call --local state.orchestrate webserver',
+      'salt-call --local state.orchestrate webserver test=True',
+    ],
+    params: {
+      mods: p.any({ doc: 'SLS names' }),
+      saltenv: p.string({ default: 'base', doc: 'the environment they lie in' }),
+      test: p.any({ default: null, doc: 'change nothing' }),
+      exclude: p.any({ default: null, doc: 'leave these out' }),
+      pillar: p.any({ default: null, doc: 'values over those of the pillar' }),
+      pillarenv: p.any({ default: null, doc: 'the environment of the pillar' }),
+    },
+    async run({ mods, ...rest }, ctx) {
+      const running = await ctx.callWith('state.sls', [mods], newDict(Object.entries(rest)));
+      return newDict([
+        ['data', newDict([[ctx.id, running]])],
+        ['outputter', 'highstate'],
+        ['retcode', isGood(running) ? 0 : 1],
+      ]);
+    },
+  }),
+};

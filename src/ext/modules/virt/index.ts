@@ -1,0 +1,136 @@
+// Execution module `virt`: virtual machines and storage pools of libvirt, by virsh.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { defineModule, fn, type ModuleContext, newDict, type PlainDict, p } from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { isFile } from '../support/read.ts';
+import { which } from '../support/which.ts';
+import { poolFunctions } from './pools.ts';
+import { ask, fields, kwargs, names, virsh, worked } from './virsh.ts';
+
+const vm_ = p.string({ doc: 'the machine' });
+const oneOrAll = p.any({ default: null, doc: 'the machine; all otherwise' });
+
+const domains = async (given: PlainDict, ctx: ModuleContext, which = '--all'): Promise<string[]> =>
+  names(await virsh(ctx, given, 'list', which, '--name'));
+
+/** States as Salt names them. */
+const states: Readonly<Record<string, string>> = {
+  'in shutdown': 'shutdown',
+  'shut off': 'shutdown',
+  crashed: 'crashed',
+  paused: 'paused',
+  running: 'running',
+  idle: 'running',
+};
+
+const stateOf = async (vm: string, given: PlainDict, ctx: ModuleContext): Promise<string> =>
+  states[(await virsh(ctx, given, 'domstate', vm)).trim()] ?? 'unknown';
+
+async function infoOf(vm: string, given: PlainDict, ctx: ModuleContext): Promise<PlainDict> {
+  const facts = fields(await virsh(ctx, given, 'dominfo', vm));
+  const number = (key: string): number => Number(/[\d.]+/.exec(facts.get(key) ?? '')?.[0] ?? 0);
+  return newDict(
+    Object.entries({
+      cpu: number('CPU(s)'),
+      cputime: Math.round(number('CPU time') * 1e9),
+      maxMem: number('Max memory'),
+      mem: number('Used memory'),
+      state: states[facts.get('State') ?? ''] ?? 'unknown',
+      uuid: facts.get('UUID') ?? '',
+    }),
+  );
+}
+
+/** Something of one machine, or of all by name. */
+const each = (fun: string, doc: string, read: typeof infoOf | typeof stateOf) =>
+  fn({
+    doc,
+    examples: [`salt '*' virt.${fun}`],
+    params: { vm_: oneOrAll, kwargs },
+    async run(args, ctx) {
+      const found = newDict();
+      const wanted = args.vm_ === null ? await domains(args.kwargs, ctx) : [pyStr(args.vm_)];
+      for (const vm of wanted) found[vm] = await read(vm, args.kwargs, ctx);
+      return found;
+    },
+  });
+
+/** Something done to one machine. */
+const step = (fun: string, doc: string, ...verb: string[]) =>
+  fn({
+    doc,
+    examples: [`salt '*' virt.${fun} web`],
+    params: { vm_, kwargs },
+    run: (args, ctx) => worked(ctx, args.kwargs, ...verb, args.vm_),
+  });
+
+async function define(xml: string, given: PlainDict, ctx: ModuleContext): Promise<boolean> {
+  const folder = mkdtempSync(join(tmpdir(), 'halite-virt-'));
+  try {
+    writeFileSync(join(folder, 'domain.xml'), xml, { mode: 0o600 });
+    return await worked(ctx, given, 'define', join(folder, 'domain.xml'));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const listing = (fun: string, doc: string, which?: string) =>
+  fn({
+    doc,
+    examples: [`salt '*' virt.${fun}`],
+    params: { kwargs },
+    run: (args, ctx) => domains(args.kwargs, ctx, which),
+  });
+
+const functions = {
+  list_domains: listing('list_domains', 'Machines.'),
+  list_active_vms: listing('list_active_vms', 'Machines that run.', '--state-running'),
+  list_inactive_vms: listing('list_inactive_vms', 'Machines that do not run.', '--inactive'),
+  vm_state: each('vm_state', 'Whether machines run.', stateOf),
+  vm_info: each('vm_info', 'Processors, memory and state of machines.', infoOf),
+  get_xml: fn({
+    doc: 'The description of a machine.',
+    examples: ["salt '*' virt.get_xml web"],
+    params: { vm_, kwargs },
+    run: (args, ctx) => virsh(ctx, args.kwargs, 'dumpxml', args.vm_),
+  }),
+  define_xml_str: fn({
+    doc: 'Makes a machine from a description.',
+    examples: ["salt '*' virt.define_xml_str '<domain>…</domain>'"],
+    params: { xml: p.string({ doc: 'the description' }), kwargs },
+    run: (args, ctx) => define(args.xml, args.kwargs, ctx),
+  }),
+  define_xml_path: fn({
+    doc: 'Makes a machine from a file with a description.',
+    examples: ["salt '*' virt.define_xml_path /srv/web.xml"],
+    params: { path: p.path({ doc: 'the file' }), kwargs },
+    run: (args, ctx) => isFile(args.path) && define(readFileSync(args.path, 'utf8'), args.kwargs, ctx),
+  }),
+  set_autostart: fn({
+    doc: 'Whether a machine starts with the hypervisor.',
+    examples: ["salt '*' virt.set_autostart web state=on"],
+    params: { vm_, state: p.any({ default: 'on', doc: 'on or off; YAML reads them as true and false' }), kwargs },
+    async run(args, ctx) {
+      const on = args.state === 'on' || args.state === true;
+      if (!on && args.state !== 'off' && args.state !== false) return false;
+      return (await ask(ctx, args.kwargs, 'autostart', args.vm_, ...(on ? [] : ['--disable']))).retcode === 0;
+    },
+  }),
+  start: step('start', 'Starts a machine.', 'start'),
+  stop: step('stop', 'Cuts the power of a machine.', 'destroy'),
+  shutdown: step('shutdown', 'Asks a machine to shut down.', 'shutdown'),
+  reboot: step('reboot', 'Asks a machine to restart.', 'reboot'),
+  reset: step('reset', 'Presses the reset button.', 'reset'),
+  pause: step('pause', 'Halts a machine.', 'suspend'),
+  resume: step('resume', 'Lets a halted machine go on.', 'resume'),
+  undefine: step('undefine', 'Forgets a machine.', 'undefine', '--nvram'),
+};
+
+export default defineModule({
+  name: 'virt',
+  doc: 'Virtual machines and storage pools of libvirt.',
+  available: () => which('virsh') !== null || 'Unable to locate or import python libvirt library.',
+  functions: { ...functions, ...poolFunctions },
+});

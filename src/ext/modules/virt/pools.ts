@@ -1,0 +1,203 @@
+// Functions of `virt` for storage pools.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ArgsOf, dictEntries, fn, isDict, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { isTruthy } from '../support/values.ts';
+import { ask, fields, kwargs, names, virsh, worked } from './virsh.ts';
+
+const any = (doc: string) => p.any({ default: null, doc });
+const name = p.string({ doc: 'the pool' });
+const layout = {
+  name,
+  ptype: p.any({ doc: 'dir, fs, logical, netfs, …' }),
+  target: any('folder or volume group'),
+  permissions: any('mode, owner, group, label'),
+  source_devices: any('list of devices: path, part_separator'),
+  source_dir: any('folder over there'),
+  source_initiator: any('name of the initiator'),
+  source_adapter: any('the adapter: type, name, parent, …'),
+  source_hosts: any('list of host, or host:port'),
+  source_auth: any('type, username and secret'),
+  source_name: any('name over there'),
+  source_format: any('format over there'),
+};
+type Layout = ArgsOf<typeof layout>;
+
+const escaped = (value: Value | undefined): string =>
+  pyStr(value ?? '').replace(/[<>&'"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+const plain = (value: Value | undefined): PlainDict =>
+  newDict(value !== undefined && isDict(value) ? dictEntries(value).map(([key, item]) => [pyStr(key), item]) : []);
+const list = (value: Value): Value[] => (Array.isArray(value) ? value : []);
+const attributes = (from: PlainDict, keys: readonly string[]): string =>
+  keys
+    .filter((key) => key in from)
+    .map((key) => ` ${key}='${escaped(from[key])}'`)
+    .join('');
+
+const adapterKeys = ['type', 'name', 'parent', 'managed', 'parent_wwnn', 'parent_wwpn', 'parent_fabric_wwn', 'wwnn', 'wwpn'];
+
+/** What the pool is made of; which parts there are depends on its kind. */
+function sourceXml(args: Layout, kind: string): string {
+  const parts: string[] = [];
+  const within = (...kinds: string[]): boolean => kinds.includes(kind);
+  if (within('fs', 'logical', 'disk', 'iscsi', 'zfs', 'vstorage', 'iscsi-direct'))
+    for (const device of list(args.source_devices))
+      parts.push(`<device${attributes(plain(device), ['path', 'part_separator'])}/>`);
+  else if (within('dir', 'netfs', 'gluster') && args.source_dir)
+    parts.push(`<dir path='${escaped(args.source_dir)}'/>`);
+  else if (kind === 'scsi') parts.push(`<adapter${attributes(plain(args.source_adapter), adapterKeys)}/>`);
+  if (within('netfs', 'iscsi', 'rbd', 'sheepdog', 'gluster', 'iscsi-direct'))
+    for (const host of list(args.source_hosts)) {
+      const [address = '', port] = pyStr(host).split(':');
+      parts.push(`<host name='${escaped(address)}'${port ? ` port='${escaped(port)}'` : ''}/>`);
+    }
+  if (within('logical', 'rbd', 'sheepdog', 'gluster') && args.source_name)
+    parts.push(`<name>${escaped(args.source_name)}</name>`);
+  if (within('fs', 'netfs', 'logical', 'disk') && args.source_format)
+    parts.push(`<format type='${escaped(args.source_format)}'/>`);
+  if (kind === 'iscsi-direct' && args.source_initiator)
+    parts.push(`<initiator><iqn name='${escaped(args.source_initiator)}'/></initiator>`);
+  return parts.length > 0 ? `<source>${parts.join('')}</source>` : '';
+}
+
+/** The description libvirt reads. */
+export function poolXml(args: Layout): string {
+  const kind = pyStr(args.ptype);
+  const rights = plain(args.permissions);
+  const cells = ['mode', 'owner', 'group', 'label']
+    .filter((key) => key in rights)
+    .map((key) => `<${key}>${escaped(rights[key])}</${key}>`);
+  const permissions = cells.length > 0 ? `<permissions>${cells.join('')}</permissions>` : '';
+  const path = isTruthy(args.target) ? `<path>${escaped(args.target)}</path>` : '';
+  const target = path || permissions ? `<target>${path}${permissions}</target>` : '';
+  return `<pool type='${escaped(kind)}'><name>${escaped(args.name)}</name>${target}${sourceXml(args, kind)}</pool>`;
+}
+
+/** What is given and is not in the description of a pool that is there. */
+function differs(args: Layout, now: string): boolean {
+  const flat = now.replace(/\s*\n\s*/g, '').replaceAll('"', "'");
+  const wanted = poolXml(args).match(/<(?:path|mode|owner|group|label)>[^<]*<\/|<(?:device|dir|host|format|iqn)[^>]*\/>/g);
+  return !flat.includes(`<pool type='${pyStr(args.ptype)}'`) || (wanted ?? []).some((part) => !flat.includes(part));
+}
+
+/** Gives a description to virsh, which reads files only. */
+async function describe(verb: string, xml: string, given: PlainDict, ctx: ModuleContext): Promise<true> {
+  const folder = mkdtempSync(join(tmpdir(), 'halite-virt-'));
+  try {
+    writeFileSync(join(folder, 'pool.xml'), xml, { mode: 0o600 });
+    return await worked(ctx, given, verb, join(folder, 'pool.xml'));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const bytes = (text: string | undefined): number => Number(/\d+/.exec(text ?? '')?.[0] ?? 0);
+
+async function about(pool: string, given: PlainDict, ctx: ModuleContext): Promise<PlainDict> {
+  const facts = fields(await virsh(ctx, given, 'pool-info', '--bytes', pool));
+  const xml = await virsh(ctx, given, 'pool-dumpxml', pool);
+  return newDict(
+    Object.entries({
+      uuid: facts.get('UUID') ?? '',
+      state: facts.get('State') ?? 'unknown',
+      capacity: bytes(facts.get('Capacity')),
+      allocation: bytes(facts.get('Allocation')),
+      free: bytes(facts.get('Available')),
+      autostart: facts.get('Autostart') === 'yes' ? 1 : 0,
+      persistent: facts.get('Persistent') === 'yes' ? 1 : 0,
+      target_path: /<path>([^<]*)<\/path>/.exec(xml)?.[1] ?? null,
+      type: /<pool type=['"]([^'"]*)/.exec(xml)?.[1] ?? null,
+    }),
+  );
+}
+
+const listPools = async (given: PlainDict, ctx: ModuleContext): Promise<string[]> =>
+  names(await virsh(ctx, given, 'pool-list', '--all', '--name'));
+
+/** A function that does one thing to a pool. */
+const step = (fun: string, doc: string, ...verb: string[]) =>
+  fn({
+    doc,
+    examples: [`salt '*' virt.${fun} default`],
+    params: { name, kwargs },
+    run: (args, ctx) => worked(ctx, args.kwargs, ...verb, args.name),
+  });
+
+export const poolFunctions = {
+  list_pools: fn({
+    doc: 'Storage pools.',
+    examples: ["salt '*' virt.list_pools"],
+    params: { kwargs },
+    run: (args, ctx) => listPools(args.kwargs, ctx),
+  }),
+  pool_info: fn({
+    doc: 'Sizes and state of one pool, or of all.',
+    examples: ["salt '*' virt.pool_info default"],
+    params: { name: any('the pool'), kwargs },
+    async run(args, ctx) {
+      const found = newDict();
+      for (const pool of await listPools(args.kwargs, ctx))
+        if (args.name === null || args.name === pool) found[pool] = await about(pool, args.kwargs, ctx);
+      return found;
+    },
+  }),
+  pool_get_xml: fn({
+    doc: 'The description of a pool.',
+    examples: ["salt '*' virt.pool_get_xml default"],
+    params: { name, kwargs },
+    run: (args, ctx) => virsh(ctx, args.kwargs, 'pool-dumpxml', args.name),
+  }),
+  pool_define: fn({
+    doc: 'Makes a pool.',
+    examples: ["salt '*' virt.pool_define images dir target=/srv/images"],
+    params: {
+      ...layout,
+      transient: p.bool({ default: false, doc: 'forget it when it stops' }),
+      start: p.bool({ default: true, doc: 'start it' }),
+      kwargs,
+    },
+    async run(args, ctx) {
+      await describe(args.transient ? 'pool-create' : 'pool-define', poolXml(args), args.kwargs, ctx);
+      return args.transient || !args.start || worked(ctx, args.kwargs, 'pool-start', args.name);
+    },
+  }),
+  pool_update: fn({
+    doc: 'Changes a pool where it differs; whether it does.',
+    examples: ["salt '*' virt.pool_update images dir target=/srv/images test=True"],
+    params: { ...layout, test: p.bool({ default: false, doc: 'only say whether it differs' }), kwargs },
+    async run(args, ctx) {
+      const now = await virsh(ctx, args.kwargs, 'pool-dumpxml', args.name);
+      if (!differs(args, now)) return false;
+      const uuid = /<uuid>[^<]*<\/uuid>/.exec(now)?.[0] ?? '';
+      const xml = poolXml(args).replace('</name>', `</name>${uuid}`);
+      if (!args.test) await describe('pool-define', xml, args.kwargs, ctx);
+      return true;
+    },
+  }),
+  pool_start: step('pool_start', 'Starts a pool.', 'pool-start'),
+  pool_stop: step('pool_stop', 'Stops a pool; its data stays.', 'pool-destroy'),
+  pool_build: step('pool_build', 'Makes the folder or volume of a pool.', 'pool-build'),
+  pool_undefine: step('pool_undefine', 'Forgets a pool.', 'pool-undefine'),
+  pool_delete: step('pool_delete', 'Removes the data of a pool.', 'pool-delete'),
+  pool_refresh: step('pool_refresh', 'Looks at the volumes of a pool anew.', 'pool-refresh'),
+  pool_set_autostart: fn({
+    doc: 'Whether a pool starts with the machine.',
+    examples: ["salt '*' virt.pool_set_autostart default state=on"],
+    params: { name, state: p.any({ default: 'on', doc: 'on or off' }), kwargs },
+    async run(args, ctx) {
+      const off = args.state === 'on' || args.state === true ? [] : ['--disable'];
+      return (await ask(ctx, args.kwargs, 'pool-autostart', args.name, ...off)).retcode === 0;
+    },
+  }),
+  pool_list_volumes: fn({
+    doc: 'Volumes of a pool.',
+    examples: ["salt '*' virt.pool_list_volumes default"],
+    params: { name, kwargs },
+    async run(args, ctx) {
+      const said = await virsh(ctx, args.kwargs, 'vol-list', args.name);
+      return names(said).map((line) => line.split(/\s+/)[0] ?? '');
+    },
+  }),
+};

@@ -1,0 +1,46 @@
+// Asking virsh: a connection, its answer or its complaint.
+import { type ModuleContext, type PlainDict, p, type Value } from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { type Answer, command } from '../support/command.ts';
+import { commandError } from '../support/errors.ts';
+import { lines } from '../support/text.ts';
+import { isTruthy } from '../support/values.ts';
+
+export const kwargs = p.kwargs({ doc: 'connection: address of the hypervisor; username and password have no effect' });
+
+/** Runs virsh against the connection that the call or the option `virt:connection:uri` names. */
+export async function ask(ctx: ModuleContext, given: PlainDict, ...argv: readonly string[]): Promise<Answer> {
+  const named: Value = given['connection'] ?? null;
+  const uri = isTruthy(named) ? named : await ctx.call('config.get', 'virt:connection:uri', null);
+  const to = isTruthy(uri) ? ['--connect', pyStr(uri)] : [];
+  return command(ctx, ['virsh', '--quiet', ...to, ...argv]);
+}
+
+/** The answer; a failure is the job's. */
+export async function virsh(ctx: ModuleContext, given: PlainDict, ...argv: readonly string[]): Promise<string> {
+  const done = await ask(ctx, given, ...argv);
+  if (done.retcode !== 0) throw commandError(done.stderr.trim().replace(/^error: /, '') || 'virsh failed');
+  return done.stdout;
+}
+
+/** Whether it worked. */
+export async function worked(ctx: ModuleContext, given: PlainDict, ...argv: readonly string[]): Promise<true> {
+  await virsh(ctx, given, ...argv);
+  return true;
+}
+
+/** Names, one a line. */
+export const names = (text: string): string[] =>
+  lines(text)
+    .map((line) => line.trim())
+    .filter(Boolean);
+
+/** `Name:  value` lines. */
+export function fields(text: string): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const line of lines(text)) {
+    const at = line.indexOf(':');
+    if (at > 0) found.set(line.slice(0, at).trim(), line.slice(at + 1).trim());
+  }
+  return found;
+}

@@ -1,0 +1,34 @@
+// Functions of `x509` that read many files at once.
+import { fn, newDict, type PlainDict, p, type Value } from 'halite/sdk';
+import { globPaths } from '../support/paths.ts';
+import { isFile } from '../support/read.ts';
+
+const glob_path = p.string({ doc: 'pattern of paths' });
+
+/** What can be read of the files that fit; the others are left out. */
+export function readMany(pattern: string, read: (path: string) => Value): PlainDict {
+  const found = newDict();
+  for (const path of globPaths(pattern).filter(isFile)) {
+    try {
+      found[path] = read(path);
+    } catch {
+      // Other files may well lie beside them.
+    }
+  }
+  return found;
+}
+
+export const manyFunctions = (pem: (path: string) => Value, certificate: (path: string) => Value) => ({
+  get_pem_entries: fn({
+    doc: 'Blocks of PEM of every file that fits, tidied up.',
+    examples: ['salt \'*\' x509.get_pem_entries "/etc/pki/*"'],
+    params: { glob_path },
+    run: (args) => readMany(args.glob_path, pem),
+  }),
+  read_certificates: fn({
+    doc: 'What is in every certificate that fits.',
+    examples: ['salt \'*\' x509.read_certificates "/etc/pki/*.crt"'],
+    params: { glob_path },
+    run: (args) => readMany(args.glob_path, certificate),
+  }),
+});

@@ -1,0 +1,54 @@
+// Salt's `localfs` cache: a folder per bank, a MessagePack file per key, so that other tools find what they know.
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { newDict, type Value } from 'halite/sdk';
+import { pack, unpack } from '../../../base/codec/msgpack/index.ts';
+import { HaliteError } from '../../../base/errors/index.ts';
+import { safeJoin } from '../../../base/util/safe-join.ts';
+
+const EXT = '.p';
+
+/** A bank's folder: below the cache, never the cache itself. */
+function folderOf(root: string, bank: string): string {
+  const folder = safeJoin(root, bank);
+  if (folder === resolve(root)) throw new HaliteError('path.refused', 'A bank of the cache needs a name');
+  return folder;
+}
+
+const fileOf = (root: string, bank: string, key: string): string => `${safeJoin(folderOf(root, bank), key)}${EXT}`;
+
+export function storeKey(root: string, bank: string, key: string, data: Value): void {
+  const file = fileOf(root, bank, key);
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const draft = `${file}.${randomUUID()}`;
+  writeFileSync(draft, pack(data), { mode: 0o600 });
+  renameSync(draft, file);
+}
+
+/** An empty map when there is nothing. */
+export function fetchKey(root: string, bank: string, key: string): Value {
+  try {
+    return unpack(readFileSync(fileOf(root, bank, key)));
+  } catch (error) {
+    if (error instanceof HaliteError) throw error;
+    return newDict();
+  }
+}
+
+/** Keys and banks below a bank, sorted. */
+export function listKeys(root: string, bank: string): string[] {
+  const folder = folderOf(root, bank);
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return [];
+  return readdirSync(folder)
+    .map((name) => (name.endsWith(EXT) ? name.slice(0, -EXT.length) : name))
+    .sort();
+}
+
+/** A key, or with '' the whole bank; false when it was not there. */
+export function flushKey(root: string, bank: string, key: string): boolean {
+  const path = key === '' ? folderOf(root, bank) : fileOf(root, bank, key);
+  if (!statSync(path, { throwIfNoEntry: false })) return false;
+  rmSync(path, { recursive: true, force: true });
+  return true;
+}

@@ -1,0 +1,172 @@
+// States that change something through a tool or a server, for real: under test, applied, applied again.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { newDict, type StateResult, type Value } from 'halite/sdk';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runProgram, testContext } from '../../src/ext/modules/_testing.ts';
+import augeas from '../../src/ext/modules/augeas_cfg.ts';
+import cmd from '../../src/ext/modules/cmd/index.ts';
+import config from '../../src/ext/modules/config.ts';
+import hg from '../../src/ext/modules/hg.ts';
+import influxdb from '../../src/ext/modules/influxdbmod.ts';
+import smtp from '../../src/ext/modules/smtp.ts';
+import { apply } from '../../src/ext/states/_testing.ts';
+import augeasState from '../../src/ext/states/augeas.ts';
+import hgState from '../../src/ext/states/hg.ts';
+import continuousQueries from '../../src/ext/states/influxdb_continuous_query.ts';
+import databases from '../../src/ext/states/influxdb_database.ts';
+import policies from '../../src/ext/states/influxdb_retention_policy.ts';
+import users from '../../src/ext/states/influxdb_user.ts';
+import { startInfluxDb } from '../support/servers/influxdb.ts';
+import { ensureProgram, type RunningServer } from '../support/servers/install.ts';
+import { type SmtpServer, startSmtp } from '../support/servers/smtp.ts';
+
+const modules = [cmd, config, augeas, hg, influxdb, smtp];
+const states = [augeasState, hgState, databases, users, policies, continuousQueries];
+const folder = mkdtempSync(join(tmpdir(), 'halite-tools-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Under test, applied, applied again. */
+async function thrice(
+  fun: string,
+  args: Record<string, Value>,
+  opts: Record<string, Value> = {},
+): Promise<StateResult[]> {
+  const results: StateResult[] = [];
+  for (const test of [true, false, false])
+    results.push(await apply({ modules, states, opts: { cachedir: folder, ...opts }, test }, fun, args));
+  return results;
+}
+const verdicts = (results: readonly StateResult[]): Value[] => results.map(({ result }) => result);
+const changed = (results: readonly StateResult[]): boolean[] =>
+  results.map(({ changes }) => Object.keys(changes).length > 0);
+
+describe.runIf(ensureProgram('augtool', 'augeas-tools'))('augeas', () => {
+  const file = join(folder, 'limits.conf');
+  const context = `/files${file}`;
+  const lens = 'Simplevars.lns';
+
+  it('changes a file once, and knows before', async () => {
+    writeFileSync(file, '# kept\na = 1\nb = 2\n');
+    const changes = ['set a 5', 'rm b', 'set c "two words"'];
+    const results = await thrice('augeas.change', { name: 'x', context, lens, changes });
+    expect(verdicts(results)).toEqual([null, true, true]);
+    expect(results.map(({ comment }) => comment)).toEqual([
+      `Executing commands in file "${context}":\nset a 5\nrm b\nset c "two words"`,
+      'Changes have been saved',
+      'No changes made',
+    ]);
+    expect(results[1]?.changes).toEqual({ diff: expect.stringContaining('-a = 1\n-b = 2\n+a = 5\n+c = two words\n') });
+    expect(readFileSync(file, 'utf8')).toBe('# kept\na = 5\nc = two words\n');
+  });
+
+  it('says what is wrong', async () => {
+    const results = await thrice('augeas.change', { name: 'x', context, lens: 'Nonsense', changes: ['set a 1'] });
+    expect(verdicts(results)).toEqual([false, false, false]);
+    expect(results[1]?.comment).toContain('Did you mean "Nonsense.lns"?');
+  });
+
+  it('reads trees', async () => {
+    const ctx = testContext({ modules });
+    const node = '/files/etc/passwd/root';
+    expect(await ctx.call('augeas.get', node, 'uid')).toEqual({ [`${node}/uid`]: '0' });
+    expect(await ctx.call('augeas.match', `${node}/uid`)).toEqual({ [`${node}/uid`]: '0' });
+    expect(await ctx.call('augeas.ls', node)).toMatchObject({ uid: '0', gid: '0', home: '/root' });
+    expect(await ctx.call('augeas.tree', node)).toMatchObject({ [node]: null, [`${node}/gid`]: '0' });
+  });
+});
+
+describe.runIf(ensureProgram('hg', 'mercurial'))('hg', () => {
+  const [source, target] = [join(folder, 'source'), join(folder, 'clone')];
+  const run = async (script: string): Promise<void> => {
+    const done = await runProgram('/bin/sh', ['-ec', script], { env: { HGUSER: 'test', HGPLAIN: '1' } });
+    if (done.retcode !== 0) throw new Error(done.stderr);
+  };
+
+  it('clones, and pulls what is new', async () => {
+    await run(`mkdir ${source}; cd ${source}; hg init; echo 1 >a; hg add a; hg commit -m one`);
+    const cloned = await thrice('hg.latest', { name: source, target });
+    expect(verdicts(cloned)).toEqual([null, true, true]);
+    expect(changed(cloned)).toEqual([false, true, false]);
+    await run(`cd ${source}; echo 2 >a; hg commit -m two`);
+    const pulled = await thrice('hg.latest', { name: source, target });
+    expect(pulled[1]?.comment).toBe(`Repository ${target} updated.`);
+    expect(changed(pulled)).toEqual([false, true, false]);
+    expect(readFileSync(join(target, 'a'), 'utf8')).toBe('2\n');
+  });
+});
+
+describe('influxdb', async () => {
+  let server: RunningServer | undefined;
+  beforeAll(async () => {
+    server = await startInfluxDb();
+  });
+  afterAll(() => server?.stop());
+  const where = (): Record<string, Value> => ({ influxdb_host: '127.0.0.1', influxdb_port: server?.port ?? 0 });
+  const run = (fun: string, args: Record<string, Value>): Promise<StateResult[]> =>
+    thrice(fun, { ...args, ...where() });
+
+  it.runIf(ensureProgram('influxd', 'influxdb'))(
+    'makes databases, users, policies and queries, and removes them',
+    async () => {
+      const steps: [string, Record<string, Value>][] = [
+        ['influxdb_database.present', { name: 'tele "graf"' }],
+        [
+          'influxdb_user.present',
+          { name: "o'neil", passwd: "it's", admin: true, grants: newDict([['tele "graf"', 'READ']]) },
+        ],
+        ['influxdb_user.present', { name: "o'neil", passwd: "it's", grants: newDict([['tele "graf"', 'all']]) }],
+        ['influxdb_retention_policy.present', { name: 'week', database: 'tele "graf"', default: true }],
+        ['influxdb_retention_policy.present', { name: 'week', database: 'tele "graf"', duration: '2w', default: true }],
+        [
+          'influxdb_continuous_query.present',
+          { name: 'means', database: 'tele "graf"', query: 'SELECT mean(v) INTO m FROM cpu GROUP BY time(1h)' },
+        ],
+        ['influxdb_continuous_query.absent', { name: 'means', database: 'tele "graf"' }],
+        ['influxdb_retention_policy.absent', { name: 'week', database: 'tele "graf"' }],
+        ['influxdb_user.absent', { name: "o'neil" }],
+        ['influxdb_database.absent', { name: 'tele "graf"' }],
+      ];
+      for (const [fun, args] of steps) {
+        const results = await run(fun, args);
+        expect([fun, ...verdicts(results)]).toEqual([fun, null, true, true]);
+        expect([fun, ...changed(results).slice(1)]).toEqual([fun, true, false]);
+      }
+    },
+  );
+
+  it.runIf(ensureProgram('influxd', 'influxdb'))('queries', async () => {
+    const ctx = testContext({ modules, opts: { 'influxdb.host': '127.0.0.1', 'influxdb.port': server?.port ?? 0 } });
+    await ctx.call('influxdb.create_db', 'd');
+    expect(await ctx.call('influxdb.db_exists', 'd')).toBe(true);
+    expect(await ctx.call('influxdb.query', 'd', 'SHOW RETENTION POLICIES')).toEqual([
+      { results: [expect.objectContaining({ name: 'autogen', replicaN: 1, default: true })] },
+    ]);
+    await expect(ctx.call('influxdb.query', 'd', 'NONSENSE')).rejects.toThrow(/error parsing query/);
+  });
+});
+
+describe('smtp', () => {
+  let server: SmtpServer | undefined;
+  beforeAll(async () => {
+    server = await startSmtp();
+  });
+  afterAll(() => server?.stop());
+
+  it.runIf(ensureProgram('aiosmtpd', 'python3-aiosmtpd'))('sends a mail with a file', async () => {
+    const ctx = testContext({ modules });
+    const [file, at] = [join(folder, 'note.txt'), `127.0.0.1:${server?.port}`];
+    writeFileSync(file, 'attached');
+    const kwargs = { sender: 'a@example.com', server: at, use_ssl: 'False', attachments: [file] };
+    expect(await ctx.callWith('smtp.send_msg', ['b@example.com, c@example.com', 'the text'], kwargs)).toBe(true);
+    const [mail] = server?.mails() ?? [];
+    for (const part of ['Subject: Message from Salt', 'b@example.com', 'c@example.com', 'the text', 'note.txt'])
+      expect(mail).toContain(part);
+  });
+
+  it('says when nobody took it', async () => {
+    const kwargs = { sender: 'a@example.com', server: '127.0.0.1:1', use_ssl: 'False' };
+    expect(await testContext({ modules }).callWith('smtp.send_msg', ['b@example.com', 'x'], kwargs)).toBe(false);
+  });
+});
