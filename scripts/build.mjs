@@ -151,7 +151,7 @@ function makeCodeCache(folder, name, warmUp) {
     const env = { ...process.env, HALITE_MAKE_CODE_CACHE: `${root}dist`, NO_COLOR: '1' };
     const code = `process.argv[1] = '${name}'; require(${JSON.stringify(`${folder}/launch.cjs`)})('${name}')`;
     const args = warmUp.map((word) => word.replace('{warm}', warm));
-    spawnSync(process.execPath, ['-e', code, name, ...args], { cwd: root, env, timeout: 20_000 });
+    spawnSync(process.execPath, ['-e', code, name, ...args], { cwd: root, env, timeout: 60_000 });
   } finally {
     rmSync(warm, { recursive: true, force: true });
   }

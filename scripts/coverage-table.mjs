@@ -1,55 +1,9 @@
 // `npm run coverage-table`: which of the functions people use exist here, from the code and from counts over public repositories.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { build } from 'esbuild';
-import { writeTable } from './gen-builtin.mjs';
 import { root } from './setup.mjs';
-
-/** Only on systems Halite does not run on, or removed from Salt long ago. */
-const elsewhere = new Set(['chocolatey', 'reg', 'win_servermanager', 'lgpo', 'macpackage', 'sysrc', 'win_wua']);
-
-/** Every function the loader knows, by kind. */
-async function implemented() {
-  writeTable();
-  // Inside the checkout, so that packages are found.
-  const folder = mkdtempSync(join(root, '.dist-coverage-'));
-  try {
-    await build({
-      absWorkingDir: root,
-      stdin: {
-        contents: "export { builtin } from './src/extend/loader/builtin.gen.ts';",
-        resolveDir: root,
-        loader: 'ts',
-      },
-      outdir: folder,
-      outExtension: { '.js': '.mjs' },
-      entryNames: 'table',
-      bundle: true,
-      splitting: true,
-      packages: 'external',
-      alias: { 'halite/sdk': join(root, 'src/extend/sdk/index.ts') },
-      format: 'esm',
-      platform: 'node',
-      logLevel: 'warning',
-    });
-    const { builtin } = await import(pathToFileURL(join(folder, 'table.mjs')).href);
-    return { states: await names(builtin.states), modules: await names(builtin.modules) };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-async function names(table) {
-  const found = new Set();
-  for (const [file, entry] of Object.entries(table)) {
-    const module = (await entry.load()).default;
-    const prefix = entry.virtualName ?? module.virtualName ?? module.name ?? file;
-    const own = [...Object.keys(module.functions), ...Object.keys(module.aliases ?? {})];
-    for (const name of own) for (const start of new Set([prefix, module.name])) found.add(`${start}.${name}`);
-  }
-  return found;
-}
+import { implemented } from './survey/implemented.mjs';
+import { measureWhole, notOnLinux, wholeSection } from './survey/whole.mjs';
 
 const percent = (part, whole) => `${((100 * part) / whole).toFixed(1)} %`;
 const sum = (rows, key) => rows.reduce((total, row) => total + row[key], 0);
@@ -66,7 +20,7 @@ function measure({ ranking, cumulative, uses }, have) {
   return { missing, full, covered, listed, uses, top: top.length - gaps.length, gaps, whole };
 }
 
-function section(title, data, have) {
+function section(title, kind, data, have) {
   const m = measure(data, have);
   const rows = data.cumulative
     .filter(({ first }) => first <= data.ranking.length)
@@ -77,7 +31,7 @@ function section(title, data, have) {
       return `| ${first} | ${there.length} | ${usesPercent} % | ${percent(sum(there, 'uses'), data.uses)} | ${wholeRepos} | ${Math.max(0, wholeRepos - lost)} |`;
     });
   const missing = m.missing.map(({ name, repos, uses }) => {
-    const note = elsewhere.has(name.split('.')[0]) ? ' (not on Linux)' : '';
+    const note = notOnLinux({ kind, name }) ? ' (not on Linux)' : '';
     return `| ${data.ranking.findIndex((row) => row.name === name) + 1} | \`${name}\`${note} | ${repos} | ${uses} |`;
   });
   return [
@@ -97,19 +51,34 @@ function section(title, data, have) {
   ];
 }
 
-const ranking = JSON.parse(readFileSync(join(root, 'test/fixtures/usage/ranking.json'), 'utf8'));
+const fixture = (name) => JSON.parse(readFileSync(join(root, 'test/fixtures/usage', name), 'utf8'));
+const ranking = fixture('ranking.json');
+const survey = fixture('survey.json');
 const have = await implemented();
+const about = [
+  'The same repositories one by one, at the commit given: which functions of Salt each of them uses was read by',
+  '`node scripts/survey.mjs --write` (see there) into `test/fixtures/usage/survey.json`. A function counts when Salt',
+  "3006.27 or 3008.2 defines it (`test/fixtures/usage/salt-names.json`); functions of a repository's own are set aside.",
+  'State functions are those declared, in any form and in any branch of the Jinja; execution functions those called from',
+  'Jinja or named by `module.run`, `module.wait`, `salt.function`, `fun:` and slots. A repository is whole when each of',
+  'them exists here, and whole on Linux when only functions of other systems are missing.',
+  '',
+  'To survey again: check the repositories out side by side, each in a folder `owner+name`, anywhere outside this one,',
+  'and run `node scripts/survey.mjs --list list.txt --write folder/*`, where list.txt has lines',
+  '`formula owner/name commit` or `tree owner/name commit`; then `npm run coverage-table`. Without `--write` the chapter',
+  'below is printed for whatever trees are named.',
+];
 const page = [
   '# Coverage of what people use',
   '',
-  'Made by `npm run coverage-table` from the functions of the loader and from counts over 220 public repositories',
-  '(`test/fixtures/usage/ranking.json`). Which functions each single repository uses is not part of the counts: the',
-  'number of repositories served whole is therefore known for the first N functions of the ranking, and the last column',
-  'is a lower bound: every repository that uses a missing function of these N is taken off, each as if it used only one,',
-  'and functions behind rank N are not counted for anybody.',
+  'Made by `npm run coverage-table` from the functions of the loader, from counts over 220 public repositories',
+  '(`test/fixtures/usage/ranking.json`), and from a survey of the same repositories one by one. The first two chapters go',
+  'by the ranking: their last column is a lower bound, for every repository that uses a missing function of the first N is',
+  'taken off, each as if it used only one. The last chapter counts whole repositories exactly.',
   '',
-  ...section('State functions', ranking.states, have.states),
-  ...section('Execution functions', ranking.modules, have.modules),
+  ...section('State functions', 'states', ranking.states, have.states),
+  ...section('Execution functions', 'modules', ranking.modules, have.modules),
+  ...wholeSection({ ...survey, about }, have),
 ];
 mkdirSync(join(root, 'docs/reference'), { recursive: true });
 writeFileSync(join(root, 'docs/reference/coverage.md'), page.join('\n'));
@@ -121,4 +90,9 @@ for (const [name, data] of [
   console.log(`${name}: ${percent(m.covered, m.uses)} of uses, ${m.top} of the first 120, no gap up to rank ${m.full}`);
   console.log(`  missing: ${m.missing.map((row) => `${row.name} (${row.repos})`).join(', ') || 'none'}`);
 }
+const whole = measureWhole(
+  survey.repositories.filter(({ states }) => Object.keys(states).length > 0),
+  have,
+);
+console.log(`whole repositories: ${whole.both} of ${whole.repositories}; on Linux ${whole.linux}`);
 console.log('wrote docs/reference/coverage.md');

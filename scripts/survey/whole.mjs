@@ -2,27 +2,25 @@
 
 const kinds = ['states', 'modules'];
 
+/** State modules, and execution modules of the same names, for Windows, macOS or BSD. */
 const otherSystems = new Set([
-  ...[
-    'bluez',
-    'chocolatey',
-    'dism',
-    'iis',
-    'lgpo',
-    'license',
-    'macdefaults',
-    'macpackage',
-    'osxdesktop',
-    'pkgng',
-    'ports',
-  ],
-  ...['poudriere', 'reg', 'shortcut', 'sysrc', 'wua', 'wusa', 'xcode'],
+  ...['certutil', 'chocolatey', 'dism', 'lgpo', 'macdefaults', 'macpackage', 'pkgng', 'ports', 'poudriere', 'reg'],
+  ...['shortcut', 'sysrc', 'wua', 'wusa', 'xcode'],
+]);
+/** Names that other modules of Linux have too: `system` as a state is Windows, `service.running` is for proxies. */
+const otherFunctions = new Set([
+  ...['states:system.computer_desc', 'states:system.computer_name', 'states:system.hostname', 'states:system.reboot'],
+  ...['states:system.join_domain', 'states:system.shutdown', 'modules:service.running'],
 ]);
 
-/** Functions of modules that exist on Windows, macOS or BSD only; Halite runs on Linux. */
-export function notOnLinux(name) {
+/** Functions that no minion on Linux has, with Salt or with Halite. */
+export function notOnLinux({ kind, name }) {
   const module = name.slice(0, name.indexOf('.'));
-  return otherSystems.has(module) || /^(win|mac|freebsd|openbsd|netbsd|solaris|aix)_/.test(module);
+  return (
+    otherSystems.has(module) ||
+    otherFunctions.has(`${kind}:${name}`) ||
+    /^(win|mac|freebsd|openbsd|netbsd|solaris|aix)_/.test(module)
+  );
 }
 
 /** What each repository lacks, as `kind:name` in order. */
@@ -50,7 +48,7 @@ function share(repositories, kind, have) {
 export function measureWhole(repositories, have) {
   const lacking = repositories.map((repository) => ({ repository, missing: missingOf(repository, have) }));
   const without = (test) => lacking.filter(({ missing }) => !missing.some(test)).length;
-  const linux = lacking.filter(({ missing }) => missing.every(({ name }) => notOnLinux(name)));
+  const linux = lacking.filter(({ missing }) => missing.every(notOnLinux));
   return {
     lacking,
     repositories: repositories.length,
@@ -87,11 +85,11 @@ const code = ({ kind, name }) => `\`${name}\`${kind === 'modules' ? ' (execution
 
 function totals(groups) {
   return [
-    '| | repositories | whole: state functions | whole: execution functions | whole: both | of them | whole, not counting what Linux lacks | of these need no Python | share of state uses | of execution uses |',
-    '|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|',
+    '| | repositories | whole: state functions | whole: execution functions | whole: both | share | whole on Linux | share | of these without Python of their own | share of state uses | of execution uses |',
+    '|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|',
     ...groups.map(
       ([name, m]) =>
-        `| ${name} | ${m.repositories} | ${m.states} | ${m.modules} | **${m.both}** | ${percent(m.both, m.repositories)} | ${m.linux} | ${m.plain} of ${m.plainAll} | ${percent(m.stateUses.there, m.stateUses.all)} | ${percent(m.moduleUses.there, m.moduleUses.all)} |`,
+        `| ${name} | ${m.repositories} | ${m.states} | ${m.modules} | **${m.both}** | ${percent(m.both, m.repositories)} | ${m.linux} | ${percent(m.linux, m.repositories)} | ${m.plain} of ${m.plainAll} | ${percent(m.stateUses.there, m.stateUses.all)} | ${percent(m.moduleUses.there, m.moduleUses.all)} |`,
     ),
   ];
 }
@@ -125,12 +123,12 @@ export function wholeSection({ repositories, about }, have) {
     '### Missing functions',
     '',
     ...head,
-    ...rows(ranked.filter(({ name }) => !notOnLinux(name))),
+    ...rows(ranked.filter((row) => !notOnLinux(row))),
     '',
-    'Only on Windows, macOS or BSD:',
+    'Only on Windows, macOS, BSD or for proxies; Salt on Linux does not have them either:',
     '',
     ...head,
-    ...rows(ranked.filter(({ name }) => notOnLinux(name))),
+    ...rows(ranked.filter(notOnLinux)),
     '',
     '### Repositories',
     '',

@@ -5,7 +5,6 @@ import { generateJid } from '../base/util/index.ts';
 import { collectGrains, execProgram, matchesMinion, type Runtime, signalTree } from '../engine/exec/index.ts';
 import { provideStates } from '../engine/state/provide.ts';
 import { Loader, sdkUrl } from '../extend/loader/index.ts';
-import { openMasterSession } from './caller-master.ts';
 import { type CallFailure, type CallOutcome, callLocally } from './caller-run.ts';
 import { createCallerServices } from './caller-services.ts';
 import type { Caller, CallerOptions, LocalCallRequest } from './caller-types.ts';
@@ -36,7 +35,10 @@ export async function openCaller(options: CallerOptions): Promise<Caller> {
   const known = (opts.autosign_grains ?? []).length > 0 ? await collecting : newDict();
   const [collected, session] = await Promise.all([
     collecting,
-    options.local ? undefined : openMasterSession(opts, log, known, signal),
+    // Without a master none of what speaks to one is loaded.
+    options.local
+      ? undefined
+      : import('./caller-master.ts').then(({ openMasterSession }) => openMasterSession(opts, log, known, signal)),
   ]);
   grains = collected;
   const compileLocally = async (request: PillarRequest): Promise<Dict> => {

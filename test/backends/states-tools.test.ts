@@ -1,8 +1,8 @@
 // States that change something through a tool or a server, for real: under test, applied, applied again.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { newDict, type StateResult, type Value } from 'halite/sdk';
+import { newDict, type PillarContext, type PlainDict, type StateResult, type Value } from 'halite/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runProgram, testContext } from '../../src/ext/modules/_testing.ts';
 import augeas from '../../src/ext/modules/augeas_cfg.ts';
@@ -11,6 +11,7 @@ import config from '../../src/ext/modules/config.ts';
 import hg from '../../src/ext/modules/hg.ts';
 import influxdb from '../../src/ext/modules/influxdbmod.ts';
 import smtp from '../../src/ext/modules/smtp.ts';
+import libvirt from '../../src/ext/pillars/libvirt.ts';
 import { apply } from '../../src/ext/states/_testing.ts';
 import augeasState from '../../src/ext/states/augeas.ts';
 import hgState from '../../src/ext/states/hg.ts';
@@ -18,6 +19,7 @@ import continuousQueries from '../../src/ext/states/influxdb_continuous_query.ts
 import databases from '../../src/ext/states/influxdb_database.ts';
 import policies from '../../src/ext/states/influxdb_retention_policy.ts';
 import users from '../../src/ext/states/influxdb_user.ts';
+import virtState from '../../src/ext/states/virt.ts';
 import { startInfluxDb } from '../support/servers/influxdb.ts';
 import { ensureProgram, type RunningServer } from '../support/servers/install.ts';
 import { type SmtpServer, startSmtp } from '../support/servers/smtp.ts';
@@ -71,7 +73,6 @@ describe.runIf(ensureProgram('augtool', 'augeas-tools'))('augeas', () => {
     const ctx = testContext({ modules });
     const node = '/files/etc/passwd/root';
     expect(await ctx.call('augeas.get', node, 'uid')).toEqual({ [`${node}/uid`]: '0' });
-    expect(await ctx.call('augeas.match', `${node}/uid`)).toEqual({ [`${node}/uid`]: '0' });
     expect(await ctx.call('augeas.ls', node)).toMatchObject({ uid: '0', gid: '0', home: '/root' });
     expect(await ctx.call('augeas.tree', node)).toMatchObject({ [node]: null, [`${node}/gid`]: '0' });
   });
@@ -90,10 +91,49 @@ describe.runIf(ensureProgram('hg', 'mercurial'))('hg', () => {
     expect(verdicts(cloned)).toEqual([null, true, true]);
     expect(changed(cloned)).toEqual([false, true, false]);
     await run(`cd ${source}; echo 2 >a; hg commit -m two`);
-    const pulled = await thrice('hg.latest', { name: source, target });
-    expect(pulled[1]?.comment).toBe(`Repository ${target} updated.`);
-    expect(changed(pulled)).toEqual([false, true, false]);
+    const pulled = await apply({ modules, states, opts: { cachedir: folder } }, 'hg.latest', { name: source, target });
+    expect(pulled.comment).toBe(`Repository ${target} updated.`);
     expect(readFileSync(join(target, 'a'), 'utf8')).toBe('2\n');
+  });
+});
+
+describe.runIf(ensureProgram('certtool', 'gnutls-bin'))('virt.keys', () => {
+  it('has the master make keys once, and puts them into place', async () => {
+    const pki = join(folder, 'pki');
+    const secrets: string[] = [];
+    const ctx = {
+      minionId: 'hyper1',
+      grains: newDict([['fqdn', 'hyper1.example.com']]),
+      pillar: newDict([['ext_pillar_virt.expiration_days', 30]]),
+      opts: { pki_dir: pki },
+      exec: runProgram,
+      keepSecret: (text: string) => secrets.push(text),
+    } as unknown as PillarContext;
+    const pillar = (await libvirt.compile(newDict() as never, ctx)) as PlainDict;
+    expect(Object.keys(pillar).sort()).toEqual(
+      ['cacert', 'clientcert', 'clientkey', 'servercert', 'serverkey'].map((name) => `libvirt.${name}.pem`),
+    );
+    expect(await libvirt.compile(newDict() as never, ctx)).toEqual(pillar);
+    expect(secrets).toContain(pillar['libvirt.serverkey.pem']);
+    const name = [
+      'x509',
+      '-in',
+      join(pki, 'libvirt/hyper1/servercert.pem'),
+      '-noout',
+      '-subject',
+      '-checkend',
+      '2505600',
+    ];
+    expect((await runProgram('openssl', name)).stdout).toContain('CN = hyper1.example.com');
+    const results: StateResult[] = [];
+    for (const test of [true, false, false]) {
+      const calls = { 'pillar.ext': () => pillar };
+      const basepath = join(folder, 'etc-pki');
+      results.push(await apply({ modules, states: [virtState], calls, test }, 'virt.keys', { name: 'x', basepath }));
+    }
+    expect(verdicts(results)).toEqual([null, true, true]);
+    expect(changed(results)).toEqual([false, true, false]);
+    expect(statSync(join(folder, 'etc-pki/libvirt/private/serverkey.pem')).mode & 0o777).toBe(0o600);
   });
 });
 

@@ -35,7 +35,7 @@ beforeAll(async () => {
   writeFileSync(fleet.path('srv/salt/_beacons/count.ts'), custom);
   writeFileSync(
     fleet.path('srv/salt/slow.sls'),
-    `slow:\n  cmd.run:\n    - name: touch ${fleet.path('watched/by_state')}; sleep 3\n`,
+    `slow:\n  cmd.run:\n    - name: touch ${fleet.path('watched/by_state')}; sleep 4\n`,
   );
   writeFileSync(fleet.path('srv/pillar/top.sls'), 'base:\n  m1: [watch]\n');
   writeFileSync(

@@ -62,6 +62,55 @@ describe('a fleet of three', () => {
     expect(Object.values(jobs).filter((job) => job.Function.startsWith('runner.'))).toEqual([]);
   });
 
+  it('says that there is no such function in Salt’s words, and on stderr which one may be meant', async () => {
+    const typo = await fleet.salt('a1', 'test.pnig');
+    expect([typo.code, typo.stdout]).toEqual([1, "a1:\n    'test.pnig' is not available.\n"]);
+    expect(typo.stderr).toBe("ERROR: Minions returned with non-zero exit code\nDid you mean 'test.ping'?\n");
+    const runner = await fleet.run('salt-run', ['manage.statsu']);
+    expect([runner.stdout, runner.stderr]).toEqual([
+      "'manage.statsu' is not available.\n",
+      "Did you mean 'manage.status'?\n",
+    ]);
+  });
+
+  const runners: [string, string[], unknown][] = [
+    ['keeps a value in a bank', ['cache.store', 'bank', 'key', '[1, a]'], null],
+    ['finds it', ['cache.fetch', 'bank', 'key'], [1, 'a']],
+    ['lists keys', ['cache.list', 'bank'], ['key']],
+    ['lists minions', ['cache.list', 'minions'], ids],
+    ['forgets it', ['cache.flush', 'bank', 'key'], true],
+    ['and only once', ['cache.flush', 'bank', 'key'], false],
+    ['finds nothing then', ['cache.fetch', 'bank', 'key'], {}],
+    ['has nothing to forget of strangers', ['cache.clear_grains', 'stranger'], true],
+    ['knows no words of Brazil', ['test.metasyntactic', 'locality=br'], null],
+    ['says that nobody matched', ['salt.execute', 'nobody', 'test.ping'], undefined],
+  ];
+  it.each(runners)('%s', async (_what, words, expected) => {
+    const { stdout } = await fleet.run('salt-run', [...words, '--out=json']);
+    if (expected === undefined) expect(stdout).toContain('No minions matched the target.');
+    else expect(JSON.parse(stdout)).toEqual(expected);
+  });
+
+  it('shows where minions are and which version they run', async () => {
+    const ips = JSON.parse((await fleet.run('salt-run', ['manage.present', 'show_ip=True', '--out=json'])).stdout);
+    expect(Object.keys(ips as object).sort()).toEqual(ids);
+    for (const ip of Object.values(ips as object)) expect(ip).toMatch(/^[\d.]+$|:/);
+    const versions = JSON.parse((await fleet.run('salt-run', ['manage.versions', '--out=json'])).stdout) as object;
+    expect(Object.keys(versions)).toEqual(['Up to date', 'Master']);
+  });
+
+  it('says what a runner takes when the arguments are wrong, and where one failed', async () => {
+    const wrong = await fleet.run('salt-run', ['jobs.lookup_jid']);
+    expect(wrong.stdout).toMatch(
+      /^\nPassed invalid arguments: lookup_jid\(\) missing 1 required positional argument: 'jid'\n\nUsage:\n/,
+    );
+    const failed = await fleet.run('salt-run', ['error.error', 'name=ValueError', 'message=bad']);
+    expect(failed.stdout).toMatch(
+      /^Exception occurred in runner error\.error: Traceback \(most recent call last\):\n[\s\S]*\nValueError: bad\n$/,
+    );
+    expect(failed.code).toBe(1);
+  });
+
   it('says at once which minion is away, and why, without making the others wait', async () => {
     await fleet.minion('b1').stop();
     await eventually('the master to notice', async () =>

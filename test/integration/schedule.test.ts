@@ -1,5 +1,5 @@
 // The scheduler with real daemons: runs appear in the history, survive a restart, and happen once with two masters.
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Deployment, halite, runProgram } from '../support/deployment.ts';
@@ -93,7 +93,8 @@ describe('the schedule of a minion', () => {
 
   it('is changed by functions and keeps changes in its file', async () => {
     const file = fleet.path('added');
-    const args = JSON.stringify([`echo $$ >> ${file}; sleep 1`]);
+    const hold = `${file}.hold`;
+    const args = JSON.stringify([`echo $$ >> ${file}; sleep 1; while [ -e ${hold} ]; do sleep 0.1; done`]);
     const added = await scheduled('schedule.add', 'extra', 'function=cmd.run', `job_args=${args}`, 'seconds=1');
     expect(added).toEqual({ comment: 'Added job: extra to schedule.', result: true, changes: { extra: 'added' } });
     await eventually('it to run', () => linesOf(file).length >= 2);
@@ -110,9 +111,12 @@ describe('the schedule of a minion', () => {
     await eventually('the last run to end', async () => (await running()).length === 0);
     const count = linesOf(file).length;
     expect(await scheduled('schedule.run_job', 'extra')).toMatchObject({ comment: 'Job extra is disabled.' });
+    // It runs until it has been seen.
+    writeFileSync(hold, '');
     await scheduled('schedule.run_job', 'extra', 'force=True');
     await eventually('the forced run', () => linesOf(file).length === count + 1);
     expect((await running())[0]).toMatchObject({ fun: 'cmd.run', schedule: 'extra' });
+    rmSync(hold);
   });
 
   it('follows what salt-call changes', async () => {

@@ -44,6 +44,9 @@ describe('a wrong expression', () => {
   it('says nothing more about a right one that covers nobody', async () => {
     const { stdout, stderr, code } = await fleet.salt('nobody*', 'test.ping');
     expect([stdout, stderr, code]).toEqual([noMatch, 'ERROR: No return received\n', 2]);
+    for (const way of [['--out=json'], ['--out=json', '--static'], ['--out=yaml']]) {
+      expect((await fleet.salt('nobody*', 'test.ping', ...way)).stdout, way.join(' ')).toBe(`${noMatch}{}\n`);
+    }
   });
 });
 

@@ -11,15 +11,21 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 // Salt takes any suffix; ours may become a file name, so only harmless characters count.
 const FORM = /^\d{20}(?:_[\w.-]+)?$/;
 
+/** Milliseconds of a clock that only goes forward; `performance` would do too, but every command would have to load it. */
+function ticks(): number {
+  const [seconds, nanos] = process.hrtime();
+  return seconds * 1000 + nanos / 1e6;
+}
+
 let last = 0;
-let offset = Date.now() - performance.now();
+let offset = Date.now() - ticks();
 
 /** Wall clock in microseconds; follows clock changes, but is finer than Date.now(). */
 function nowMicros(): number {
   const wall = Date.now();
-  const fine = offset + performance.now();
+  const fine = offset + ticks();
   if (Math.abs(wall - fine) <= 2) return Math.floor(fine * 1000);
-  offset = wall - performance.now();
+  offset = wall - ticks();
   return wall * 1000;
 }
 

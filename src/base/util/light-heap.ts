@@ -22,26 +22,42 @@ export function stayLight(): void {
 
 /** Long enough for a job that follows at once not to wait, short enough for one that follows soon to find room. */
 const quietMs = 100;
+/** Nothing more is to be expected: now the heap is also pushed together, which for a moment takes room for both copies. */
+const asleepMs = 5000;
 /** Less is not worth the work. */
 const worthBytes = 2 << 20;
 let timer: NodeJS.Timeout | undefined;
 let usedAfter = 0;
+let scattered = false;
 
 const used = (): number => getHeapStatistics().used_heap_size;
 
 function collect(): void {
-  if (used() < usedAfter + worthBytes) return;
-  for (const flag of ['--expose-gc', '--compact-on-every-full-gc']) setFlagsFromString(flag);
+  setFlagsFromString('--expose-gc');
   const gc: unknown = runInNewContext('gc');
   if (typeof gc === 'function') gc();
-  setFlagsFromString('--no-compact-on-every-full-gc');
   usedAfter = used();
+}
+
+function tidy(): void {
+  if (used() >= usedAfter + worthBytes) {
+    collect();
+    scattered = true;
+  }
+  if (scattered) timer = setTimeout(pushTogether, asleepMs).unref();
+}
+
+function pushTogether(): void {
+  setFlagsFromString('--compact-on-every-full-gc');
+  collect();
+  setFlagsFromString('--no-compact-on-every-full-gc');
+  scattered = false;
 }
 
 /** Gives memory back once nothing happens: called at the end of a piece of work, taken back by `notYet`. */
 export function tidySoon(): void {
   clearTimeout(timer);
-  timer = setTimeout(collect, quietMs).unref();
+  timer = setTimeout(tidy, quietMs).unref();
 }
 
 /** Work has begun again. */

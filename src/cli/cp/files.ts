@@ -1,7 +1,7 @@
 // What salt-cp sends: whole texts in one call, or files and folders in pieces.
 import { isUtf8 } from 'node:buffer';
 import { closeSync, openSync, readdirSync, readFileSync, readSync, realpathSync, statSync } from 'node:fs';
-import { basename, join, relative, sep } from 'node:path';
+import { basename, join, relative, resolve, sep } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { newDict, type PlainDict } from '../../base/codec/value.ts';
 import type { Terminal } from '../io.ts';
@@ -15,7 +15,7 @@ export function realPath(path: string): string {
   try {
     return realpathSync(path);
   } catch {
-    return join(process.cwd(), path);
+    return resolve(path);
   }
 }
 

@@ -58,6 +58,14 @@ async function run(items: JobItem[], ...argv: string[]) {
   return { code, stdout: io.stdout, stderr: io.stderr, call: calls[0]! };
 }
 
+describe('nothing but silence', () => {
+  it('is an empty document with --static, with the reason on stderr', async () => {
+    const got = await run([job('dead1'), absent('dead1'), end], '--static', '--out=json');
+    expect([got.code, got.stdout]).toEqual([1, '{}\n']);
+    expect(got.stderr).toContain('dead1: Minion did not return. [Not connected]');
+  });
+});
+
 describe('as answers come', () => {
   it('prints each with its outputter', async () => {
     const got = await run([job('web1', 'db1'), answer('web1', true), answer('db1', { a: 1 }), end]);

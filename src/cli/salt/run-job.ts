@@ -125,7 +125,10 @@ export async function runJob(
     watch.progress.clear();
     release();
   }
-  return conclude(settings, watch.tally, watch.mode);
+  const code = await conclude(settings, watch.tally, watch.mode);
+  const { unknown } = watch.tally;
+  if (unknown) settings.io.err(await suggestionFor('modules', unknown, settings.opts.raw));
+  return code;
 }
 
 /** Summary, the line on stderr that scripts look for, and the exit code. */
@@ -143,7 +146,6 @@ async function conclude(settings: Settings<ClientOpts>, tally: Tally, mode: Mode
     io.err('ERROR: No return received\n');
     return exitCodes.noReturn;
   }
-  if (tally.unknown) io.err(await suggestionFor('modules', tally.unknown, settings.opts.raw));
   if (tally.satisfied(textOption(settings, 'require'))) return exitCodes.ok;
   // Salt: a batch ends with the worst code of its minions.
   if (mode === 'batch') return tally.worst || exitCodes.generic;

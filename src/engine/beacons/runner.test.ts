@@ -153,6 +153,9 @@ describe('the runner', () => {
     const { runner, once, said } = start();
     await runner.configure(config({ count: list({ run_once: true }) }));
     await wait('its run', () => once.length > 0);
+    await runner.configure(config({ count: list({ run_once: true }), two: list({ beacon_module: 'count' }) }));
+    await wait('others to go on', () => sight.reads > 3);
+    expect(once).toEqual(['count']);
     await runner.configure(config({ count: newDict(), two: list({ beacon_module: 'count' }, { interval: 'often' }) }));
     expect(said).toEqual([
       'Beacon count configuration invalid, not running.\nConfiguration for count beacon must be a list.',

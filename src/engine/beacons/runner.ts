@@ -143,7 +143,7 @@ export class BeaconRunner {
   /** One timer, for the beacon whose turn is next. */
   private arm(): void {
     clearTimeout(this.timer);
-    const waiting = [...this.active.values()].filter((item) => !item.reading);
+    const waiting = [...this.active.values()].filter((item) => !item.reading && Number.isFinite(item.due));
     if (this.stopped || waiting.length === 0) return;
     const next = Math.min(...waiting.map((item) => item.due));
     this.timer = setTimeout(() => this.look(), Math.max(0, next - clock()));
@@ -176,7 +176,11 @@ export class BeaconRunner {
       if (this.active.get(name) !== item) return;
       if (this.said.delete(name)) this.host.log.info('the beacon works again', { beacon: name });
       if (found.length > 0) this.host.emit(found.map((data) => this.event(item, data)));
-      if (ready.settings.runOnce) this.host.ranOnce(name);
+      if (ready.settings.runOnce) {
+        // Also where it cannot be disabled, as in the pillar.
+        item.due = Number.POSITIVE_INFINITY;
+        this.host.ranOnce(name);
+      }
     } catch (error) {
       if (this.active.get(name) === item) this.failed(item, error);
     }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildJobProcess, type TestJobProcess } from '../../../test/integration/minion-job-process.ts';
@@ -39,8 +39,17 @@ export default defineModule({
 });
 `;
 
+/** Usable once there is a file `installed` beside it. */
+const toolModule = `
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+export const __virtual__ = () =>
+  existsSync(fileURLToPath(new URL('installed', import.meta.url))) || [false, 'the tool is missing'];
+export function answer() { return process.pid; }
+`;
+
 beforeAll(async () => {
-  built = await buildJobProcess({ 'mine.mjs': userModule, 'typed.mjs': typedModule });
+  built = await buildJobProcess({ 'mine.mjs': userModule, 'typed.mjs': typedModule, 'tool.mjs': toolModule });
   folder = built.folder;
 });
 afterAll(async () => {
@@ -118,6 +127,15 @@ async function until(check: () => boolean, ms = 8000): Promise<void> {
 }
 
 describe('job processes', () => {
+  it('look again for what a module needs with every job', async () => {
+    const { run } = setUp({ maxProcesses: 1 });
+    const before = await run('tool.answer');
+    expect(before.return).toBe("'tool' __virtual__ returned False: the tool is missing");
+    writeFileSync(join(built.modules, 'installed'), '');
+    const { return: pid } = await run('mine.pid');
+    expect((await run('tool.answer')).return).toBe(pid);
+  });
+
   it('run functions with values intact, one process for jobs that follow each other', async () => {
     const { run } = setUp();
     const value = newDict([

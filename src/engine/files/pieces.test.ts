@@ -18,7 +18,7 @@ describe('the size of pieces', () => {
   it('does not change with every request', () => {
     const share = new PieceShare();
     const sizes = new Set(Array.from({ length: 1000 }, (_, n) => share.size(`m${n}`, 0)));
-    expect(sizes.size).toBeLessThanOrEqual(5);
+    expect([...sizes]).toEqual([21, 20, 19, 18, 17, 16].map((power) => 2 ** power));
   });
 });
 

@@ -2,8 +2,8 @@
 import { pieceHeadBytes } from '../../base/crypto/index.ts';
 
 /** What a minion may ask for; larger ones cost more than they save. */
-export const mostPieceBytes = 1 << 20;
-const leastPieceBytes = 1 << 16;
+export const mostPieceBytes = 2 << 20;
+export const leastPieceBytes = 1 << 16;
 /** Files up to this size go along with the answer that says what they are. */
 export const mostBytesAlong = 1 << 16;
 /** Most bytes on their way to all minions together, when each of them has this many requests out. */
@@ -39,7 +39,7 @@ export class PieceBuffers {
   #made = 0;
   readonly #most: number;
 
-  constructor(most = 8) {
+  constructor(most = 4) {
     this.#most = most;
   }
 

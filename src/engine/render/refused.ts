@@ -16,11 +16,9 @@ const reasons: Readonly<Record<string, string>> = {
   wempy: template,
   genshi: template,
   cheetah: template,
-  toml: format,
   dson: format,
   msgpack: format,
   nacl: decryption,
-  pass: decryption,
   aws_kms: decryption,
 };
 

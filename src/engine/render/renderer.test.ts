@@ -242,3 +242,32 @@ describe('code and text', () => {
     expect(await renderText(host(), '#!text\nas {{ it }} is', {})).toBe('as {{ it }} is');
   });
 });
+
+describe('pass', () => {
+  const store = newDict([['db/pw', 's3cret']]);
+  const passHost = (opts: PlainDict): RenderHost => ({
+    ...host({ opts }),
+    exec: async (file, args, options) => {
+      expect([file, args[0], options?.env?.['PASSWORD_STORE_DIR']]).toEqual(['pass', 'show', '/store']);
+      const found = store[args[1] as string];
+      const stdout = typeof found === 'string' ? `${found}\n` : '';
+      return { pid: 1, retcode: stdout === '' ? 1 : 0, stdout, stderr: 'not in the password store', timedOut: false };
+    },
+  });
+  const base = { pass_dir: '/store', pass_variable_prefix: 'pass:' };
+  const text = '#!yaml|pass\na: "pass: db/pw"\nb: [plain, {c: "pass:db/pw"}]\nd: 5\n';
+
+  it('replaces texts with the prefix, wherever they are', async () => {
+    const made = await renderText(passHost(newDict(Object.entries(base))), text);
+    expect(pyRepr(made)).toBe("{'a': 's3cret', 'b': ['plain', {'c': 's3cret'}], 'd': 5}");
+  });
+  it('leaves what is not there, or refuses it', async () => {
+    const missing = '#!yaml|pass\na: "pass:none"\nb: "pass:--clip"\n';
+    const made = await renderText(passHost(newDict(Object.entries(base))), missing);
+    expect(made).toEqual({ a: 'pass:none', b: 'pass:--clip' });
+    const strict = newDict(Object.entries({ ...base, pass_strict_fetch: true }));
+    await expect(renderText(passHost(strict), missing)).rejects.toThrow("Could not fetch secret 'none'");
+    const alone = newDict([['pass_strict_fetch', true]]);
+    await expect(renderText(passHost(alone), missing)).rejects.toThrow("requires 'pass_variable_prefix'");
+  });
+});

@@ -4,6 +4,7 @@ import type { Loaded } from '../../extend/loader/index.ts';
 import { RenderError, type RendererContext, type RenderRequest } from '../../extend/sdk/index.ts';
 import type { RenderHost } from './host.ts';
 import { type PipeStep, parsePipe, shebangOf, shebangOfString } from './pipe.ts';
+import { hasNoJinja } from './plain-text.ts';
 import { readSource } from './read-source.ts';
 import { refusalOf } from './refused.ts';
 
@@ -103,6 +104,7 @@ function contextOf(host: RenderHost, argline: string, request: RenderRequest, fi
     exec: (file, args, options) => host.exec(file, args, options),
     async jinja(source) {
       // The engine is large; a tree without templates never needs it.
+      if (hasNoJinja(source, host.opts)) return source;
       const { renderJinja } = await import('./salt-jinja.ts');
       return renderJinja(host, source, request);
     },

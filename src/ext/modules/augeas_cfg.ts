@@ -3,8 +3,8 @@ import { defineModule, fn, type ModuleContext, newDict, type PlainDict, p, type 
 import { pyStr } from '../../base/codec/python/index.ts';
 import { command } from './support/command.ts';
 import { invocationError } from './support/errors.ts';
-import { joinPath } from './support/paths.ts';
-import { isDirectory } from './support/read.ts';
+import { dirName, joinPath } from './support/paths.ts';
+import { isDirectory, isFile } from './support/read.ts';
 import { shellSplit } from './support/shlex.ts';
 import { lines } from './support/text.ts';
 import { which } from './support/which.ts';
@@ -41,16 +41,41 @@ interface Said {
   readonly problem: string | undefined;
 }
 
-async function augtool(script: readonly string[], loadPath: Value, ctx: ModuleContext, autoload = true): Promise<Said> {
-  const folders = typeof loadPath === 'string' ? loadPath.split(':').filter((one) => one.startsWith('/')) : [];
-  const known = folders.filter(isDirectory);
-  const argv = ['augtool', ...(autoload ? [] : ['--noautoload']), ...(known.length > 0 ? ['-I', known.join(':')] : [])];
-  const done = await command(ctx, argv, { stdin: `${script.join('\n')}\n`, ignore_retcode: true });
+/** The one file that every path of a script leads into; undefined when there are several or none. */
+function onlyFile(script: readonly string[]): string | undefined {
+  const files = new Set<string>();
+  for (const line of script) {
+    for (const [, path = ''] of line.matchAll(/"\/files(\/[^"]*)"/g)) {
+      let at = path;
+      while (at !== '/' && !isFile(at)) at = dirName(at);
+      files.add(at);
+    }
+  }
+  const [file] = files;
+  return files.size === 1 && file !== '/' ? file : undefined;
+}
+
+async function run(argv: readonly string[], script: readonly string[], ctx: ModuleContext): Promise<Said> {
+  const done = await command(ctx, ['augtool', ...argv], { stdin: `${script.join('\n')}\n`, ignore_retcode: true });
   const complaint = lines(`${done.stderr}\n${done.stdout}`)
     .filter((line) => line.startsWith('error: '))
     .join('\n');
   const problem = done.retcode !== 0 || complaint ? done.stderr.trim() || complaint || 'augtool failed' : undefined;
   return { stdout: done.stdout, problem };
+}
+
+/** Loading all files of the machine takes seconds: where one is enough, only that is loaded (augtool 1.13 and later). */
+async function augtool(script: readonly string[], loadPath: Value, ctx: ModuleContext, autoload = true): Promise<Said> {
+  const folders = typeof loadPath === 'string' ? loadPath.split(':').filter((one) => one.startsWith('/')) : [];
+  const known = folders.filter(isDirectory);
+  const include = known.length > 0 ? ['-I', known.join(':')] : [];
+  if (!autoload) return run(['--noautoload', ...include], script, ctx);
+  const file = onlyFile(script);
+  if (file !== undefined) {
+    const said = await run(['--noload', ...include], [`load-file ${quoted(file)}`, ...script], ctx);
+    if (!/lens not found|unknown command/i.test(said.problem ?? '')) return said;
+  }
+  return run(include, script, ctx);
 }
 
 /** One change in augtool's words; throws when it makes no sense. */

@@ -6,7 +6,8 @@ import { commandError } from './support/errors.ts';
 import { pathExists } from './support/read.ts';
 import { lines } from './support/text.ts';
 import { which } from './support/which.ts';
-import { isBooted, isOffline } from './systemd_service/systemctl.ts';
+import { unitFunctions } from './systemd_service/index.ts';
+import { isBooted } from './systemd_service/systemctl.ts';
 
 const folder = '/etc/init.d';
 const name = p.string({ doc: 'the service' });
@@ -96,7 +97,7 @@ export default defineModule({
   virtualName: 'service',
   doc: 'Services of machines with scripts in /etc/init.d.',
   available: () =>
-    (process.platform === 'linux' && !isBooted() && !isOffline() && pathExists(folder)) ||
+    (process.platform === 'linux' && !isBooted() && pathExists(folder)) ||
     'The linux_service module could not be loaded: there is no /etc/init.d, or the system was booted with systemd',
   functions: {
     start: verb('start', 'Starts a service.'),
@@ -161,7 +162,8 @@ export default defineModule({
       doc: 'Whether a service does not start with the machine.',
       examples: ["salt '*' service.disabled <service name>"],
       params: { name, kwargs },
-      run: (args) => !isLinked(args.name),
+      run: (args) => scripts().includes(args.name) && !isLinked(args.name),
     }),
+    ...unitFunctions,
   },
 });

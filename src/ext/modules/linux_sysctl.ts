@@ -6,7 +6,7 @@ import { pyStr } from '../../base/codec/python/index.ts';
 import { commandError } from './support/errors.ts';
 import { isFile, pathExists } from './support/read.ts';
 import { lines } from './support/text.ts';
-import { askTool } from './support/tools.ts';
+import { askTool, runTool } from './support/tools.ts';
 
 const header = '#\n# Kernel sysctl configuration\n#\n';
 const spaced = (value: string): string => value.trim().replace(/\s+/g, '\t');
@@ -21,7 +21,7 @@ function procPath(name: string): string {
 }
 
 async function get(name: string, ctx: ModuleContext): Promise<string> {
-  const { stdout, stderr } = await askTool(ctx, 'sysctl', ['-n', name]);
+  const { stdout, stderr } = await runTool(ctx, 'sysctl', ['-n', name]);
   return (stdout || stderr).trimEnd();
 }
 

@@ -1,5 +1,5 @@
 // Services without systemd: scripts in /etc/init.d with the tools stood in for, and what runit says.
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { newDict, type Value } from 'halite/sdk';
@@ -50,6 +50,16 @@ describe('services with scripts', () => {
     expect(await call('missing', 'no-such-service')).toBe(true);
     await expect(call('start', '../../bin/sh')).rejects.toThrow('Service ../../bin/sh is not available');
     expect(await call('status', 'no-such-service')).toBe(false);
+    expect(await call('disabled', 'no-such-service')).toBe(false);
+  });
+});
+
+describe('systemctl without systemd', () => {
+  it('is the sign of an offline system, in which states of services do nothing', async (test) => {
+    if (existsSync('/run/systemd/system')) return test.skip();
+    writeFileSync(join(folder, 'systemctl'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+    expect(await call('offline')).toBe(join(folder, 'systemctl'));
+    expect(await call('masked', 'no-such-service')).toBe(false);
   });
 });
 

@@ -209,9 +209,12 @@ const reading = {
     doc: 'The primary group of a user.',
     examples: ["salt '*' user.primary_group saltadmin"],
     params: { name },
-    run(args) {
+    run(args, ctx) {
       const user = find(args.name, null);
-      if (!user) return `id: '${args.name}': no such user`;
+      if (!user) {
+        ctx.setRetcode(1);
+        return `id: '${args.name}': no such user`;
+      }
       return allGroups().find((group) => group.gid === user.gid)?.name ?? String(user.gid);
     },
   }),

@@ -69,7 +69,9 @@ export default definePillar({
     const own = join(folder, ctx.minionId);
     if (!existsSync(join(own, 'clientcert.pem'))) await makeAll(folder, own, ctx);
     const found = newDict();
-    for (const file of readdirSync(own).filter((name) => name.endsWith('.pem')).sort()) {
+    for (const file of readdirSync(own)
+      .filter((name) => name.endsWith('.pem'))
+      .sort()) {
       const text = readFileSync(join(own, file), 'utf8');
       if (file.endsWith('key.pem')) ctx.keepSecret(text);
       found[`libvirt.${file}`] = text;

@@ -59,7 +59,7 @@ describe('hjson', () => {
       '{\n  # c\n  a: a text, with # signs\n  b: 5 // five\n  c: [1 2, x\n  "y"]\n}',
       "{'a': 'a text, with # signs', 'b': 5, 'c': ['1 2, x', 'y']}",
     ],
-    ['a: 1\nb: true\nc: nullable\nd: -1.5e3', "{'a': 1, 'b': True, 'c': 'nullable', 'd': -1500.0}"],
+    ['a: 1\nb: true\nc: nullable\nd: -1.5e3', "{'a': 1, 'b': True, 'c': 'nullable', 'd': -1500}"],
     ["a:\n  '''\n  one\n    two\n  '''\n", "{'a': 'one\\n  two'}"],
     ['{a: \'x\', b: "y\\n"}', "{'a': 'x', 'b': 'y\\n'}"],
     ['[1, 2\n3]', '[1, 2, 3]'],

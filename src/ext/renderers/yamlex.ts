@@ -100,6 +100,9 @@ class YamlexReader {
   }
 }
 
+/** The data of a text, for those who are no renderer. */
+export const readYamlex = (text: string): Value => new YamlexReader(text).read();
+
 export default defineRenderer({
   name: 'yamlex',
   doc: 'Reads YAML with !aggregate (join with earlier values) and !reset (start anew); equal keys at the top are no error.',

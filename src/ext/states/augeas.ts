@@ -3,10 +3,10 @@ import { dirname } from 'node:path';
 import { defineState, newDict, p, state } from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
 import { methods } from '../modules/augeas_cfg.ts';
+import { needsFunction } from '../modules/support/needs.ts';
 import { isFile, readText } from '../modules/support/read.ts';
 import { shellSplit } from '../modules/support/shlex.ts';
 import { keepLines, unifiedDiff } from '../modules/support/unified-diff.ts';
-import { which } from '../modules/support/which.ts';
 import { plain } from './support/calls.ts';
 
 class Wrong extends Error {}
@@ -93,6 +93,6 @@ const change = state({
 export default defineState({
   name: 'augeas',
   doc: 'Changes to configuration files as trees.',
-  available: () => which('augtool') !== null || 'augeas module could not be loaded',
+  available: needsFunction('augeas.execute', 'augeas module could not be loaded'),
   functions: { change },
 });

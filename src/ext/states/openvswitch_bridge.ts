@@ -1,7 +1,7 @@
 // State module `openvswitch_bridge`: bridges of a virtual switch.
 import { defineState, newDict, p, state, type Value } from 'halite/sdk';
+import { needsFunction } from '../modules/support/needs.ts';
 import { isTruthy } from '../modules/support/values.ts';
-import { which } from '../modules/support/which.ts';
 
 const name = p.string({ doc: 'the bridge' });
 const change = (bridge: string, before: string, after: string) =>
@@ -59,6 +59,6 @@ const absent = state({
 export default defineState({
   name: 'openvswitch_bridge',
   doc: 'Bridges of a virtual switch.',
-  available: () => which('ovs-vsctl') !== null || 'openvswitch module could not be loaded',
+  available: needsFunction('openvswitch.bridge_create', 'openvswitch module could not be loaded'),
   functions: { present, absent },
 });

@@ -13,8 +13,8 @@ import {
 } from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
 import { pythonError } from '../modules/support/errors.ts';
+import { needsFunction } from '../modules/support/needs.ts';
 import { isTruthy } from '../modules/support/values.ts';
-import { which } from '../modules/support/which.ts';
 
 const name = p.string({ doc: 'the port' });
 const params = {
@@ -175,6 +175,6 @@ const absent = state({
 export default defineState({
   name: 'openvswitch_port',
   doc: 'Ports and tunnels of a virtual switch.',
-  available: () => which('ovs-vsctl') !== null || 'openvswitch module could not be loaded',
+  available: needsFunction('openvswitch.port_add', 'openvswitch module could not be loaded'),
   functions: { present, absent },
 });

@@ -12,8 +12,8 @@ import {
 import { pyStr } from '../../base/codec/python/index.ts';
 import { pyEquals } from '../../base/util/index.ts';
 import { changesOf } from '../modules/pdbedit/index.ts';
+import { needsFunction } from '../modules/support/needs.ts';
 import { isTruthy } from '../modules/support/values.ts';
-import { which } from '../modules/support/which.ts';
 import { plain } from './support/calls.ts';
 
 const name = p.string({ doc: 'the account' });
@@ -86,8 +86,10 @@ const absent = state({
 export default defineState({
   name: 'pdbedit',
   doc: 'Accounts of Samba.',
-  available: () =>
-    which('pdbedit') !== null || 'pdbedit state module can only be loaded when the pdbedit module is available',
+  available: needsFunction(
+    'pdbedit.create',
+    'pdbedit state module can only be loaded when the pdbedit module is available',
+  ),
   functions: {
     absent,
     managed: state({

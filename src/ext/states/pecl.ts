@@ -1,7 +1,7 @@
 // State module `pecl`: extensions of PHP.
 import { defineState, newDict, p, state } from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
-import { which } from '../modules/support/which.ts';
+import { needsFunction } from '../modules/support/needs.ts';
 import { plain } from './support/calls.ts';
 
 const name = p.string({ doc: 'the extension, or channel/extension' });
@@ -57,6 +57,6 @@ const removed = state({
 export default defineState({
   name: 'pecl',
   doc: 'Extensions of PHP.',
-  available: () => which('pecl') !== null || 'pecl module could not be loaded',
+  available: needsFunction('pecl.list', 'pecl module could not be loaded'),
   functions: { installed, removed },
 });

@@ -16,6 +16,7 @@ import {
 import { pyStr } from '../../base/codec/python/index.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import { matchesGlob } from '../../base/util/index.ts';
+import { needsFunction } from '../modules/support/needs.ts';
 import { isFile, readText } from '../modules/support/read.ts';
 import { isTruthy } from '../modules/support/values.ts';
 import { isExpected, plain } from './support/calls.ts';
@@ -80,7 +81,8 @@ interface Step {
 
 /** Does something to every machine whose name fits. */
 async function toMachines(pattern: string, step: Step, call: PlainDict, ctx: StateContext): Promise<StateResult> {
-  const [changed, ignored]: PlainDict[][] = [[], []];
+  const changed: PlainDict[] = [];
+  const ignored: PlainDict[] = [];
   const all = await ctx.call('virt.list_domains');
   const meant = (Array.isArray(all) ? all.map(pyStr) : []).filter((one) => matchesGlob(one, pattern));
   for (const domain of meant) {
@@ -238,6 +240,7 @@ const pool = (running: boolean) =>
 export default defineState({
   name: 'virt',
   doc: 'Keys of libvirt, machines that are off, and storage pools.',
+  available: needsFunction('virt.list_domains', 'virt module could not be loaded'),
   functions: {
     keys,
     stopped: machines('Machines that shall be shut down.', 'stopped', {

@@ -24,7 +24,7 @@ describe('a plain beacon', () => {
       '// Counts.\n',
     );
     expect(beacon).toMatchObject({ kind: 'beacons', name: 'count', virtualName: 'counter', doc: 'Counts.' });
-    expect(await beacon?.available?.({ grains: newDict(), opts: {} })).toBe('not here');
+    expect(await beacon?.available?.({ grains: newDict(), opts: {} } as never)).toBe('not here');
     expect(await beacon?.validate?.(settings, ctx)).toBeUndefined();
     expect(await beacon?.validate?.(newDict(), ctx)).toBe('too little');
     const session = await beacon?.open(settings, ctx);

@@ -130,7 +130,8 @@ function storeError(file: string, text: string): HaliteError {
   });
 }
 
-const readerIdleMs = 30_000;
+/** The thread ends after this time; whoever looks jobs up often asks again, and does not wait for its start then. */
+const [readerIdleMs, lookedIdleMs] = [30_000, 300_000];
 
 export class Reader {
   readonly #file: string;
@@ -139,6 +140,7 @@ export class Reader {
   #worker: Worker | undefined;
   #idle: NodeJS.Timeout | undefined;
   #seq = 0;
+  #idleMs = readerIdleMs;
 
   constructor(file: string, damaged: () => void) {
     this.#file = file;
@@ -165,6 +167,7 @@ export class Reader {
 
   /** One row with a large blob. */
   async one(sql: string, ...values: SqlValue[]): Promise<Record<string, SqlValue> | undefined> {
+    this.#idleMs = lookedIdleMs;
     return ((await this.#ask({ sql, values, moved: true })) as Record<string, SqlValue>[])[0];
   }
 
@@ -209,7 +212,8 @@ export class Reader {
     this.#idle = setTimeout(() => {
       void this.#worker?.terminate();
       this.#worker = undefined;
-    }, readerIdleMs);
+      this.#idleMs = readerIdleMs;
+    }, this.#idleMs);
     this.#idle.unref();
   }
 }

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { dictGet, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
-import { mostPieceBytes } from '../pieces.ts';
+import { leastPieceBytes, mostPieceBytes } from '../pieces.ts';
 
 /** One request to a file server; raw replies keep their bytes, and some fields are for a Halite master alone. */
 export type FileRequest = (
@@ -23,32 +23,52 @@ export interface Wanted {
 }
 
 /** Enough to keep a real master's workers busy and a Halite master's socket full. */
-const inFlight = 6;
+const mostInFlight = 6;
+const bytesInFlight = 8 << 20;
+/** Asked for first to see how fast the way is; nobody's own piece size. */
+const probeBytes = 250_000;
+/** What is left of a file is asked for at once up to this size. */
+const atOnceBytes = 1 << 20;
+/** How long one piece may take. */
+const pieceMs = 2000;
 /** A master that restarts is back within these. */
 const defaultRetryMs = [200, 1000, 3000] as const;
 const maxPieceBytes = 256 << 20;
-const askedPieces = newDict([['piece', mostPieceBytes]]);
 const unzip = promisify(gunzip);
 
 /**
- * Pieces from a position to the end. Their size is the server's to choose: the first one shows it, and the positions of
- * the next ones are guessed from it. A shorter piece than guessed makes the guesses void, and they are made anew.
+ * Pieces from a position to the end. The first one shows which size the server chooses, or, when it gives what it is
+ * asked for, how fast the way to it is; the positions of the next ones are guessed from that. A shorter piece than
+ * guessed makes the guesses void, and they are made anew.
  */
 export async function* fetchChunks(request: FileRequest, wanted: Wanted, from = 0): AsyncGenerator<Uint8Array> {
   const size = wanted.size ?? Number.POSITIVE_INFINITY;
   let position = from;
+  /** What the server gave when it gave less than it was asked for. */
+  let limit = mostPieceBytes;
   while (position < size) {
-    const first = await fetchChunk(request, wanted, position);
+    const asked = Math.min(limit, size - position <= atOnceBytes ? size - position : probeBytes);
+    const started = performance.now();
+    const first = await fetchChunk(request, wanted, position, asked);
     if (first.length === 0) return;
     position += first.length;
     yield first;
-    for await (const chunk of guessed(request, wanted, position, first.length, size)) {
+    const step = first.length === asked ? Math.min(limit, stepFor(asked, performance.now() - started)) : first.length;
+    for await (const chunk of guessed(request, wanted, position, step, size)) {
       if (chunk.length === 0) return;
       position += chunk.length;
       yield chunk;
-      if (chunk.length !== first.length) break;
+      if (chunk.length === step) continue;
+      limit = Math.min(limit, chunk.length);
+      break;
     }
   }
+}
+
+/** As large as a slow way allows: every piece has to arrive before its request is given up. */
+function stepFor(bytes: number, ms: number): number {
+  const fitting = 2 ** Math.floor(Math.log2((bytes / Math.max(ms, 1)) * pieceMs));
+  return Math.min(mostPieceBytes, Math.max(leastPieceBytes, fitting));
 }
 
 /** Pieces of a known size, asked for ahead of time, given in order. */
@@ -59,11 +79,12 @@ async function* guessed(
   step: number,
   size: number,
 ): AsyncGenerator<Uint8Array> {
+  const inFlight = Math.max(2, Math.min(mostInFlight, Math.floor(bytesInFlight / step)));
   const coming: Promise<Uint8Array>[] = [];
   let next = from;
   for (;;) {
     while (coming.length < inFlight && next < size) {
-      const chunk = fetchChunk(request, wanted, next);
+      const chunk = fetchChunk(request, wanted, next, Math.min(step, size - next));
       // One that fails is noticed when its turn comes, or never when nobody needs it any more.
       chunk.catch(() => undefined);
       coming.push(chunk);
@@ -75,12 +96,12 @@ async function* guessed(
   }
 }
 
-/** One piece; an answer that makes no sense and a lost connection are tried again. */
-async function fetchChunk(request: FileRequest, wanted: Wanted, loc: number): Promise<Uint8Array> {
+/** One piece, of at most so many bytes where the server follows such a wish; an answer that makes no sense and a lost connection are tried again. */
+async function fetchChunk(request: FileRequest, wanted: Wanted, loc: number, most: number): Promise<Uint8Array> {
   const { path, saltenv, gzip } = wanted;
   const load = newDict(Object.entries({ cmd: '_serve_file', path, saltenv, loc }));
   if (gzip) load['gzip'] = gzip;
-  const options = gzip ? { raw: true } : { raw: true, halite: askedPieces };
+  const options = gzip ? { raw: true } : { raw: true, halite: newDict([['piece', most]]) };
   for (const wait of [...(wanted.retryMs ?? defaultRetryMs), undefined]) {
     wanted.signal?.throwIfAborted();
     try {

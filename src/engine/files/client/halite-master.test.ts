@@ -2,12 +2,13 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Value } from '../../../base/codec/value.ts';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { newDict, type Value } from '../../../base/codec/value.ts';
 import type { FileClient } from '../../../extend/sdk/index.ts';
 import { mostBytesAlong } from '../pieces.ts';
 import type { FileServer } from '../server.ts';
 import { openTestServer, temporaryFolder, writeTree } from '../testing.ts';
+import { type FileRequest, fetchChunks } from './chunks.ts';
 import { type TestMaster, testClient, testMaster } from './testing.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -98,12 +99,68 @@ describe('a small file', () => {
   });
 });
 
+/** Asks a master that follows every wish; what it was asked for, as position and length. */
+async function wishes(
+  size: number,
+  asks: { end?: number; rttMs?: number; cap?: (count: number) => number } = {},
+): Promise<[number, number][]> {
+  const content = Buffer.alloc(size, 'content ');
+  const asked: [number, number][] = [];
+  let now = 0;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
+  const request: FileRequest = async (load, options) => {
+    const [loc, most] = [Number(load['loc']), Number(options?.halite?.['piece'])];
+    asked.push([loc, most]);
+    now += asks.rttMs ?? 5;
+    const given = Math.min(most, asks.cap?.(asked.length) ?? most);
+    return newDict([['data', content.subarray(loc, loc + given)]]);
+  };
+  const end = asks.end ?? size;
+  const pieces: Uint8Array[] = [];
+  for await (const piece of fetchChunks(request, { path: 'f', saltenv: 'base', size: end })) pieces.push(piece);
+  clock.mockRestore();
+  expect(Buffer.concat(pieces).equals(content.subarray(0, end))).toBe(true);
+  return asked;
+}
+
 describe('a larger file', () => {
+  it('is asked for in large pieces, and never for more than is wanted', async () => {
+    const two = 2 << 20;
+    expect(await wishes(6_000_000)).toEqual([
+      [0, 250_000],
+      [250_000, two],
+      [250_000 + two, two],
+      [250_000 + 2 * two, 6_000_000 - 250_000 - 2 * two],
+    ]);
+    expect(await wishes(9_000_000, { end: 3_000_000 })).toEqual([
+      [0, 250_000],
+      [250_000, two],
+      [250_000 + two, 3_000_000 - 250_000 - two],
+    ]);
+    expect(await wishes(900_000)).toEqual([[0, 900_000]]);
+  });
+
+  it('is asked for in pieces that a busy master gives', async () => {
+    const asked = await wishes(30_000_000, { cap: (count) => (count < 8 ? 2 << 20 : 300_000) });
+    // What was on its way when the master began to give less comes twice, and nothing else.
+    expect(asked.length).toBeLessThan(30_000_000 / 300_000 + 12);
+    expect(asked.slice(16).every(([, most]) => most <= 300_000)).toBe(true);
+  });
+
+  it('is asked for in small pieces over a slow way', async () => {
+    const asked = await wishes(2_000_000, { rttMs: 8000 });
+    expect(asked.slice(0, 3)).toEqual([
+      [0, 250_000],
+      [250_000, 65_536],
+      [315_536, 65_536],
+    ]);
+  });
+
   it('is asked for in pieces of our own form, unless they are to be compressed', async () => {
     expect(readFileSync(await client.cacheFile('salt://large'))).toHaveLength(100_000);
     const pieces = (): unknown[] =>
       master.asked.splice(0).flatMap((load) => (load['cmd'] === '_serve_file' ? [load['piece']] : []));
-    expect(pieces()).toEqual([1 << 20]);
+    expect(pieces()).toEqual([100_000]);
     await client.getFile('salt://large', at('got'), { gzip: 5 });
     expect(pieces()).toEqual([undefined]);
   });

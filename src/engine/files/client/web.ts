@@ -1,6 +1,7 @@
 // Fetches over HTTP and HTTPS: redirects, basic authentication, entity tags, and Salt's words when it fails.
 import type { IncomingMessage, RequestOptions } from 'node:http';
-import { HaliteError, messageOf } from '../../../base/errors/index.ts';
+import { HaliteError } from '../../../base/errors/index.ts';
+import { netReason } from '../../../base/util/net-errors.ts';
 import { urlParts } from './url.ts';
 
 export interface WebOptions {
@@ -26,7 +27,7 @@ export async function openWeb(url: string, options: WebOptions): Promise<WebAnsw
   let at = new URL(url);
   for (let left = maxRedirects; ; left--) {
     const answer = await ask(at, options).catch((error: unknown) => {
-      throw failed(messageOf(error), shown);
+      throw failed(netReason(error), shown);
     });
     const status = answer.statusCode ?? 0;
     const location = answer.headers.location;
@@ -91,7 +92,7 @@ async function* bodyOf(answer: IncomingMessage, shown: string): AsyncGenerator<U
       yield piece as Buffer;
     }
   } catch (error) {
-    throw failed(messageOf(error), shown);
+    throw failed(netReason(error), shown);
   }
   if (!answer.complete || (Number.isFinite(announced) && length !== announced))
     throw failed('the answer ended early', shown);

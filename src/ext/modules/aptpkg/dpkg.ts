@@ -6,7 +6,7 @@ import { pyStr } from '../../../base/codec/python/index.ts';
 import { commandError } from '../support/errors.ts';
 import { readText } from '../support/read.ts';
 import { lines, words } from '../support/text.ts';
-import { askTool } from '../support/tools.ts';
+import { askTool, runTool } from '../support/tools.ts';
 
 export interface Packages {
   readonly installed: Map<string, string[]>;
@@ -72,7 +72,7 @@ export function changes(before: PlainDict, after: PlainDict): PlainDict {
 
 /** Installed packages that fit the patterns, or the text of an error. */
 async function installedNames(patterns: readonly string[], ctx: ModuleContext): Promise<string[] | string> {
-  const { retcode, stdout, stderr } = await askTool(ctx, 'dpkg-query', [
+  const { retcode, stdout, stderr } = await runTool(ctx, 'dpkg-query', [
     '-f=${db:Status-Status}\t${binary:Package}\n',
     '-W',
     ...patterns,

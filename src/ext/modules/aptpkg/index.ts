@@ -8,7 +8,7 @@ import { asNumber } from '../../../base/codec/value.ts';
 import { matchesGlob } from '../../../base/util/index.ts';
 import { commandError, invocationError } from '../support/errors.ts';
 import { lines, words } from '../support/text.ts';
-import { askTool } from '../support/tools.ts';
+import { askTool, runTool } from '../support/tools.ts';
 import { cleanKwargs, isTrue, textList } from '../support/values.ts';
 import { callApt, candidateOf, offeredVersions, refreshDb } from './apt.ts';
 import {
@@ -179,7 +179,8 @@ const reading = {
       const options = cleanKwargs(args.kwargs);
       if (options['refresh']) await refreshDb(ctx);
       if (args.names.length === 0) return newDict();
-      const { stdout } = await callApt(ctx, ['apt-cache', 'show', '--', ...nameList(args.names)]);
+      const { retcode, stdout } = await callApt(ctx, ['apt-cache', 'show', '--', ...nameList(args.names)]);
+      ctx.setRetcode(retcode);
       return parseShow(
         stdout,
         textList(options['filter'] ?? []).map((field) => field.toLowerCase()),
@@ -226,7 +227,7 @@ const reading = {
     async run(args, ctx) {
       const found = newDict();
       for (const path of nameList(args.paths)) {
-        const { stdout } = await askTool(ctx, 'dpkg', ['-S', '--', path]);
+        const { stdout } = await runTool(ctx, 'dpkg', ['-S', '--', path]);
         found[path] = stdout.split(':')[0]?.trim() ?? '';
       }
       const values = Object.values(found);

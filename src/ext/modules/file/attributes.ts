@@ -69,6 +69,7 @@ export const attributeFunctions = {
     params: { path },
     async run(args, ctx) {
       const { retcode, stdout } = await ctx.exec('stat', ['-c', '%C', '--', args.path]);
+      ctx.setRetcode(retcode);
       return retcode === 0 ? stdout.trim() : `No selinux context information is available for ${args.path}`;
     },
   }),

@@ -6,10 +6,11 @@ import { type Dict, dictEntries, isDict, type ModuleContext, newDict, type Plain
 import { loadJson } from '../../../base/codec/json/index.ts';
 import { pyRepr, pyStr } from '../../../base/codec/python/index.ts';
 import { loadYaml } from '../../../base/codec/yaml/index.ts';
+import { netReason } from '../../../base/util/net-errors.ts';
 import { SALT_COMPAT_VERSION } from '../../../base/util/version.ts';
 import { pythonError } from '../support/errors.ts';
 import { readText } from '../support/read.ts';
-import { ask, reasonOf, type WebProxy, type WebRequest, type WebResponse } from './request.ts';
+import { ask, type WebProxy, type WebRequest, type WebResponse } from './request.ts';
 import { keepSession, saveJar, sessionCookie } from './session.ts';
 import { parseXml, xmlToDict } from './xml.ts';
 
@@ -259,7 +260,7 @@ export async function query(given: string, options: Options, ctx: ModuleContext)
     answer = await ask(request);
   } catch (error) {
     ctx.signal.throwIfAborted();
-    const reason = reasonOf(error);
+    const reason = netReason(error);
     if (options['backend'] === 'requests') throw unreachable(url, reason);
     if (reason.startsWith('HTTP 599')) ret['status'] = 599;
     else if (options['status']) ret['status'] = 0;

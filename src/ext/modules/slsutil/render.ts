@@ -1,9 +1,7 @@
 // `slsutil.renderer`: what a text or a file renders to.
-import { HaliteError, type ModuleContext, type PlainDict, type RenderRequest, type Value } from 'halite/sdk';
+import type { ModuleContext, PlainDict, RenderRequest, Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
-import { commandError, invocationError } from '../support/errors.ts';
-
-type Render = (source: string, request?: RenderRequest) => Promise<Value>;
+import { invocationError } from '../support/errors.ts';
 
 export interface RenderArgs {
   readonly path: string | null;
@@ -12,22 +10,19 @@ export interface RenderArgs {
   readonly kwargs: PlainDict;
 }
 
-async function sourceOf(args: RenderArgs, saltenv: string, ctx: ModuleContext): Promise<string> {
-  if (!args.path && !args.string) throw invocationError('Must pass either path or string');
-  if (args.path && args.string) throw invocationError('Must not pass both path and string');
-  if (args.string) return args.string;
-  const content = await ctx.files.read(args.path as string, { saltenv });
-  if (content === undefined) throw commandError(`File not found: ${args.path}`);
-  return content.toString('utf8');
+/** A file keeps its whole `#!` line; of a text only the first word counts, as in Salt. */
+export async function renderSource(args: RenderArgs, ctx: ModuleContext): Promise<Value> {
+  const { path, string } = args;
+  if (!path && !string) throw invocationError('Must pass either path or string');
+  if (path && string) throw invocationError('Must not pass both path and string');
+  const { saltenv: given = 'base', ...context } = args.kwargs;
+  const saltenv = pyStr(given);
+  const request: RenderRequest = { renderer: args.default_renderer, saltenv, context };
+  if (string) return ctx.render(string, request);
+  return ctx.renderFile(await localPath(path as string, saltenv, ctx), request);
 }
 
-/** Renders with the engine of this process; only the small processes that have none refuse. */
-export async function renderSource(args: RenderArgs, ctx: ModuleContext): Promise<Value> {
-  const { saltenv = 'base', ...context } = args.kwargs;
-  const environment = pyStr(saltenv);
-  const source = await sourceOf(args, environment, ctx);
-  const { render } = ctx as ModuleContext & { readonly render?: Render };
-  if (!render) throw new HaliteError('render.failed', 'Templates cannot be rendered here');
-  const path = args.path?.startsWith('/') ? { path: args.path } : {};
-  return render.call(ctx, source, { renderer: args.default_renderer, saltenv: environment, context, ...path });
+/** A file that is missing gives an empty map later on, and a line in the log. */
+async function localPath(path: string, saltenv: string, ctx: ModuleContext): Promise<string> {
+  return path.startsWith('/') ? path : (await ctx.files.cacheFile(path, { saltenv })) || path;
 }

@@ -3,10 +3,14 @@ import { type Dict, dictEntries, isDict, newDict, type PlainDict, type Value } f
 import { dumpJson, loadJson } from '../../../base/codec/json/index.ts';
 import { pack, unpack } from '../../../base/codec/msgpack/index.ts';
 import { pprintValue, pyStr } from '../../../base/codec/python/index.ts';
+import { dumpToml, loadToml } from '../../../base/codec/toml/index.ts';
 import { asNumber } from '../../../base/codec/value.ts';
 import { dumpYaml, loadYaml } from '../../../base/codec/yaml/index.ts';
+import { pythonJsonError } from '../../renderers/_lib/json-error.ts';
+import { readYamlex } from '../../renderers/yamlex.ts';
 import { commandError, pythonError } from '../support/errors.ts';
 import { lines } from '../support/text.ts';
+import { dumpPlist, loadPlist } from './plist.ts';
 
 export interface Serializer {
   serialize?(value: Value, options: PlainDict): Value;
@@ -25,7 +29,15 @@ const json: Serializer = {
       indent: number(options['indent']),
       sortKeys: options['sort_keys'] === true,
     }),
-  deserialize: (source) => loadJson(textOf(source)),
+  deserialize(source) {
+    const text = textOf(source);
+    try {
+      return loadJson(text);
+    } catch (error) {
+      const fault = pythonJsonError(text);
+      throw fault ? pythonError('DeserializationError', fault.message) : error;
+    }
+  },
 };
 
 const yaml: Serializer = {
@@ -40,7 +52,8 @@ const yaml: Serializer = {
     });
     return text.replace(/\n\.\.\.\n$/, '').replace(/\n$/, '');
   },
-  deserialize: (source) => loadYaml(textOf(source)),
+  // Of equal keys the last counts here, other than in state files.
+  deserialize: (source) => loadYaml(textOf(source), { duplicates: 'last' }),
 };
 
 function iniSection(name: string, section: Dict): string {
@@ -108,11 +121,25 @@ const keyvalue: Serializer = {
   },
 };
 
+function requireDict(value: Value): Dict {
+  if (isDict(value)) return value;
+  throw pythonError('SerializationError', 'TOML is written from a map');
+}
+
 const serializers: Readonly<Record<string, Serializer>> = {
   json,
   yaml,
   configparser,
   keyvalue,
+  yamlex: {
+    serialize: (value, options) => yaml.serialize?.(value, options) ?? '',
+    deserialize: (source) => readYamlex(textOf(source)),
+  },
+  toml: {
+    serialize: (value) => dumpToml(requireDict(value)),
+    deserialize: (source) => loadToml(textOf(source)),
+  },
+  plist: { serialize: (value) => Buffer.from(dumpPlist(value)), deserialize: (source) => loadPlist(textOf(source)) },
   python: { serialize: (value) => pprintValue(loadJson(dumpJson(value))) },
   msgpack: {
     serialize: (value) => pack(value),

@@ -12,6 +12,7 @@ import {
   isBooted,
   isOffline,
   noticeChanges,
+  offlineTool,
   systemctl,
   withoutScope,
 } from './systemctl.ts';
@@ -329,10 +330,24 @@ const asking = {
     },
   }),
   offline: fn({
-    doc: 'Whether systemd is told to work on files only.',
+    doc: 'Whether systemd works on files only, because it does not run: then the path of systemctl.',
     examples: ["salt '*' service.offline"],
-    run: () => isOffline(),
+    run: () => (isBooted() && !isOffline() ? false : offlineTool()),
   }),
+};
+
+/** What only systemd has; Salt offers it beside init scripts as well. */
+export const unitFunctions = {
+  mask: acting.mask,
+  unmask: acting.unmask,
+  systemctl_reload: acting.systemctl_reload,
+  firstboot: acting.firstboot,
+  masked: asking.masked,
+  show: asking.show,
+  execs: asking.execs,
+  get_static: asking.get_static,
+  get_running: asking.get_running,
+  offline: asking.offline,
 };
 
 export default defineModule({

@@ -10,8 +10,11 @@ import { which } from '../support/which.ts';
 import { unitName } from './units.ts';
 
 export const isBooted = (): boolean => pathExists('/run/systemd/system');
-export const isOffline = (): boolean =>
-  ['1', 'true', 'yes', 'on'].includes((process.env['SYSTEMD_OFFLINE'] ?? '').toLowerCase());
+const isTold = (): boolean => ['1', 'true', 'yes', 'on'].includes((process.env['SYSTEMD_OFFLINE'] ?? '').toLowerCase());
+
+/** The path of systemctl when there is no systemd to talk to, as in a container or while an image is built. */
+export const offlineTool = (): string | null => (isBooted() && !isTold() ? null : which('systemctl'));
+export const isOffline = (): boolean => offlineTool() !== null;
 
 export interface CallOptions {
   /** Run outside the minion's own group of processes, so that restarting the minion does not end the call. */

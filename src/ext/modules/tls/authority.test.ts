@@ -24,9 +24,7 @@ describe('an authority', () => {
 
   it('must be there before anything is asked of it', async () => {
     expect(await call('ca_exists', {})).toBe(false);
-    expect(await call('create_csr', {})).toBe(
-      'Certificate for CA named "ca" does not exist, please create it first.',
-    );
+    expect(await call('create_csr', {})).toBe('Certificate for CA named "ca" does not exist, please create it first.');
     expect(await call('create_ca_signed_cert', { CN: 'www' })).toEqual({
       retcode: 1,
       comment: 'There is no CA named "ca"',
@@ -43,7 +41,8 @@ describe('an authority', () => {
     expect(await call('ca_exists', {})).toBe(true);
     expect(statSync(`${folder}/ca/ca_ca_cert.key`).mode & 0o777).toBe(0o600);
     const text = openssl('x509', '-in', `${folder}/ca/ca_ca_cert.crt`, '-noout', '-text');
-    for (const part of ['CN = Test CA', 'CA:TRUE, pathlen:0', 'Certificate Sign, CRL Sign']) expect(text).toContain(part);
+    for (const part of ['CN = Test CA', 'CA:TRUE, pathlen:0', 'Certificate Sign, CRL Sign'])
+      expect(text).toContain(part);
   });
 
   it('signs a request with the names it asks for', async () => {

@@ -57,13 +57,22 @@ const each = (fun: string, doc: string, read: typeof infoOf | typeof stateOf) =>
     },
   });
 
-/** Something done to one machine. */
+/** Something done to one machine; Salt calls it `vm_` in most functions. */
 const step = (fun: string, doc: string, ...verb: string[]) =>
   fn({
     doc,
     examples: [`salt '*' virt.${fun} web`],
     params: { vm_, kwargs },
     run: (args, ctx) => worked(ctx, args.kwargs, ...verb, args.vm_),
+  });
+
+/** The same, where it calls it `name`. */
+const namedStep = (fun: string, doc: string, ...verb: string[]) =>
+  fn({
+    doc,
+    examples: [`salt '*' virt.${fun} web`],
+    params: { name: vm_, kwargs },
+    run: (args, ctx) => worked(ctx, args.kwargs, ...verb, args.name),
   });
 
 async function define(xml: string, given: PlainDict, ctx: ModuleContext): Promise<boolean> {
@@ -118,10 +127,10 @@ const functions = {
       return (await ask(ctx, args.kwargs, 'autostart', args.vm_, ...(on ? [] : ['--disable']))).retcode === 0;
     },
   }),
-  start: step('start', 'Starts a machine.', 'start'),
-  stop: step('stop', 'Cuts the power of a machine.', 'destroy'),
+  start: namedStep('start', 'Starts a machine.', 'start'),
+  stop: namedStep('stop', 'Cuts the power of a machine.', 'destroy'),
   shutdown: step('shutdown', 'Asks a machine to shut down.', 'shutdown'),
-  reboot: step('reboot', 'Asks a machine to restart.', 'reboot'),
+  reboot: namedStep('reboot', 'Asks a machine to restart.', 'reboot'),
   reset: step('reset', 'Presses the reset button.', 'reset'),
   pause: step('pause', 'Halts a machine.', 'suspend'),
   resume: step('resume', 'Lets a halted machine go on.', 'resume'),

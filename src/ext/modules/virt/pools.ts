@@ -2,7 +2,17 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ArgsOf, dictEntries, fn, isDict, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
+import {
+  type ArgsOf,
+  dictEntries,
+  fn,
+  isDict,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  type Value,
+} from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { isTruthy } from '../support/values.ts';
 import { ask, fields, kwargs, names, virsh, worked } from './virsh.ts';
@@ -36,7 +46,17 @@ const attributes = (from: PlainDict, keys: readonly string[]): string =>
     .map((key) => ` ${key}='${escaped(from[key])}'`)
     .join('');
 
-const adapterKeys = ['type', 'name', 'parent', 'managed', 'parent_wwnn', 'parent_wwpn', 'parent_fabric_wwn', 'wwnn', 'wwpn'];
+const adapterKeys = [
+  'type',
+  'name',
+  'parent',
+  'managed',
+  'parent_wwnn',
+  'parent_wwpn',
+  'parent_fabric_wwn',
+  'wwnn',
+  'wwpn',
+];
 
 /** What the pool is made of; which parts there are depends on its kind. */
 function sourceXml(args: Layout, kind: string): string {
@@ -78,7 +98,9 @@ export function poolXml(args: Layout): string {
 /** What is given and is not in the description of a pool that is there. */
 function differs(args: Layout, now: string): boolean {
   const flat = now.replace(/\s*\n\s*/g, '').replaceAll('"', "'");
-  const wanted = poolXml(args).match(/<(?:path|mode|owner|group|label)>[^<]*<\/|<(?:device|dir|host|format|iqn)[^>]*\/>/g);
+  const wanted = poolXml(args).match(
+    /<(?:path|mode|owner|group|label)>[^<]*<\/|<(?:device|dir|host|format|iqn)[^>]*\/>/g,
+  );
   return !flat.includes(`<pool type='${pyStr(args.ptype)}'`) || (wanted ?? []).some((part) => !flat.includes(part));
 }
 

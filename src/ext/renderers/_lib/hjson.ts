@@ -1,5 +1,5 @@
 // Reads Hjson: JSON for people, with comments, texts without quotes to the end of their line, and optional commas.
-import { dictOf, RenderError, type Value } from 'halite/sdk';
+import { dictOf, PyFloat, RenderError, type Value } from 'halite/sdk';
 import { numberOf, TextCursor } from './relaxed-text.ts';
 
 const space = /(?:\s|#[^\n]*|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y;
@@ -49,7 +49,14 @@ function value(cursor: TextCursor, depth: number): Value {
   const word = cursor.take(literal);
   if (word === undefined) return (cursor.take(line) as string).trim();
   if (word === 'null') return null;
-  return word === 'true' || word === 'false' ? word === 'true' : numberOf(word);
+  if (word === 'true' || word === 'false') return word === 'true';
+  return wholeOf(numberOf(word));
+}
+
+/** Whole numbers are integers, however they are written, as in Python's reader. */
+function wholeOf(number: Value): Value {
+  const whole = number instanceof PyFloat && Math.abs(number.value) < 1e10;
+  return whole ? number.value + 0 : number;
 }
 
 /** The members of a map up to its brace, or to the end of the text. */
@@ -123,6 +130,6 @@ function block(cursor: TextCursor): string {
     at === 0 ? one : one.slice(Math.min(indent, /^\s*/.exec(one)?.[0].length ?? 0)),
   );
   if (lines.length > 1 && texts[0] === '') texts.shift();
-  if (lines.length > 1 && (texts.at(-1) as string).trim() === '') texts.pop();
+  if (lines.length > 1 && texts.at(-1) === '') texts.pop();
   return texts.join('\n');
 }

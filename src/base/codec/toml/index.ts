@@ -1,0 +1,3 @@
+// TOML: reading and writing.
+export { dumpToml } from './dump.ts';
+export { loadToml, TomlError } from './load.ts';

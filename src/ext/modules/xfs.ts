@@ -1,0 +1,164 @@
+// Execution module `xfs`: file systems of the kind XFS.
+import { defineModule, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
+import { pyStr } from '../../base/codec/python/index.ts';
+import { type Answer, command } from './support/command.ts';
+import { commandError } from './support/errors.ts';
+import { readText } from './support/read.ts';
+import { lines } from './support/text.ts';
+import { isTruthy } from './support/values.ts';
+
+function checked(answer: Answer): string {
+  if (answer.retcode !== 0 && answer.stderr) throw commandError(answer.stderr);
+  return answer.stdout;
+}
+
+/** `name=value` pairs of one line; a value may have spaces in it, and an empty name goes with the one before. */
+function pairs(line: string): [string, string][] {
+  const text = line.replace(/^=\s*/, '').replaceAll(' = ', '=*** ').replaceAll(' =', '=');
+  const words: string[] = [];
+  for (const word of text.split(' ')) {
+    if (words.length === 0 || word.includes('=')) words.push(word);
+    else words.push(`${words.pop()} ${word}`);
+  }
+  return words.map((word) => [word.split('=')[0] ?? '', word.split('=')[1] ?? '']);
+}
+
+/** What mkfs.xfs and xfs_info print, by section. */
+export function parseInfo(text: string): PlainDict {
+  const found: Record<string, PlainDict> = newDict() as Record<string, PlainDict>;
+  let section = '';
+  for (const raw of text.split('\n')) {
+    const line = raw.replace(/\s+/g, ' ').trim().replaceAll(', ', ' ');
+    if (!line.includes('=')) continue;
+    const list = pairs(line);
+    if (!line.startsWith('=')) {
+      const [name = '', value = ''] = list.shift() ?? [];
+      section = name;
+      found[section] = newDict([['section', value === '***' ? name : value]]);
+    }
+    found[section] ??= newDict();
+    for (const [name, value] of list) (found[section] as PlainDict)[name] = value;
+  }
+  return newDict(Object.entries(found));
+}
+
+function mounts(): Map<string, PlainDict> {
+  const found = new Map<string, PlainDict>();
+  for (const line of lines(readText('/proc/mounts') ?? '')) {
+    const [device = '', mount_point = '', kind, options = ''] = line.split(' ');
+    if (kind === 'xfs') found.set(device, newDict(Object.entries({ mount_point, options: options.split(',') })));
+  }
+  return found;
+}
+
+/** What blkid exports, of XFS only. */
+function parseBlkid(text: string): PlainDict {
+  const found = newDict();
+  const mounted = mounts();
+  for (const block of text.split('\n\n').filter((part) => part.trim())) {
+    const facts = newDict();
+    for (const line of lines(block.trim())) {
+      const at = line.indexOf('=');
+      if (at > 0) facts[line.slice(0, at).toLowerCase()] = line.slice(at + 1);
+    }
+    const { type, devname, ...rest } = facts;
+    if (type !== 'xfs') continue;
+    const device = pyStr(devname ?? '');
+    found[device] = newDict([
+      ...Object.entries({ ...rest, label: rest['label'] ?? null }),
+      ...Object.entries(mounted.get(device) ?? {}),
+    ]);
+  }
+  return found;
+}
+
+const device = p.string({ doc: 'the device' });
+const any = (doc: string) => p.any({ default: null, doc });
+
+/** Options with values for one switch: `size=4096,log=12`. */
+const switched = (flag: string, options: Value): string[] =>
+  isTruthy(options) && pyStr(options).includes('=') ? [flag, pyStr(options)] : [];
+
+async function modify(args: { device: string; label: Value; lazy_counting: Value; uuid: Value }, ctx: ModuleContext) {
+  const { label, lazy_counting: lazy, uuid } = args;
+  if (!isTruthy(label) && lazy === null && uuid === null)
+    throw commandError(`Nothing specified for modification for "${args.device}" device`);
+  const argv = [
+    ...(isTruthy(label) ? ['-L', pyStr(label)] : []),
+    ...(lazy === null ? [] : ['-c', lazy === false ? '0' : '1']),
+    ...(uuid === false ? ['-U', 'nil'] : isTruthy(uuid) ? ['-U', 'generate'] : []),
+  ];
+  checked(await command(ctx, ['xfs_admin', ...argv, args.device]));
+  return parseBlkid(checked(await command(ctx, ['blkid', '-o', 'export', args.device])));
+}
+
+export default defineModule({
+  name: 'xfs',
+  doc: 'File systems of the kind XFS.',
+  functions: {
+    mkfs: fn({
+      doc: 'Makes a file system; what is on the device is lost.',
+      examples: ["salt '*' xfs.mkfs /dev/sda1 label=data"],
+      params: {
+        device,
+        label: any('its name'),
+        ssize: any('size of a sector'),
+        noforce: any('fail when there is one already'),
+        bso: any('options of blocks'),
+        gmo: any('options of metadata'),
+        ino: any('options of inodes'),
+        lso: any('options of the log'),
+        rso: any('options of the real-time part'),
+        nmo: any('options of names'),
+        dso: any('options of data'),
+      },
+      async run(args, ctx) {
+        const argv = [
+          ...(isTruthy(args.label) ? ['-L', pyStr(args.label)] : []),
+          ...(isTruthy(args.ssize) ? ['-s', pyStr(args.ssize)] : []),
+          ...[switched('-b', args.bso), switched('-m', args.gmo), switched('-n', args.nmo)].flat(),
+          ...[switched('-i', args.ino), switched('-d', args.dso), switched('-l', args.lso)].flat(),
+          ...switched('-r', args.rso),
+          ...(isTruthy(args.noforce) ? [] : ['-f']),
+        ];
+        return parseInfo(checked(await command(ctx, ['mkfs.xfs', ...argv, args.device])));
+      },
+    }),
+    info: fn({
+      doc: 'How a file system is laid out.',
+      examples: ["salt '*' xfs.info /dev/sda1"],
+      params: { device },
+      async run(args, ctx) {
+        const done = await command(ctx, ['xfs_info', args.device]);
+        if (done.stderr) throw commandError(done.stderr.replaceAll('xfs_info:', '').trim());
+        return parseInfo(done.stdout);
+      },
+    }),
+    devices: fn({
+      doc: 'Devices with such a file system, and where they are mounted.',
+      examples: ["salt '*' xfs.devices"],
+      run: async (_, ctx) => parseBlkid(checked(await command(ctx, ['blkid', '-o', 'export']))),
+    }),
+    modify: fn({
+      doc: 'Changes name, counting or identity of a file system.',
+      examples: ["salt '*' xfs.modify /dev/sda1 label=data"],
+      params: {
+        device,
+        label: any('its name'),
+        lazy_counting: any('count lazily'),
+        uuid: any('true: a new one; false: none'),
+      },
+      run: modify,
+    }),
+    defragment: fn({
+      doc: 'Puts the pieces of files together.',
+      examples: ["salt '*' xfs.defragment /dev/sda1"],
+      params: { device },
+      async run(args, ctx) {
+        if (args.device === '/') throw commandError('Root is not a device.');
+        if (!mounts().has(args.device)) throw commandError(`Device "${args.device}" is not mounted`);
+        return newDict([['log', checked(await command(ctx, ['xfs_fsr', args.device]))]]);
+      },
+    }),
+  },
+});
