@@ -94,6 +94,21 @@ function totals(groups) {
   ];
 }
 
+/** How much was read, in one sentence. */
+function extent(repositories) {
+  const sum = (key) => repositories.reduce((total, one) => total + (one[key] ?? 0), 0);
+  const kind = (name) => {
+    const uses = repositories.flatMap((one) => Object.entries(one[name]));
+    return {
+      uses: uses.reduce((total, [, count]) => total + count, 0),
+      distinct: new Set(uses.map(([fun]) => fun)).size,
+    };
+  };
+  const [states, modules] = [kind('states'), kind('modules')];
+  const chosen = repositories.filter(({ unresolved }) => unresolved > 0).length;
+  return `Read: ${sum('sls')} SLS files with ${states.uses} declarations of ${states.distinct} state functions, and ${modules.uses} calls of ${modules.distinct} execution functions. ${sum('unresolved')} declarations in ${chosen} repositories have a name that Jinja chooses, and are not counted.`;
+}
+
 /** The chapter of the coverage page, from a survey and the functions that exist. */
 export function wholeSection({ repositories, about }, have) {
   const used = repositories.filter(({ states }) => Object.keys(states).length > 0);
@@ -113,6 +128,8 @@ export function wholeSection({ repositories, about }, have) {
     '## Whole repositories',
     '',
     ...about,
+    '',
+    extent(used),
     '',
     ...totals([
       ['all', all],

@@ -10,6 +10,7 @@ import cmd from '../../src/ext/modules/cmd/index.ts';
 import config from '../../src/ext/modules/config.ts';
 import hg from '../../src/ext/modules/hg.ts';
 import influxdb from '../../src/ext/modules/influxdbmod.ts';
+import ldap3 from '../../src/ext/modules/ldap3.ts';
 import smtp from '../../src/ext/modules/smtp.ts';
 import libvirt from '../../src/ext/pillars/libvirt.ts';
 import { apply } from '../../src/ext/states/_testing.ts';
@@ -22,9 +23,10 @@ import users from '../../src/ext/states/influxdb_user.ts';
 import virtState from '../../src/ext/states/virt.ts';
 import { startInfluxDb } from '../support/servers/influxdb.ts';
 import { ensureProgram, type RunningServer } from '../support/servers/install.ts';
+import { directoryAdmin, directoryRoot, startDirectory } from '../support/servers/slapd.ts';
 import { type SmtpServer, startSmtp } from '../support/servers/smtp.ts';
 
-const modules = [cmd, config, augeas, hg, influxdb, smtp];
+const modules = [cmd, config, augeas, hg, influxdb, ldap3, smtp];
 const states = [augeasState, hgState, databases, users, policies, continuousQueries];
 const folder = mkdtempSync(join(tmpdir(), 'halite-tools-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -209,4 +211,50 @@ describe('smtp', () => {
     const kwargs = { sender: 'a@example.com', server: '127.0.0.1:1', use_ssl: 'False' };
     expect(await testContext({ modules }).callWith('smtp.send_msg', ['b@example.com', 'x'], kwargs)).toBe(false);
   });
+});
+
+describe('ldap3', () => {
+  let server: RunningServer | undefined;
+  beforeAll(async () => {
+    server = await startDirectory();
+  });
+  afterAll(() => server?.stop());
+
+  it.runIf(ensureProgram('slapd', 'slapd') && ensureProgram('ldapsearch', 'ldap-utils'))(
+    'adds, finds, changes and removes entries',
+    async () => {
+      const ctx = testContext({ modules });
+      const url = `ldap://127.0.0.1:${server?.port}`;
+      const admin = newDict(Object.entries({ url, bind: newDict(Object.entries(directoryAdmin)) }));
+      const call = (fun: string, ...args: Value[]): Promise<Value> => ctx.call(`ldap3.${fun}`, ...args);
+      const dict = (fields: Record<string, Value>): Value => newDict(Object.entries(fields));
+      const person = `uid=amy,${directoryRoot}`;
+      expect(await call('search', admin, directoryRoot)).toEqual({});
+      await call(
+        'add',
+        admin,
+        directoryRoot,
+        dict({ objectClass: ['organization', 'dcObject'], dc: 'example', o: 'Example' }),
+      );
+      const names = { uid: ['amy'], cn: ['Amy\nWong'], sn: ['Wóng'], mail: ['a@x', 'b@x'] };
+      await call('add', admin, person, dict({ objectClass: ['inetOrgPerson'], ...names }));
+      const anybody = dict({ url });
+      expect(await call('search', anybody, directoryRoot, 'subtree', '(uid=amy)')).toEqual({
+        [person]: { objectClass: ['inetOrgPerson'], ...names },
+      });
+      await call('modify', admin, person, [
+        ['replace', 'mail', ['c@x']],
+        ['add', 'description', ['new']],
+      ]);
+      await call('change', admin, person, dict({ mail: ['c@x'], sn: ['Wóng'] }), dict({ mail: ['d@x'], sn: ['Wóng'] }));
+      const found = await call('search', anybody, person, 'base', '(objectClass=*)', ['mail', 'sn', 'description']);
+      expect(found).toEqual({ [person]: { mail: ['d@x'], sn: ['Wóng'], description: ['new'] } });
+      await call('delete', admin, person);
+      expect(await call('search', anybody, person)).toEqual({});
+      await expect(call('delete', admin, person)).rejects.toThrow(/No such object/);
+      const stranger = dict({ url, bind: dict({ dn: directoryAdmin.dn, password: 'wrong' }) });
+      await expect(call('search', stranger, directoryRoot)).rejects.toThrow(/Invalid credentials/);
+      await expect(call('search', dict({ url, bind: dict({ method: 'x' }) }), '')).rejects.toThrow(/unsupported bind/);
+    },
+  );
 });

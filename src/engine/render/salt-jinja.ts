@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { newDict, type PlainDict } from '../../base/codec/value.ts';
 import { RenderError, type RenderRequest } from '../../extend/sdk/index.ts';
 import type { RenderHost, SourceFile } from './host.ts';
-import { Bridge, type LoadedSource, renderSaltTemplate, SaltRenderError } from './jinja/index.ts';
+import { Bridge, type LoadedSource, renderSaltTemplate, SaltRenderError, shownClass } from './jinja/index.ts';
 import { readSource } from './read-source.ts';
 import { saltNames } from './salt-names.ts';
 import { slsNames } from './sls-context.ts';
@@ -46,6 +46,7 @@ function bridgeOf(run: object): Bridge {
 /** What a template sees besides `salt`: explicit names win over everything, those of its place over nothing. */
 function templateNames(host: RenderHost, request: RenderRequest): PlainDict {
   const { path, sls = '', saltenv = 'base', context } = request;
+  shownClass.set(host.pillar, 'salt.utils.context.NamespacedDictWrapper');
   const names = newDict([
     ['grains', host.grains],
     ['opts', host.opts as PlainDict],

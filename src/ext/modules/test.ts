@@ -2,7 +2,7 @@
 import { createHash, getHashes, randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { defineModule, fn, newDict, type PlainDict, PyFloat, p, type Value } from 'halite/sdk';
-import { pyRepr, pyTypeName } from '../../base/codec/python/index.ts';
+import { pyRepr, pyStr, pyTypeName } from '../../base/codec/python/index.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import { commandError, invocationError, pythonError } from './support/errors.ts';
 import { builtinExceptions, saltExceptions } from './support/python-exceptions.ts';
@@ -39,8 +39,19 @@ function randomHash(size: number, type: Value, opts: Readonly<Record<string, Val
     .digest('hex');
 }
 
+/** Errors of the system, which show number, text and file. */
+const systemError =
+  /^(?:OS|IO|Environment|BlockingIO|ChildProcess|BrokenPipe|Connection\w*|FileExists|FileNotFound|Interrupted|IsADirectory|NotADirectory|Permission|ProcessLookup|Timeout)Error$/;
+
+function messageFor(name: string, args: readonly Value[]): string {
+  if (args.length < 2) return args.length === 0 ? '' : String(args[0]);
+  if (!systemError.test(name)) return reprTuple(args);
+  const [number = null, text = null, file] = args;
+  return `[Errno ${pyStr(number)}] ${pyStr(text)}${file === undefined || file === null ? '' : `: ${pyRepr(file)}`}`;
+}
+
 function raiseByName(name: string, args: readonly Value[]): never | false {
-  const message = args.length === 1 ? String(args[0]) : args.length === 0 ? '' : reprTuple(args);
+  const message = messageFor(name, args);
   const own = name.startsWith('salt.exceptions.') ? name.slice('salt.exceptions.'.length) : undefined;
   if (own === 'CommandExecutionError') throw commandError(message);
   if (own === 'SaltInvocationError') throw invocationError(message);

@@ -236,13 +236,12 @@ const functions = {
   }),
   promote: simple('promote', 'Makes a clone independent of its snapshot.', 'promoted', []),
   mount: fn({
-    doc: 'Mounts a file system; all of them otherwise.',
+    doc: 'Mounts a file system; `-a` means all of them.',
     examples: ["salt '*' zfs.mount tank/data"],
-    params: { name: p.any({ default: null, doc: 'the file system' }), kwargs: kwargs('force, overlay, options') },
+    params: { name: p.any({ default: null, doc: 'the file system' }), kwargs: kwargs('overlay, options') },
     async run({ name: dataset, kwargs: given }, ctx) {
       const argv = [...flag(given, 'overlay', '-O'), ...options({ '-o': given['options'] })];
-      const target = dataset === null || dataset === '-a' ? '-a' : pyStr(dataset);
-      return outcome(await zfs(ctx, 'mount', ...argv, target), 'mounted');
+      return outcome(await zfs(ctx, 'mount', ...argv, ...(dataset === null ? [] : [pyStr(dataset)])), 'mounted');
     },
   }),
   unmount: simple('unmount', 'Unmounts a file system.', 'unmounted', [['force', '-f']]),

@@ -108,6 +108,11 @@ function* zipEntries(sources: readonly string[], cwd: string | null): Generator<
   }
 }
 
+/** Salt's words for an archive of this machine that is not there. */
+const noArchive = (name: string): string =>
+  `Failed to list contents of ${name}: [Errno 2] No such file or directory: '${name}'. ` +
+  `Additional info follows:\n\narchive location:\n    ${name}`;
+
 async function cachedFile(
   name: string,
   saltenv: string,
@@ -122,7 +127,8 @@ async function cachedFile(
         sourceHash: sourceHash === null ? undefined : pyStr(sourceHash),
         useEtag,
       });
-  if (!path || !existsSync(path)) throw commandError(`Failed to cache ${name}`);
+  if (!path || !existsSync(path))
+    throw commandError(name.startsWith('/') ? noArchive(name) : `Failed to cache ${name}`);
   return path;
 }
 

@@ -91,8 +91,11 @@ export function parseShow(text: string): PlainDict {
   return found;
 }
 
-const show = async (name: string, root: string | null, ctx: ModuleContext): Promise<PlainDict> =>
-  parseShow((await systemctl(ctx, ['show'], name, { root })).stdout);
+async function show(name: string, root: string | null, ctx: ModuleContext): Promise<PlainDict> {
+  const { retcode, stdout } = await systemctl(ctx, ['show'], name, { root });
+  ctx.setRetcode(retcode);
+  return parseShow(stdout);
+}
 
 const name = p.string({ doc: 'the service; other units with their ending' });
 const root = p.string({ default: null, doc: 'folder of another system' });

@@ -21,7 +21,7 @@ import type { Runtime } from './runtime.ts';
 import { PyRange, PyTuple } from './sequence.ts';
 import { PySet } from './set.ts';
 import { Undefined } from './undefined.ts';
-import { addressOf, type Kwargs, type MaybePromise, PyObject, type PyValue } from './value.ts';
+import { addressOf, type Kwargs, type MaybePromise, PyObject, type PyValue, shownClass } from './value.ts';
 
 /** A function of the host: positional arguments and named ones as plain values; may answer later. */
 export interface HostFunction {
@@ -70,6 +70,8 @@ export class Bridge {
     if (made === undefined) {
       made = make();
       this.#known.set(source, made);
+      const shown = shownClass.get(source);
+      if (shown !== undefined && made instanceof PyObject) shownClass.set(made, shown);
     }
     return made;
   }

@@ -114,9 +114,14 @@ export function typeName(value: PyValue): string {
   return 'bytes';
 }
 
+/** Dicts that are something else in Salt, by their Python class: messages name it. Keys are the host's dict and its twin here. */
+export const shownClass = new WeakMap<object, string>();
+
 /** How messages name a value: `None`, `dict object`, `jinja2.utils.Namespace object`. */
 export function objectTypeName(value: PyValue): string {
   if (value === null) return 'None';
+  const shown = value instanceof PyObject ? shownClass.get(value) : undefined;
+  if (shown !== undefined) return `${shown} object`;
   if (value instanceof PyObject && value.moduleName() !== 'builtins') {
     return `${value.moduleName()}.${value.typeName()} object`;
   }
