@@ -22,6 +22,10 @@ describe('execProgram', () => {
     expect((await sh('kill -9 $$')).retcode).toBe(137);
   });
 
+  it('calls a program by the name it is given', async () => {
+    expect((await execProgram('/bin/sh', ['-c', 'echo $0'], { argv0: 'grep' })).stdout).toBe('grep\n');
+    expect((await execProgram('/bin/sh', ['-c', 'echo $0'], {})).stdout).toBe('/bin/sh\n');
+  });
   it('passes arguments untouched, feeds input and sets the environment', async () => {
     const odd = ['$(id)', '; rm', "it's", ''];
     const printed = await execProgram('/usr/bin/printf', ['%s|', ...odd], {});

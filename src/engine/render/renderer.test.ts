@@ -118,6 +118,16 @@ describe('jinja', () => {
       /^Jinja variable 'salt.utils.templates.AliasedLoader object' has no attribute 'test.no'; line 1\n/,
     );
   });
+  it.each([
+    ['pillar.nosuch', 'salt.utils.context.NamespacedDictWrapper object'],
+    ["pillar['nosuch']['x']", 'salt.utils.context.NamespacedDictWrapper object'],
+    ["grains['nosuch']", 'dict object'],
+    ["{'a': 1}.nosuch", 'dict object'],
+  ])('names what {{ %s }} was looked for in as Salt does', async (expression, owner) => {
+    expect((await failure(`{{ ${expression} }}`)).message).toMatch(
+      new RegExp(`^Jinja variable '${owner}' has no attribute 'nosuch'; line 1\n`),
+    );
+  });
   it('words errors of functions as Salt does', async () => {
     const error = await failure("a: 1\nx: {{ salt['fail.now']() }}");
     expect(error.message).toBe(

@@ -122,7 +122,10 @@ async function matching(conditions: PlainDict, ctx: ModuleContext): Promise<Plai
 export default defineModule({
   name: 'at',
   doc: 'Commands to be run once, later.',
-  available: () => which('at') !== null || 'The at module could not be loaded: at command not found',
+  // Salt has two modules of this name and gives the reasons of both.
+  available: () =>
+    which('at') !== null ||
+    'The at module could not be loaded: at command not found; The at module could not be loaded: unsupported platform',
   functions: {
     atq: fn({
       doc: 'The jobs waiting.',

@@ -73,7 +73,7 @@ function tools(row: Case, ran: string[][]): Module[] {
     return defineModule({ name: module, doc: 'x', functions: { [function_]: anything } });
   });
   const config = defineModule({ name: 'config', doc: 'x', functions: { option, get: option } });
-  return [...others, defineModule({ name: 'cmd', doc: 'x', functions: cmd }), config];
+  return [defineModule({ name: 'cmd', doc: 'x', functions: cmd }), config, ...others];
 }
 
 function raisedText(error: unknown): string {

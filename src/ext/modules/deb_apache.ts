@@ -38,7 +38,9 @@ export default defineModule({
   doc: 'Sites, modules and pieces of configuration of Apache on Debian.',
   available: ({ grains }) =>
     (which('apache2ctl') !== null && dictGet(grains, 'os_family') === 'Debian') ||
-    'apache execution module not loaded: apache not installed.',
+    // Salt has two modules of this name and gives the reasons of both.
+    'The apache execution module cannot be loaded: apache is not installed.; ' +
+      'apache execution module not loaded: apache not installed.',
   functions: {
     check_site_enabled: fn({
       doc: 'Whether a site is on.',

@@ -4,6 +4,7 @@ import { pyStr } from '../../../base/codec/python/index.ts';
 import { joinPath } from '../support/paths.ts';
 import { isFile } from '../support/read.ts';
 import { which } from '../support/which.ts';
+import { clusterFunctions } from './clusters.ts';
 import { databaseFunctions, languageFunctions, schemaFunctions, tablespaceFunctions } from './databases.ts';
 import { extensionFunctions } from './extensions.ts';
 import { privilegeFunctions } from './privileges.ts';
@@ -78,6 +79,7 @@ export default defineModule({
     ...roleFunctions,
     ...extensionFunctions,
     ...privilegeFunctions,
+    ...clusterFunctions,
     datadir_init: fn({
       doc: 'Makes the folder of a new server.',
       examples: ["salt '*' postgres.datadir_init /var/lib/pgsql/data"],

@@ -140,6 +140,6 @@ const functions = {
 export default defineModule({
   name: 'virt',
   doc: 'Virtual machines and storage pools of libvirt.',
-  available: () => which('virsh') !== null || 'Unable to locate or import python libvirt library.',
+  available: () => which('virsh') !== null || 'Cannot load virt module: virsh is not installed',
   functions: { ...functions, ...poolFunctions },
 });

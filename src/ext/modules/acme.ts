@@ -1,0 +1,175 @@
+// Execution module `acme`: certificates of Let's Encrypt, by certbot.
+import { chmodSync, chownSync, realpathSync, statSync } from 'node:fs';
+import { type ArgsOf, defineModule, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
+import { pyStr } from '../../base/codec/python/index.ts';
+import { groupByName, userByName } from './support/accounts.ts';
+import { type Answer, command } from './support/command.ts';
+import { invocationError } from './support/errors.ts';
+import { isDirectory, isFile, listDir } from './support/read.ts';
+import { isTruthy } from './support/values.ts';
+import { whichFirst } from './support/which.ts';
+
+const live = '/etc/letsencrypt/live/';
+const programs = ['certbot', 'letsencrypt', 'certbot-auto', 'letsencrypt-auto', '/opt/letsencrypt/letsencrypt-auto'];
+const certFile = (name: string, kind = 'cert'): string => `${live}${name}/${kind}.pem`;
+
+/** Local time without a zone, as Python writes it. */
+const isoLocal = (time: Date): string =>
+  new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+
+/** When a certificate ends, or has to be renewed: days before. */
+async function endOf(name: string, window: number, ctx: ModuleContext): Promise<Date> {
+  const about = (await ctx.call('x509.read_certificate', certFile(name))) as PlainDict;
+  const time = new Date(`${pyStr(about['not_after'] ?? about['Not After'] ?? '').replace(' ', 'T')}Z`);
+  return new Date(time.getTime() - window * 86_400_000);
+}
+
+async function needsRenewal(name: string, window: Value, ctx: ModuleContext): Promise<boolean> {
+  if (!isTruthy(window)) return (await endOf(name, 0, ctx)) <= new Date();
+  if (/^(force|true)$/i.test(pyStr(window))) return true;
+  if (!/^\d+$/.test(pyStr(window)))
+    throw invocationError(
+      'The argument "window", if provided, must be one of the following : True (boolean), "force" or "Force" (str) or a numerical value in days.',
+    );
+  return (await endOf(name, Number(window), ctx)) <= new Date();
+}
+
+const any = (doc: string) => p.any({ default: null, doc });
+const wanted = {
+  name: p.string({ doc: 'the first name in the certificate' }),
+  aliases: any('list of further names'),
+  email: any('address for notices'),
+  webroot: any('folder of the web site; true when certbot knows it'),
+  test_cert: p.bool({ default: false, doc: 'from the servers for tests' }),
+  renew: any('true, or days before its end'),
+  keysize: any('size of the key'),
+  server: any('another authority'),
+  owner: p.string({ default: 'root', doc: 'owner of the key' }),
+  group: p.string({ default: 'root', doc: 'group of the key' }),
+  mode: p.any({ default: '0640', doc: 'mode of the key' }),
+  certname: any('name of the certificate'),
+  preferred_challenges: any('http or dns'),
+  tls_sni_01_port: any('no longer used'),
+  tls_sni_01_address: any('no longer used'),
+  http_01_port: any('port certbot listens on'),
+  http_01_address: any('address certbot listens on'),
+  dns_plugin: any('cloudflare'),
+  dns_plugin_credentials: any('file for the plugin'),
+  dns_plugin_propagate_seconds: p.any({ default: 10, doc: 'how long names take' }),
+};
+type Wanted = ArgsOf<typeof wanted>;
+
+const option = (flag: string, value: Value): string[] => (isTruthy(value) ? [flag, pyStr(value)] : []);
+
+function authenticator(args: Wanted): string[] {
+  if (isTruthy(args.webroot))
+    return ['--authenticator', 'webroot', ...(args.webroot === true ? [] : ['--webroot-path', pyStr(args.webroot)])];
+  if (args.dns_plugin !== 'cloudflare') return ['--authenticator', 'standalone'];
+  const seconds = pyStr(args.dns_plugin_propagate_seconds);
+  const credentials = pyStr(args.dns_plugin_credentials);
+  const plugin = ['--dns-cloudflare', '--dns-cloudflare-credentials', credentials];
+  return [...plugin, '--dns-cloudflare-propagation-seconds', seconds];
+}
+
+function argvOf(args: Wanted, certname: string, renew: boolean): string[] {
+  const names = [args.name, ...(Array.isArray(args.aliases) ? args.aliases.map(pyStr) : [])];
+  return [
+    ...[whichFirst(programs) ?? 'certbot', 'certonly', '--non-interactive', '--agree-tos'],
+    ...(renew ? ['--renew-by-default'] : []),
+    ...[...option('--server', args.server), '--cert-name', certname, ...(args.test_cert ? ['--test-cert'] : [])],
+    ...[...authenticator(args), ...option('--email', args.email), ...option('--rsa-key-size', args.keysize)],
+    ...names.flatMap((one) => ['--domains', one]),
+    ...option('--preferred-challenges', args.preferred_challenges),
+    ...[
+      ...option('--tls-sni-01-port', args.tls_sni_01_port),
+      ...option('--tls-sni-01-address', args.tls_sni_01_address),
+    ],
+    ...[...option('--http-01-port', args.http_01_port), ...option('--http-01-address', args.http_01_address)],
+  ];
+}
+
+/** Owner and mode of the key, behind its link. */
+function guardKey(certname: string, args: Wanted): void {
+  const file = realpathSync(certFile(certname, 'privkey'));
+  const now = statSync(file);
+  const [uid, gid] = [userByName(args.owner)?.uid ?? now.uid, groupByName(args.group)?.gid ?? now.gid];
+  if (uid !== now.uid || gid !== now.gid) chownSync(file, uid, gid);
+  chmodSync(file, Number.parseInt(pyStr(args.mode), 8));
+}
+
+async function obtain(args: Wanted, ctx: ModuleContext): Promise<PlainDict> {
+  const certname = isTruthy(args.certname) ? pyStr(args.certname) : args.name;
+  const failed = (comment: string): PlainDict => newDict(Object.entries({ result: false, comment }));
+  if (args.test_cert && isTruthy(args.server)) return failed('Use either server or test_cert, not both');
+  const renew = isFile(certFile(certname)) && (await needsRenewal(certname, args.renew, ctx));
+  const argv = argvOf(args, certname, renew);
+  let done: Answer = await command(ctx, argv);
+  if (done.retcode !== 0 && done.stderr.includes('expand')) done = await command(ctx, [...argv, '--expand']);
+  if (done.retcode !== 0) return failed(`Certificate ${args.name} renewal failed with:\n${done.stderr}`);
+  const unchanged = done.stdout.includes('no action taken');
+  guardKey(certname, args);
+  return newDict(
+    Object.entries({
+      comment: unchanged
+        ? `Certificate ${certFile(certname)} unchanged`
+        : `Certificate ${certname} ${renew ? 'renewed' : 'obtained'}`,
+      not_after: isoLocal(await endOf(certname, 0, ctx)),
+      changes: newDict(),
+      result: unchanged ? null : true,
+    }),
+  );
+}
+
+const name = p.string({ doc: 'the certificate' });
+const window = any('days before its end; true means always');
+
+export default defineModule({
+  name: 'acme',
+  doc: "Certificates of Let's Encrypt.",
+  available: () =>
+    whichFirst(programs) !== null || 'The ACME execution module cannot be loaded: letsencrypt-auto not installed.',
+  functions: {
+    cert: fn({
+      doc: 'Obtains or renews a certificate.',
+      examples: ["salt '*' acme.cert www.example.com webroot=/var/www email=admin@example.com"],
+      params: wanted,
+      run: obtain,
+    }),
+    certs: fn({
+      doc: 'Certificates that are there.',
+      examples: ["salt '*' acme.certs"],
+      run: () => listDir(live).filter((one) => isDirectory(`${live}${one}`)),
+    }),
+    info: fn({
+      doc: 'What is in a certificate.',
+      examples: ["salt '*' acme.info www.example.com"],
+      params: { name },
+      run: (args, ctx) =>
+        isFile(certFile(args.name)) ? ctx.call('x509.read_certificate', certFile(args.name)) : newDict(),
+    }),
+    expires: fn({
+      doc: 'When a certificate ends.',
+      examples: ["salt '*' acme.expires www.example.com"],
+      params: { name },
+      run: async (args, ctx) => isoLocal(await endOf(args.name, 0, ctx)),
+    }),
+    has: fn({
+      doc: 'Whether a certificate is there.',
+      examples: ["salt '*' acme.has www.example.com"],
+      params: { name },
+      run: (args) => isFile(certFile(args.name)),
+    }),
+    renew_by: fn({
+      doc: 'When a certificate should be renewed.',
+      examples: ["salt '*' acme.renew_by www.example.com window=30"],
+      params: { name, window },
+      run: async (args, ctx) => isoLocal(await endOf(args.name, Number(args.window ?? 0), ctx)),
+    }),
+    needs_renewal: fn({
+      doc: 'Whether a certificate should be renewed.',
+      examples: ["salt '*' acme.needs_renewal www.example.com window=30"],
+      params: { name, window },
+      run: (args, ctx) => needsRenewal(args.name, args.window, ctx),
+    }),
+  },
+});

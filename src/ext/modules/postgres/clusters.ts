@@ -1,0 +1,87 @@
+// Functions of `postgres` for the clusters of Debian: several servers beside each other.
+import { fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { lines, words } from '../support/text.ts';
+import { isTruthy } from '../support/values.ts';
+
+const any = (doc: string) => p.any({ default: null, doc });
+const version = p.any({ doc: 'version of the server' });
+const name = p.string({ default: 'main', doc: 'the cluster' });
+
+const run = async (ctx: ModuleContext, argv: string[]): Promise<PlainDict> =>
+  (await ctx.callWith('cmd.run_all', [argv], newDict([['python_shell', false]]))) as PlainDict;
+
+async function clusters(ctx: ModuleContext): Promise<PlainDict> {
+  const done = await run(ctx, ['pg_lsclusters', '--no-header']);
+  if (done['retcode'] !== 0) ctx.log.error('Error listing clusters');
+  return newDict(
+    lines(pyStr(done['stdout'] ?? '')).map((line) => {
+      const [release = '', own = '', port = '', status = '', user = '', datadir = '', log = ''] = words(line);
+      return [`${release}/${own}`, newDict(Object.entries({ port: Number(port), status, user, datadir, log }))];
+    }),
+  );
+}
+
+const option = (flag: string, value: Value): string[] => (isTruthy(value) ? [flag, pyStr(value)] : []);
+
+export const clusterFunctions = {
+  cluster_create: fn({
+    doc: 'Makes a cluster.',
+    examples: ["salt '*' postgres.cluster_create 15 main port=5433"],
+    params: {
+      version,
+      name,
+      port: any('its port'),
+      locale: any('locale of databases'),
+      encoding: any('encoding of databases'),
+      datadir: any('folder of the data'),
+      allow_group_access: any('the group may read the folder'),
+      data_checksums: any('with checksums'),
+      wal_segsize: any('size of a piece of the log, in megabytes'),
+    },
+    async run(args, ctx) {
+      const server = [
+        ...(args.allow_group_access === true ? ['--allow-group-access'] : []),
+        ...(args.data_checksums === true ? ['--data-checksums'] : []),
+        ...option('--wal-segsize', args.wal_segsize),
+      ];
+      const argv = [
+        'pg_createcluster',
+        ...[option('--port', args.port), option('--locale', args.locale), option('--encoding', args.encoding)].flat(),
+        ...[...option('--datadir', args.datadir), pyStr(args.version), args.name],
+        ...(server.length > 0 ? ['--', ...server] : []),
+      ];
+      const done = await run(ctx, argv);
+      if (done['retcode'] === 0) return done;
+      ctx.log.error(`Error creating a Postgresql cluster ${pyStr(args.version)}/${args.name}`);
+      return false;
+    },
+  }),
+  cluster_list: fn({
+    doc: 'Clusters, as version/name.',
+    examples: ["salt '*' postgres.cluster_list verbose=True"],
+    params: { verbose: p.bool({ default: false, doc: 'with port, state, user and folders' }) },
+    async run(args, ctx) {
+      const found = await clusters(ctx);
+      return args.verbose ? found : Object.keys(found);
+    },
+  }),
+  cluster_exists: fn({
+    doc: 'Whether a cluster is there.',
+    examples: ["salt '*' postgres.cluster_exists 15 main"],
+    params: { version, name },
+    run: async (args, ctx) => `${pyStr(args.version)}/${args.name}` in (await clusters(ctx)),
+  }),
+  cluster_remove: fn({
+    doc: 'Removes a cluster with its data.',
+    examples: ["salt '*' postgres.cluster_remove 15 main stop=True"],
+    params: { version, name, stop: p.bool({ default: false, doc: 'stop it first' }) },
+    async run(args, ctx) {
+      const done = await run(ctx, ['pg_dropcluster', ...(args.stop ? ['--stop'] : []), pyStr(args.version), args.name]);
+      if (done['retcode'] !== 0)
+        ctx.log.error(`Error removing a Postgresql cluster ${pyStr(args.version)}/${args.name}`);
+      else done['changes'] = `Successfully removed cluster ${pyStr(args.version)}/${args.name}`;
+      return done;
+    },
+  }),
+};
