@@ -237,7 +237,7 @@ export default defineModule({
       },
       async run(_, ctx) {
         await ctx.minion.reloadExtensions();
-        return true;
+        return null;
       },
     }),
   },

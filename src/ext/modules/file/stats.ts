@@ -11,6 +11,7 @@ import { isDirectory, isFile, listDir, pathExists } from '../support/read.ts';
 import { lstatOf, modeText, pySeconds, statOf, typeName } from '../support/stat.ts';
 import { pyFloat } from '../support/text.ts';
 import { hashFile } from './hashes.ts';
+import { mountFlags } from './mount-flags.ts';
 
 /** os.path.realpath: works for paths that do not exist, too. */
 export function realPath(path: string): string {
@@ -160,6 +161,7 @@ export const statFunctions = {
           ['f_favail', found.ffree],
           ['f_ffree', found.ffree],
           ['f_files', found.files],
+          ['f_flag', mountFlags(realpathSync(target))],
           ['f_frsize', found.bsize],
           ['f_namemax', 255],
         ]);

@@ -1,0 +1,28 @@
+// The flags statvfs tells about a filesystem, which Node leaves out: read from the table of mounts.
+import { readText } from '../support/read.ts';
+
+const bits: Readonly<Record<string, number>> = {
+  ro: 1,
+  nosuid: 2,
+  nodev: 4,
+  noexec: 8,
+  sync: 16,
+  mand: 64,
+  noatime: 1024,
+  nodiratime: 2048,
+  relatime: 4096,
+};
+
+/** `f_flag` of the filesystem a path is on; the last mount of the longest fitting place counts. */
+export function mountFlags(path: string, table: string = readText('/proc/self/mounts') ?? ''): number {
+  let [place, flags] = ['', 0];
+  for (const line of table.split('\n')) {
+    const [, escaped = '', , options = ''] = line.split(' ');
+    const point = escaped.replace(/\\([0-7]{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8)));
+    const fits = path === point || path.startsWith(point.endsWith('/') ? point : `${point}/`);
+    if (point === '' || !fits || point.length < place.length) continue;
+    place = point;
+    flags = options.split(',').reduce((sum, option) => sum | (bits[option] ?? 0), 0);
+  }
+  return flags;
+}
