@@ -1,12 +1,11 @@
 // State module `acme`: certificates of Let's Encrypt.
-import { defineState, newDict, type PlainDict, p, state } from 'halite/sdk';
+import { defineState, newDict, type PlainDict, state } from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
 import { pyEquals } from '../../base/util/index.ts';
+import { certParams } from '../modules/acme/params.ts';
 import { needsFunction } from '../modules/support/needs.ts';
 import { isTruthy } from '../modules/support/values.ts';
 import { plain } from './support/calls.ts';
-
-const any = (doc: string) => p.any({ default: null, doc });
 
 /** Fields that differ, before and after. */
 function difference(before: PlainDict, after: PlainDict): PlainDict {
@@ -23,28 +22,7 @@ const cert = state({
   examples: [
     'www.example.com:\n  acme.cert:\n    - email: admin@example.com\n    - webroot: /var/www\n    - renew: 14',
   ],
-  params: {
-    name: p.string({ doc: 'the first name in the certificate' }),
-    aliases: any('list of further names'),
-    email: any('address for notices'),
-    webroot: any('folder of the web site; true when certbot knows it'),
-    test_cert: p.bool({ default: false, doc: 'from the servers for tests' }),
-    renew: any('true, or days before its end'),
-    keysize: any('size of the key'),
-    server: any('another authority'),
-    owner: p.string({ default: 'root', doc: 'owner of the key' }),
-    group: p.string({ default: 'root', doc: 'group of the key' }),
-    mode: p.any({ default: '0640', doc: 'mode of the key' }),
-    certname: any('name of the certificate'),
-    preferred_challenges: any('http or dns'),
-    tls_sni_01_port: any('no longer used'),
-    tls_sni_01_address: any('no longer used'),
-    http_01_port: any('port certbot listens on'),
-    http_01_address: any('address certbot listens on'),
-    dns_plugin: any('cloudflare'),
-    dns_plugin_credentials: any('file for the plugin'),
-    dns_plugin_propagate_seconds: p.any({ default: 10, doc: 'how long names take' }),
-  },
+  params: certParams,
   async run({ name, ...given }, ctx) {
     const certname = given.certname === null ? name : pyStr(given.certname);
     const there = isTruthy(await ctx.call('acme.has', certname));

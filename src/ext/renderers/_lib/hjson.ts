@@ -44,7 +44,7 @@ function value(cursor: TextCursor, depth: number): Value {
   }
   if (first === '[') return array(cursor, depth);
   if (cursor.text.startsWith("'''", cursor.at)) return block(cursor);
-  if (first === '"' || first === "'") return string(cursor, first);
+  if (first === '"' || first === "'") return cursor.quoted(first, escaped);
   if (first === undefined || ',:]}'.includes(first)) return cursor.fail();
   const word = cursor.take(literal);
   if (word === undefined) return (cursor.take(line) as string).trim();
@@ -66,7 +66,7 @@ function members(cursor: TextCursor, end: string | undefined, depth: number): Va
     cursor.take(space);
     if (cursor.next === end) break;
     const first = cursor.next;
-    const key = first === '"' || first === "'" ? string(cursor, first) : (cursor.take(name) ?? cursor.fail());
+    const key = first === '"' || first === "'" ? cursor.quoted(first, escaped) : (cursor.take(name) ?? cursor.fail());
     cursor.take(space);
     if (cursor.next !== ':') return cursor.fail();
     cursor.at++;
@@ -94,19 +94,6 @@ function array(cursor: TextCursor, depth: number): Value {
 function passComma(cursor: TextCursor): void {
   cursor.take(space);
   if (cursor.next === ',') cursor.at++;
-}
-
-function string(cursor: TextCursor, quote: string): string {
-  const start = cursor.at++;
-  let made = '';
-  for (;;) {
-    const character = cursor.next;
-    if (character === undefined) return cursor.fail('Unterminated string', start);
-    if (character === '\n' || character === '\r') return cursor.fail('Unescaped line break in a string');
-    cursor.at++;
-    if (character === quote) return made;
-    made += character === '\\' ? escaped(cursor) : character;
-  }
 }
 
 function escaped(cursor: TextCursor): string {

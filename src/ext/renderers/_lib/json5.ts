@@ -23,7 +23,7 @@ function value(cursor: TextCursor, depth: number): Value {
   const first = cursor.next;
   if (first === '{') return object(cursor, depth);
   if (first === '[') return array(cursor, depth);
-  if (first === '"' || first === "'") return string(cursor, first);
+  if (first === '"' || first === "'") return cursor.quoted(first, escaped);
   const literal = cursor.take(word);
   if (literal !== undefined) return literal === 'null' ? null : literal === 'true';
   const digits = cursor.take(number);
@@ -51,7 +51,7 @@ function object(cursor: TextCursor, depth: number): Value {
 
 function memberName(cursor: TextCursor): string {
   const first = cursor.next;
-  if (first === '"' || first === "'") return string(cursor, first);
+  if (first === '"' || first === "'") return cursor.quoted(first, escaped);
   const found = cursor.take(name) ?? cursor.fail();
   return found.replace(/\\u(.{4})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
@@ -78,21 +78,9 @@ function separated(cursor: TextCursor, end: string): boolean {
   return true;
 }
 
-function string(cursor: TextCursor, quote: string): string {
-  const start = cursor.at++;
-  let made = '';
-  for (;;) {
-    const character = cursor.next;
-    if (character === undefined) return cursor.fail('Unterminated string', start);
-    if (character === '\n' || character === '\r') return cursor.fail('Unescaped line break in a string');
-    cursor.at++;
-    if (character === quote) return made;
-    if (character !== '\\') made += character;
-    else if (cursor.take(lineEnd) === undefined) made += escaped(cursor);
-  }
-}
-
 function escaped(cursor: TextCursor): string {
+  // A line that goes on in the next one.
+  if (cursor.take(lineEnd) !== undefined) return '';
   // \0 is the null character; other digits, and digits behind it, would be octal numbers.
   if (/[1-9]/.test(cursor.next ?? '')) return cursor.fail();
   const isNull = cursor.next === '0';

@@ -47,6 +47,20 @@ export class TextCursor {
     throw new RenderError(`<string>:${line} ${found} at column ${column}`, place, { pyType: 'ValueError' });
   }
 
+  /** A text from its opening quote to its closing one; `escaped` reads what follows a backslash. */
+  quoted(quote: string, escaped: (cursor: TextCursor) => string): string {
+    const start = this.at++;
+    let made = '';
+    for (;;) {
+      const character = this.next;
+      if (character === undefined) return this.fail('Unterminated string', start);
+      if (character === '\n' || character === '\r') return this.fail('Unescaped line break in a string');
+      this.at++;
+      if (character === quote) return made;
+      made += character === '\\' ? escaped(this) : character;
+    }
+  }
+
   /** The character a backslash sequence stands for; the cursor is behind the backslash. */
   escape(extra: Readonly<Record<string, string>>): string {
     const letter = this.next;

@@ -1,13 +1,14 @@
 // Execution module `acme`: certificates of Let's Encrypt, by certbot.
 import { chmodSync, chownSync, realpathSync, statSync } from 'node:fs';
 import { type ArgsOf, defineModule, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { groupByName, userByName } from './support/accounts.ts';
-import { type Answer, command } from './support/command.ts';
-import { invocationError } from './support/errors.ts';
-import { isDirectory, isFile, listDir } from './support/read.ts';
-import { isTruthy } from './support/values.ts';
-import { whichFirst } from './support/which.ts';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { groupByName, userByName } from '../support/accounts.ts';
+import { type Answer, command } from '../support/command.ts';
+import { invocationError } from '../support/errors.ts';
+import { isDirectory, isFile, listDir } from '../support/read.ts';
+import { isTruthy } from '../support/values.ts';
+import { whichFirst } from '../support/which.ts';
+import { certParams } from './params.ts';
 
 const live = '/etc/letsencrypt/live/';
 const programs = ['certbot', 'letsencrypt', 'certbot-auto', 'letsencrypt-auto', '/opt/letsencrypt/letsencrypt-auto'];
@@ -34,30 +35,7 @@ async function needsRenewal(name: string, window: Value, ctx: ModuleContext): Pr
   return (await endOf(name, Number(window), ctx)) <= new Date();
 }
 
-const any = (doc: string) => p.any({ default: null, doc });
-const wanted = {
-  name: p.string({ doc: 'the first name in the certificate' }),
-  aliases: any('list of further names'),
-  email: any('address for notices'),
-  webroot: any('folder of the web site; true when certbot knows it'),
-  test_cert: p.bool({ default: false, doc: 'from the servers for tests' }),
-  renew: any('true, or days before its end'),
-  keysize: any('size of the key'),
-  server: any('another authority'),
-  owner: p.string({ default: 'root', doc: 'owner of the key' }),
-  group: p.string({ default: 'root', doc: 'group of the key' }),
-  mode: p.any({ default: '0640', doc: 'mode of the key' }),
-  certname: any('name of the certificate'),
-  preferred_challenges: any('http or dns'),
-  tls_sni_01_port: any('no longer used'),
-  tls_sni_01_address: any('no longer used'),
-  http_01_port: any('port certbot listens on'),
-  http_01_address: any('address certbot listens on'),
-  dns_plugin: any('cloudflare'),
-  dns_plugin_credentials: any('file for the plugin'),
-  dns_plugin_propagate_seconds: p.any({ default: 10, doc: 'how long names take' }),
-};
-type Wanted = ArgsOf<typeof wanted>;
+type Wanted = ArgsOf<typeof certParams>;
 
 const option = (flag: string, value: Value): string[] => (isTruthy(value) ? [flag, pyStr(value)] : []);
 
@@ -121,7 +99,7 @@ async function obtain(args: Wanted, ctx: ModuleContext): Promise<PlainDict> {
 }
 
 const name = p.string({ doc: 'the certificate' });
-const window = any('days before its end; true means always');
+const window = p.any({ default: null, doc: 'days before its end; true means always' });
 
 export default defineModule({
   name: 'acme',
@@ -132,7 +110,7 @@ export default defineModule({
     cert: fn({
       doc: 'Obtains or renews a certificate.',
       examples: ["salt '*' acme.cert www.example.com webroot=/var/www email=admin@example.com"],
-      params: wanted,
+      params: certParams,
       run: obtain,
     }),
     certs: fn({
