@@ -99,7 +99,7 @@ function funArgsOf(request: LocalCallRequest): Value[] {
 async function noteRunning(caller: Caller, job: PlainDict, jid: string): Promise<boolean> {
   try {
     await caller.procFiles.prepare();
-    await caller.procFiles.write(job, process.pid);
+    caller.procFiles.write(job, process.pid);
     return true;
   } catch {
     process.stderr.write(

@@ -206,7 +206,6 @@ export class Jobs {
     const deadline = deadlineMs === undefined ? undefined : armDeadline(pool, jid, deadlineMs);
     const noted = deadlineMs === undefined ? job : withDeadline(job, Date.now() + deadlineMs);
     let lastOutput = '';
-    let written: Promise<void> | undefined;
     const outcome = await pool.run({
       jid,
       assignment: {
@@ -222,18 +221,16 @@ export class Jobs {
       onQueued: () => life.queued(),
       onStarted: (pid) => {
         life.started();
-        written = procFiles.write(noted, pid).catch((error: unknown) => {
-          this.parts.log.error('the proc file could not be written', {
-            jid,
-            error: messageOf(error),
-            folder: opts.cachedir,
-          });
-        });
+        try {
+          procFiles.write(noted, pid);
+        } catch (error) {
+          const fields = { jid, error: messageOf(error), folder: opts.cachedir };
+          this.parts.log.error('the proc file could not be written', fields);
+        }
       },
     });
     const killed = await deadline?.settle();
     life.done();
-    await written;
     await procFiles.remove(jid);
     if (!killed || deadlineMs === undefined) return { outcome };
     return { outcome: deadlineOutcome(deadlineMs, killed, lastOutput), deadline: true };

@@ -1,5 +1,6 @@
 // One file per running job under cachedir/proc, in Salt's format: `saltutil.running` of any process reads them.
-import { mkdir, readdir, readFile, unlink, writeFile } from 'node:fs/promises';
+import { renameSync, writeFileSync } from 'node:fs';
+import { mkdir, readdir, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pack, unpack } from '../base/codec/msgpack/index.ts';
 import { type Dict, dictEntries, dictGet, isDict, newDict, type PlainDict, type Value } from '../base/codec/value.ts';
@@ -19,12 +20,17 @@ export class ProcFiles {
     await mkdir(this.folder, { recursive: true, mode: 0o750 });
   }
 
-  /** Notes that a process works on a job. Ids that are no jids never become file names. */
-  async write(job: Dict, pid: number): Promise<void> {
+  /**
+   * Notes that a process works on a job. Ids that are no jids never become file names. Whole or not at all, and before
+   * the job begins: a daemon that is killed a moment later finds what it left running, with its deadline.
+   */
+  write(job: Dict, pid: number): void {
     const jid = dictGet(job, 'jid');
     if (!isJid(jid)) return;
     const data = newDict([['pid', pid], ...(dictEntries(job) as [string, Value][])]);
-    await writeFile(join(this.folder, jid), pack(data), { mode: 0o600 });
+    const beside = join(this.folder, `.${jid}`);
+    writeFileSync(beside, pack(data), { mode: 0o600 });
+    renameSync(beside, join(this.folder, jid));
   }
 
   async remove(jid: string): Promise<void> {

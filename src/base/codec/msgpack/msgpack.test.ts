@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { HaliteError } from '../../errors/index.ts';
-import { type Dict, dictGet, newDict, PyFloat, type Value } from '../value.ts';
+import { type Dict, dictGet, dictOf, newDict, PyFloat, type Value } from '../value.ts';
 import { formatDateTime, microsOf, pack, Unpacker, unpack } from './index.ts';
 
 interface Sample {
@@ -44,7 +44,7 @@ const anyValue: fc.Arbitrary<Value> = fc.letrec<{ value: Value; dict: Value }>((
   ),
   dict: fc
     .uniqueArray(fc.tuple(fc.string({ maxLength: 40 }), tie('value')), { selector: ([key]) => key, maxLength: 20 })
-    .map((pairs) => (pairs.some(([key]) => /^\d+$/.test(key)) ? new Map<Value, Value>(pairs) : newDict(pairs))),
+    .map((pairs) => dictOf(pairs)),
 })).value;
 
 describe('vectors of real Salt', () => {
