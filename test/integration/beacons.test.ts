@@ -35,7 +35,7 @@ beforeAll(async () => {
   writeFileSync(fleet.path('srv/salt/_beacons/count.ts'), custom);
   writeFileSync(
     fleet.path('srv/salt/slow.sls'),
-    `slow:\n  cmd.run:\n    - name: touch ${fleet.path('watched/by_state')}; sleep 4\n`,
+    `slow:\n  cmd.run:\n    - name: touch ${fleet.path('watched/by_state')}; until test -e ${fleet.path('go-on')}; do sleep 0.1; done\n`,
   );
   writeFileSync(fleet.path('srv/pillar/top.sls'), 'base:\n  m1: [watch]\n');
   writeFileSync(
@@ -109,6 +109,11 @@ describe('beacons of a minion', () => {
   it('are not heard during a state run that shall not be watched', async () => {
     const applied = fleet.json('m1', 'state.apply', 'slow');
     await eventually('the state', () => existsSync(fleet.path('watched/by_state')));
+    // Another beacon of the same process tells that this one had its turn meanwhile.
+    const looks = (): number => events.seen('salt/beacon/m1/memusage/').length;
+    const before = looks();
+    await eventually('some looks', () => looks() >= before + 3);
+    writeFileSync(fleet.path('go-on'), '');
     await applied;
     // Two looks later it watches again.
     await eventually('the beacon to watch again', async () => {
