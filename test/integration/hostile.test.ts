@@ -2,6 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import { userInfo } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Request } from 'zeromq';
 import { pack, unpack } from '../../src/base/codec/msgpack/index.ts';
@@ -194,5 +195,44 @@ describe('a minion that plays a lower master', () => {
 
   it('speaks for minions below it, never for one that has a key here', async () => {
     expect(JSON.parse(await forge('order_masters: True'))).toEqual({ below: 'brought' });
+  });
+});
+
+// `daemon` is an account of every Linux system.
+describe('a system user whom publisher_acl names', () => {
+  const rules =
+    "publisher_acl: {daemon: ['test.*', {'web*': [cmd.run]}]}\npublisher_acl_blacklist: {modules: [cmd.script]}";
+  let fleet: Deployment;
+  let minion: OldMinion;
+
+  beforeAll(async () => {
+    fleet = await Deployment.create({ masterConfig: `minimum_auth_version: 0\n${rules}` });
+    await fleet.startMaster();
+    minion = await OldMinion.start({ id: 'web1', generation: 2, version: '3005', requests: fleet.ports.requests });
+  });
+  afterAll(async () => {
+    minion?.stop();
+    await fleet?.destroy();
+  });
+
+  const keyOf = (user: string): string => readFileSync(fleet.path('cache/master', `.${user}_key`), 'utf8');
+  const asked = async (user: string, key: string, fun: string): Promise<Value> => {
+    const load = { cmd: 'publish', tgt: '*', tgt_type: 'glob', fun, arg: [], ret: '', user, key, kwargs: {} };
+    return await ask(fleet.ports.requests, clear(load));
+  };
+
+  it('may what the rules give', async () => {
+    for (const fun of ['test.ping', 'cmd.run'])
+      expect(await asked('daemon', keyOf('daemon'), fun)).toMatchObject({ load: { minions: ['web1'] } });
+  });
+
+  it.each([
+    ['another function', 'daemon', 'daemon', 'pkg.install', 'AuthorizationError'],
+    ['what is forbidden to everybody', userInfo().username, userInfo().username, 'cmd.script', 'AuthorizationError'],
+    ['to be root', 'root', 'daemon', 'test.ping', 'AuthenticationError'],
+    ['to be root by sudo', 'sudo_daemon', 'daemon', 'test.ping', 'AuthenticationError'],
+    ['to be somebody else', 'bin', 'daemon', 'test.ping', 'AuthenticationError'],
+  ])('may not: %s', async (_what, user, owner, fun, error) => {
+    expect(await asked(user, keyOf(owner), fun)).toMatchObject({ error: { name: error } });
   });
 });
