@@ -119,7 +119,7 @@ async function masterlessCases(real: Implementation): Promise<Case[]> {
     ['salt-call: 1,000 test.nop, each requires the one before', 'nops', false],
   ] as const;
   const cases = wanted.map(([label]): Case => ({ label, ours: [], real: [] }));
-  // Put aside, not removed: ext4 searches around inodes that were freed half a minute ago, and that would be measured.
+  // Put aside, not removed: making files gets several times slower after many were removed, and that would be measured.
   let used = 0;
   try {
     for (let round = 0; round < rounds; round++)
