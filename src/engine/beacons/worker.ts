@@ -1,9 +1,10 @@
 // The daemon's side of beacons: one process for all of them, there as long as one is configured.
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { newDict, type PlainDict } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import { backoff } from '../../base/util/index.ts';
 import type { ExtensionLog, MinionServices } from '../../extend/sdk/index.ts';
+import { forkJobProcess, letGoOf } from '../exec/fork-job-process.ts';
 import type { WorkerData } from '../exec/index.ts';
 import { type FromJobProcess, packValue, type ToJobProcess, unpackDict } from '../exec/job-messages.ts';
 import { answerService } from '../exec/job-services.ts';
@@ -100,20 +101,12 @@ export class BeaconWorker {
     this.child = undefined;
     this.dataVersion = '';
     if (!child) return;
-    if (child.connected) child.disconnect();
-    child.stdout?.destroy();
-    child.stderr?.destroy();
-    child.unref();
+    letGoOf(child);
     this.failAll(child, 'it was ended');
   }
 
   private start(): ChildProcess {
-    const child = fork(this.options.entry, [], {
-      detached: true,
-      serialization: 'advanced',
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      execArgv: [],
-    });
+    const child = forkJobProcess(this.options.entry);
     for (const stream of [child.stdout, child.stderr])
       stream?.on('data', (piece: Buffer) => this.options.log.info(piece.toString().trimEnd(), { pid: child.pid }));
     child.on('message', (message) => this.receive(child, message as FromJobProcess));

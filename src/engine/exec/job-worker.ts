@@ -1,8 +1,9 @@
 // One job process as the daemon sees it: started, given work, listened to, and ended for certain.
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
 import type { Dict } from '../../base/codec/value.ts';
 import type { ExtensionLog, MinionServices } from '../../extend/sdk/index.ts';
+import { forkJobProcess, letGoOf } from './fork-job-process.ts';
 import { type FromJobProcess, type Packed, packValue, type ToJobProcess, unpackDict } from './job-messages.ts';
 import { answerService } from './job-services.ts';
 import { failed, type Outcome } from './outcome.ts';
@@ -53,13 +54,7 @@ export class JobWorker {
 
   constructor(options: WorkerOptions) {
     this.log = options.log;
-    // A session of its own, so that a terminal's Ctrl-C or the end of the daemon does not take jobs along.
-    this.child = fork(options.entry, [], {
-      detached: true,
-      serialization: 'advanced',
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      execArgv: [],
-    });
+    this.child = forkJobProcess(options.entry);
     this.pid = this.child.pid ?? 0;
     this.child.on('message', (message) => this.receive(message as FromJobProcess));
     this.child.on('error', (error) => this.log.error('job process failed', { pid: this.pid, error: error.message }));
@@ -115,10 +110,7 @@ export class JobWorker {
 
   /** Lets go of a process that works: it finishes and leaves its result in the spool. */
   release(): void {
-    if (this.child.connected) this.child.disconnect();
-    this.child.stdout?.destroy();
-    this.child.stderr?.destroy();
-    this.child.unref();
+    letGoOf(this.child);
   }
 
   private send(message: ToJobProcess): void {

@@ -1,7 +1,8 @@
 // The daemon's side of returners: one process that loads their libraries, started for the first result, ended when idle.
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import type { ExtensionLog } from '../../../extend/sdk/index.ts';
+import { forkJobProcess, letGoOf } from '../fork-job-process.ts';
 import { type FromJobProcess, packValue, type ToJobProcess, unpackValue } from '../job-messages.ts';
 import type { WorkerData } from '../job-worker.ts';
 import type { ReturnerProblem, ReturnerWish } from './sessions.ts';
@@ -66,21 +67,12 @@ export class ReturnerWorker {
     clearTimeout(this.timer);
     this.child = undefined;
     if (!child) return;
-    if (child.connected) child.disconnect();
-    child.stdout?.destroy();
-    child.stderr?.destroy();
-    child.unref();
+    letGoOf(child);
     this.failAll(child, 'the minion stopped');
   }
 
   private start(): ChildProcess {
-    // A session of its own, so that the end of the daemon does not take it along.
-    const child = fork(this.options.entry, [], {
-      detached: true,
-      serialization: 'advanced',
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      execArgv: [],
-    });
+    const child = forkJobProcess(this.options.entry);
     for (const stream of [child.stdout, child.stderr]) {
       stream?.on('data', (piece: Buffer) => this.options.log.info(piece.toString().trimEnd(), { pid: child.pid }));
     }
