@@ -26,9 +26,13 @@ const call = (fun: string, ...args: Value[]): Promise<Value> =>
 const asked = (): string[] => readFileSync(join(folder, 'asked'), 'utf8').trim().split('\n');
 
 describe('services with scripts', () => {
-  it('are asked and told through the tools there are', async (test) => {
+  it('are asked and told through the tools there are', async () => {
     const [name] = (await call('get_all')) as string[];
-    if (name === undefined) return test.skip();
+    // A machine without scripts has no services of this kind, and says so.
+    if (name === undefined) {
+      expect([await call('get_enabled'), await call('get_disabled')]).toEqual([[], []]);
+      return;
+    }
     expect(await call('available', name)).toBe(true);
     expect(await call('start', name)).toBe(true);
     expect(await call('force_reload', name)).toBe(true);
@@ -55,10 +59,10 @@ describe('services with scripts', () => {
 });
 
 describe('systemctl without systemd', () => {
-  it('is the sign of an offline system, in which states of services do nothing', async (test) => {
-    if (existsSync('/run/systemd/system')) return test.skip();
+  it('is the sign of an offline system, in which states of services do nothing', async () => {
     writeFileSync(join(folder, 'systemctl'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
-    expect(await call('offline')).toBe(join(folder, 'systemctl'));
+    // Where systemd runs, the same question has the other answer.
+    expect(await call('offline')).toBe(existsSync('/run/systemd/system') ? false : join(folder, 'systemctl'));
     expect(await call('masked', 'no-such-service')).toBe(false);
   });
 });
