@@ -1,6 +1,5 @@
 // Beacon `sh`: commands that are run in shells, seen with strace.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readlinkSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { type BeaconContext, type BeaconSession, defineBeacon, newDict, type PlainDict } from 'halite/sdk';
 import { processIds, readProcess } from '../modules/ps/processes.ts';
@@ -14,18 +13,17 @@ const mostEvents = 10_000;
 /** The programs of `/etc/shells`. */
 const shells = (): Set<string> => new Set(lines(readText('/etc/shells') ?? '').filter((line) => line.startsWith('/')));
 
+/** The kernel's number of its terminal; zero is none. The link of its input would not do: a sandbox may name it otherwise. */
+const terminalOf = (pid: number): number =>
+  Number((readText(`/proc/${pid}/stat`) ?? '').split(') ').at(-1)?.split(' ')[4] ?? 0);
+
 /** Shells people type into: a program of `/etc/shells` on a terminal. */
 export function shellProcesses(): number[] {
   const known = shells();
   const names = new Set([...known].map((path) => path.slice(path.lastIndexOf('/') + 1)));
   return processIds().filter((pid) => {
     const command = (readText(`/proc/${pid}/cmdline`) ?? '').split('\0')[0]?.replace(/^-/, '') ?? '';
-    if (!known.has(command) && !names.has(command)) return false;
-    try {
-      return /^\/dev\/(pts\/\d+|tty\d+)$/.test(readlinkSync(`/proc/${pid}/fd/0`));
-    } catch {
-      return false;
-    }
+    return (known.has(command) || names.has(command)) && terminalOf(pid) !== 0;
   });
 }
 
@@ -47,6 +45,9 @@ function follow(strace: string, pid: number, events: PlainDict[], ctx: BeaconCon
   child.on('error', () => undefined);
   if (child.stderr)
     createInterface({ input: child.stderr }).on('line', (line) => {
+      // Containers often forbid it; a beacon that tells nothing must say why.
+      if (/^strace: .*(not permitted|denied)/.test(line))
+        ctx.log.warn(`The shell with process id ${pid} is not watched: ${line}`);
       const command = commandIn(line);
       if (!command || events.length >= mostEvents) return;
       events.push(newDict(Object.entries({ tag: String(pid), ...command, user })));

@@ -193,14 +193,40 @@ describe('beacons that call functions', () => {
   });
 });
 
-/** Containers often forbid it, and then strace ends at once. */
-function canTrace(): boolean {
-  if (which('script') === null || which('strace') === null || process.getuid?.() !== 0) return false;
-  const child = spawn('sleep', ['30']);
-  const traced = spawnSync('strace', ['-qq', '-p', String(child.pid)], { timeout: 500 });
-  child.kill('SIGKILL');
-  return (traced.error as NodeJS.ErrnoException | undefined)?.code === 'ETIMEDOUT';
+/** Whether strace tells here what a shell runs that it was attached to: sandboxes forbid it, or let it attach to no use. */
+async function canTrace(): Promise<boolean> {
+  if (which('strace') === null || process.getuid?.() !== 0) return false;
+  const shell = spawn('/bin/bash', ['--norc'], { stdio: ['pipe', 'ignore', 'ignore'] });
+  await once(shell, 'spawn');
+  const strace = spawn('strace', ['-f', '-e', 'trace=execve', '-p', String(shell.pid)]);
+  const typing = setInterval(() => shell.stdin.write('/bin/true\n'), 100);
+  let said = '';
+  try {
+    return await new Promise((resolve) => {
+      strace.stderr.on('data', (piece) => {
+        said += String(piece);
+        if (said.includes('execve("/bin/true"')) resolve(true);
+      });
+      strace.on('exit', () => resolve(false));
+      setTimeout(() => resolve(false), 10_000).unref();
+    });
+  } finally {
+    clearInterval(typing);
+    strace.kill('SIGKILL');
+    shell.kill('SIGKILL');
+  }
 }
+
+/** `script` starts what this names, whoever runs the tests. */
+const withShell = { ...process.env, SHELL: '/bin/sh' };
+
+/** Whether `script` can give a program a terminal of its own. */
+const hasTerminals = (): boolean =>
+  spawnSync('script', ['-qc', 'tty', '/dev/null'], {
+    encoding: 'utf8',
+    timeout: 10_000,
+    env: withShell,
+  }).stdout?.startsWith('/dev/') === true;
 
 describe('sh', () => {
   it('reads what strace says', () => {
@@ -213,13 +239,14 @@ describe('sh', () => {
 
   it('tells what is typed into a real shell', async () => {
     // Nothing that can be installed: said, and what is left is tried.
-    if (!canTrace()) {
-      console.warn('sh: strace may not trace processes on this machine, so no real shell is watched');
+    if (!hasTerminals() || !(await canTrace())) {
+      console.warn('sh: no terminals, or no tracing of processes on this machine, so no real shell is watched');
       expect(sh.available?.({} as never)).toBe(which('strace') === null ? 'strace is missing.' : true);
       return;
     }
-    const terminal = spawn('script', ['-qfc', '/bin/bash --norc', '/dev/null'], {
+    const terminal = spawn('script', ['-qfc', 'exec /bin/bash --norc', '/dev/null'], {
       stdio: ['pipe', 'ignore', 'ignore'],
+      env: withShell,
     });
     await once(terminal, 'spawn');
     const own = (pid: number): boolean => readProcess(pid)?.ppid === terminal.pid;
@@ -238,5 +265,5 @@ describe('sh', () => {
       await session.close?.();
       terminal.kill('SIGKILL');
     }
-  }, 30_000);
+  }, 60_000);
 });
