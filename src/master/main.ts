@@ -32,6 +32,7 @@ import { Mine } from './mine.ts';
 import { OwnMinion } from './own-minion.ts';
 import { askFindJob, killJob } from './publish.ts';
 import { Publisher } from './publisher.ts';
+import { Reactor } from './reactor/reactor.ts';
 import { duplicateText } from './reasons.ts';
 import { RequestPort } from './requests.ts';
 import { MasterScheduler } from './scheduler.ts';
@@ -70,7 +71,8 @@ export async function runMaster(opts: MasterOpts, log: Logger): Promise<RunningM
   master.keeper.connect(() => loader.names('returners'));
   const functions = new MasterFunctions(master, loader);
   const own = new OwnMinion(master, functions);
-  functions.connect(masterServices(master, functions, own));
+  const reactor = new Reactor(master, functions, own);
+  functions.connect(masterServices(master, functions, own, reactor));
   const local = await listenLocal(master, functions);
   const ports = await openPorts(master, functions).catch(async (error: unknown) => {
     await local.close();
@@ -82,6 +84,7 @@ export async function runMaster(opts: MasterOpts, log: Logger): Promise<RunningM
   maintenance.start();
   const scheduler = new MasterScheduler(master, functions);
   scheduler.start();
+  reactor.start();
   master.files.start();
   log.info('master is ready', {
     publish: ports.publish.port,
@@ -94,6 +97,7 @@ export async function runMaster(opts: MasterOpts, log: Logger): Promise<RunningM
     stop: async () => {
       maintenance.stop();
       scheduler.stop();
+      reactor.stop();
       await own.stop();
       await master.files.close();
       await master.pillars.close();

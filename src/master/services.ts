@@ -9,10 +9,16 @@ import type { MasterFunctions } from './functions.ts';
 import { keepHealth } from './keep/health.ts';
 import { rotateKey } from './maintenance.ts';
 import type { OwnMinion } from './own-minion.ts';
+import type { Reactor } from './reactor/reactor.ts';
 import { runJob } from './run-job.ts';
 import { matchFleet } from './targets.ts';
 
-export function masterServices(master: Master, functions: MasterFunctions, own: OwnMinion): MasterServices {
+export function masterServices(
+  master: Master,
+  functions: MasterFunctions,
+  own: OwnMinion,
+  reactor: Reactor,
+): MasterServices {
   const { store, fleet, history } = master;
   return {
     opts: master.opts as unknown as Record<string, Value>,
@@ -50,6 +56,7 @@ export function masterServices(master: Master, functions: MasterFunctions, own: 
     callWheel: (fun, args, kwargs) => functions.call('wheel', fun, args, kwargs),
     callModule: (fun, args, kwargs, options) => own.call(fun, args, kwargs, options),
     subscribe: (tag, signal) => subscribe(master, tag, signal),
+    reactor,
   };
 }
 
@@ -65,10 +72,17 @@ export function announcedKeys(master: Master): KeyServices {
 }
 
 export function keyChanged(master: Master, act: 'accept' | 'reject' | 'delete', id: string): void {
+  noteKeyChange(master, act, id);
+  if (act !== 'accept' && master.opts.rotate_aes_key) rotateKey(master);
+}
+
+/** What a change of a key means for a running master, but for the shared key. */
+export function noteKeyChange(master: Master, act: 'accept' | 'reject' | 'delete', id: string): void {
   master.bus.fire('salt/key', { result: true, act, id });
   if (act === 'accept') return;
   if (act === 'delete') master.fleet.forget(id);
-  if (master.opts.rotate_aes_key) rotateKey(master);
+  // Whatever it still runs, its results are not taken any more: nobody waits for them.
+  master.tracker.lost(id);
 }
 
 async function* subscribe(

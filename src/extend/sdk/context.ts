@@ -174,6 +174,20 @@ export interface MasterServices {
   /** Runs an execution function on the master itself, as a minion that has its own files and pillar. */
   callModule(fun: string, args: readonly Value[], kwargs: PlainDict, options: OwnCallOptions): Promise<OwnCallOutcome>;
   subscribe(tag: string, signal: AbortSignal): AsyncIterable<{ tag: string; data: Dict }>;
+  readonly reactor: ReactorView;
+}
+
+/** The reactions to events. */
+export interface ReactorView {
+  list(): Value[];
+  /** False when the tag has reactions already. */
+  add(tag: string, files: readonly string[]): boolean;
+  /** False when the tag has none. */
+  delete(tag: string): boolean;
+  /** Whether events are reacted to. */
+  leader: boolean;
+  /** Counters: events, reactions, failed, dropped, waiting, running; and the last error. */
+  status(): PlainDict;
 }
 
 export interface JobRequest {

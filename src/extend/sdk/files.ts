@@ -23,6 +23,10 @@ export interface UrlOptions extends FetchOptions {
   readonly verifySsl?: boolean;
   /** Ask the server whether the cached copy is still good. */
   readonly useEtag?: boolean;
+  /** What the file server has just said this file of its own hashes to: a cached copy that does is not asked about again. */
+  readonly served?: FileHash | undefined;
+  /** Told what the cached file holds, if it is small and was read or fetched anyway. */
+  readonly onContent?: ((content: Buffer) => void) | undefined;
 }
 
 export interface CacheDirOptions {

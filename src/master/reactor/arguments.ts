@@ -1,0 +1,73 @@
+// The arguments of a reaction: `args` as of today, `arg` and `kwarg` of old, or the function's own names in between.
+import {
+  type Dict,
+  dictEntries,
+  dictSize,
+  isDict,
+  newDict,
+  type PlainDict,
+  type Value,
+} from '../../base/codec/value.ts';
+import { HaliteError } from '../../base/errors/index.ts';
+import type { Chunk } from '../../engine/state/data.ts';
+import type { Params } from '../../extend/sdk/index.ts';
+
+export interface CallArguments {
+  readonly args: readonly Value[];
+  readonly kwargs: PlainDict;
+}
+
+/** Fields of every reaction that are never arguments of what it calls. */
+const ownFields: ReadonlySet<string> = new Set([
+  '__id__',
+  '__sls__',
+  '__env__',
+  'name',
+  'order',
+  'fun',
+  'key',
+  'state',
+]);
+
+/** `params` are those of a runner or wheel function, whose arguments may stand in the reaction itself. */
+export function reactionArguments(chunk: Chunk, params?: Params): CallArguments {
+  if ('args' in chunk) return todayArguments(chunk);
+  const named = params && !('arg' in chunk && 'kwarg' in chunk) ? fromFields(chunk, params) : newDict();
+  return {
+    args: 'arg' in chunk ? listOf(chunk['arg'] as Value) : [],
+    kwargs: 'kwarg' in chunk ? namedOf(chunk, chunk['kwarg'] as Value) : named,
+  };
+}
+
+function todayArguments(chunk: Chunk): CallArguments {
+  const given = chunk['args'] as Value;
+  const plainList = Array.isArray(given) && !given.every((item) => isDict(item) && dictSize(item) === 1);
+  if (chunk['state'] === 'caller' && plainList) return { args: given, kwargs: newDict() };
+  return { args: [], kwargs: namedOf(chunk, given) };
+}
+
+/** A map, or a list of maps with one entry each. */
+function namedOf(chunk: Chunk, given: Value): PlainDict {
+  if (given === null) return newDict();
+  const parts: Value[] = isDict(given) ? [given] : Array.isArray(given) ? given : [];
+  const fits = parts.length > 0 && parts.every((part) => isDict(part) && (isDict(given) || dictSize(part) === 1));
+  if (fits) return newDict(parts.flatMap((part) => dictEntries(part as Dict).map(entryOf)));
+  throw new HaliteError(
+    'call.arguments',
+    `${describe(chunk)} has arguments in a form that cannot be understood: write "- args:" and below it one "- name: value" for each`,
+  );
+}
+
+const entryOf = ([key, value]: readonly [Value, Value]): [string, Value] => [String(key), value];
+const listOf = (value: Value): Value[] => (Array.isArray(value) ? value : value === null ? [] : [value]);
+
+function fromFields(chunk: Chunk, params: Params): PlainDict {
+  const open = Object.values(params).some(({ kind }) => kind === 'kwargs');
+  const taken = ([name]: [string, Value]): boolean =>
+    Object.hasOwn(params, name) || (open && !ownFields.has(name) && name !== 'arg' && name !== 'kwarg');
+  return newDict(Object.entries(chunk).filter(taken));
+}
+
+/** For messages: which reaction of which file this is. */
+export const describe = (chunk: Chunk): string =>
+  `The reaction '${String(chunk['__id__'])}' of ${String(chunk['__sls__'])} (${String(chunk['state'])}.${String(chunk['fun'])})`;

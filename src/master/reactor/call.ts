@@ -1,0 +1,83 @@
+// One reaction carried out: a job for minions, a runner, a wheel function, or a function on the master itself.
+import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { HaliteError } from '../../base/errors/index.ts';
+import type { Chunk } from '../../engine/state/data.ts';
+import type { Master } from '../core.ts';
+import type { MasterFunctions, MasterKind } from '../functions.ts';
+import type { OwnMinion } from '../own-minion.ts';
+import { publishJob } from '../publish.ts';
+import { describe, reactionArguments } from './arguments.ts';
+
+/** Events of what reactions start carry this name, so that a reaction to them does not set itself off. */
+export const reactorUser = 'Reactor';
+
+export interface ReactionParts {
+  readonly master: Master;
+  readonly functions: MasterFunctions;
+  readonly own: OwnMinion;
+  readonly signal: AbortSignal;
+}
+
+const masterKinds: Readonly<Record<string, MasterKind>> = { runner: 'runners', wheel: 'wheel' };
+
+/** Whether it is sent and done with; the others take as long as what they call. */
+export const isSent = (chunk: Chunk): boolean => chunk['state'] === 'local';
+
+/** Carries it out to its end; throws with the reason when it fails. */
+export async function carryOut(chunk: Chunk, parts: ReactionParts): Promise<void> {
+  const kind = String(chunk['state']);
+  if (kind === 'local') return publish(chunk, parts.master);
+  if (kind === 'caller') return callHere(chunk, parts);
+  const masterKind = Object.hasOwn(masterKinds, kind) ? masterKinds[kind] : undefined;
+  if (masterKind) return callMaster(chunk, masterKind, parts);
+  throw new HaliteError(
+    'call.unknown',
+    `${describe(chunk)}: there is no "${kind}"; use local, runner, wheel or caller`,
+  );
+}
+
+async function publish(chunk: Chunk, master: Master): Promise<void> {
+  const { tgt } = chunk;
+  if (typeof tgt !== 'string' && !Array.isArray(tgt)) {
+    throw new HaliteError('call.arguments', `${describe(chunk)} has no target: it needs "- tgt: …"`);
+  }
+  const { args, kwargs } = reactionArguments(chunk);
+  const named = Object.keys(kwargs).length > 0 ? [{ ...kwargs, __kwarg__: true }] : [];
+  const extra = newDict(
+    ['metadata', 'ret_config', 'ret_kwargs'].flatMap((name): [string, Value][] =>
+      name in chunk ? [[name, chunk[name] as Value]] : [],
+    ),
+  );
+  const kind = chunk['tgt_type'] ?? chunk['expr_form'];
+  await publishJob(master, {
+    tgt: Array.isArray(tgt) ? tgt.map(String) : tgt,
+    tgt_type: typeof kind === 'string' ? kind : Array.isArray(tgt) ? 'list' : 'glob',
+    fun: String(chunk['fun']),
+    arg: [...args, ...named],
+    user: 'root',
+    ...(typeof chunk['ret'] === 'string' && chunk['ret'] !== '' ? { ret: chunk['ret'] } : {}),
+    ...(Object.keys(extra).length > 0 ? { extra } : {}),
+  });
+}
+
+async function callMaster(chunk: Chunk, kind: MasterKind, { functions, signal }: ReactionParts): Promise<void> {
+  const fun = String(chunk['fun']);
+  const params = await functions.paramsOf(kind, fun);
+  if (!params) throw new HaliteError('call.unknown', `${describe(chunk)}: there is no such function`);
+  const { args, kwargs } = reactionArguments(chunk, params);
+  const { ret, success } = await functions.start(kind, fun, args, kwargs, reactorUser, { signal }).result;
+  if (!success) throw failure(chunk, ret);
+}
+
+async function callHere(chunk: Chunk, { own, signal }: ReactionParts): Promise<void> {
+  const { args, kwargs } = reactionArguments(chunk);
+  const options = { signal, user: reactorUser, progress: () => undefined };
+  const outcome = await own.call(String(chunk['fun']), args, kwargs as PlainDict, options);
+  if (!outcome.success) throw failure(chunk, outcome.return);
+}
+
+const failure = (chunk: Chunk, result: unknown): HaliteError =>
+  new HaliteError(
+    'call.failed',
+    `${describe(chunk)} failed: ${typeof result === 'string' ? result.trim() : 'its result says so'}`,
+  );
