@@ -29,6 +29,7 @@ export const commands = {
   'salt-call': { file: 'cli/salt-call.ts', warmUp: ['--local', '-c', '{warm}', 'state.apply'] },
   'salt-cp': { file: 'cli/salt-cp.ts', warmUp: ['-c', '/nonexistent', 'x', '/dev/null', '/nonexistent'] },
   'salt-key': { file: 'cli/salt-key.ts', warmUp: ['--version'] },
+  halite: { file: 'cli/halite.ts', warmUp: ['-c', '/nonexistent', 'doctor'] },
   'salt-run': { file: 'cli/salt-run.ts', warmUp: ['-c', '/nonexistent', 'test.arg'] },
 };
 

@@ -1,10 +1,22 @@
 // What the master knows, told in order: the time line of a job, and everything about one minion.
 import { type Dict, dictGet, isDict, newDict, type PlainDict, type Value } from '../base/codec/value.ts';
 import { jidToMillis } from '../base/util/jid.ts';
-import type { TimelineEntry } from '../extend/sdk/index.ts';
+import type { MinionTrouble, TimelineEntry } from '../extend/sdk/index.ts';
+import type { Reason } from '../protocol/job/verdict.ts';
 import type { VerdictRecord } from '../store/jobs.ts';
 import type { Master } from './core.ts';
-import { clock, duplicateText, evidenceOf, isSuspect, knownAbsent, silence, skewText, unfinished } from './reasons.ts';
+import {
+  clock,
+  duplicateText,
+  evidenceOf,
+  isSkewed,
+  isSuspect,
+  knownAbsent,
+  reason,
+  silence,
+  skewText,
+  unfinished,
+} from './reasons.ts';
 import { hopTimes } from './track.ts';
 
 const text = (value: Value | undefined): string => (value === null || value === undefined ? '' : String(value));
@@ -107,6 +119,23 @@ function pendingEntries({ durable }: Master, jid: string): TimelineEntry[] {
       entries.push({ at: new Date(), id, what: 'queued', text: `until ${clock(until)}` });
   }
   return entries;
+}
+
+/** What is wrong with accepted minions; nobody is asked, so it is quick for any number of them. */
+export function fleetTroubles(master: Master): MinionTrouble[] {
+  return master.keys.ids('accepted').flatMap((id) => {
+    const why = knownAbsent(master, id) ?? (isSuspect(master, id) ? silence(master, id) : troubleOf(master, id));
+    return why ? [{ id, code: why.code, text: why.text }] : [];
+  });
+}
+
+/** Of one that is there and may answer. */
+function troubleOf({ fleet }: Master, id: string): Reason | undefined {
+  const record = fleet.known(id);
+  const twins = duplicateText(record);
+  if (twins) return reason('duplicate-id', newDict(), twins);
+  if (record && isSkewed(record)) return reason('clock-skew', newDict(), skewText(record.skewSeconds ?? 0));
+  return undefined;
 }
 
 /** Everything about one minion, with what happened to it in order. */

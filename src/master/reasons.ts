@@ -123,7 +123,7 @@ function connectionText({ address, peer, boot, pid }: Connection): string {
   return pid > 0 ? `${where} pid ${pid}` : where;
 }
 
-const isSkewed = ({ skewSeconds }: MinionRecord): boolean =>
+export const isSkewed = ({ skewSeconds }: MinionRecord): boolean =>
   skewSeconds !== undefined && Math.abs(skewSeconds) > skewLimit;
 
 export const skewText = (seconds: number): string =>

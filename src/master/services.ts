@@ -4,7 +4,7 @@ import { fileServerView } from '../engine/files/view.ts';
 import type { KeyServices, MasterServices, RememberedPart } from '../extend/sdk/index.ts';
 import { keyServices } from '../store/keys.ts';
 import type { Master } from './core.ts';
-import { explainMinion, jobTimeline } from './explain.ts';
+import { explainMinion, fleetTroubles, jobTimeline } from './explain.ts';
 import type { MasterFunctions } from './functions.ts';
 import { keepHealth } from './keep/health.ts';
 import { rotateKey } from './maintenance.ts';
@@ -48,6 +48,7 @@ export function masterServices(
       match: (tgt, kind) => matchFleet(master, tgt, kind).matched,
       forget: (id, part, fun) => forgetPart(master, id, part, fun),
       explain: (id) => explainMinion(master, id),
+      troubles: () => fleetTroubles(master),
     },
     files: fileServerView(master.files),
     pillars: master.pillars,

@@ -35,12 +35,16 @@ export interface ExecOptions {
   /** stderr goes where stdout goes, in order. */
   readonly mergeStderr?: boolean;
   readonly maxOutputBytes?: number;
+  /** How output is encoded, as TextDecoder names it; UTF-8 unless given. */
+  readonly encoding?: string;
 }
 
 export interface ExecResult {
   readonly pid: number;
   /** Exit status; 128+n when ended by signal n. */
   readonly retcode: number;
+  /** Number of the signal that ended it; undefined when it ended by itself. */
+  readonly signal?: number | undefined;
   readonly stdout: string;
   readonly stderr: string;
   readonly timedOut: boolean;
@@ -309,6 +313,15 @@ export interface FleetView {
   forget(id: string, part: RememberedPart, fun?: string): Promise<void>;
   /** Everything known about a minion, and the reason it would be missing now, if so. */
   explain(id: string): Promise<Dict>;
+  /** Accepted minions with which something is wrong, as far as is known without asking them. */
+  troubles(): MinionTrouble[];
+}
+
+export interface MinionTrouble {
+  readonly id: string;
+  /** A code of `docs/guide/jobs.md`. */
+  readonly code: string;
+  readonly text: string;
 }
 
 /** The context of runners and wheel functions. */

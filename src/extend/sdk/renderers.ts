@@ -12,8 +12,11 @@ export interface RenderRequest {
   readonly pipe?: string;
   /** Environment that imported templates come from; `base` when not given, '' for the folder of `path`. */
   readonly saltenv?: string;
-  /** The SLS the text belongs to; with it come `tplfile`, `slspath` and the like. */
-  readonly sls?: string;
+  /**
+   * The SLS the text belongs to; with it come `tplfile`, `slspath` and the like. null: a text that belongs to none and
+   * has these names only when `context` has `sls`, as files have.
+   */
+  readonly sls?: string | null;
   /** Where the text lies on this machine, for messages and for `tplpath`. */
   readonly path?: string;
   /** Names a template sees besides `salt`, `grains`, `pillar`, `opts`, `saltenv`; they win over those. */

@@ -1,0 +1,33 @@
+// What the doctor finds: each with what it means and what to do about it.
+export type Level = 'problem' | 'warning' | 'fine';
+
+export interface Finding {
+  readonly level: Level;
+  /** Whom it concerns: `master`, `minion`, `fleet`, or a minion's id. */
+  readonly about: string;
+  readonly what: string;
+  /** The command or the change that repairs it. */
+  readonly repair?: string;
+}
+
+/** Findings about one thing. */
+export class Findings {
+  readonly list: Finding[] = [];
+  readonly #about: string;
+
+  constructor(about: string) {
+    this.#about = about;
+  }
+
+  problem(what: string, repair: string): void {
+    this.list.push({ level: 'problem', about: this.#about, what, repair });
+  }
+
+  warning(what: string, repair: string): void {
+    this.list.push({ level: 'warning', about: this.#about, what, repair });
+  }
+
+  fine(what: string): void {
+    this.list.push({ level: 'fine', about: this.#about, what });
+  }
+}

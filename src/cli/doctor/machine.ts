@@ -1,0 +1,102 @@
+// The doctor's look at this machine: a master, a minion, or both, as their configuration and processes tell.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { loadMasterConfig, loadMinionConfig, type MasterOpts, type MinionOpts } from '../../base/config/index.ts';
+import { fingerprint } from '../../base/crypto/index.ts';
+import { messageOf } from '../../base/errors/index.ts';
+import { examineConfiguration, examineRoots } from './configuration.ts';
+import { type Finding, Findings } from './finding.ts';
+import { examineDisk, examinePrivateKey } from './folders.ts';
+import { examineMasters, probePort } from './masters.ts';
+import { examineProcesses } from './processes.ts';
+
+const has = (configDir: string, role: string): boolean =>
+  existsSync(join(configDir, role)) || existsSync(join(configDir, `${role}.d`));
+
+export interface MachineReport {
+  readonly findings: Finding[];
+  /** There is a master here and it runs. */
+  readonly masterRuns: boolean;
+  readonly roles: readonly string[];
+}
+
+export async function examineMachine(configDir: string): Promise<MachineReport> {
+  const findings: Finding[] = [];
+  let masterRuns = false;
+  const roles = ['master', 'minion'].filter((role) => has(configDir, role));
+  for (const role of roles) {
+    const own = new Findings(role);
+    try {
+      if (role === 'master') masterRuns = await examineMaster(own, configDir);
+      else await examineMinion(own, configDir);
+    } catch (error) {
+      own.problem(`The configuration cannot be used: ${messageOf(error)}`, `correct ${join(configDir, role)}`);
+    }
+    findings.push(...own.list);
+  }
+  return { findings, masterRuns, roles };
+}
+
+async function examineMaster(findings: Findings, configDir: string): Promise<boolean> {
+  const loaded = loadMasterConfig({ configDir });
+  const { opts } = loaded;
+  examineConfiguration(findings, loaded);
+  for (const name of ['file_roots', 'pillar_roots']) examineRoots(findings, name, loaded.given[name] ?? null);
+  examineDisk(findings, opts.cachedir);
+  examinePrivateKey(findings, join(opts.pki_dir, 'master.pem'), 'salt-master');
+  const runs = examineProcesses(findings, 'salt-master', configDir);
+  if (!runs) await examineFreePorts(findings, opts);
+  return runs;
+}
+
+/** A master that does not run may be unable to. */
+async function examineFreePorts(findings: Findings, opts: MasterOpts): Promise<void> {
+  const host = opts.interface === '0.0.0.0' || opts.interface === '::' ? '127.0.0.1' : opts.interface;
+  for (const [name, port] of [
+    ['publish_port', opts.publish_port],
+    ['ret_port', opts.ret_port],
+  ] as const) {
+    if ((await probePort(host, port)) === undefined)
+      findings.problem(
+        `Another program has port ${port} (${name})`,
+        `see which: ss -ltnp 'sport = :${port}'; end it, or change ${name}`,
+      );
+  }
+}
+
+async function examineMinion(findings: Findings, configDir: string): Promise<void> {
+  const loaded = loadMinionConfig({ configDir });
+  const { opts } = loaded;
+  examineConfiguration(findings, loaded);
+  examineDisk(findings, opts.cachedir);
+  examinePrivateKey(findings, join(opts.pki_dir, 'minion.pem'), 'salt-minion');
+  examineProcesses(findings, 'salt-minion', configDir);
+  await examineMasters(findings, opts, join(configDir, 'minion'));
+  examineTrust(findings, opts);
+  examineSpool(findings, opts);
+}
+
+/** A master's key that is not the one expected is what moving a master most often ends in. */
+function examineTrust(findings: Findings, opts: MinionOpts): void {
+  const path = join(opts.pki_dir, 'minion_master.pub');
+  if (!existsSync(path)) return;
+  const print = fingerprint(readFileSync(path, 'utf8'));
+  const wanted = opts.master_finger;
+  if (wanted && wanted !== print)
+    findings.problem(
+      `The trusted key of the master (${print}) is not the one of master_finger (${wanted})`,
+      `compare with the master's own: salt-key -F master; then rm ${path} or correct master_finger, and systemctl restart salt-minion`,
+    );
+  else findings.fine(`The trusted key of the master is ${print}`);
+}
+
+/** Results that no master took yet. */
+function examineSpool(findings: Findings, opts: MinionOpts): void {
+  const folder = join(opts.cachedir, 'halite', 'spool');
+  const waiting = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.p')).length : 0;
+  if (waiting > 0)
+    findings.warning(
+      `${waiting} result${waiting === 1 ? ' waits' : 's wait'} for a master in ${dirname(folder)}`,
+      'nothing: delivered when the master is reached again',
+    );
+}

@@ -1,0 +1,81 @@
+// The daemons that run on this machine: none, one, or several with the same configuration.
+import { readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+import type { Findings } from './finding.ts';
+
+export interface DaemonProcess {
+  readonly pid: number;
+  readonly configDir: string;
+}
+
+const read = (path: string): string => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+};
+
+const realFolder = (path: string): string => {
+  try {
+    return realpathSync(path);
+  } catch {
+    return resolve(path);
+  }
+};
+
+/** The folder a command line names, or the usual one. */
+export function configDirIn(argv: readonly string[], fallback: string): string {
+  for (const [at, word] of argv.entries()) {
+    if (word === '-c' || word === '--config-dir') return argv[at + 1] ?? fallback;
+    if (word.startsWith('--config-dir=')) return word.slice('--config-dir='.length);
+    if (/^-c[^-]/.test(word)) return word.slice(2);
+  }
+  return fallback;
+}
+
+function argvOf(pid: number): string[] {
+  return read(`/proc/${pid}/cmdline`).split('\0').filter(Boolean);
+}
+
+/** Python or node in front of it, or the program itself. */
+const isDaemon = (argv: readonly string[], program: string): boolean =>
+  argv.slice(0, 3).some((word) => basename(word) === program);
+
+const parentOf = (pid: number): number => Number(read(`/proc/${pid}/stat`).split(') ').at(-1)?.split(' ')[1] ?? 0);
+
+/** Daemons of that name; those they forked themselves are not counted. */
+export function runningDaemons(program: string): DaemonProcess[] {
+  const pids = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+  const found = new Map(pids.map((pid) => [pid, argvOf(pid)] as const).filter(([, argv]) => isDaemon(argv, program)));
+  return [...found]
+    .filter(([pid]) => !found.has(parentOf(pid)))
+    .map(([pid, argv]) => {
+      const environment = read(`/proc/${pid}/environ`).split('\0');
+      const named = environment.find((entry) => entry.startsWith('SALT_CONFIG_DIR='))?.slice('SALT_CONFIG_DIR='.length);
+      const cwd = realFolder(`/proc/${pid}/cwd`);
+      return { pid, configDir: realFolder(resolve(cwd, configDirIn(argv, named || '/etc/salt'))) };
+    });
+}
+
+/** True when it runs. */
+export function examineProcesses(findings: Findings, program: string, configDir: string): boolean {
+  const folder = realFolder(configDir);
+  const running = runningDaemons(program).filter((daemon) => daemon.configDir === folder);
+  const pids = running.map(({ pid }) => pid);
+  if (pids.length === 0) {
+    findings.problem(
+      `${program} does not run with the configuration in ${folder}`,
+      `${program} -c ${folder} -d, or: systemctl start ${program}`,
+    );
+  } else if (pids.length > 1) {
+    const others = pids.slice(1).join(' ');
+    findings.problem(
+      `${program} runs ${pids.length} times with the configuration in ${folder} (process ids ${pids.join(', ')}): jobs are answered twice`,
+      `kill ${others}`,
+    );
+  } else findings.fine(`${program} runs once (process id ${pids[0]})`);
+  return pids.length > 0;
+}

@@ -1,0 +1,150 @@
+// Runner `doctor`: what the master knows to be wrong, in its stores and its fleet, each with what repairs it.
+import {
+  defineRunner,
+  dictGet,
+  isDict,
+  type MasterContext,
+  type MinionTrouble,
+  masterFn,
+  newDict,
+  p,
+  type Value,
+} from 'halite/sdk';
+
+interface Finding {
+  readonly level: 'problem' | 'warning' | 'fine';
+  readonly what: string;
+  readonly repair?: string;
+}
+
+/** Ids named in one line. */
+const mostNamed = 10;
+
+const named = (ids: readonly string[]): string =>
+  ids.length <= mostNamed ? ids.join(', ') : `${ids.slice(0, mostNamed).join(', ')} and ${ids.length - mostNamed} more`;
+const counted = (count: number): string => (count === 1 ? '1 minion' : `${count} minions`);
+
+const onMinion = 'there: halite doctor; it looks at names, ports, keys and processes';
+
+/** What helps against each reason; `id` is one of those concerned. */
+const repairs: Readonly<Record<string, (id: string) => string>> = {
+  'never-connected': () => onMinion,
+  'connection-lost': () => `there: systemctl restart salt-minion; or ${onMinion}`,
+  'not-subscribed': () => 'open the publish port between minion and master',
+  'key-denied': (id) =>
+    `if it was installed anew: salt-key -d ${id}, then accept its new key; if not, somebody else uses its id`,
+  'too-old': () => 'upgrade it, or lower minimum_auth_version in the master configuration',
+  silent: () => onMinion,
+  'duplicate-id': (id) =>
+    `give one of them another id in its minion_id file; who they are: salt-run manage.explain ${id}`,
+  'clock-skew': () => 'there: timedatectl set-ntp true',
+};
+
+function fleetFindings(ctx: MasterContext): Finding[] {
+  const troubles = grouped(ctx.master.fleet.troubles());
+  const findings = [...troubles].map(([code, list]): Finding => {
+    const [first] = list;
+    const ids = list.map(({ id }) => id).sort();
+    const text = list.length === 1 && first ? first.text : (first?.text ?? '').replace(/ \(.*\)$/s, '');
+    const level = code === 'clock-skew' ? 'warning' : 'problem';
+    return {
+      level,
+      what: `${counted(ids.length)} (${named(ids)}): ${text}`,
+      repair: repairs[code]?.(ids[0] ?? '') ?? onMinion,
+    };
+  });
+  const all = ctx.master.fleet.all();
+  const wrong = new Set([...troubles.values()].flat().map(({ id }) => id));
+  return [
+    ...findings,
+    { level: 'fine', what: `Nothing is known to be wrong with ${all.length - wrong.size} of ${counted(all.length)}` },
+  ];
+}
+
+function grouped(list: readonly MinionTrouble[]): Map<string, MinionTrouble[]> {
+  const groups = new Map<string, MinionTrouble[]>();
+  for (const trouble of list) {
+    const group = groups.get(trouble.code);
+    if (group) group.push(trouble);
+    else groups.set(trouble.code, [trouble]);
+  }
+  return groups;
+}
+
+async function keyFindings(ctx: MasterContext): Promise<Finding[]> {
+  const { pending, rejected, denied } = await ctx.master.keys.list();
+  const finding = (ids: readonly string[], what: string, repair: string): Finding[] =>
+    ids.length === 0 ? [] : [{ level: 'warning', what: `${counted(ids.length)} (${named(ids)}): ${what}`, repair }];
+  return [
+    ...finding(pending, 'the key waits for acceptance', 'compare it (salt-key -f ID), then: salt-key -a ID'),
+    ...finding(rejected, 'the key is rejected', 'to forget it: salt-key -d ID'),
+    ...finding(
+      denied,
+      'another key than the accepted one was presented',
+      'see salt-run manage.explain ID; to forget it: salt-key -d ID',
+    ),
+  ];
+}
+
+async function storeFindings(ctx: MasterContext): Promise<Finding[]> {
+  const health = await ctx.master.jobs.health();
+  const part = (of: Value | undefined, name: string): Value =>
+    of !== undefined && isDict(of) ? (dictGet(of, name) ?? null) : null;
+  const store = dictGet(health, 'store');
+  const findings: Finding[] = [];
+  if (part(store, 'state') === 'ok')
+    findings.push({ level: 'fine', what: `History is kept in ${String(part(store, 'description'))}` });
+  else
+    findings.push({
+      level: 'problem',
+      what: `History cannot be written: ${String(part(store, 'error'))}`,
+      repair: 'make room on its disk; waiting results are written then',
+    });
+  const spools = dictGet(health, 'spools');
+  for (const [name, status] of Object.entries(spools !== undefined && isDict(spools) ? spools : {})) {
+    const [state, waiting, error] = ['state', 'waiting', 'error'].map((key) => part(status as Value, key));
+    if (error)
+      findings.push({
+        level: 'problem',
+        what: `${name} is ${String(state)}, ${String(waiting)} records wait: ${String(error)}`,
+        repair: 'bring the database back; what waits is written then, in order',
+      });
+    else findings.push({ level: 'fine', what: `${name} is ${String(state)}` });
+  }
+  return findings;
+}
+
+function reactorFindings(ctx: MasterContext): Finding[] {
+  const { failed, dropped, last_error: last } = ctx.master.reactor.status();
+  if (Number(failed) + Number(dropped) === 0) return [];
+  const error = isDict(last ?? null) ? String(dictGet(last as never, 'error')) : '';
+  return [
+    {
+      level: 'warning',
+      what: `The reactor failed ${String(failed)} times and left out ${String(dropped)} since the master started; the last error: ${error}`,
+      repair: 'correct the reaction file; counters: salt-run reactor.status',
+    },
+  ];
+}
+
+export default defineRunner({
+  name: 'doctor',
+  doc: 'What is wrong with the master’s stores, keys and minions, and what repairs it.',
+  functions: {
+    fleet: masterFn({
+      doc: 'Looks at everything the master knows without asking minions. `halite doctor` shows this and the state of the machine.',
+      examples: ['salt-run doctor.fleet', 'salt-run doctor.fleet all=True'],
+      params: { all: p.bool({ default: false, doc: 'also what is fine' }) },
+      async run({ all }, ctx) {
+        const found = [
+          ...(await storeFindings(ctx)),
+          ...reactorFindings(ctx),
+          ...(await keyFindings(ctx)),
+          ...fleetFindings(ctx),
+        ].filter(({ level }) => all || level !== 'fine');
+        if (found.some(({ level }) => level === 'problem')) ctx.setRetcode(1);
+        return found.map((finding) => newDict(Object.entries(finding) as [string, Value][]));
+      },
+    }),
+  },
+});
