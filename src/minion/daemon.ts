@@ -110,11 +110,6 @@ export class MinionDaemon {
       await this.startAlone();
       return;
     }
-    if (!['str', 'standard'].includes(opts.master_type)) {
-      log.warn('this master_type is not supported yet: all masters are used at the same time', {
-        master_type: opts.master_type,
-      });
-    }
     void this.grains
       .get()
       .catch((error: unknown) => log.error('grains could not be collected', { error: messageOf(error) }));

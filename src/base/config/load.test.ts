@@ -26,7 +26,7 @@ const request = (extra: LoadRequest = {}): LoadRequest => ({ configDir: root, en
 
 describe('problems', () => {
   it('names unknown options once, with the nearest one, and keeps them', () => {
-    put('master', 'worker_thread: 9\nmysql.host: db\nrest_cherrypy: {port: 8000}\nmy_vault: {driver: vault}\n');
+    put('master', 'worker_thread: 9\nmysql.host: db\nmy_vault: {driver: vault}\n');
     const { opts, problems } = loadMasterConfig(request());
     expect(problems).toEqual([
       {
@@ -41,6 +41,26 @@ describe('problems', () => {
     expect(opts.get('worker_thread')).toBe(9);
     expect(opts.get('mysql.host')).toBe('db');
     expect(opts.worker_threads).toBe(5);
+  });
+
+  it('says which options ask for what is not there yet', () => {
+    put(
+      'master',
+      'external_auth: {pam: {fred: [test.*]}}\nrest_cherrypy: {port: 8000}\nengines: [reactor, {slack: {x: 1}}]\n',
+    );
+    const said = loadMasterConfig(request()).problems;
+    expect(said.map(({ kind, level, option, advice }) => [kind, level, option, typeof advice])).toEqual([
+      ['not-there', 'warn', 'external_auth', 'string'],
+      ['not-there', 'warn', 'rest_cherrypy', 'string'],
+      ['not-there', 'warn', 'engines', 'string'],
+    ]);
+    expect(said[2]?.message).toContain('engines (slack)');
+    put('master', 'external_auth: {}\nengines: [reactor]\nrest_cherrypy:\n');
+    expect(loadMasterConfig(request()).problems).toEqual([]);
+    put('minion', 'id: a\nmaster_type: failover\n');
+    expect(loadMinionConfig(request()).problems.map(({ message }) => message)).toEqual([
+      'The option master_type asks for something that is not there yet: master_type failover',
+    ]);
   });
 
   it('is quiet about options of the other daemon, and low about names like nothing else', () => {

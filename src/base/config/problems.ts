@@ -1,6 +1,6 @@
 // What is wrong in a configuration, without stopping the program.
 
-export type ProblemKind = 'missing' | 'unknown' | 'type' | 'value' | 'include' | 'syntax' | 'deprecated';
+export type ProblemKind = 'missing' | 'unknown' | 'type' | 'value' | 'include' | 'syntax' | 'deprecated' | 'not-there';
 
 export interface ConfigProblem {
   readonly kind: ProblemKind;
@@ -11,6 +11,8 @@ export interface ConfigProblem {
   readonly file?: string;
   /** The option that was probably meant. */
   readonly suggestion?: string;
+  /** What to do about it. */
+  readonly advice?: string;
 }
 
 /** Collects problems and debug notes while a configuration is read. */

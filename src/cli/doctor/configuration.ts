@@ -6,12 +6,12 @@ import type { Findings } from './finding.ts';
 
 export function examineConfiguration(findings: Findings, loaded: LoadedConfig<unknown>): void {
   const serious = loaded.problems.filter(({ level }) => level !== 'info');
-  for (const { message, file, option, suggestion } of serious) {
+  for (const { message, file, option, suggestion, advice } of serious) {
     const where = file ?? loaded.sources.join(', ');
     const repair = suggestion
       ? `write ${suggestion} instead of ${option ?? 'it'} in ${where}`
       : `correct it in ${where}`;
-    findings.warning(message, repair);
+    findings.warning(message, advice ?? repair);
   }
   if (serious.length === 0)
     findings.fine(`Every option of ${loaded.sources.join(', ') || 'the configuration'} is known`);

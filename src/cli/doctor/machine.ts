@@ -9,6 +9,7 @@ import { type Finding, Findings } from './finding.ts';
 import { examineDisk, examinePrivateKey } from './folders.ts';
 import { examineMasters, probePort } from './masters.ts';
 import { examineProcesses } from './processes.ts';
+import { examineTrees } from './trees.ts';
 
 const has = (configDir: string, role: string): boolean =>
   existsSync(join(configDir, role)) || existsSync(join(configDir, `${role}.d`));
@@ -42,6 +43,7 @@ async function examineMaster(findings: Findings, configDir: string): Promise<boo
   const { opts } = loaded;
   examineConfiguration(findings, loaded);
   for (const name of ['file_roots', 'pillar_roots']) examineRoots(findings, name, loaded.given[name] ?? null);
+  examineTrees(findings, [opts.raw['file_roots'] ?? null, opts.raw['pillar_roots'] ?? null]);
   examineDisk(findings, opts.cachedir);
   examinePrivateKey(findings, join(opts.pki_dir, 'master.pem'), 'salt-master');
   const runs = examineProcesses(findings, 'salt-master', configDir);

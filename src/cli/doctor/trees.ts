@@ -1,0 +1,83 @@
+// What in the trees of states and pillar was written for Python, and will not run here.
+import { closeSync, type Dirent, openSync, readdirSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import { isDict, type Value } from '../../base/codec/value.ts';
+import type { Findings } from './finding.ts';
+
+/** Larger trees are looked at in part; the doctor must not take minutes. */
+const mostFiles = 20_000;
+const mostNamed = 5;
+const extensionFolder =
+  /^_(modules|states|grains|returners|runners|pillar|renderers|beacons|utils|output|sdb|tops|wheel)$/;
+const pythonRenderer = /^#!.*\b(py|pyobjects|pydsl|mako|wempy|cheetah|genshi)\b/;
+
+function foldersIn(roots: Value): string[] {
+  if (!isDict(roots) || roots instanceof Map) return [];
+  const all = Object.values(roots).flatMap((folders) => (Array.isArray(folders) ? folders : []));
+  return all.filter((folder): folder is string => typeof folder === 'string' && folder.startsWith('/'));
+}
+
+function entriesOf(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
+
+function firstLine(path: string): string {
+  const buffer = Buffer.alloc(200);
+  try {
+    const file = openSync(path, 'r');
+    try {
+      return buffer.toString('utf8', 0, readSync(file, buffer, 0, buffer.length, 0)).split('\n')[0] ?? '';
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return '';
+  }
+}
+
+export interface PythonFiles {
+  readonly extensions: string[];
+  readonly rendered: string[];
+}
+
+/** Extensions in Python, and SLS files that a renderer in Python would have to read. */
+export function pythonFiles(folders: readonly string[]): PythonFiles {
+  const found: PythonFiles = { extensions: [], rendered: [] };
+  const waiting = folders.map((path) => ({ path, extension: false }));
+  let left = mostFiles;
+  for (let next = waiting.shift(); next && left > 0; next = waiting.shift()) {
+    for (const entry of entriesOf(next.path)) {
+      if (--left < 0) break;
+      const path = join(next.path, entry.name);
+      if (entry.isDirectory() && entry.name !== '.git') {
+        waiting.push({ path, extension: next.extension || extensionFolder.test(entry.name) });
+      } else if (next.extension && entry.name.endsWith('.py') && entry.name !== '__init__.py')
+        found.extensions.push(path);
+      else if (entry.name.endsWith('.sls') && pythonRenderer.test(firstLine(path))) found.rendered.push(path);
+    }
+  }
+  return found;
+}
+
+const named = (paths: readonly string[]): string =>
+  paths.length <= mostNamed
+    ? paths.join(', ')
+    : `${paths.slice(0, mostNamed).join(', ')} and ${paths.length - mostNamed} more`;
+
+export function examineTrees(findings: Findings, roots: readonly Value[]): void {
+  const { extensions, rendered } = pythonFiles([...new Set(roots.flatMap(foldersIn))]);
+  if (extensions.length > 0)
+    findings.warning(
+      `Extensions in Python run on Salt minions only: ${named(extensions)}`,
+      'write them in TypeScript for Halite minions (docs/guide/extensions.md); both may stand side by side',
+    );
+  if (rendered.length > 0)
+    findings.warning(
+      `SLS files for renderers in Python cannot be rendered: ${named(rendered)}`,
+      'write them with #!jinja|yaml or #!ts (docs/guide/rendering.md)',
+    );
+}
