@@ -32,12 +32,14 @@ const ownFields: ReadonlySet<string> = new Set([
 /** `params` are those of a runner or wheel function, whose arguments may stand in the reaction itself. */
 export function reactionArguments(chunk: Chunk, params?: Params): CallArguments {
   if ('args' in chunk) return todayArguments(chunk);
-  const named = params && !('arg' in chunk && 'kwarg' in chunk) ? fromFields(chunk, params) : newDict();
+  const bound = params && !('arg' in chunk && 'kwarg' in chunk) ? fromFields(chunk, params) : nothing;
   return {
-    args: 'arg' in chunk ? listOf(chunk['arg'] as Value) : [],
-    kwargs: 'kwarg' in chunk ? namedOf(chunk, chunk['kwarg'] as Value) : named,
+    args: 'arg' in chunk ? listOf(chunk['arg'] as Value) : bound.args,
+    kwargs: 'kwarg' in chunk ? namedOf(chunk, chunk['kwarg'] as Value) : bound.kwargs,
   };
 }
+
+const nothing: CallArguments = { args: [], kwargs: newDict() };
 
 function todayArguments(chunk: Chunk): CallArguments {
   const given = chunk['args'] as Value;
@@ -61,11 +63,18 @@ function namedOf(chunk: Chunk, given: Value): PlainDict {
 const entryOf = ([key, value]: readonly [Value, Value]): [string, Value] => [String(key), value];
 const listOf = (value: Value): Value[] => (Array.isArray(value) ? value : value === null ? [] : [value]);
 
-function fromFields(chunk: Chunk, params: Params): PlainDict {
+/** Salt: what the function needs is given by place, so that `arg` takes all of it; what it may have is given by name. */
+function fromFields(chunk: Chunk, params: Params): CallArguments {
+  const given = Object.entries(params).filter(([name]) => name in chunk);
   const open = Object.values(params).some(({ kind }) => kind === 'kwargs');
   const taken = ([name]: [string, Value]): boolean =>
-    Object.hasOwn(params, name) || (open && !ownFields.has(name) && name !== 'arg' && name !== 'kwarg');
-  return newDict(Object.entries(chunk).filter(taken));
+    Object.hasOwn(params, name)
+      ? params[name]?.required === false
+      : open && !ownFields.has(name) && name !== 'arg' && name !== 'kwarg';
+  return {
+    args: given.filter(([, { required }]) => required).map(([name]) => chunk[name] as Value),
+    kwargs: newDict(Object.entries(chunk).filter(taken)),
+  };
 }
 
 /** For messages: which reaction of which file this is. */

@@ -73,12 +73,19 @@ describe('arguments', () => {
     });
     expect(of('a: {local.x.y: [{tgt: t}, {arg: uptime}]}')).toEqual({ args: ['uptime'], kwargs: {} });
     expect(of('a: {runner.x.y: [{mods: web}, {pillar: {v: 1}}, {other: 2}]}', orchestrate)).toEqual({
-      args: [],
-      kwargs: { mods: 'web', pillar: { v: 1 } },
+      args: ['web'],
+      kwargs: { pillar: { v: 1 } },
     });
     expect(of('a: {runner.x.y: [{mods: web}, {other: 2}]}', { ...orchestrate, rest: p.kwargs({}) })).toEqual({
-      args: [],
-      kwargs: { mods: 'web', other: 2 },
+      args: ['web'],
+      kwargs: { other: 2 },
+    });
+  });
+
+  it('given by place take the place of all that a runner needs', () => {
+    expect(of('a: {runner.salt.cmd: [{arg: [test.ping]}]}', { fun: p.text({}), args: p.rest({}) })).toEqual({
+      args: ['test.ping'],
+      kwargs: {},
     });
   });
 
