@@ -13,6 +13,8 @@ const { constants, Script } = require('node:vm');
  */
 const shortLife = [
   '--semi-space-growth-factor=1',
+  // So small a nursery is collected before a second thread has woken up.
+  '--no-parallel-scavenge',
   '--interrupt-budget=2000000',
   // One optimised function costs several megabytes: the compiler's own code and its work space.
   '--max-bytecode-size-for-early-opt=0',

@@ -40,6 +40,10 @@ export class ActiveJob {
   readonly fun: string;
   readonly started = Date.now();
   readonly waiting: Waiting;
+  /** Whose job it is: nobody else may add minions to it. */
+  readonly user: string;
+  /** For whoever keeps the job; those who wait for it listen. */
+  onEnd: (() => void) | undefined;
   readonly #verdicts = new Map<string, Verdict>();
   readonly #hops = new Map<string, Hops>();
   readonly #answered = new Set<string>();
@@ -51,8 +55,16 @@ export class ActiveJob {
   #open = 0;
   #ended = false;
 
-  constructor(jid: string, fun: string, expected: readonly string[], unevaluated: readonly string[], waiting: Waiting) {
+  constructor(
+    jid: string,
+    fun: string,
+    expected: readonly string[],
+    unevaluated: readonly string[],
+    waiting: Waiting,
+    user = 'root',
+  ) {
     this.jid = jid;
+    this.user = user;
     this.fun = fun;
     this.waiting = waiting;
     this.#unevaluated = new Set(unevaluated);
@@ -66,6 +78,7 @@ export class ActiveJob {
   get size(): number {
     return this.#verdicts.size;
   }
+  /** Somebody waits for it. */
   get watched(): boolean {
     return this.#listeners.size > 0;
   }
@@ -208,6 +221,7 @@ export class ActiveJob {
   #finish(): void {
     if (this.#ended || this.#open > 0) return;
     this.#ended = true;
+    this.onEnd?.();
     this.#tell({ type: 'end', balance: this.balance() });
   }
 

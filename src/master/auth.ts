@@ -193,7 +193,7 @@ async function grant(master: Master, request: AuthLoad): Promise<PlainDict> {
 /** Its challenge was sealed for another master's key: the minion trusts somebody else and will refuse us. */
 function foreignMaster(master: Master, id: string): void {
   const why = 'trusts another master key than ours (its minion_master.pub)';
-  master.fleet.record(id).lastAuth = { result: 'foreign-master', at: Date.now(), detail: why };
+  master.fleet.signedIn(id, { result: 'foreign-master', at: Date.now(), detail: why });
   master.log.limited(`foreign:${id}`, 'warn', 'minion trusts another master key', {
     minion: id,
     ours: fingerprint(master.secrets.pair.pem),
@@ -203,9 +203,8 @@ function foreignMaster(master: Master, id: string): void {
 }
 
 function announce(master: Master, request: AuthLoad, decision: Decision): void {
-  const record = master.fleet.record(request.id);
-  const before = record.lastAuth?.result;
-  record.lastAuth = { result: decision.act, at: Date.now(), detail: decision.detail };
+  const before = master.fleet.known(request.id)?.lastAuth?.result;
+  master.fleet.signedIn(request.id, { result: decision.act, at: Date.now(), detail: decision.detail });
   if (decision.act === 'accept') {
     // Rotations make a whole fleet sign in again; only the first time is news.
     master.log.log(before === 'accept' ? 'debug' : 'info', 'minion signed in', {

@@ -47,20 +47,23 @@ export async function* runBatch(
   });
   const aborted = (): void => wake();
   signal.addEventListener('abort', aborted, { once: true });
-  await run.begin();
-  while (!signal.aborted) {
-    const item = items.shift();
-    if (item) {
-      yield item;
-      if (item.type === 'end') break;
-      continue;
+  try {
+    await run.begin();
+    while (!signal.aborted) {
+      const item = items.shift();
+      if (item) {
+        yield item;
+        if (item.type === 'end') break;
+        continue;
+      }
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
     }
-    await new Promise<void>((resolve) => {
-      wake = resolve;
-    });
+  } finally {
+    signal.removeEventListener('abort', aborted);
+    run.mute();
   }
-  signal.removeEventListener('abort', aborted);
-  run.mute();
 }
 
 class BatchRun {

@@ -23,6 +23,8 @@ export class DurableJobs {
   readonly #scheduled = new Map<string, NodeJS.Timeout>();
   #master!: Master;
   #timer: NodeJS.Timeout | undefined;
+  /** What the timer waits for. */
+  #next = Number.POSITIVE_INFINITY;
 
   /** Reads what an earlier run of this master left. */
   async restore(master: Master): Promise<void> {
@@ -44,8 +46,14 @@ export class DurableJobs {
   async keep(jid: string, ids: readonly string[], until: number): Promise<void> {
     const deliveries = ids.map((id) => ({ jid, id, until }));
     for (const delivery of deliveries) this.#remember(delivery);
-    this.#wind();
-    await this.#master.store.savePending(deliveries);
+    if (until < this.#next) this.#wind();
+    try {
+      await this.#master.store.savePending(deliveries);
+    } catch (error) {
+      // What could not be promised is not delivered either: its minion is told to be missing.
+      for (const id of ids) this.#take(jid, id);
+      throw error;
+    }
     await Promise.all(ids.map((id) => this.#note(jid, id, 'queued')));
   }
 
@@ -58,7 +66,7 @@ export class DurableJobs {
   }
 
   async #hops(jid: string, id: string): Promise<PlainDict> {
-    const noted = (await this.#master.store.verdicts(jid)).find((verdict) => verdict.id === id);
+    const [noted] = await this.#master.store.verdicts(jid, id);
     const hops = noted && dictGet(noted.evidence, 'hops');
     return isDict(hops) && !(hops instanceof Map) ? hops : newDict();
   }
@@ -102,16 +110,21 @@ export class DurableJobs {
   expire(now = Date.now()): void {
     for (const jobs of this.#byMinion.values()) {
       for (const delivery of jobs.values()) {
-        if (delivery.until > now) continue;
-        if (delivery.deliveredAt === 0) void this.#end(delivery, 'expired');
-        else if (!this.#master.fleet.isHalite(delivery.id)) void this.#end(delivery, 'no-record');
+        if (delivery.until > now || !this.#endsByTime(delivery)) continue;
+        void this.#end(delivery, delivery.deliveredAt === 0 ? 'expired' : 'no-record');
       }
     }
+  }
+
+  #endsByTime({ id, deliveredAt }: Pending): boolean {
+    return deliveredAt === 0 || !this.#master.fleet.isHalite(id);
   }
 
   /** Takes a job out of the store and says why its minion will give no result. */
   async #end(delivery: Pending, code: Extract<ReasonCode, 'expired' | 'cancelled' | 'no-record'>): Promise<void> {
     const { jid, id, until, deliveredAt } = delivery;
+    // First of all nobody finds it any more: neither a minion that comes back now nor the next look at the clock.
+    if (!this.#take(jid, id)) return;
     const at = Date.now();
     const detail = code === 'no-record' ? `delivered at ${clock(deliveredAt)}` : `at ${clock(Math.min(at, until))}`;
     const why = reason(code, evidenceOf(this.#master, id), detail);
@@ -129,7 +142,10 @@ export class DurableJobs {
   async #deliverAll(id: string): Promise<void> {
     const jobs = [...(this.#byMinion.get(id)?.values() ?? [])].sort((a, b) => (a.jid < b.jid ? -1 : 1));
     for (const delivery of jobs) {
-      if ((await this.#master.store.returns(delivery.jid)).has(id)) await this.#forget(delivery.jid, id);
+      const returned = await this.#master.store.hasReturn(delivery.jid, id);
+      // It may have been taken back while the store was asked.
+      if (this.#byMinion.get(id)?.get(delivery.jid) !== delivery) continue;
+      if (returned) await this.#forget(delivery.jid, id);
       else if (delivery.deliveredAt === 0 && delivery.until > Date.now()) await this.#deliver(delivery);
       // A Halite minion writes down which durable jobs it began: it runs once however often it is delivered.
       else if (delivery.deliveredAt > 0 && this.#master.fleet.isHalite(id)) await this.#deliver(delivery);
@@ -138,13 +154,17 @@ export class DurableJobs {
 
   /** Sends the job again under its own jid, to this minion only. */
   async #deliver(delivery: Pending): Promise<void> {
-    const { jid, id } = delivery;
-    const load = await this.#master.store.load(jid);
+    const { jid, id, deliveredAt } = delivery;
+    // From here on it cannot be taken back any more.
+    delivery.deliveredAt = Date.now();
+    const load = await this.#master.store.load(jid).catch((error: unknown) => {
+      delivery.deliveredAt = deliveredAt;
+      throw error;
+    });
     if (!isDict(load) || load instanceof Map) return this.#forget(jid, id);
     const job: PlainDict = newDict(Object.entries(load));
     job['tgt'] = [id];
     job['tgt_type'] = 'list';
-    delivery.deliveredAt = Date.now();
     // A Salt minion remembers jids only while it lives: it gets the job at most once, also after our own restart.
     if (!this.#master.fleet.isHalite(id)) await this.#master.store.dropPending(jid, id);
     this.#master.log.info('durable job delivered', { jid, minion: id });
@@ -159,10 +179,16 @@ export class DurableJobs {
     this.#byMinion.set(delivery.id, jobs);
   }
 
-  async #forget(jid: string, id: string): Promise<void> {
+  /** Out of the list; false when it was not in it. */
+  #take(jid: string, id: string): boolean {
     const jobs = this.#byMinion.get(id);
-    jobs?.delete(jid);
+    const known = jobs?.delete(jid) ?? false;
     if (jobs?.size === 0) this.#byMinion.delete(id);
+    return known;
+  }
+
+  async #forget(jid: string, id: string): Promise<void> {
+    this.#take(jid, id);
     await this.#master.store.dropPending(jid, id).catch((error: unknown) => {
       this.#master.log.limited('store', 'error', 'a pending job could not be removed', { error: messageOf(error) });
     });
@@ -171,9 +197,14 @@ export class DurableJobs {
   /** A timer for the next expiry, so that it is seen when it happens. */
   #wind(): void {
     clearTimeout(this.#timer);
-    const next = Math.min(...this.list().map((delivery) => delivery.until));
-    if (!Number.isFinite(next)) return;
-    const delay = Math.min(longestTimerMs, Math.max(0, next - Date.now()) + 1);
+    this.#next = Number.POSITIVE_INFINITY;
+    for (const jobs of this.#byMinion.values()) {
+      for (const delivery of jobs.values()) {
+        if (delivery.until < this.#next && this.#endsByTime(delivery)) this.#next = delivery.until;
+      }
+    }
+    if (this.#next === Number.POSITIVE_INFINITY) return;
+    const delay = Math.min(longestTimerMs, Math.max(0, this.#next - Date.now()) + 1);
     this.#timer = setTimeout(() => {
       this.expire();
       this.#wind();

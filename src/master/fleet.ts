@@ -36,10 +36,12 @@ export interface MinionRecord {
   lastBoot: string;
 }
 
+/** More minions than any master has. */
+const mostRecords = 100_000;
 /** A minion that renews its proof leaves and joins within moments. */
 const reconnectingMs = 250;
 /** After a start of the master every minion that is alive has dialled again by then. */
-const startGraceMs = 20_000;
+export const startGraceMs = 20_000;
 
 /** `restarted`: it is another process than the one that was connected before. */
 export type FleetChange = (id: string, kind: 'joined' | 'left', restarted: boolean) => void;
@@ -89,6 +91,11 @@ export class Fleet {
 
   known(id: string): MinionRecord | undefined {
     return this.#records.get(id);
+  }
+
+  /** What came of a sign-in. Anybody can try one: names they invent must not fill the memory. */
+  signedIn(id: string, auth: NonNullable<MinionRecord['lastAuth']>): void {
+    if (this.#records.has(id) || this.#records.size < mostRecords) this.record(id).lastAuth = auth;
   }
 
   /** An authenticated message arrived from this minion. */
@@ -184,10 +191,6 @@ export class Fleet {
       ...(record.transport ? { transport: record.transport } : {}),
       generation: record.generation,
     };
-  }
-
-  get size(): number {
-    return this.#records.size;
   }
 
   ids(): string[] {

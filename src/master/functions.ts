@@ -20,6 +20,8 @@ export interface FunctionResult {
   readonly success: boolean;
   readonly retcode: number;
   readonly out?: string;
+  /** Maps below the top are to be shown in the order they have. */
+  readonly inOrder?: boolean;
 }
 
 export interface FunctionRun {
@@ -140,6 +142,7 @@ export class MasterFunctions {
         success: retcode === 0 && (isLookup(kind, fun) || statesSucceeded(ret)),
         retcode,
         ...(out ? { out } : {}),
+        ...(found.fn.inOrder ? { inOrder: true } : {}),
       };
     } catch (error) {
       this.#master.log.debug('master function failed', { fun, error: messageOf(error) });

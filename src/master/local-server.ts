@@ -13,6 +13,7 @@ import { followJob } from './job-stream.ts';
 import { rotateKey } from './maintenance.ts';
 import { preflight, preflightText, refuseBelow } from './preflight.ts';
 import { type PublishRequest, prepareJob } from './publish.ts';
+import { noteKeyChange } from './services.ts';
 import { matchFleet } from './targets.ts';
 
 type Items = AsyncIterable<Value>;
@@ -23,7 +24,7 @@ export async function listenLocal(master: Master, functions: MasterFunctions): P
     ['publish', (args, caller, signal) => publish(master, args, caller, signal)],
     ['runner', (args, caller, signal) => callFunction(master, functions, 'runners', args, caller, signal)],
     ['wheel', (args, caller, signal) => callFunction(master, functions, 'wheel', args, caller, signal)],
-    ['preview', (args) => preview(master, args)],
+    ['preview', (args, caller) => preview(master, args, caller)],
     ['events', (args, caller, signal) => events(master, args, caller, signal)],
     ['keys-changed', (args, caller) => keysChanged(master, args, caller)],
   ]);
@@ -162,7 +163,9 @@ async function* callFunction(
   await finished;
 }
 
-async function* preview(master: Master, args: PlainDict): Items {
+/** Shows whose grains and pillar fit an expression, without any function that a rule could allow. */
+async function* preview(master: Master, args: PlainDict, caller: Caller): Items {
+  authorizeMaster(master, caller, 'a preview of a target');
   const { nodegroups } = args;
   const found = preflight(master, args['tgt'] as string, text(args['tgt_type']) ?? 'glob', {
     delimiter: text(args['delimiter']),
@@ -188,8 +191,7 @@ async function* keysChanged(master: Master, args: PlainDict, caller: Caller): It
   for (const change of Array.isArray(args['changes']) ? args['changes'] : []) {
     const { act, id } = dict(change);
     if (typeof id !== 'string' || (act !== 'accept' && act !== 'reject' && act !== 'delete')) continue;
-    master.bus.fire('salt/key', { result: true, act, id });
-    if (act === 'delete') master.fleet.forget(id);
+    noteKeyChange(master, act, id);
   }
   if (args['rotate'] === true) rotateKey(master);
   yield true;

@@ -35,6 +35,7 @@ import { Publisher } from './publisher.ts';
 import { Reactor } from './reactor/reactor.ts';
 import { duplicateText } from './reasons.ts';
 import { RequestPort } from './requests.ts';
+import { resumeJobs } from './resume.ts';
 import { MasterScheduler } from './scheduler.ts';
 import { loadMasterKeys, Secrets } from './secrets.ts';
 import { masterServices } from './services.ts';
@@ -82,6 +83,7 @@ export async function runMaster(opts: MasterOpts, log: Logger): Promise<RunningM
   });
   const maintenance = new Maintenance(master);
   maintenance.start();
+  const stopResuming = resumeJobs(master);
   const scheduler = new MasterScheduler(master, functions);
   scheduler.start();
   reactor.start();
@@ -96,6 +98,7 @@ export async function runMaster(opts: MasterOpts, log: Logger): Promise<RunningM
     requestPort: ports.requests.port,
     stop: async () => {
       maintenance.stop();
+      stopResuming();
       scheduler.stop();
       reactor.stop();
       await own.stop();

@@ -32,7 +32,7 @@ function cleaned(overrides: Record<string, string | number>): { own: Retention[]
   const maintenance = new Maintenance(master);
   maintenance.run();
   maintenance.run();
-  return { own, other };
+  return { own, other, maintenance };
 }
 
 describe('old jobs', () => {
@@ -47,9 +47,15 @@ describe('old jobs', () => {
     [{ keep_jobs: 72 }, 259_200],
   ])('go from the database of master_job_cache with %o, once in a while', (given, seconds) => {
     const { own, other } = cleaned({ master_job_cache: 'mysql', ...given });
-    expect(own).toHaveLength(2);
     expect(own[0]?.keepSeconds).toBe(seconds);
     expect(other).toEqual([['mysql', 'clean', seconds]]);
+  });
+  it('are looked for again only when the last look is done', async () => {
+    const { own, maintenance } = cleaned({});
+    expect(own).toHaveLength(1);
+    await new Promise(setImmediate);
+    maintenance.run();
+    expect(own).toHaveLength(2);
   });
   it('stay for ever with 0', () => {
     const { own, other } = cleaned({ master_job_cache: 'mysql', keep_jobs_seconds: 0 });

@@ -9,6 +9,7 @@ export class Maintenance {
   #timer: NodeJS.Timeout | undefined;
   #present = new Set<string>();
   #cleaned = 0;
+  #cleaning = false;
 
   constructor(master: Master) {
     this.#master = master;
@@ -79,13 +80,21 @@ export class Maintenance {
   #history(): void {
     const { opts, store, log, keep } = this.#master;
     this.#otherHistory();
+    // Very many jobs may take longer than the time between two looks.
+    if (this.#cleaning) return;
+    this.#cleaning = true;
     const maxBytes = Math.max(0, opts.keep_jobs_mb) * 1024 * 1024;
-    store.clean({ keepSeconds: keep.keepSeconds, maxBytes, keepEvents: keep.keepEvents }).then(
-      ({ jobs }) => {
-        if (jobs > 0) log.debug('old jobs removed', { jobs });
-      },
-      (error: unknown) => log.limited('store', 'error', 'old jobs could not be removed', { error: messageOf(error) }),
-    );
+    store
+      .clean({ keepSeconds: keep.keepSeconds, maxBytes, keepEvents: keep.keepEvents })
+      .then(
+        ({ jobs }) => {
+          if (jobs > 0) log.debug('old jobs removed', { jobs });
+        },
+        (error: unknown) => log.limited('store', 'error', 'old jobs could not be removed', { error: messageOf(error) }),
+      )
+      .finally(() => {
+        this.#cleaning = false;
+      });
   }
 }
 

@@ -37,7 +37,10 @@ export class Mine {
     this.#set(id, newDict());
   }
 
-  /** Values of some functions from the matched minions, as far as `reader` may see them; the master sees all. */
+  /**
+   * Values of some functions from the matched minions, as far as `reader` may see them; the master sees all. Functions of
+   * which there is nothing are left out.
+   */
   get(
     tgt: string | readonly string[],
     kind: string,
@@ -53,7 +56,7 @@ export class Mine {
         const visible = value === undefined ? undefined : this.#visible(value, reader);
         if (visible !== undefined) found[id] = visible;
       }
-      answers.set(fun, found);
+      if (Object.keys(found).length > 0) answers.set(fun, found);
     }
     return answers;
   }

@@ -164,9 +164,13 @@ export async function runToEnd(job: PreparedJob, onReturn: (id: string, load: Pl
 async function send(master: Master, draft: Draft, minions: readonly string[], active: ActiveJob): Promise<void> {
   const saved = saveLoad(master, draft);
   announce(master, draft, minions);
-  await master.publisher.send(jobLoad(draft), minions);
-  await saved;
-  master.tracker.begin(active, beginOptions(draft), [...minions, ...draft.missing]);
+  try {
+    await master.publisher.send(jobLoad(draft), minions);
+  } finally {
+    // Also when it could not be sent: the record of each minion ends with what became of it.
+    await saved;
+    master.tracker.begin(active, beginOptions(draft), [...minions, ...draft.missing]);
+  }
 }
 
 function expandTarget(master: Master, draft: Draft): Draft {
@@ -227,10 +231,19 @@ function follow(master: Master, draft: Draft): ActiveJob {
   const existing = master.tracker.job(draft.jid);
   // A batch of Salt's own command publishes one job in several waves: the record is one.
   if (existing) {
+    if (existing.user !== draft.request.user)
+      throw new HaliteError('call.arguments', `the job id ${draft.jid} is in use`);
     existing.expect(expected, draft.unknown);
     return existing;
   }
-  return master.tracker.open(draft.jid, funName(draft.request.fun), expected, draft.unknown, waiting);
+  return master.tracker.open(
+    draft.jid,
+    funName(draft.request.fun),
+    expected,
+    draft.unknown,
+    waiting,
+    draft.request.user,
+  );
 }
 
 const funName = (fun: string | readonly string[]): string => (typeof fun === 'string' ? fun : fun.join(','));

@@ -25,8 +25,6 @@ import type { Master, Sender } from './core.ts';
 import { type HandlerTable, PackedReply, type PieceSeal } from './handlers/table.ts';
 import { sealPrivate } from './private-reply.ts';
 
-/** More minions than any master has. */
-const mostRecords = 100_000;
 const badLoad: Value = 'bad load';
 type Reply = Value | PackedReply;
 /** Deeper than any honest message, shallow enough for the stack. */
@@ -189,9 +187,7 @@ export class RequestPort {
     const named = envelope.enc === 'aes' ? envelope.id : envelope.load instanceof Map ? undefined : envelope.load['id'];
     const id = isValidMinionId(named) ? named : '';
     const detail = `speaks protocol ${envelope.version}, minimum_auth_version is ${opts.minimum_auth_version}`;
-    // Anybody can send such a message: names they invent must not fill the memory.
-    if (id && (fleet.known(id) || fleet.size < mostRecords))
-      fleet.record(id).lastAuth = { result: 'too-old', at: Date.now(), detail };
+    if (id) fleet.signedIn(id, { result: 'too-old', at: Date.now(), detail });
     log.limited(`old:${id || request.peer}`, 'warn', 'request in an older protocol refused', {
       minion: id,
       why: detail,

@@ -5,7 +5,7 @@ import type { Reason } from '../protocol/job/verdict.ts';
 import type { VerdictRecord } from '../store/jobs.ts';
 import { ActiveJob, type Phase, type Said, type Waiting } from './active-job.ts';
 import type { Master } from './core.ts';
-import { evidenceOf, jobEvidence, knownAbsent, reason } from './reasons.ts';
+import { evidenceOf, jobEvidence, knownAbsent, reason, unfinished } from './reasons.ts';
 import { type AskFindJob, Watch } from './watch.ts';
 
 export type KillJob = (jid: string, ids: readonly string[]) => Promise<void>;
@@ -15,7 +15,11 @@ const reconnectGraceMs = 1_500;
 /** A Halite minion kills the job itself at its deadline, and needs a moment to say so. */
 const deadlineGraceMs = 2_000;
 const keptJobs = 500;
+/** A job that nobody waits for and that does not end is given up after this time, or when there are too many of them. */
 const forgottenAfterMs = 3_600_000;
+const mostOpenJobs = 10_000;
+/** So many new jobs between two looks for old ones. */
+const sweepEvery = 100;
 const phases = new Set<string>(['accepted', 'started', 'progress'] satisfies Phase[]);
 
 export interface BeginOptions {
@@ -27,6 +31,8 @@ export interface BeginOptions {
 
 export class Tracker {
   readonly #jobs = new Map<string, ActiveJob>();
+  readonly #watches = new WeakMap<ActiveJob, Watch>();
+  #sweepAt = keptJobs;
   #master!: Master;
   readonly #durable = new Map<string, number>();
   #ask!: AskFindJob;
@@ -57,13 +63,12 @@ export class Tracker {
     expected: readonly string[],
     unevaluated: readonly string[],
     waiting: Waiting,
+    user = 'root',
   ): ActiveJob {
-    const job = new ActiveJob(jid, fun, expected, unevaluated, waiting);
+    const job = new ActiveJob(jid, fun, expected, unevaluated, waiting, user);
     this.#jobs.set(jid, job);
-    job.listen((update) => {
-      if (update.type === 'end') this.#close(job);
-    });
-    this.#forgetOldest();
+    job.onEnd = () => this.#close(job);
+    if (this.#jobs.size > this.#sweepAt) this.#forgetOldest(job);
     return job;
   }
 
@@ -81,7 +86,7 @@ export class Tracker {
     }
     job.start();
     if (job.ended) return;
-    if (poll) new Watch(this.#master, this, this.#ask, job).over(ids);
+    if (poll) this.#watch(job).over(ids);
     if (deadlineMs) this.#deadlineFor(job, ids, deadlineMs);
   }
 
@@ -107,6 +112,15 @@ export class Tracker {
         job.missing(id, why);
       },
     );
+  }
+
+  /** One for each job: a minion that is asked anew is not asked in the old turn any more. */
+  #watch(job: ActiveJob): Watch {
+    const known = this.#watches.get(job);
+    if (known) return known;
+    const watch = new Watch(this.#master, this, this.#ask, job);
+    this.#watches.set(job, watch);
+    return watch;
   }
 
   isDurable(jid: string): boolean {
@@ -162,10 +176,15 @@ export class Tracker {
   /** A connection went: jobs the minion was busy with get their reason unless it is back in a moment. */
   disconnected(id: string): void {
     later(reconnectGraceMs, () => {
-      const absent = knownAbsent(this.#master, id);
-      if (!absent) return;
-      for (const job of this.#jobs.values()) if (!job.ended && job.isOpen(id)) this.absent(job, id, absent);
+      this.lost(id);
     });
+  }
+
+  /** If it is certain that this minion gives no result now, its open jobs get the reason. */
+  lost(id: string): void {
+    const absent = knownAbsent(this.#master, id);
+    if (!absent) return;
+    for (const job of this.#jobs.values()) if (!job.ended && job.isOpen(id)) this.absent(job, id, absent);
   }
 
   /** Another process answers under this id now: what the old one said about its jobs may not hold any more. */
@@ -173,7 +192,7 @@ export class Tracker {
     for (const job of this.#jobs.values()) {
       if (job.ended || !job.isOpen(id)) continue;
       job.doubt(id);
-      new Watch(this.#master, this, this.#ask, job).over([id]);
+      this.#watch(job).over([id]);
     }
   }
 
@@ -186,15 +205,21 @@ export class Tracker {
   }
 
   /** Ended jobs are kept a while, to tell second deliveries from first ones. */
-  #forgetOldest(): void {
-    if (this.#jobs.size <= keptJobs) return;
+  #forgetOldest(fresh: ActiveJob): void {
     for (const [jid, job] of this.#jobs) {
-      if (this.#jobs.size <= keptJobs) return;
-      if (job.ended || (!job.watched && Date.now() - job.started > forgottenAfterMs)) {
-        this.#jobs.delete(jid);
-        this.#durable.delete(jid);
-      }
+      if (this.#jobs.size <= keptJobs) break;
+      const old = Date.now() - job.started > forgottenAfterMs || this.#jobs.size > mostOpenJobs;
+      if (!job.ended && !job.watched && old && job !== fresh) this.#giveUp(job);
+      if (!job.ended) continue;
+      this.#jobs.delete(jid);
+      this.#durable.delete(jid);
     }
+    this.#sweepAt = Math.max(keptJobs, this.#jobs.size) + sweepEvery;
+  }
+
+  /** Nobody follows it any more: what is known of its minions now is what the record says. */
+  #giveUp(job: ActiveJob): void {
+    for (const id of job.open()) job.missing(id, unfinished(this.#master, job, id));
   }
 }
 

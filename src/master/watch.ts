@@ -32,9 +32,13 @@ const strikesToGiveUp = 3;
 /** Even with a huge `timeout` somebody looks after a running job this often. */
 const longestQuietMs = 30_000;
 
+/** Between two rounds, also when a question could not even be sent. */
+const betweenMs = 50;
+
 type Answer = 'running' | 'idle' | 'none';
 
 interface Group {
+  readonly turn: symbol;
   readonly ids: readonly string[];
   readonly suspect: boolean;
   readonly gatherMs: number;
@@ -49,6 +53,8 @@ export class Watch {
   readonly #tracker: Settling;
   readonly #ask: AskFindJob;
   readonly #job: ActiveJob;
+  /** In which turn a minion is asked; when it is asked anew, the older turn leaves it out. */
+  readonly #turns = new Map<string, symbol>();
 
   constructor(master: Master, tracker: Settling, ask: AskFindJob, job: ActiveJob) {
     this.#master = master;
@@ -75,7 +81,9 @@ export class Watch {
 
   #start(ids: readonly string[], delayMs: number, gatherMs: number, suspect: boolean): void {
     if (ids.length === 0) return;
-    const group = { ids, suspect, gatherMs, began: Date.now(), strikes: new Map(), idle: new Map() };
+    const turn = Symbol();
+    for (const id of ids) this.#turns.set(id, turn);
+    const group = { turn, ids, suspect, gatherMs, began: Date.now(), strikes: new Map(), idle: new Map() };
     this.#later(delayMs, () => this.#round(group));
   }
 
@@ -92,14 +100,21 @@ export class Watch {
 
   async #round(group: Group): Promise<void> {
     const job = this.#job;
-    const asked = group.ids.filter((id) => job.isOpen(id) && !this.#reportsItself(id));
+    const accepted = new Set(this.#master.keys.ids('accepted'));
+    const asked = this.#open(group).filter((id) => !(accepted.has(id) && this.#reportsItself(id)));
     const answers = asked.length > 0 ? await this.#question(asked, group.gatherMs) : new Map<string, Answer>();
     const { timeoutMs } = job.waiting;
     let next = Math.min(timeoutMs, longestQuietMs);
-    for (const id of asked) next = Math.min(next, this.#judge(group, id, answers.get(id) ?? 'none'));
-    const left = group.ids.filter((id) => job.isOpen(id));
+    for (const id of asked) {
+      if (this.#turns.get(id) === group.turn) next = Math.min(next, this.#judge(group, id, answers.get(id) ?? 'none'));
+    }
+    const left = this.#open(group);
     if (left.length === 0) return;
-    this.#later(next, () => this.#round({ ...group, ids: left }));
+    this.#later(Math.max(next, betweenMs), () => this.#round({ ...group, ids: left }));
+  }
+
+  #open({ ids, turn }: Group): string[] {
+    return ids.filter((id) => this.#job.isOpen(id) && this.#turns.get(id) === turn);
   }
 
   /** It tells about its jobs over a living connection: nothing to ask. */
@@ -158,9 +173,9 @@ export class Watch {
   }
 
   async #question(ids: readonly string[], gatherMs: number): Promise<Map<string, Answer>> {
-    const { jid, waiting } = this.#job;
     const answers = new Map<string, Answer>();
-    const inquiry = this.#ask(jid, ids, { ...waiting, gatherMs });
+    const inquiry = this.#inquiry(ids, { ...this.#job.waiting, gatherMs });
+    if (!inquiry) return answers;
     await new Promise<void>((resolve) => {
       const done = (): void => {
         stop();
@@ -179,11 +194,24 @@ export class Watch {
       timer.unref();
       // Unsent is unanswered: the next round tries again.
       inquiry.send().catch((error: unknown) => {
-        this.#master.log.error('find_job could not be published', { jid, error: messageOf(error) });
+        this.#unsent(error);
         done();
       });
     });
     return answers;
+  }
+
+  #inquiry(ids: readonly string[], waiting: Waiting): Inquiry | undefined {
+    try {
+      return this.#ask(this.#job.jid, ids, waiting);
+    } catch (error) {
+      this.#unsent(error);
+      return undefined;
+    }
+  }
+
+  #unsent(error: unknown): void {
+    this.#master.log.error('find_job could not be published', { jid: this.#job.jid, error: messageOf(error) });
   }
 }
 

@@ -3,10 +3,12 @@ import { newDict, type PlainDict, type Value } from '../base/codec/value.ts';
 import { messageOf } from '../base/errors/index.ts';
 import {
   ArgumentError,
-  CommandNotFoundError,
   callFunction,
   createContext,
   finished,
+  isCommandNotFound,
+  isHaliteError,
+  isPythonTypeError,
   pythonTraceback,
   runFound,
   splitArguments,
@@ -60,7 +62,9 @@ export async function callLocally(
   const state = { job, signal: control, progress: () => undefined, retcode: 0 };
   const noted = await noteRunning(caller, job, jid);
   try {
-    const { args, kwargs } = await readArguments(found, request, job);
+    const read = await readArguments(found, request, job).catch(refusedArguments);
+    if ('kind' in read) return read;
+    const { args, kwargs } = read;
     const value = await runFound(found, args, kwargs, createContext(runtime, state));
     const outcome = finished(value, state.retcode, found.fn.outputter);
     return {
@@ -127,15 +131,26 @@ async function missing(caller: Caller, request: LocalCallRequest, jid: string): 
   return failure(`${outcome.return}\n`, 255);
 }
 
+/** A keyword the function does not know, found before it is called: Salt shows its bare message. */
+function refusedArguments(thrown: unknown): CallFailure {
+  if (isHaliteError(thrown)) return failure(`${messageOf(thrown)}\n`);
+  throw thrown;
+}
+
 function explain(found: FoundFunction<'modules'>, fun: string, thrown: unknown): CallFailure {
   const text = messageOf(thrown);
-  if (thrown instanceof ArgumentError) {
+  if (isUsageError(thrown)) {
     return failure(`\nPassed invalid arguments: ${text}.\n\nUsage:\n`, 1, `${docstring(found.fn)}\n`);
   }
-  if (thrown instanceof CommandNotFoundError) return failure(`Command required for '${fun}' not found: ${text}\n`);
+  if (isCommandNotFound(thrown)) return failure(`Command required for '${fun}' not found: ${text}\n`);
   const code = (thrown as { code?: unknown } | null)?.code;
   if (code === 'call.failed') return failure(`Error running '${fun}': ${text}\n`);
-  // Salt: a wrong keyword is a usage error and shows as its bare message.
-  if (thrown instanceof Error && thrown.name === 'HaliteError') return failure(`${text}\n`);
+  if (isHaliteError(thrown)) return failure(`${text}\n`);
   return failure(pythonTraceback(thrown));
+}
+
+/** In Salt a function's complaint about its arguments is a TypeError too, and salt-call shows the usage for both. */
+function isUsageError(thrown: unknown): boolean {
+  if (thrown instanceof ArgumentError || isPythonTypeError(thrown)) return true;
+  return isHaliteError(thrown) && thrown.code === 'call.arguments';
 }

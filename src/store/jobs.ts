@@ -51,6 +51,14 @@ export interface PendingDelivery {
   readonly until: number;
 }
 
+/** A job with minions of which nothing is stored, neither a result nor why there is none. */
+export interface UnfinishedJob {
+  readonly jid: string;
+  readonly fun: string;
+  readonly user: string;
+  readonly ids: readonly string[];
+}
+
 /** Limits by age and by size; zero means no limit. */
 export interface Retention {
   readonly keepSeconds: number;
@@ -103,7 +111,11 @@ export interface JobStore {
   load(jid: string): Promise<Dict | undefined>;
   expected(jid: string): Promise<string[]>;
   returns(jid: string): Promise<Map<string, Dict>>;
-  verdicts(jid: string): Promise<VerdictRecord[]>;
+  hasReturn(jid: string, id: string): Promise<boolean>;
+  /** Of one minion, when it is named. */
+  verdicts(jid: string, id?: string): Promise<VerdictRecord[]>;
+  /** The newest jobs of that time whose fate is open for some minions; those that wait to be delivered are not meant. */
+  unfinished(range: { from: number; to: number; most: number }): Promise<UnfinishedJob[]>;
   list(filter: JobFilter): Promise<JobSummary[]>;
   /** The list as `jobs.list_jobs` shows it, oldest first; undefined when it must be made from `list`. */
   listText(filter: JobFilter): Promise<JsonText | undefined>;

@@ -1,24 +1,57 @@
-// The returner elasticsearch against a server that knows the requests Elasticsearch documents, and refuses all others.
+// The returner elasticsearch: against an imitation that refuses requests nobody documented, or a real server by hand.
 import { expect, it } from 'vitest';
-import { newDict } from '../../src/base/codec/value.ts';
+import { newDict, type Value } from '../../src/base/codec/value.ts';
 import { nextJid, openForTest, returnerSuite, someLoad, someReturn } from '../support/returner-suite.ts';
 import { type ElasticLike, startElasticLike } from '../support/servers/elastic-like.ts';
 
+/** `HALITE_TEST_ELASTICSEARCH=127.0.0.1:9200`: a real one instead of the imitation. */
+const real = process.env['HALITE_TEST_ELASTICSEARCH'] || undefined;
 let elastic: ElasticLike;
+const address = () => real ?? `127.0.0.1:${elastic.port}`;
+
+async function eventsOfServer(): Promise<Record<string, Value>[]> {
+  if (!real) return elastic.documents('salt-master-event-cache') as Record<string, Value>[];
+  const index = `http://${real}/salt-master-event-cache`;
+  await fetch(`${index}/_refresh`, { method: 'POST' });
+  const found = (await (await fetch(`${index}/_search?size=10000`)).json()) as {
+    hits: { hits: { _source: Record<string, Value> }[] };
+  };
+  return found.hits.hits.map((hit) => hit._source);
+}
+
 returnerSuite({
   name: 'elasticsearch',
   // The first server cannot be reached.
-  options: () => ({ elasticsearch: { hosts: ['127.0.0.1:1', `127.0.0.1:${elastic.port}`] } }),
+  options: () => ({ elasticsearch: { hosts: ['127.0.0.1:1', address()] } }),
   start: async () => {
-    elastic = await startElasticLike();
+    if (!real) elastic = await startElasticLike();
     return true;
   },
-  stop: async () => elastic.stop(),
+  stop: async () => elastic?.stop(),
   events: async () =>
-    elastic.documents('salt-master-event-cache').map(({ tag, data }) => ({
+    (await eventsOfServer()).map(({ tag, data }) => ({
       tag: String(tag),
-      data: newDict(Object.entries(data as Record<string, string>)),
+      data: newDict(Object.entries(data as Record<string, Value>)),
     })),
+});
+
+it('keeps what an index refuses, because its fields are of other types, as text', async () => {
+  const server = await startElasticLike();
+  const session = await openForTest('elasticsearch', { 'elasticsearch.host': real ?? server.url });
+  const [jid, fun] = [nextJid(), `suite.mixed${nextJid()}`];
+  const kinds: Value[] = [newDict([['a.b', 1]]), 'text', newDict([['c', [newDict([['d', 'x']])]]]), [1, 2]];
+  for (const [i, value] of kinds.entries()) await session.save(someReturn(jid, `one${i}`, { fun, return: value }));
+  await session.saveMany!(kinds.map((value, i) => someReturn(jid, `many${i}`, { fun, return: value })));
+  const returns = await session.jobCache!.returns(jid);
+  for (const [i, value] of kinds.entries()) {
+    expect(returns.get(`one${i}`)?.['return']).toEqual(value);
+    expect(returns.get(`many${i}`)?.['return']).toEqual(value);
+  }
+  const loads = [[newDict([['a', 1]])], ['text']].map((arg) => someLoad(nextJid(), { arg }));
+  for (const load of loads) await session.jobCache!.saveLoad(String(load['jid']), load, ['one0']);
+  for (const load of loads)
+    expect(await session.jobCache!.load(String(load['jid']))).toMatchObject({ arg: load['arg'] });
+  await server.stop();
 });
 
 it('old servers get types, and states what they were asked for', async () => {
@@ -52,6 +85,10 @@ it('old servers get types, and states what they were asked for', async () => {
         [`0_|-${uid}`.replaceAll('.', '_')]: { result: true, __run_num__: 0, _func: 'file.managed' },
       },
     },
+  ]);
+  await session.save(someReturn(jid, 'web2', { fun: 'state.sls', return: ['no such file'], retcode: 1 }));
+  expect(server.documents('salt-state_apply')).toMatchObject([
+    { counts: { succeeded: 0, failed: 1 }, data: { return: ['no such file'] }, success: false },
   ]);
   await session.jobCache!.saveLoad(jid, someLoad(jid), ['web1']);
   expect(server.documents('salt-master-job-cache')).toEqual([{ jid, load: { ...someLoad(jid), kwargs: {} } }]);

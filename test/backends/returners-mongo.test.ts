@@ -1,11 +1,67 @@
-// The returners mongo, mongo_return and kafka: no such servers here, so against the parts of their protocols that are used.
+// The returners mongo and mongo_return: against the part of the protocol that is used, or against a real server by hand.
+import type { Db } from 'mongodb';
 import { describe, expect, it } from 'vitest';
-import { dictOf, newDict } from '../../src/base/codec/value.ts';
-import { nextJid, openForTest, someLoad, someReturn } from '../support/returner-suite.ts';
-import { startKafkaLike } from '../support/servers/kafka-like.ts';
-import { startMongoLike } from '../support/servers/mongo-like.ts';
+import { dictOf, newDict, type PlainDict, PyFloat, type Value } from '../../src/base/codec/value.ts';
+import { nextJid, openForTest, returnerSuite, someLoad, someReturn } from '../support/returner-suite.ts';
+import { type MongoLike, startMongoLike } from '../support/servers/mongo-like.ts';
 
-describe('returner mongo', () => {
+/** `HALITE_TEST_MONGODB=127.0.0.1:27017`: a real one instead of the imitation. */
+const real = process.env['HALITE_TEST_MONGODB'] || undefined;
+const db = `halite_suite_${process.pid}_${Date.now()}`;
+let imitation: MongoLike | undefined;
+
+async function inServer<T>(work: (db: Db) => Promise<T>): Promise<T> {
+  const { MongoClient } = await import('mongodb');
+  const client = new MongoClient(`mongodb://${real ?? `127.0.0.1:${imitation!.port}`}/`);
+  return work(client.db(db)).finally(() => client.close());
+}
+
+returnerSuite({
+  name: 'mongo',
+  options: () => {
+    const [host = '', port = ''] = real?.split(':') ?? ['127.0.0.1', String(imitation?.port)];
+    return { mongo: { host, port: Number(port), db, indexes: true } };
+  },
+  start: async () => {
+    if (!real) imitation = await startMongoLike();
+    return true;
+  },
+  stop: async () => {
+    if (real) await inServer((at) => at.dropDatabase());
+    await imitation?.stop();
+  },
+  renamed: (key) => key.replaceAll('.', '-'),
+  stored: (jid) =>
+    inServer(async (at) => (await at.collection('saltReturns').find({ jid }).toArray()) as unknown as PlainDict[]),
+  events: () =>
+    inServer(async (at) => {
+      const found = await at.collection('events').find({}).toArray();
+      return found.map(({ tag, data }) => ({ tag: String(tag), data: data as PlainDict }));
+    }),
+});
+
+it('numbers of mongo are what they were', async () => {
+  const server = await startMongoLike();
+  const [host = '', port = ''] = real?.split(':') ?? ['127.0.0.1', String(server.port)];
+  const session = await openForTest('mongo', { mongo: { host, port: Number(port), db } });
+  const jid = nextJid();
+  const values: Value[] = [
+    1,
+    new PyFloat(1),
+    1.5,
+    2 ** 40,
+    2n ** 62n,
+    -(2 ** 31),
+    new PyFloat(2 ** 40),
+    new Uint8Array([0, 255]),
+  ];
+  await session.save(someReturn(jid, 'web1', { return: values }));
+  expect((await session.jobCache!.returns(jid)).get('web1')?.['return']).toEqual(values);
+  await session.close!();
+  await server.stop();
+});
+
+describe('documents of mongo', () => {
   it("writes and reads Salt's collections", async () => {
     const server = await startMongoLike();
     const opts = { mongo: { host: '127.0.0.1', port: server.port, db: 'salt', indexes: true } };
@@ -60,28 +116,5 @@ describe('returner mongo', () => {
     await expect(both).rejects.toThrow('mongo.uri or mongo.host, not both');
     const wrong = openForTest('mongo', { 'mongo.uri': 'mango://u:geheim@h/x' });
     await expect(wrong).rejects.toThrow(/^mongo\.uri is no address of MongoDB$/);
-  });
-});
-
-describe('returner kafka', () => {
-  it('sends messages', async () => {
-    const server = await startKafkaLike();
-    const opts = { 'returner.kafka.bootstrap': [`127.0.0.1:${server.port}`], 'returner.kafka.topic': 'salt' };
-    const session = await openForTest('kafka', opts);
-    const jid = nextJid();
-    await session.save(someReturn(jid, 'web1', { return: 'ü' }));
-    await session.saveEvents!([{ tag: 'salt/x', data: { n: 1 } }]);
-    const [message, event] = server.messages;
-    expect(message).toMatchObject({ topic: 'salt', key: expect.stringMatching(/^\{'cmd': '_return', 'id': 'web1'/) });
-    expect(JSON.parse(message!.value)).toEqual({ ...someReturn(jid, 'web1', { return: 'ü' }) });
-    expect(JSON.parse(event!.value)).toEqual({ tag: 'salt/x', data: { n: 1 } });
-    await session.close!();
-    await server.stop();
-  });
-
-  it('says when nobody is there', async () => {
-    const opts = { 'returner.kafka.bootstrap': ['127.0.0.1:1'], 'returner.kafka.topic': 'salt' };
-    await expect(openForTest('kafka', opts)).rejects.toThrow('kafka at 127.0.0.1:1: ');
-    await expect(openForTest('kafka', { 'returner.kafka.topic': 'salt' })).rejects.toThrow('returner.kafka.bootstrap');
   });
 });

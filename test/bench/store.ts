@@ -124,7 +124,7 @@ interface Measured {
    * The functions themselves, without the way to the command. Halite's time ends with the bytes of the reply; Salt's,
    * to its advantage, with the result, which is encoded later.
    */
-  inside(): Promise<{ list: number; lookup: number }>;
+  inside(): Promise<{ list: number; filtered: number; lookup: number }>;
   readonly jid: string;
   end(): Promise<void>;
 }
@@ -138,6 +138,8 @@ const timedCommand =
     return since(begin);
   };
 
+/** search_function and search_target that fit all jobs, so that the work is in the looking. */
+const someJobs = ['pkg.*,test.p*', '*'];
 const keepAll = 'keep_jobs_seconds: 0\nkeep_jobs: 0';
 
 async function haliteHistory(): Promise<Measured> {
@@ -167,6 +169,7 @@ async function haliteHistory(): Promise<Measured> {
     command: timedCommand(fleet),
     inside: async () => ({
       list: await time('list_jobs'),
+      filtered: await time('list_jobs', null, null, null, ...someJobs),
       lookup: await time('lookup_jid', jid),
     }),
     async end() {
@@ -193,7 +196,8 @@ async function saltHistory(): Promise<Measured> {
   return {
     jid,
     command: timedCommand(fleet),
-    inside: async () => JSON.parse(await script('time-salt-runner.py', jid)) as { list: number; lookup: number },
+    inside: async () =>
+      JSON.parse(await script('time-salt-runner.py', jid)) as { list: number; filtered: number; lookup: number },
     end: () => fleet.destroy(),
   };
 }
@@ -212,12 +216,18 @@ async function lookUps(): Promise<void> {
       for (const [at, side] of both.entries()) {
         note(`\`salt-run jobs.list_jobs\`, ${count(historyJobs)} jobs`, at, await side.command(['jobs.list_jobs']));
         note(
+          '`salt-run jobs.list_jobs search_function=… search_target=…`',
+          at,
+          await side.command(['jobs.list_jobs', `search_function=${someJobs[0]}`, `search_target=${someJobs[1]}`]),
+        );
+        note(
           `\`salt-run jobs.lookup_jid\`, ${count(bigJob)} minions`,
           at,
           await side.command(['jobs.lookup_jid', side.jid]),
         );
-        const { list, lookup } = await side.inside();
+        const { list, filtered, lookup } = await side.inside();
         note('list_jobs inside the master', at, list);
+        note('list_jobs with filters, inside the master', at, filtered);
         note('lookup_jid inside the master', at, lookup);
       }
     }

@@ -172,6 +172,27 @@ describe('a minion that is away', () => {
 });
 
 describe('keys', () => {
+  it('taken away while a job runs: nobody waits for its end any more', async () => {
+    const running = fleet.salt('-L', 'steady,deleted', 'cmd.run', 'echo begun; sleep 300', '--explain', '--static');
+    await eventually('it to run', async () => (await explain(await lastJob('deleted'))).includes('deleted: started'));
+    const jid = await lastJob('deleted');
+    // It is connected and says that it is at work, but its result would not be taken.
+    await keys('-r', 'deleted', '--include-accepted');
+    await fleet.salt('steady', 'saltutil.kill_job', jid);
+    const { stdout, stderr } = await running;
+    expect(stdout + stderr).toContain('its key is rejected');
+    expect(await explain(jid)).toMatch(/deleted: missing, its key is rejected/);
+    await fleet.minion('deleted').stop();
+    await keys('-d', 'deleted');
+    fleet.startMinion('deleted');
+    await eventually('its key to be back', () => existsSync(fleet.path('etc/pki/master/minions_pre/deleted')), {
+      timeoutMs: 60_000,
+    });
+    await keys('-a', 'deleted');
+    await fleet.answering('deleted');
+    await fleet.salt('deleted', 'saltutil.kill_all_jobs');
+  });
+
   it('deleted: unknown, then waiting for acceptance with its fingerprint, then rejected', async () => {
     await fleet.minion('deleted').stop();
     await keys('-d', 'deleted');

@@ -171,7 +171,7 @@ describe('salt-cp', () => {
   });
 
   it('copies folders with modes, binary files and empty folders in pieces', async () => {
-    tree({ 'out/run.sh': '#!/bin/sh\n', 'out/deep/data.bin': big });
+    tree({ 'out/run.sh': '#!/bin/sh\n', 'out/deep/data.bin': big, 'out/empty': '' });
     chmodSync(fleet.path('out/run.sh'), 0o751);
     mkdirSync(fleet.path('out/void'));
     const done = await fleet.run('salt-cp', ['--chunked', 'm1', fleet.path('out'), fleet.path('in/')], {
@@ -181,7 +181,17 @@ describe('salt-cp', () => {
     expect(readFileSync(fleet.path('in/out/deep/data.bin')).equals(big)).toBe(true);
     expect(statSync(fleet.path('in/out/run.sh')).mode & 0o7777).toBe(0o751);
     expect(statSync(fleet.path('in/out/void')).isDirectory()).toBe(true);
+    expect(readFileSync(fleet.path('in/out/empty'), 'utf8')).toBe('');
   }, 120_000);
+
+  it('copies a piece that looks like a named argument, as text and as the bytes that Salt sends', async () => {
+    tree({ one: '1\n' });
+    await fleet.run('salt-cp', ['--chunked', '--no-compression', 'm1', fleet.path('one'), fleet.path('one-copied')]);
+    expect(readFileSync(fleet.path('one-copied'), 'utf8')).toBe('1\n');
+    const piece = `chunk=!!binary ${Buffer.from(Buffer.from('1\n').toString('base64')).toString('base64')}`;
+    expect(await call('cp.recv_chunked', fleet.path('one-bytes'), piece, 'compressed=False')).toBe(true);
+    expect(readFileSync(fleet.path('one-bytes'), 'utf8')).toBe('1\n');
+  });
 });
 
 describe('the git backend', () => {

@@ -63,7 +63,10 @@ describe('the mine', () => {
 
   it('is read and filled by the runner, and forgets', async () => {
     expect(await runner('mine.get', '*', 'test.echo')).toEqual({ web1: 'hello' });
+    expect(await runner('mine.get', '*', '[test.echo, nosuch]')).toEqual({ 'test.echo': { web1: 'hello' } });
     expect(await runner('mine.update', 'web1')).toEqual({ web1: true });
+    const nobody = await site.run('salt-run', ['mine.update', 'nobody', '--out=json']);
+    expect([nobody.stdout.split('.')[0], nobody.code]).toEqual(['No minions matched the target', 0]);
     await site.json('web1', 'mine.delete', 'test.echo');
     expect(await mine('db1', 'test.echo')).toEqual({});
     await site.json('web1', 'mine.flush');

@@ -1,6 +1,6 @@
 // Jobs and runners that minions ask for: what `peer` and `peer_run` allow, and nothing else.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Deployment, halite } from '../support/deployment.ts';
+import { Deployment, halite, runProgram } from '../support/deployment.ts';
 
 const masterConfig = `
 peer:
@@ -39,5 +39,12 @@ describe('publish', () => {
     expect(answer).toEqual({ m1: { args: ['x'], kwargs: { y: 1 } } });
     expect(await fleet.json('m1', 'publish.runner', 'manage.up')).toEqual({ m1: {} });
     expect(await fleet.json('m2', 'publish.runner', 'test.arg')).toEqual({ m2: {} });
+  });
+
+  it('gives nothing without a master, and says so in the log', async () => {
+    const args = ['-c', fleet.path('m1/etc'), '--local', 'publish.publish', '*', 'test.ping', '--out=json'];
+    const { stdout, stderr } = await runProgram(`${halite.bin}/salt-call`, args);
+    expect(JSON.parse(stdout)).toEqual({ local: {} });
+    expect(stderr).toContain('Cannot run publish commands without a connection to a salt master');
   });
 });

@@ -3,10 +3,12 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isAlive } from '../../src/engine/exec/process-tree.ts';
-import { Deployment, halite, runProgram } from '../support/deployment.ts';
+import { Deployment, halite, runProgram, startProgram } from '../support/deployment.ts';
 import { eventually } from '../support/eventually.ts';
 
 let fleet: Deployment;
+/** A batch in whose middle the master was killed. */
+let interrupted = '';
 const jidIn = (text: string): string => /\b(20\d{18})\b/.exec(text)?.[1] ?? '';
 const runner = async (...args: string[]): Promise<string> => (await fleet.run('salt-run', args)).stdout;
 const sum = (values: object): number => Object.values(values as Record<string, number>).reduce((a, b) => a + b, 0);
@@ -94,7 +96,16 @@ describe('a dead minion', () => {
   });
 
   it('is known after a restart of the master, too, once everybody had time to come back', async () => {
-    await fleet.master.stop();
+    const batch = startProgram(join(halite.bin, 'salt'), [
+      ...['-c', fleet.masterConfigDir, '-b', '1', 'w*', 'cmd.run', 'sleep 300'],
+    ]);
+    const last = async (): Promise<string> => jidIn(await runner('jobs.last_run', 'target=w*', '--out=json'));
+    await eventually('the batch to begin', async () =>
+      (await runner('jobs.explain', await last())).includes(': started'),
+    );
+    interrupted = await last();
+    await fleet.master.stop('SIGKILL');
+    await batch.done;
     await fleet.startMaster();
     await fleet.answering('w1', 'w2', 'w3');
     await eventually(
@@ -106,6 +117,18 @@ describe('a dead minion', () => {
     const { stdout } = await fleet.salt('-L', 'dead,w1', 'test.ping', '-t', '60');
     expect(Date.now() - before).toBeLessThan(1500);
     expect(stdout).toContain('[Not connected]\n    Has not connected to this master since it started');
+  });
+
+  it('does not leave a job without an end: what the old master followed the new one follows', async () => {
+    const record = async (): Promise<{ Result: object; Missing?: Record<string, { code: string }> }> =>
+      JSON.parse(await runner('jobs.list_job', interrupted, '--out=json'));
+    await fleet.salt('w*', 'saltutil.kill_job', interrupted);
+    await eventually('every minion to have its verdict', async () => {
+      const { Result, Missing = {} } = await record();
+      return Object.keys(Result).length === 1 && Object.keys(Missing).length === 2;
+    });
+    const { Missing = {} } = await record();
+    expect(Object.values(Missing).map(({ code }) => code)).toEqual(['no-record', 'no-record']);
   });
 
   it('is in JSON with its reason, under its own key, and in the job record', async () => {

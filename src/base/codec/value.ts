@@ -23,7 +23,7 @@ export type Value = null | boolean | number | bigint | string | PyFloat | Uint8A
 /** An object without prototype, so that `__proto__` is a key like any other. */
 export function newDict(entries?: Iterable<readonly [string, Value]>): PlainDict {
   const dict = Object.create(null) as PlainDict;
-  if (entries) for (const [key, value] of entries) dict[key] = value;
+  if (entries) for (const entry of entries) dict[entry[0]] = entry[1];
   return dict;
 }
 
@@ -46,7 +46,8 @@ export function isReorderedKey(key: string): boolean {
 
 /** A dict from entries in order: plain when every key is ordinary text, a Map otherwise. Later duplicates win in place. */
 export function dictOf(entries: readonly (readonly [Value, Value])[]): Dict {
-  for (const [key] of entries) {
+  for (const entry of entries) {
+    const key = entry[0];
     if (typeof key !== 'string' || isReorderedKey(key)) return new Map(entries as readonly [Value, Value][]);
   }
   return newDict(entries as readonly (readonly [string, Value])[]);

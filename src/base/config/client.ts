@@ -42,7 +42,9 @@ function finishClient(request: ClientLoadRequest, adjust: (opts: PlainDict) => v
   const own = userFile(home, env);
   opts['token_file'] ??= joinPath(own.folder, 'salt_token');
   const user = readUserFile(own.file, env, report);
-  Object.assign(opts, user);
+  // The user's file comes after the master's; what overrides files overrides both.
+  for (const [name, value] of Object.entries(user))
+    if (!Object.hasOwn(request.overrides ?? {}, name)) opts[name] = value;
   opts['token_file'] = absolutePath(expandHome(String(opts['token_file']), home));
   readToken(opts);
   if (opts['interface'] === '0.0.0.0') opts['interface'] = '127.0.0.1';

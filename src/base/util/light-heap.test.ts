@@ -30,4 +30,27 @@ describe('tidySoon', () => {
   it('collects what is no longer needed', async () => {
     expect(await run(`${common} stayLight(); tidySoon(); wait();`)).toBe('true');
   });
+
+  it('gives back the pages of a heap that is full of holes before it falls asleep', async () => {
+    const script = `
+      import { getHeapSpaceStatistics } from 'node:v8';
+      import { stayLight, tidySoon } from './light-heap.ts';
+      const old = () => getHeapSpaceStatistics().find((space) => space.space_name === 'old_space')!.physical_space_size;
+      const all = [];
+      for (let at = 0; at < 100_000; at++) all.push({ at, text: 'x' + at, list: [at] });
+      const kept = all.filter(({ at }) => at % 10 === 0);
+      all.length = 0;
+      stayLight();
+      const before = old();
+      tidySoon();
+      const start = Date.now();
+      const look = () => {
+        const small = old() < before / 2;
+        if (small || Date.now() - start > 4900) console.log(small, kept.length);
+        else setTimeout(look, 20);
+      };
+      look();
+    `;
+    expect(await run(script)).toBe('true 10000');
+  });
 });

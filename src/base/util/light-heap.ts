@@ -1,5 +1,5 @@
 // A small heap for programs that mostly wait: the machine belongs to those who pay for it, not to its minion.
-import { getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /**
@@ -9,6 +9,8 @@ import { runInNewContext } from 'node:vm';
 const flags = [
   '--optimize-for-size',
   '--semi-space-growth-factor=1',
+  // So small a nursery is collected before a second thread has woken up, and each would take pages of its own.
+  '--no-parallel-scavenge',
   '--interrupt-budget=2000000',
   '--max-bytecode-size-for-early-opt=0',
 ];
@@ -22,6 +24,8 @@ export function stayLight(): void {
 
 /** Long enough for a job that follows at once not to wait, short enough for one that follows soon to find room. */
 const quietMs = 100;
+/** Until the pages that were collected are swept. */
+const sweptMs = 20;
 /** Nothing more is to be expected: now the heap is also pushed together, which for a moment takes room for both copies. */
 const asleepMs = 5000;
 /** Less is not worth the work. */
@@ -39,11 +43,27 @@ function collect(): void {
   usedAfter = used();
 }
 
+/** Room of the old generation that holds nothing. */
+function holes(): number {
+  const old = getHeapSpaceStatistics().find((space) => space.space_name === 'old_space');
+  return old ? old.physical_space_size - old.space_used_size : 0;
+}
+
 function tidy(): void {
   if (used() >= usedAfter + worthBytes) {
     collect();
     scattered = true;
-  }
+    timer = setTimeout(closeHoles, sweptMs).unref();
+  } else awaitSleep();
+}
+
+/** A collection empties the pages that the one before it found nearly empty: it takes two to give them back. */
+function closeHoles(): void {
+  if (holes() >= worthBytes) collect();
+  awaitSleep();
+}
+
+function awaitSleep(): void {
   if (scattered) timer = setTimeout(pushTogether, asleepMs).unref();
 }
 

@@ -99,6 +99,19 @@ describe('expressions', () => {
   });
 });
 
+describe('a dot that is any character', () => {
+  it.each([
+    ['(?s)a.*b', ''],
+    ['(?s)a.+?b', ''],
+    ['a.{2,}b', 's'],
+    ['a.*b$', 'sm'],
+  ])('%s with flags %j crosses lines', (pattern, flags) => {
+    expect(pyRegexSearch(pattern, flags).test('a\n\nb')).toBe(true);
+    expect(pyRegexSearch(pattern, flags).test('a--b')).toBe(true);
+    expect(pyRegexSearch(pattern, flags).test('b--a')).toBe(false);
+  });
+});
+
 describe('paths', () => {
   const cases = load<[Tagged, [string, string, Tagged, boolean, boolean, boolean][]][]>('subdict');
   it('finds what traverse_dict_and_list finds', () => {

@@ -66,7 +66,8 @@ function atom(cursor: Cursor, depth: number): string {
   const character = cursor.text[cursor.at++] as string;
   switch (character) {
     case '.':
-      return cursor.flags.s ? '[^]' : '[^\\n]';
+      // Not `[^]`: with the flag v a repeated one matches nothing in the V8 of Node 20.
+      return cursor.flags.s ? '[\\s\\S]' : '[^\\n]';
     case '^':
       return cursor.flags.m ? '(?:^|(?<=\\n))' : '(?:^)';
     case '$':

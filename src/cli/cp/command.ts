@@ -9,13 +9,14 @@ import { connectLocal } from '../../engine/client/local.ts';
 import { printHelp, readCommandLine, usageExit } from '../command-line.ts';
 import { leaveOnSignals } from '../interrupt.ts';
 import { type Terminal, terminal } from '../io.ts';
+import { loadCommandSettings } from '../links.ts';
 import { saltCpSpec } from '../options/salt-cp.ts';
 import { Display } from '../output.ts';
 import { outputOptions } from '../output-options.ts';
 import { targetKind, targetList } from '../salt/arguments.ts';
 import { missingText } from '../salt/missing.ts';
 import { NO_MATCH } from '../salt/no-match.ts';
-import { flagOption, loadSettings, numberOption, type Settings, textOption } from '../settings.ts';
+import { flagOption, numberOption, type Settings, textOption } from '../settings.ts';
 import { chunksOf, listTree, loadTexts, realPath, remotePath } from './files.ts';
 
 interface CopyJob {
@@ -52,6 +53,10 @@ class Report {
   }
 }
 
+/** As named arguments: minions would take a piece that ends in `=` for a name without a value. */
+const named = (args: Readonly<Record<string, Value>>): PlainDict =>
+  newDict(Object.entries({ ...args, __kwarg__: true }));
+
 async function sendChunks(
   job: CopyJob,
   settings: Settings<MasterOpts>,
@@ -67,14 +72,16 @@ async function sendChunks(
     const remote = remotePath(path, sources, dest, intoFolder);
     let append = false;
     for (const chunk of chunksOf(path, size, compress)) {
-      const answers = await publish(job, 'cp.recv_chunked', [remote, chunk, append, compress, mode]);
+      const answers = await publish(job, 'cp.recv_chunked', [
+        named({ dest: remote, chunk, append, compressed: compress, mode }),
+      ]);
       for (const [id, answer] of Object.entries(answers)) report.note(id, remote, answer);
       append = true;
     }
   }
   for (const folder of emptyFolders) {
     const remote = remotePath(folder, sources, dest, intoFolder);
-    const answers = await publish(job, 'cp.recv_chunked', [remote, null]);
+    const answers = await publish(job, 'cp.recv_chunked', [named({ dest: remote, chunk: null })]);
     for (const [id, answer] of Object.entries(answers)) report.note(id, remote, answer);
   }
   return report.byMinion;
@@ -114,7 +121,7 @@ async function copy(settings: Settings<MasterOpts>, target: string | string[], k
 export async function saltCp(argv: readonly string[], io: Terminal = terminal): Promise<number> {
   const spec = saltCpSpec();
   const parsed = await readCommandLine(spec, argv, io);
-  const settings = loadSettings({ spec, parsed, load: loadMasterConfig, io });
+  const settings = await loadCommandSettings({ spec, parsed, load: loadMasterConfig, io });
   const [target] = settings.args;
   if (settings.args.length <= 1 || target === undefined) {
     await printHelp(spec, io);

@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { JsonText } from '../../base/codec/json/index.ts';
 import type { Value } from '../../base/codec/value.ts';
-import { exitCodeOf, resultParts } from './command.ts';
+import { dumpYaml } from '../../base/codec/yaml/dump.ts';
+import { exitCodeOf, keepOrder, resultParts } from './command.ts';
 
 const result = (ret: Value | JsonText, extra: object = {}) => ({
   type: 'result' as const,
@@ -18,6 +19,13 @@ describe('what is shown', () => {
       data: { a: 1 },
       out: 'highstate',
     });
+  });
+  it('keeps the order of files below the top, when the runner says that it comes from files', () => {
+    const data = { users: { zoe: { uid: 2, gid: 1 }, adam: [{ y: 1, x: 2 }] }, flags: 1 };
+    keepOrder(data);
+    expect(dumpYaml(data, { flow: false })).toBe(
+      'flags: 1\nusers:\n  zoe:\n    uid: 2\n    gid: 1\n  adam:\n  - y: 1\n    x: 2\n',
+    );
   });
   it('is everything when there is more beside it', () => {
     const ret = { data: { a: 1 }, outputter: 'highstate', retcode: 1 };

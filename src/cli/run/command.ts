@@ -1,7 +1,8 @@
 // What `salt-run` does: asks the master for a runner and shows its result.
 import { JsonText } from '../../base/codec/json/index.ts';
-import { type Dict, dictGet, dictHas, dictSize, isDict, type Value } from '../../base/codec/value.ts';
+import { type Dict, dictEntries, dictGet, dictHas, dictSize, isDict, type Value } from '../../base/codec/value.ts';
 import { parseInput } from '../../base/codec/yaml/cli-value.ts';
+import { markOrdered } from '../../base/codec/yaml/collections.ts';
 import { loadClientConfig } from '../../base/config/client.ts';
 import type { ClientOpts } from '../../base/config/opts.ts';
 import { exitCodes } from '../../base/util/exit-codes.ts';
@@ -10,11 +11,12 @@ import { connectLocal } from '../../engine/client/local.ts';
 import { readCommandLine, usageExit } from '../command-line.ts';
 import { leaveOnSignals } from '../interrupt.ts';
 import { type Terminal, terminal } from '../io.ts';
+import { loadCommandSettings } from '../links.ts';
 import { saltRunSpec } from '../options/salt-run.ts';
 import { Display } from '../output.ts';
 import { outputOptions } from '../output-options.ts';
 import { refuseExternalAuth, refuseOwnJid } from '../refusals.ts';
-import { flagOption, loadSettings, noParseOf, type Settings, textOption } from '../settings.ts';
+import { flagOption, noParseOf, type Settings, textOption } from '../settings.ts';
 import { NOT_THERE, suggestionFor } from '../suggest.ts';
 
 type RunnerResult = Extract<RunnerItem, { type: 'result' }>;
@@ -41,6 +43,16 @@ export function resultParts(result: RunnerResult): { data: Value | JsonText; out
     return { data: dictGet(ret, 'data') ?? null, out: outputter };
   }
   return { data: ret, out: result.out ?? outputter };
+}
+
+/** Marks the maps within a value, so that outputters leave their keys in place; its own keys are sorted as ever. */
+export function keepOrder(value: Value | JsonText): void {
+  if (value instanceof JsonText || value === null || typeof value !== 'object') return;
+  const parts = Array.isArray(value) ? value : isDict(value) ? dictEntries(value).map(([, part]) => part) : [];
+  for (const part of parts) {
+    if (isDict(part)) markOrdered(part);
+    keepOrder(part);
+  }
 }
 
 /** The runner's own code, or the one in its result, where orchestrations put it. */
@@ -74,6 +86,7 @@ async function runRunner(settings: Settings<ClientOpts>, fun: string, words: rea
       else if (item.type === 'started' && background) announce(item.jid, io);
       else if (item.type === 'result') {
         const { data, out } = resultParts(item);
+        if (item.inOrder) keepOrder(data);
         if (!flagOption(settings, 'quiet')) await display.show(data, out, item.retcode);
         if (typeof data === 'string' && data.endsWith(NOT_THERE))
           io.err(await suggestionFor('runners', data, settings.opts.raw));
@@ -99,7 +112,7 @@ function announce(jid: string, io: Terminal): void {
 export async function saltRun(argv: readonly string[], io: Terminal = terminal): Promise<number> {
   const spec = saltRunSpec();
   const parsed = await readCommandLine(spec, argv, io);
-  const settings = loadSettings({ spec, parsed, load: loadClientConfig, io });
+  const settings = await loadCommandSettings({ spec, parsed, load: loadClientConfig, io });
   const [fun = '', ...words] = settings.args;
   const doc = flagOption(settings, 'doc');
   if (doc && words.length > 0) return usageExit(spec, 'You can only get documentation for one method at one time', io);

@@ -8,11 +8,12 @@ import type { LocalClient, PublishCall } from '../../engine/client/api.ts';
 import { connectLocal } from '../../engine/client/local.ts';
 import { printHelp, readCommandLine } from '../command-line.ts';
 import { type Terminal, terminal } from '../io.ts';
+import { loadCommandSettings } from '../links.ts';
 import { saltSpec } from '../options/salt.ts';
 import { Display } from '../output.ts';
 import { outputOptions } from '../output-options.ts';
 import { refuseExternalAuth } from '../refusals.ts';
-import { flagOption, loadSettings, type Settings, textOption } from '../settings.ts';
+import { flagOption, type Settings, textOption } from '../settings.ts';
 import { NO_MATCH } from './no-match.ts';
 import { publishCall, readRequest, type SaltRequest } from './request.ts';
 import { runJob } from './run-job.ts';
@@ -81,7 +82,7 @@ async function withMaster(settings: Settings<ClientOpts>, request: SaltRequest):
 export async function salt(argv: readonly string[], io: Terminal = terminal): Promise<number> {
   const spec = saltSpec();
   const parsed = await readCommandLine(spec, argv, io);
-  const settings = loadSettings({ spec, parsed, load: loadClientConfig, io });
+  const settings = await loadCommandSettings({ spec, parsed, load: loadClientConfig, io });
   const lacking = settings.args.length <= 1 && !flagOption(settings, 'doc') && !flagOption(settings, 'preview_target');
   if (lacking && !flagOption(settings, 'config_dump')) await printHelp(spec, io);
   if (flagOption(settings, 'config_dump')) return dumpConfig(settings);

@@ -77,6 +77,7 @@ export type RunnerItem =
       readonly success: boolean;
       readonly retcode: number;
       readonly out?: string;
+      readonly inOrder?: boolean;
     };
 
 export interface TargetPreview {

@@ -14,6 +14,9 @@ interface Signature {
   readonly kwargs: string | undefined;
   /** Every accepted keyword, aliases included → parameter. */
   readonly keywords: Map<string, string>;
+  /** All parameters in order; read for every call, so not taken out of their object each time. */
+  readonly all: readonly { readonly key: string; readonly param: Param }[];
+  readonly required: boolean;
 }
 
 const signatures = new WeakMap<Params, Signature>();
@@ -27,7 +30,8 @@ export function signatureOf(params: Params): Signature {
   const keywords = new Map<string, string>();
   let rest: string | undefined;
   let kwargs: string | undefined;
-  for (const [name, param] of Object.entries(params)) {
+  const all = Object.entries(params).map(([key, param]) => ({ key, param }));
+  for (const { key: name, param } of all) {
     if (param.kind === 'rest') rest = name;
     else if (param.kind === 'kwargs') kwargs = name;
     else {
@@ -35,7 +39,8 @@ export function signatureOf(params: Params): Signature {
       for (const keyword of [name, ...param.aliases]) keywords.set(keyword, name);
     }
   }
-  const signature = { positional, keywordOnly, rest, kwargs, keywords };
+  const required = all.some(({ param }) => param.required);
+  const signature = { positional, keywordOnly, rest, kwargs, keywords, all, required };
   signatures.set(params, signature);
   return signature;
 }
@@ -49,8 +54,8 @@ export function bindArguments(name: string, params: Params, args: readonly Value
   const extra = newDict();
   for (const [keyword, value] of Object.entries(kwargs)) takeKeyword(name, signature, given, extra, keyword, value);
   if (args.length > positional.length && !signature.rest) throw tooMany(name, params, signature, args.length, given);
-  requireAll(name, params, signature, given);
-  return assemble(name, params, signature, given, args, extra);
+  if (signature.required) requireAll(name, params, signature, given);
+  return assemble(name, signature, given, args, extra);
 }
 
 function takeKeyword(
@@ -113,14 +118,13 @@ function listed(names: readonly string[]): string {
 
 function assemble(
   name: string,
-  params: Params,
   signature: Signature,
   given: Map<string, Value>,
   args: readonly Value[],
   extra: PlainDict,
 ): BoundArguments {
   const bound: Record<string, unknown> = Object.create(null);
-  for (const [key, param] of Object.entries(params)) {
+  for (const { key, param } of signature.all) {
     if (param.kind === 'rest') bound[key] = args.slice(signature.positional.length);
     else if (param.kind === 'kwargs') bound[key] = extra;
     else if (given.has(key)) bound[key] = coerce(name, key, param, given.get(key)!);

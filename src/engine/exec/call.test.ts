@@ -164,6 +164,11 @@ describe('outcomes, in the words of a Salt minion', () => {
     ]);
   });
 
+  it('shows functions nothing of a job when the master calls them on itself', async () => {
+    const { return: shown } = await run('demo.arg', [1], { opts: { __role: 'master' } });
+    expect(shown).toEqual({ args: [1], kwargs: {} });
+  });
+
   it('obeys a blackout, its exceptions, and says that executors are missing', async () => {
     const pillar = newDict([
       ['minion_blackout', true],

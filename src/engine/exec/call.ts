@@ -28,7 +28,9 @@ export async function callFunction(
   try {
     refuseInBlackout(runtime, fun);
     refuseExecutors(runtime, state.job);
-    const { args, kwargs } = await splitArguments(found.fn.params, arg, state.job);
+    // What the master runs on itself was not published: functions see nothing of a job then.
+    const published = runtime.opts()['__role'] === 'master' ? undefined : state.job;
+    const { args, kwargs } = await splitArguments(found.fn.params, arg, published);
     const value = await runFound(found, args, kwargs, createContext(runtime, state));
     return finished(value, state.retcode, found.fn.outputter);
   } catch (thrown) {

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 
 export interface Collector {
-  text(): string;
+  text(encoding?: string): string;
 }
 
 /** Reads a stream to its end; past `limit` bytes it is read and dropped, so that the command does not block. */
@@ -26,10 +26,10 @@ export function collect(stream: Readable | null, limit: number, onText?: (text: 
   // A broken pipe shows as the end of output; the exit status tells the rest.
   stream?.on('error', () => undefined);
   return {
-    text() {
+    text(encoding) {
       const all = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
       const note = dropped > 0 ? `\n[${dropped} more bytes of output were left out]` : '';
-      return all.toString('utf8') + note;
+      return (encoding === undefined ? all.toString('utf8') : new TextDecoder(encoding).decode(all)) + note;
     },
   };
 }

@@ -65,8 +65,16 @@ export async function execProgram(
     const { code, signalName } = await ended;
     await stop.killed();
     signal?.throwIfAborted();
-    const retcode = code ?? 128 + (signalName ? osConstants.signals[signalName] : 0);
-    return { pid, retcode, stdout: stdout.text(), stderr: stderr.text(), timedOut: stop.timedOut() };
+    const endedBy = signalName ? osConstants.signals[signalName] : undefined;
+    const retcode = code ?? 128 + (endedBy ?? 0);
+    return {
+      pid,
+      retcode,
+      signal: endedBy,
+      stdout: stdout.text(options.encoding),
+      stderr: stderr.text(options.encoding),
+      timedOut: stop.timedOut(),
+    };
   } finally {
     stop.cancel();
     watcher?.ended(pid);

@@ -9,7 +9,16 @@ export { packShared, type SharedData } from './job-messages.ts';
 export { JobPool, type JobPoolOptions, type PoolJob } from './job-pool.ts';
 export type { Assignment, WorkerData } from './job-worker.ts';
 export { matchesMinion } from './match.ts';
-export { failed, finished, isTruthy, type Outcome, thrownOutcome } from './outcome.ts';
+export {
+  failed,
+  finished,
+  isCommandNotFound,
+  isHaliteError,
+  isPythonTypeError,
+  isTruthy,
+  type Outcome,
+  thrownOutcome,
+} from './outcome.ts';
 export { isAlive, killTree, signalTree, treeOf } from './process-tree.ts';
 export { returnLoad } from './return-load.ts';
 export {

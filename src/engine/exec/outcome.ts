@@ -44,9 +44,9 @@ export function isTruthy(value: Value): boolean {
 
 /** A call that threw. `doc` is the function's documentation, shown when the arguments were wrong. */
 export function thrownOutcome(fun: string, thrown: unknown, doc: string): Outcome {
-  if (thrown instanceof ArgumentError) return failed(`Passed invalid arguments to ${fun}: ${thrown.message}\n${doc}`);
-  if (thrown instanceof CommandNotFoundError)
-    return failed(`Command required for '${fun}' not found: ${thrown.message}`);
+  if (thrown instanceof ArgumentError || isPythonTypeError(thrown))
+    return failed(`Passed invalid arguments to ${fun}: ${thrown.message}\n${doc}`);
+  if (isCommandNotFound(thrown)) return failed(`Command required for '${fun}' not found: ${thrown.message}`);
   if (!isHaliteError(thrown)) return failed(`The minion function caused an exception: ${pythonTraceback(thrown)}`);
   return failed(
     thrown.code === 'call.failed' ? `ERROR: ${thrown.message}` : `ERROR executing '${fun}': ${thrown.message}`,
@@ -54,7 +54,17 @@ export function thrownOutcome(fun: string, thrown: unknown, doc: string): Outcom
 }
 
 /** User code may carry its own copy of the class, so the name counts, not the identity. */
-function isHaliteError(thrown: unknown): thrown is HaliteError {
+export function isHaliteError(thrown: unknown): thrown is HaliteError {
   if (thrown instanceof HaliteError) return true;
   return thrown instanceof Error && thrown.name === 'HaliteError' && 'code' in thrown;
+}
+
+/** A program is missing: found by the engine, or named by a module that looked for it. */
+export function isCommandNotFound(thrown: unknown): thrown is Error {
+  return thrown instanceof CommandNotFoundError || (thrown instanceof Error && thrown.name === 'CommandNotFoundError');
+}
+
+/** A TypeError a module raises in Python's name; one of JavaScript's own is a fault of the program and keeps its trace. */
+export function isPythonTypeError(thrown: unknown): thrown is Error {
+  return thrown instanceof Error && thrown.name === 'TypeError' && !(thrown instanceof TypeError);
 }

@@ -1,6 +1,6 @@
 // Digests of files, computed once for each version of a file.
 import { createHash, getHashes, type Hash } from 'node:crypto';
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 
 const pieceBytes = 1 << 20;
@@ -94,15 +94,24 @@ export async function hashFile(path: string, type: string): Promise<string> {
   }
 }
 
-/** The digest of a small file at once, for processes that do one thing at a time; undefined for others. */
-export function hashSmallFile(path: string, type: string): string | undefined {
-  const file = openSync(path, 'r');
+/** Not to wait for somebody who writes into a pipe. */
+const withoutWaiting = constants.O_RDONLY | constants.O_NONBLOCK;
+
+/**
+ * The digest of a small file at once, for processes that do one thing at a time; undefined for others, and for whatever
+ * is no file. `keep` gets a copy of what it holds.
+ */
+export function hashSmallFile(path: string, type: string, keep?: (content: Buffer) => void): string | undefined {
+  const file = openSync(path, withoutWaiting);
   const buffer = spareBuffers.pop() ?? Buffer.allocUnsafeSlow(firstBytes);
   try {
     const found = fstatSync(file);
     if (!found.isFile() || found.size >= firstBytes) return undefined;
     const length = readSync(file, buffer, 0, firstBytes, null);
-    return length < firstBytes ? newHash(type).update(buffer.subarray(0, length)).digest('hex') : undefined;
+    if (length >= firstBytes) return undefined;
+    const content = buffer.subarray(0, length);
+    keep?.(Buffer.from(content));
+    return newHash(type).update(content).digest('hex');
   } finally {
     closeSync(file);
     if (spareBuffers.length < mostSpare) spareBuffers.push(buffer);

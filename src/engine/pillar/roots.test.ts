@@ -45,6 +45,7 @@ describe('pillar roots', () => {
     expect(await open().matching('d.*', 'base')).toEqual(['d.e']);
     expect(await open().matching('d', 'base')).toEqual(['d']);
     expect(await open().matching('gone', 'base')).toEqual([]);
+    for (const odd of ['', '.', '.a', '..a', 'd..e', 'd.']) expect(await open().matching(odd, 'base')).toEqual([]);
     expect(await open().matching('*', 'nowhere')).toBeUndefined();
   });
   it('does not follow a link to a folder above for ever', async () => {

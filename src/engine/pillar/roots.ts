@@ -75,8 +75,9 @@ export class PillarRoots implements FileSource {
   async matching(pattern: string, saltenv: string): Promise<readonly string[] | undefined> {
     if (this.folders(saltenv) === undefined && saltenv !== 'base') return undefined;
     if (!hasGlob(pattern)) {
-      // A slash never occurs in a listed name.
-      return !pattern.includes('/') && (await this.state(pattern, saltenv)) ? [pattern] : [];
+      // No listed name has a slash or an empty part in it.
+      const isListable = !pattern.includes('/') && !pattern.split('.').includes('');
+      return isListable && (await this.state(pattern, saltenv)) ? [pattern] : [];
     }
     const fits = globMatcher(pattern);
     return (await this.#list(saltenv)).filter((name) => fits(name));

@@ -181,6 +181,8 @@ export function topMatches(compilation: Compilation, top: TopData, pillar: Dict)
 function isFor({ opts, errors }: Compilation, target: Value, items: readonly Value[], subject: Subject): boolean {
   let kind = 'compound';
   for (const item of items) if (isDict(item) && dictHas(item, 'match')) kind = String(dictGet(item, 'match'));
+  // Salt looks in a data store of the master's own, where nothing is.
+  if (kind === 'data') return false;
   if (!isTargetKind(kind)) {
     // Salt's whole compilation fails here, with the name of a Python function.
     errors.add(`There is no matcher '${kind}' for '${String(target)}' in the pillar top file.`);

@@ -1,6 +1,6 @@
 // Jinja as Salt uses it: the names of an SLS, templates from the tree, and Salt's words for errors.
 import { dirname, join } from 'node:path';
-import { newDict, type PlainDict } from '../../base/codec/value.ts';
+import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { RenderError, type RenderRequest } from '../../extend/sdk/index.ts';
 import type { RenderHost, SourceFile } from './host.ts';
 import { Bridge, type LoadedSource, renderSaltTemplate, SaltRenderError, shownClass } from './jinja/index.ts';
@@ -43,20 +43,26 @@ function bridgeOf(run: object): Bridge {
   return bridge;
 }
 
+/** The names of a template's place; a file that is told its SLS has those of the SLS. */
+function placeNames({ path, sls = '' }: RenderRequest, told: Value | undefined): PlainDict {
+  if (sls !== null) return slsNames(path, sls);
+  return typeof told === 'string' ? slsNames(undefined, told) : newDict();
+}
+
 /** What a template sees besides `salt`: explicit names win over everything, those of its place over nothing. */
 function templateNames(host: RenderHost, request: RenderRequest): PlainDict {
-  const { path, sls = '', saltenv = 'base', context } = request;
+  const { sls = '', saltenv = 'base', context } = request;
   shownClass.set(host.pillar, 'salt.utils.context.NamespacedDictWrapper');
   const names = newDict([
     ['grains', host.grains],
     ['opts', host.opts as PlainDict],
     ['pillar', host.pillar],
     ['saltenv', saltenv],
-    ['sls', sls],
+    ...(sls === null ? [] : ([['sls', sls]] as const)),
     ['proxy', newDict()],
     ...Object.entries(context ?? {}),
   ]);
-  for (const [name, value] of Object.entries(slsNames(path, sls))) {
+  for (const [name, value] of Object.entries(placeNames(request, names['sls']))) {
     if (!Object.hasOwn(names, name)) names[name] = value;
   }
   return names;

@@ -1,5 +1,6 @@
 // Whether a job that is due may run now: ranges, forbidden times, first and last moments.
 import { type Dict, dictGet, isDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { isTruthy } from '../exec/index.ts';
 import type { EntryState, SkipReason } from './entry.ts';
 import { momentOf } from './next-fire.ts';
 
@@ -44,14 +45,16 @@ function readRange(range: Dict, now: Date, name: string, where: string): Range |
 }
 
 const inside = (range: Range, now: Date): boolean => range.start <= now && now <= range.end;
-const noDict = (name: string): string =>
-  `schedule.handle_func: Invalid, range must be specified as a dictionary. Ignoring job ${name}.`;
+/** Salt: without the blank for `range`. */
+const noDict = (name: string, blank = ''): string =>
+  `schedule.handle_func: Invalid, range must be specified as a dictionary.${blank}Ignoring job ${name}.`;
+const holds = (value: Value | undefined): boolean => isTruthy(value ?? null);
 
 function inRange(name: string, range: Value, now: Date, rules: Rules): Verdict {
   if (!isDict(range)) return { run: false, error: noDict(name) };
   const read = readRange(range, now, name, '');
   if (typeof read === 'string') return { run: false, error: read };
-  if (dictGet(range, 'invert') === true)
+  if (holds(dictGet(range, 'invert')))
     return now <= read.start || now >= read.end ? yes : { run: false, reason: 'in_skip_range', staysDue: true };
   if (inside(read, now)) return yes;
   if (rules.skipFunction) return { run: true, instead: rules.skipFunction };
@@ -60,12 +63,12 @@ function inRange(name: string, range: Value, now: Date, rules: Rules): Verdict {
 
 function outsideSkipRange(name: string, data: PlainDict, state: EntryState, now: Date, rules: Rules): Verdict {
   const range = data['skip_during_range'] ?? rules.skipDuringRange;
-  if (range === undefined || range === null) return yes;
-  if (!isDict(range)) return { run: false, error: noDict(name) };
+  if (!holds(range)) return yes;
+  if (!isDict(range!)) return { run: false, error: noDict(name, ' ') };
   const read = readRange(range, now, name, ' in skip_during_range');
   if (typeof read === 'string') return { run: false, error: read };
   if (!inside(read, now)) return yes;
-  if (data['run_after_skip_range'] === true) {
+  if (holds(data['run_after_skip_range'])) {
     const at = new Date(read.end.getTime() + 1000);
     if (!state.runAt.some((known) => known.getTime() === at.getTime())) state.runAt.push(at);
   }

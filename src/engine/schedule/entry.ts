@@ -8,6 +8,7 @@ import {
   type PlainDict,
   type Value,
 } from '../../base/codec/value.ts';
+import { parseLocalTime } from '../../base/util/strptime.ts';
 
 /** When a job is to run. */
 export type Timing =
@@ -60,7 +61,22 @@ const timeElements: readonly (readonly [string, number])[] = [
 ];
 const exclusive = ['when', 'cron', 'once'] as const;
 
-export function newState(): EntryState {
+/** How moments are written where nothing else is said. */
+export const isoFormat = '%Y-%m-%dT%H:%M:%S';
+
+/** `skip_explicit` and `run_explicit` of a configuration: moments, or texts with their format. */
+function momentsOf(list: Value | undefined): Date[] {
+  const found: Date[] = [];
+  for (const item of Array.isArray(list) ? list : []) {
+    if (item instanceof Date) found.push(item);
+    if (!isDict(item)) continue;
+    const at = parseLocalTime(String(dictGet(item, 'time')), String(dictGet(item, 'time_fmt') ?? isoFormat));
+    if (at) found.push(at);
+  }
+  return found;
+}
+
+export function newState(data: PlainDict = newDict()): EntryState {
   return {
     begun: false,
     nextFire: undefined,
@@ -68,8 +84,8 @@ export function newState(): EntryState {
     lastRun: undefined,
     skipped: undefined,
     error: undefined,
-    runAt: [],
-    skipAt: [],
+    runAt: momentsOf(data['run_explicit']),
+    skipAt: momentsOf(data['skip_explicit']),
   };
 }
 
@@ -93,17 +109,14 @@ export function timingOf(data: PlainDict): Timing | { readonly error: string } |
   const given = exclusive.filter((key) => data[key] !== undefined && data[key] !== null);
   const elements = timeElements.filter(([key]) => data[key] !== undefined && data[key] !== null);
   if (given.length > 1) return { error: 'Unable to use "when", "cron", "once" options together. Ignoring.' };
-  if (given.length > 0 && elements.length > 0)
-    return {
-      error: 'Unable to use "seconds", "minutes", "hours", "days" with "when", "cron", "once" options. Ignoring',
-    };
+  // Salt means to refuse intervals beside other times, but lets the interval decide.
   if (elements.length > 0) {
     const seconds = elements.reduce((sum, [key, unit]) => sum + asInteger(data[key]) * unit, 0);
     return { kind: 'interval', seconds: Math.max(1, seconds) };
   }
   switch (given[0]) {
     case 'once':
-      return { kind: 'once', text: data['once'] ?? '', format: String(data['once_fmt'] ?? '%Y-%m-%dT%H:%M:%S') };
+      return { kind: 'once', text: data['once'] ?? '', format: String(data['once_fmt'] ?? isoFormat) };
     case 'when':
       return { kind: 'when', texts: Array.isArray(data['when']) ? data['when'] : [data['when'] ?? ''] };
     case 'cron':

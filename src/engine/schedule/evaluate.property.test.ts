@@ -231,7 +231,7 @@ describe('conditions', () => {
   });
 
   it('contradictions are said', () => {
-    const entry = entryOf({ seconds: 5, cron: '* * * * *' });
+    const entry = entryOf({ when: '10:00:05', cron: '* * * * *' });
     expect(runs(entry, everySecond(10))).toEqual([]);
     expect(entry.state.error).toContain('Unable to use');
   });

@@ -1,5 +1,6 @@
 // One look at the clock for one job: is it due, may it run, and when is its next time.
 import { type Dict, dictGet, isDict, type Value } from '../../base/codec/value.ts';
+import { isTruthy } from '../exec/index.ts';
 import { mayRun, type Rules, type Verdict } from './allowed.ts';
 import { type Entry, functionOf, type Timing, timingOf } from './entry.ts';
 import { nextFire, type TimeTools } from './next-fire.ts';
@@ -47,11 +48,18 @@ function arm(entry: Entry, timing: Timing, begin: Date, now: Date, options: Eval
 /** Salt compares whole seconds: a job of 10:00:05.9 runs at a look at 10:00:05.1. */
 const secondOf = (at: Date): number => Math.floor(at.getTime() / 1000);
 
+const lookMs = 1000;
+/** A run that was to be left out longer ago than this can no longer come. */
+const dayMs = 86_400_000;
+
+function forgetBefore(moments: Date[], time: number): void {
+  for (let i = moments.length - 1; i >= 0; i--) if ((moments[i] as Date).getTime() < time) moments.splice(i, 1);
+}
+
 /** Moments asked for by hand that have come; they are used up by it. */
 function takeAsked(entry: Entry, now: Date, graceMs: number): Date | undefined {
   const { runAt } = entry.state;
-  for (let i = runAt.length - 1; i >= 0; i--)
-    if (now.getTime() - (runAt[i] as Date).getTime() > graceMs) runAt.splice(i, 1);
+  forgetBefore(runAt, now.getTime() - graceMs);
   const index = runAt.findIndex((at) => at <= now);
   return index === -1 ? undefined : runAt.splice(index, 1)[0];
 }
@@ -60,18 +68,26 @@ function takeAsked(entry: Entry, now: Date, graceMs: number): Date | undefined {
 export function evaluate(entry: Entry, now: Date, options: EvaluateOptions): Due | undefined {
   const { state, data, name } = entry;
   const timing = timingOf(data);
-  if (timing && 'error' in timing) {
+  // Without times it runs when somebody calls it, and never by itself.
+  if (!timing) return undefined;
+  if ('error' in timing) {
     state.error = timing.error;
     return undefined;
   }
   const first = !state.begun;
   state.begun = true;
   state.skipped = undefined;
-  if (!state.nextFire && timing && !(state.error && !first)) arm(entry, timing, now, now, options);
-  if (data['enabled'] === false || !options.enabled) return disabled(entry, timing, now, options);
+  // What the configuration asks for does not run when the daemon starts after it.
+  if (first) forgetBefore(state.runAt, now.getTime() - lookMs);
+  forgetBefore(state.skipAt, now.getTime() - dayMs);
+  if (!state.nextFire && !(state.error && !first)) arm(entry, timing, now, now, options);
+  if (!isTruthy(data['enabled'] ?? ('enabled' in data ? null : true)) || !options.enabled)
+    return disabled(entry, timing, now, options);
+  if (state.error && !state.nextFire) return undefined;
   const asked = takeAsked(entry, now, options.graceMs);
   const fun = functionOf(data);
-  if (first && data['run_on_start'] === true) return start(entry, timing, now, options, { entry, fun, lateMs: 0 });
+  if (first && state.nextFire && isTruthy(data['run_on_start'] ?? null))
+    return start(entry, timing, now, options, { entry, fun, lateMs: 0 });
   const at = state.splayed ?? state.nextFire;
   const due = at !== undefined && secondOf(at) <= secondOf(now);
   if (!due && !asked) return undefined;
@@ -80,26 +96,30 @@ export function evaluate(entry: Entry, now: Date, options: EvaluateOptions): Due
   const verdict: Verdict = missed
     ? { run: false }
     : mayRun(name, data, state, { now, meant: (due ? at : asked) ?? now }, options);
-  if (verdict.error) state.error = verdict.error;
+  if (verdict.error) {
+    // Nothing is planned upon it: the job stays due, and the error stands until it is mended.
+    state.error = verdict.error;
+    return undefined;
+  }
   if (verdict.reason) state.skipped = { reason: verdict.reason, at: now };
   if (verdict.run) return start(entry, timing, now, options, { entry, fun: verdict.instead ?? fun, lateMs });
-  if (timing && due && !(verdict.staysDue && timing.kind === 'interval')) arm(entry, timing, now, now, options);
+  if (due && !(verdict.staysDue && timing.kind === 'interval')) arm(entry, timing, now, now, options);
   return undefined;
 }
 
 /** Jobs of a named moment do not run long after it, as after a suspended machine wakes up. */
-const isNamed = (timing: Timing | undefined): boolean => timing?.kind === 'when' || timing?.kind === 'once';
+const isNamed = (timing: Timing): boolean => timing.kind === 'when' || timing.kind === 'once';
 
-function disabled(entry: Entry, timing: Timing | undefined, now: Date, options: EvaluateOptions): undefined {
+function disabled(entry: Entry, timing: Timing, now: Date, options: EvaluateOptions): undefined {
   entry.state.skipped = { reason: 'disabled', at: now };
   const at = entry.state.nextFire;
-  if (timing && at && at <= now) arm(entry, timing, now, now, options);
+  if (at && at <= now) arm(entry, timing, now, now, options);
 }
 
-function start(entry: Entry, timing: Timing | undefined, now: Date, options: EvaluateOptions, due: Due): Due {
+function start(entry: Entry, timing: Timing, now: Date, options: EvaluateOptions, due: Due): Due {
   entry.state.lastRun = now;
   // A job of a named moment keeps the moment it waits for when it ran for another reason.
-  const waits = entry.state.nextFire !== undefined && entry.state.nextFire > now && timing?.kind !== 'interval';
-  if (timing && !waits) arm(entry, timing, now, now, options);
+  const waits = entry.state.nextFire !== undefined && entry.state.nextFire > now && timing.kind !== 'interval';
+  if (!waits) arm(entry, timing, now, now, options);
   return due;
 }

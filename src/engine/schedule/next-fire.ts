@@ -37,12 +37,19 @@ export function nextFire(timing: Timing, begin: Date, after: Date, name: string,
     case 'when':
       return nextWhen(timing.texts, after, name, tools);
     case 'cron':
-      try {
-        return { at: tools.cron(timing.pattern, after) };
-      } catch {
-        return { error: `Invalid cron string. Ignoring job ${name}.` };
-      }
+      return nextCron(timing.pattern, after, name, tools);
   }
+}
+
+/** A pattern that never comes (31 February) is as wrong as one that cannot be read. */
+function nextCron(pattern: string, after: Date, name: string, tools: TimeTools): NextFire {
+  let at: Date | undefined;
+  try {
+    at = tools.cron(pattern, after);
+  } catch {
+    at = undefined;
+  }
+  return at ? { at } : { error: `Invalid cron string. Ignoring job ${name}.` };
 }
 
 /** Texts without a date mean this day, and when that is over the next one. */

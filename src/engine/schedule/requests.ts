@@ -10,10 +10,9 @@ import {
 } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import { parseLocalTime } from '../../base/util/strptime.ts';
-import { type Entry, isSetting, plainEntry, timingOf } from './entry.ts';
+import { type Entry, isoFormat, isSetting, plainEntry, timingOf } from './entry.ts';
 import type { Schedule } from './schedule.ts';
 
-const isoFormat = '%Y-%m-%dT%H:%M:%S';
 const pad = (value: number): string => String(value).padStart(2, '0');
 
 /** `2026-11-15T10:00:00`, local time. */

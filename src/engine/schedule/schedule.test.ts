@@ -96,9 +96,55 @@ describe('a schedule', () => {
   });
 
   it('says what is wrong once', async () => {
-    const { complaints, pass } = clockwork({ bad: 'text', worse: ping({ cron: '* * * * *' }) });
+    const { complaints, pass } = clockwork({ bad: 'text', worse: dict({ function: 'test.ping', cron: 'never' }) });
     await pass(5);
     expect(complaints.length).toBe(2);
+  });
+
+  const at = (seconds: number): Value => {
+    const clock = new Date(2026, 10, 15, 10, 0, seconds).toTimeString().slice(0, 8);
+    return dict({ time: `2026-11-15T${clock}`, time_fmt: '%Y-%m-%dT%H:%M:%S' });
+  };
+
+  it('leaves out and adds the runs a configuration names', async () => {
+    const { runs, pass } = clockwork({ j: ping({ skip_explicit: [at(13)], run_explicit: [at(3), at(-30)] }) });
+    await pass(2);
+    expect(runs.length).toBe(0);
+    await pass(1);
+    expect(runs.length).toBe(1);
+    await pass(5);
+    expect(runs.length).toBe(2);
+    await pass(9);
+    expect(runs.length).toBe(2);
+  });
+
+  it('says that a range is wrong, and does not run', async () => {
+    const { complaints, runs, pass, ask } = clockwork({
+      a: ping({ range: 'always' }),
+      b: ping({ skip_during_range: dict({ start: 'rubbish', end: '11:00' }) }),
+    });
+    await pass(12);
+    expect(runs).toEqual([]);
+    expect(complaints).toEqual([
+      'schedule.handle_func: Invalid, range must be specified as a dictionary.Ignoring job a.',
+      'Invalid date string for start in skip_during_range. Ignoring job b.',
+    ]);
+    expect((await ask({ func: 'job_status', name: 'a' }))['data']).toMatchObject({ _error: complaints[0] });
+  });
+
+  it('counts by the interval where other times stand beside it, and not at all without times', async () => {
+    const { runs, pass } = clockwork({
+      both: ping({ when: '10:30' }),
+      none: dict({ function: 'test.ping', run_on_start: true, run_explicit: [at(2)] }),
+    });
+    await pass(6);
+    expect(runs.map(({ name }) => name)).toEqual(['both']);
+  });
+
+  it('takes a pattern that never comes for a wrong one', async () => {
+    const { complaints, pass } = clockwork({ j: dict({ function: 'test.ping', cron: '5 10 31 2 *' }) });
+    await pass(2);
+    expect(complaints).toEqual(['Invalid cron string. Ignoring job j.']);
   });
 
   it('knows nothing of requests it does not know', async () => {

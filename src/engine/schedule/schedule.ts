@@ -126,7 +126,7 @@ export class Schedule {
       const data = plainEntry(value);
       const fromPillar = !this.own.has(name);
       if (before && before.fromPillar === fromPillar && pyEquals(before.data, data)) fresh.set(name, before);
-      else fresh.set(name, { name, data, fromPillar, state: newState() });
+      else fresh.set(name, { name, data, fromPillar, state: newState(data) });
     }
     this.entries = fresh;
     return merged;

@@ -114,7 +114,7 @@ function copyValue(value: Value, memo: Map<object, Value>): Value {
 }
 
 /** type(value).__name__ for rendered data, whose dicts are of a class of Salt's. */
-export const typeName = (value: Value): string => (isDict(value) ? 'HashableOrderedDict' : pyTypeName(value));
+export const typeName = (value: Value): string => (isDict(value) ? 'OrderedDict' : pyTypeName(value));
 
 /** str(value) of rendered data: Python shows the class of dicts that keep order. */
 export function shown(value: Value): string {
@@ -125,7 +125,7 @@ function shownRepr(value: Value): string {
   if (Array.isArray(value)) return `[${value.map(shownRepr).join(', ')}]`;
   if (!isDict(value)) return pyRepr(value);
   const items = dictEntries(value).map(([key, item]) => `(${reprKey(key)}, ${shownRepr(item)})`);
-  return items.length === 0 ? 'HashableOrderedDict()' : `HashableOrderedDict([${items.join(', ')}])`;
+  return items.length === 0 ? 'OrderedDict()' : `OrderedDict([${items.join(', ')}])`;
 }
 
 /** Text of a name or other field inside a message. */

@@ -144,7 +144,7 @@ export class MinionStateRun implements StateRun {
   async templateText(text: string): Promise<Applied> {
     const rendered = await this.#parts.renderer.renderText(text);
     const padded = padTemplate(rendered, '<template-str>');
-    if (padded === undefined) return shownAs(rendered, stateFailure);
+    if (padded === undefined) return shownAs(newDict(), stateFailure);
     return padded.errors.length > 0 ? refused(padded.errors) : this.#apply(padded.high);
   }
 

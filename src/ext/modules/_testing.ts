@@ -1,5 +1,6 @@
 // A context for tests of execution modules that really runs programs and really calls the modules it is given.
 import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
 import {
   type Dict,
   type ExecOptions,
@@ -43,10 +44,14 @@ export function runProgram(file: string, args: readonly string[], options: ExecO
           if (child.pid) process.kill(-child.pid, 'SIGKILL');
         }, options.timeoutMs)
       : undefined;
-    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    const read = (stream: typeof child.stdout, add: (text: string) => void): void => {
+      const decoder = new TextDecoder(options.encoding);
+      stream?.on('data', (piece: Buffer) => add(decoder.decode(piece, { stream: true })));
+    };
+    read(child.stdout, (text) => {
       stdout += text;
     });
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    read(child.stderr, (text) => {
       stderr += text;
     });
     child.stdin?.on('error', () => {});
@@ -57,6 +62,7 @@ export function runProgram(file: string, args: readonly string[], options: ExecO
       resolve({
         pid: child.pid ?? 0,
         retcode: code ?? 128 + (signal === 'SIGKILL' ? 9 : 15),
+        signal: signal ? constants.signals[signal] : undefined,
         stdout,
         stderr,
         timedOut,

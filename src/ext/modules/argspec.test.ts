@@ -17,17 +17,6 @@ const salt = JSON.parse(readFileSync(fixture, 'utf8')) as Record<string, Signatu
 /** Left to the file states, to other platforms or out of scope; each is named in the report of differences. */
 const leftOut = new Set([
   'config.gather_bootstrap_script',
-  'disk.hdparms',
-  'disk.hpa',
-  'file.apply_template_on_contents',
-  'file.check_file_meta',
-  'file.check_managed',
-  'file.check_managed_changes',
-  'file.check_perms',
-  'file.extract_hash',
-  'file.get_managed',
-  'file.manage_file',
-  'file.source_list',
   'pkg.add_repo_key',
   'pkg.del_repo_key',
   'pkg.get_repo_keys',

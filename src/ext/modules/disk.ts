@@ -2,9 +2,10 @@
 import { defineModule, dictOf, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
 import { commandError, invocationError } from './support/errors.ts';
+import { hdparmFunctions } from './support/hdparm.ts';
 import { readText } from './support/read.ts';
 import { lines, pyFloat, roundTo, words } from './support/text.ts';
-import { askTool, runTool } from './support/tools.ts';
+import { askTool, requireBinary, runTool } from './support/tools.ts';
 import { textList } from './support/values.ts';
 import { which } from './support/which.ts';
 
@@ -62,7 +63,7 @@ const blockdevQuestions = [
 ];
 
 async function dump(device: string, wanted: Value, ctx: ModuleContext): Promise<Value> {
-  const { retcode, stdout } = await askTool(ctx, 'blockdev', [...blockdevQuestions.map((name) => `--${name}`), device]);
+  const { retcode, stdout } = await runTool(ctx, 'blockdev', [...blockdevQuestions.map((name) => `--${name}`), device]);
   if (retcode !== 0) return false;
   const answers = lines(stdout).filter(Boolean);
   const found = newDict(blockdevQuestions.map((name, index) => [name, answers[index] ?? '']));
@@ -239,7 +240,7 @@ export default defineModule({
       params: { device: p.string({ default: null }), token: p.string({ default: null }) },
       async run(args, ctx) {
         const options = args.device ? [args.device] : args.token ? ['-t', args.token] : [];
-        const { retcode, stdout } = await runTool(ctx, 'blkid', options);
+        const { retcode, stdout } = await runTool(ctx, requireBinary('blkid'), options);
         return retcode > 0 ? newDict() : parseBlkid(stdout);
       },
     }),
@@ -316,6 +317,7 @@ export default defineModule({
         return parseSmart(stdout, attributes, values);
       },
     }),
+    ...hdparmFunctions,
     iostat: fn({
       doc: 'Averages of several reports of iostat.',
       examples: ["salt '*' disk.iostat 1 5 disks=sda"],
@@ -325,7 +327,7 @@ export default defineModule({
           disks === null
             ? ['-x', String(interval), String(count)]
             : ['-xd', String(interval), String(count), ...textList(disks)];
-        return parseIostat((await askTool(ctx, 'iostat', wanted)).stdout);
+        return parseIostat((await askTool(ctx, requireBinary('iostat'), wanted)).stdout);
       },
     }),
   },

@@ -4,6 +4,7 @@ import { createReadStream } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { defineModule, fn, p, type Value } from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
+import { decodeBase64 } from '../../base/codec/yaml/base64.ts';
 import { commandError, pythonError } from './support/errors.ts';
 import { isFile } from './support/read.ts';
 
@@ -19,6 +20,13 @@ function requireAlgorithm(checksum: string): void {
 function textOrBytes(bytes: Buffer): Value {
   const text = bytes.toString('utf8');
   return Buffer.from(text, 'utf8').equals(bytes) ? text : new Uint8Array(bytes);
+}
+
+/** The bytes behind base64; padding that does not fit is an error, as in Python. */
+function fromBase64(text: string): Buffer {
+  const bytes = decodeBase64(text);
+  if (typeof bytes !== 'string') return Buffer.from(bytes);
+  throw pythonError('binascii.Error', bytes.replace('failed to decode base64 data: ', ''));
 }
 
 /** Base64 in lines of 76 letters, each with a line end. */
@@ -51,7 +59,7 @@ const decoder = (name: string) =>
     doc: 'The text behind base64.',
     examples: [`salt '*' hashutil.${name} 'Z2V0IHNhbHRlZA=='`],
     params: instr,
-    run: (args) => textOrBytes(Buffer.from(pyStr(args.instr), 'base64')),
+    run: (args) => textOrBytes(fromBase64(pyStr(args.instr))),
   });
 const hmacParams = { string: p.any({ doc: 'the message' }), shared_secret: p.any() };
 
@@ -106,7 +114,7 @@ export default defineModule({
       examples: ["salt '*' hashutil.base64_decodefile instr='Z2V0IHNhbHRlZAo=' outfile='/path/to/binary_file'"],
       params: { ...instr, outfile: p.path() },
       async run(args) {
-        await writeFile(args.outfile, Buffer.from(pyStr(args.instr), 'base64'));
+        await writeFile(args.outfile, fromBase64(pyStr(args.instr)));
         return true;
       },
     }),

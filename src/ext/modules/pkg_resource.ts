@@ -1,6 +1,21 @@
-// Execution module `pkg_resource`: versions of packages compared.
-import { defineModule, fn, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
+// Execution module `pkg_resource`: what modules for packages share: versions compared, targets read.
+import {
+  defineModule,
+  dictEntries,
+  fn,
+  isDict,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  type Value,
+} from 'halite/sdk';
+import { pyRepr, pyStr } from '../../base/codec/python/index.ts';
+import { loadYaml } from '../../base/codec/yaml/index.ts';
+import { matchesGlob } from '../../base/util/index.ts';
+import { invocationError } from './support/errors.ts';
+import { isAbsolutePath } from './support/paths.ts';
+import { isTruthy } from './support/values.ts';
 
 /** Numbers and words of a version; dots only separate. */
 const parts = (version: string): (number | string)[] =>
@@ -28,13 +43,63 @@ const tests: Readonly<Record<string, (order: number) => boolean>> = {
   '>': (order) => order > 0,
 };
 
+/** The name of a package without the architecture of this machine, where the package module has such names. */
+async function normalized(name: string, normalize: boolean, ctx: ModuleContext): Promise<string> {
+  const has = normalize && (await ctx.registry.functionNames('modules')).includes('pkg.normalize_name');
+  return has ? pyStr(await ctx.call('pkg.normalize_name', name)) : name;
+}
+
+async function packSources(given: Value, normalize: boolean, ctx: ModuleContext): Promise<PlainDict> {
+  const sources = typeof given === 'string' ? (loadYaml(given) as Value) : given;
+  const packed = newDict();
+  for (const source of Array.isArray(sources) ? sources : []) {
+    const [only, more] = isDict(source) ? dictEntries(source) : [];
+    if (only === undefined || more !== undefined) {
+      ctx.log.error('Input must be a list of 1-element dicts');
+      return newDict();
+    }
+    packed[await normalized(pyStr(only[0]), normalize, ctx)] = only[1];
+  }
+  return packed;
+}
+
+async function packNames(pkgs: Value, normalize: boolean, ctx: ModuleContext): Promise<PlainDict> {
+  const list = Array.isArray(pkgs) ? pkgs : [];
+  const packed = newDict();
+  for (const item of list) {
+    const [name, version] = isDict(item) ? (dictEntries(item)[0] ?? [null, null]) : [item, null];
+    packed[await normalized(pyStr(name), normalize, ctx)] = version === null ? null : pyStr(version);
+  }
+  if (Object.keys(packed).length !== list.length) {
+    throw invocationError(
+      `You are passing a list of packages that contains duplicated packages names: ${pyRepr(pkgs)}. This cannot be processed. In case you are targeting different versions of the same package, please target them individually`,
+    );
+  }
+  return packed;
+}
+
+/** Files of packages: those of the file server or the web are fetched. */
+async function sourceFiles(sources: PlainDict, saltenv: string, ctx: ModuleContext): Promise<Value[]> {
+  const files: Value[] = [];
+  for (const [name, source] of Object.entries(sources)) {
+    const path = pyStr(source);
+    if (isTruthy(await ctx.call('config.valid_fileproto', path))) {
+      files.push(await ctx.call('cp.cache_file', path, saltenv));
+    } else if (isAbsolutePath(path)) files.push(path);
+    else throw invocationError(`Path ${path} for package ${name} is either not absolute or an invalid protocol`);
+  }
+  return files;
+}
+
+const isEmpty = (value: PlainDict): boolean => Object.keys(value).length === 0;
+
 const version = (doc: string) => p.any({ doc });
 const withoutEpoch = (text: Value, ignore: boolean): string =>
   ignore ? pyStr(text).replace(/^[^:]*:/, '') : pyStr(text);
 
 export default defineModule({
   name: 'pkg_resource',
-  doc: 'Versions of packages compared.',
+  doc: 'What modules for packages share: versions compared, targets read.',
   functions: {
     version_compare: fn({
       doc: 'Whether a comparison of two versions holds.',
@@ -54,6 +119,81 @@ export default defineModule({
         const [one, other] = [args.ver1, args.ver2].map((text) => withoutEpoch(text, args.ignore_epoch));
         return test(compareLoose(one ?? '', other ?? ''));
       },
+    }),
+    pack_sources: fn({
+      doc: 'Sources of packages, a list of maps with one key each, as one map.',
+      examples: [`salt '*' pkg_resource.pack_sources '[{"foo": "salt://foo.rpm"}, {"bar": "salt://bar.rpm"}]'`],
+      params: { sources: p.any(), normalize: p.bool({ default: true, doc: 'names as the package system has them' }) },
+      run: (args, ctx) => packSources(args.sources, args.normalize, ctx),
+    }),
+    parse_targets: fn({
+      doc: 'What shall be installed, as a map of names and versions (`repository`) or a list of files (`file`).',
+      examples: ["salt '*' pkg_resource.parse_targets pkgs='[a, {b: 1.0}]'"],
+      params: {
+        name: p.any({ default: null }),
+        pkgs: p.any({ default: null }),
+        sources: p.any({ default: null }),
+        saltenv: p.string({ default: 'base' }),
+        normalize: p.bool({ default: true }),
+        kwargs: p.kwargs({ doc: 'version' }),
+      },
+      async run(args, ctx): Promise<Value> {
+        const { name, pkgs, sources, normalize } = args;
+        const nothing: Value = [null, null];
+        if (isTruthy(pkgs) && isTruthy(sources)) return nothing;
+        if (isTruthy(pkgs)) {
+          const packed = await packNames(pkgs, normalize, ctx);
+          return isEmpty(packed) ? nothing : [packed, 'repository'];
+        }
+        if (isTruthy(sources)) {
+          const packed = await packSources(sources, normalize, ctx);
+          return isEmpty(packed) ? nothing : [await sourceFiles(packed, args.saltenv, ctx), 'file'];
+        }
+        if (!isTruthy(name)) return nothing;
+        const list = pyStr(name)
+          .split(',')
+          .map((one) => newDict([[one, args.kwargs['version'] ?? null]]));
+        return [await packNames(list, normalize, ctx), 'repository'];
+      },
+    }),
+    version: fn({
+      doc: 'Installed versions of packages; one text when one name without a star is given.',
+      examples: ["salt '*' pkg_resource.version vim", "salt '*' pkg_resource.version foo 'python*'"],
+      params: { names: p.rest(), kwargs: p.kwargs({ doc: 'versions_as_list' }) },
+      async run(args, ctx): Promise<Value> {
+        const asList = isTruthy(args.kwargs['versions_as_list'] ?? false);
+        const names = args.names.map(pyStr);
+        const all =
+          names.length === 0
+            ? newDict()
+            : await ctx.callWith('pkg.list_pkgs', [], newDict([['versions_as_list', true]]));
+        const known = new Map((isDict(all) ? dictEntries(all) : []) as [string, Value[]][]);
+        const found = new Map<string, Value[]>();
+        for (const name of names) {
+          if (!name.includes('*')) found.set(name, known.get(name) ?? []);
+          else for (const [one, versions] of known) if (matchesGlob(one, name)) found.set(one, versions);
+        }
+        const rows = [...found].map(([name, list]): [string, Value] => [
+          name,
+          asList ? list : list.map(pyStr).join(','),
+        ]);
+        return rows.length === 1 && !names.some((name) => name.includes('*')) ? (rows[0]?.[1] ?? '') : newDict(rows);
+      },
+    }),
+    format_version: fn({
+      doc: 'A version out of its parts.',
+      examples: ["salt '*' pkg_resource.format_version 1 2.0 3"],
+      params: { epoch: p.any(), version: p.any(), release: p.any() },
+      run(args) {
+        const full = isTruthy(args.epoch) ? `${pyStr(args.epoch)}:${pyStr(args.version)}` : pyStr(args.version);
+        return isTruthy(args.release) ? `${full}-${pyStr(args.release)}` : full;
+      },
+    }),
+    check_extra_requirements: fn({
+      doc: 'Whether further requirements on a version are met; there are none but on Gentoo.',
+      examples: ["salt '*' pkg_resource.check_extra_requirements <pkgname> <pkgver>"],
+      params: { pkgname: p.any(), pkgver: p.any() },
+      run: () => true,
     }),
     version_clean: fn({
       doc: 'A version as the package system writes it.',

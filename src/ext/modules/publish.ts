@@ -42,7 +42,10 @@ const requestTo = (ctx: ModuleContext, cmd: string, fields: PlainDict): Promise<
 
 /** Publishes and collects results until everybody answered or the time is over. */
 async function publish(request: Request, form: 'clean' | 'full', ctx: ModuleContext): Promise<Value> {
-  if (!ctx.minion.hasMaster) return noMaster;
+  if (!ctx.minion.hasMaster) {
+    ctx.log.error('Cannot run publish commands without a connection to a salt master. No command sent.');
+    return newDict();
+  }
   const { tgt, fun, tgt_type, returner: ret, timeout } = request;
   if (fun === 'publish.publish') {
     ctx.log.info('publish.publish is not published');

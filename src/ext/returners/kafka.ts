@@ -1,4 +1,5 @@
 // Returner `kafka`: results and events as messages of a topic of Kafka.
+import { crc32 } from 'node:zlib';
 import { defineReturner, newDict, type PlainDict, p } from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
@@ -22,6 +23,32 @@ function eventMessage(tag: string, data: PlainDict): KafkaMessage {
   return { key: contentId(value), value };
 }
 
+/**
+ * The partition of a key: the rule of Salt's client library, so that the same key goes to the same place. The one of
+ * kafkajs takes a minute for a key of 100 kB.
+ */
+export const partitionOf = (key: string, partitions: number): number => crc32(key) % partitions;
+
+/** A broker refuses more than a megabyte at once, unless it is configured otherwise. */
+const batchBytes = 900_000;
+
+/** Messages in pieces that a broker takes; one that is too large comes alone. */
+export function* batchesOf(messages: readonly KafkaMessage[], most = batchBytes): Generator<KafkaMessage[]> {
+  let batch: KafkaMessage[] = [];
+  let size = 0;
+  for (const message of messages) {
+    const bytes = Buffer.byteLength(message.key) + Buffer.byteLength(message.value);
+    if (batch.length > 0 && size + bytes > most) {
+      yield batch;
+      batch = [];
+      size = 0;
+    }
+    batch.push(message);
+    size += bytes;
+  }
+  if (batch.length > 0) yield batch;
+}
+
 export default defineReturner({
   name: 'kafka',
   optionPrefix: 'returner.kafka',
@@ -35,7 +62,7 @@ export default defineReturner({
   async open({ bootstrap, topic, ssl }) {
     const brokers = textList(bootstrap);
     if (brokers.length === 0) throw new HaliteError('config.value', 'returner.kafka.bootstrap names no brokers');
-    const { Kafka, logLevel, Partitioners } = await import('kafkajs');
+    const { Kafka, logLevel } = await import('kafkajs');
     const kafka = new Kafka({
       clientId: 'halite',
       brokers,
@@ -46,7 +73,12 @@ export default defineReturner({
       // What goes wrong is thrown; the library would print it besides.
       logLevel: logLevel.NOTHING,
     });
-    const producer = kafka.producer({ createPartitioner: Partitioners.DefaultPartitioner });
+    const producer = kafka.producer({
+      createPartitioner:
+        () =>
+        ({ message, partitionMetadata }) =>
+          partitionOf(String(message.key ?? ''), partitionMetadata.length),
+    });
     const away = (error: unknown): never => {
       const refused = (error as { retriable?: boolean }).retriable === false;
       throw new HaliteError(
@@ -56,7 +88,7 @@ export default defineReturner({
     };
     await producer.connect().catch(away);
     const send = async (messages: KafkaMessage[]): Promise<void> => {
-      if (messages.length > 0) await producer.send({ topic, messages }).catch(away);
+      for (const batch of batchesOf(messages)) await producer.send({ topic, messages: batch }).catch(away);
     };
     return {
       save: (ret) => send([returnMessage(ret)]),

@@ -7,6 +7,7 @@ import { metricBase, metricsIn } from './carbon.ts';
 import { convertKeys, restoreKeys } from './elasticsearch/documents.ts';
 import { reportOf } from './highstate/report.ts';
 import { lineOf } from './influxdb/client.ts';
+import { partitionOf } from './kafka.ts';
 import { jobDocument, returnDocument } from './mongo/documents.ts';
 import { payloadOf } from './slack_webhook/payload.ts';
 import { toJson } from './support/loads.ts';
@@ -39,14 +40,20 @@ it('elasticsearch', () => {
 });
 
 it('mongo', () => {
-  expect(plain(jobDocument(dict('{"50%.$x": [{"a\\\\b.c": 1}]}')))).toEqual(plain(salt['mongo']));
+  const kinds = { float: Number, id: (hex: string) => hex };
+  const jobOnly = (load: PlainDict) => {
+    const { _id, ...job } = jobDocument('20261115120000000001', load, kinds);
+    expect(_id).toMatch(/^6af99ec0[0-9a-f]{16}$/);
+    return job;
+  };
+  expect(plain(jobOnly(dict('{"50%.$x": [{"a\\\\b.c": 1}]}')))).toEqual(plain(salt['mongo']));
   const result = newDict([
     ['id', 'x'],
     ['jid', '1'],
     ['fun', 'f'],
     ['return', dict('{"a.b": {"c.d": [{"e.f": 1}]}}')],
   ]);
-  expect(plain(returnDocument(result)['return'])).toEqual(plain(salt['dots']));
+  expect(plain(returnDocument(result, kinds)['return'])).toEqual(plain(salt['dots']));
 });
 
 it('carbon', () => {
@@ -63,4 +70,9 @@ it('influxdb', () => {
     'returns f="1" 1794744000123456000',
   );
   expect(dictGet(ret, 'jid')).toBe('20261115120000000001');
+});
+
+it('kafka', () => {
+  expect(partitionOf('123456789', 5)).toBe(0xcbf43926 % 5);
+  expect(partitionOf('x'.repeat(1_000_000), 3)).toBeLessThan(3);
 });

@@ -28,8 +28,8 @@ export default defineReturner({
         append(
           events.map(({ tag, data }) =>
             newDict([
-              ['tag', tag],
               ['data', data],
+              ['tag', tag],
             ]),
           ),
         ),

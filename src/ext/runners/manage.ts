@@ -1,7 +1,8 @@
 // Runner `manage`: which minions answer, which are connected, which versions they run.
 import { isIP } from 'node:net';
-import { defineRunner, dictGet, masterFn, newDict, type PlainDict, p, type Value } from 'halite/sdk';
+import { defineRunner, dictGet, HaliteError, masterFn, newDict, type PlainDict, p, type Value } from 'halite/sdk';
 import type { JobOutcome, MasterContext } from '../../extend/sdk/context.ts';
+import { words } from './jobs/filter.ts';
 
 const target = {
   tgt: p.any({ default: '*', doc: 'whom to look at' }),
@@ -11,18 +12,19 @@ const target = {
 };
 type TargetArgs = { readonly tgt: Value; readonly tgt_type: string; readonly timeout: number | null };
 
-async function ping(ctx: MasterContext, args: TargetArgs): Promise<JobOutcome> {
-  return ctx.master.runJob({
-    tgt: args.tgt as string,
-    tgt_type: args.tgt_type,
-    fun: 'test.ping',
-    arg: [],
-    ...(args.timeout ? { timeoutSeconds: args.timeout } : {}),
-  });
+/** Nobody is a possible answer, too. */
+async function askAll(ctx: MasterContext, fun: string, args: TargetArgs): Promise<JobOutcome> {
+  const wait = args.timeout ? { timeoutSeconds: args.timeout } : {};
+  return ctx.master
+    .runJob({ tgt: args.tgt as string, tgt_type: args.tgt_type, fun, arg: [], ...wait })
+    .catch((error: unknown) => {
+      if (!(error instanceof HaliteError) || error.code !== 'target.empty') throw error;
+      return { jid: '', minions: [], returns: {}, missing: {} };
+    });
 }
 
 async function status(ctx: MasterContext, args: TargetArgs): Promise<{ up: string[]; down: string[] }> {
-  const { minions, returns } = await ping(ctx, args);
+  const { minions, returns } = await askAll(ctx, 'test.ping', args);
   const up = minions.filter((id) => id in returns).sort();
   const down = minions.filter((id) => !(id in returns)).sort();
   return { up, down };
@@ -51,10 +53,14 @@ const presence = (doc: string, name: string, wanted: 'yes' | 'no') =>
   masterFn({
     doc,
     examples: [`salt-run manage.${name}`],
-    params: { subset: p.any({ default: null }), show_ip: p.bool({ default: false, doc: 'with the address of each' }) },
-    async run({ show_ip }, ctx) {
-      const ids = connected(ctx, wanted);
-      if (!show_ip) return ids;
+    params: {
+      subset: p.any({ default: null, doc: 'only of these ids' }),
+      show_ip: p.bool({ default: false, doc: 'with the address of each; those that are away have none' }),
+    },
+    async run({ subset, show_ip }, ctx) {
+      const among = words(subset);
+      const ids = connected(ctx, wanted).filter((id) => !among || among.includes(id));
+      if (!show_ip || wanted === 'no') return ids;
       return newDict(
         await Promise.all(ids.map(async (id): Promise<[string, Value]> => [id, await addressOf(ctx, id)])),
       );
@@ -122,24 +128,21 @@ export default defineRunner({
 
 async function versions(ctx: MasterContext, args: TargetArgs): Promise<PlainDict> {
   const own = String(ctx.opts['saltversion'] ?? '3006.27');
-  const { returns, missing } = await ctx.master.runJob({
-    tgt: args.tgt as string,
-    tgt_type: args.tgt_type,
-    fun: 'test.version',
-    arg: [],
-  });
+  const { returns, missing } = await askAll(ctx, 'test.version', args);
   const groups = newDict();
   const put = (group: string, id: string, text: Value): void => {
     const known = (groups[group] as PlainDict | undefined) ?? newDict();
     known[id] = text;
     groups[group] = known;
   };
+  const failed = Object.keys(returns).filter((id) => returns[id]?.retcode !== 0);
   for (const id of Object.keys(returns).sort()) {
+    if (failed.includes(id)) continue;
     const text = String(returns[id]?.ret);
     if (saltPart(text) === saltPart(own)) put('Up to date', id, text);
     else put(newer(text, own) ? 'Minion newer than master' : 'Minion requires update', id, text);
   }
-  for (const id of Object.keys(missing)) put('Minion offline', id, 'offline');
+  for (const id of [...Object.keys(missing), ...failed].sort()) put('Minion offline', id, false);
   groups['Master'] = own;
   return groups;
 }

@@ -1,22 +1,24 @@
 // Runner `mine`: what minions have published for each other, as the master sees it.
 import { defineRunner, masterFn, newDict, p } from 'halite/sdk';
+import { resultsOf } from './support/results.ts';
 
 export default defineRunner({
   name: 'mine',
   doc: 'Read the mine, and have it filled anew.',
   functions: {
     get: masterFn({
-      doc: 'Values of a mine function by minion; of several functions (comma separated) by function.',
+      doc: 'Values of a mine function by minion; of several functions (a list, or with commas between) by function.',
       examples: ["salt-run mine.get '*' network.ip_addrs"],
       params: {
         tgt: p.any({ doc: 'whose values' }),
-        fun: p.string({ doc: 'the mine function or functions' }),
+        fun: p.any({ doc: 'the mine function or functions' }),
         tgt_type: p.string({ default: 'glob', doc: 'how to read the target' }),
       },
       async run({ tgt, fun, tgt_type }, ctx) {
-        const functions = fun.split(',').map((name) => name.trim());
+        const functions = (Array.isArray(fun) ? fun.map(String) : String(fun).split(',')).map((name) => name.trim());
         const answers = await ctx.master.mine(tgt as string, tgt_type, functions);
-        return functions.length === 1 ? (answers[functions[0] ?? ''] ?? newDict()) : answers;
+        const single = functions.length === 1 && !Array.isArray(fun);
+        return single ? (answers[functions[0] ?? ''] ?? newDict()) : answers;
       },
     }),
     update: masterFn({
@@ -28,14 +30,13 @@ export default defineRunner({
         clear: p.bool({ default: false, doc: 'forget what they have put before' }),
         mine_functions: p.any({ default: null, doc: 'these functions only' }),
       },
-      async run({ tgt, tgt_type, clear, mine_functions }, ctx) {
+      run({ tgt, tgt_type, clear, mine_functions }, ctx) {
         const kwargs = newDict([
           ['clear', clear],
           ['mine_functions', mine_functions],
         ]);
         const target = tgt as string;
-        const outcome = await ctx.master.runJob({ tgt: target, tgt_type, fun: 'mine.update', arg: [], kwargs });
-        return newDict(Object.entries(outcome.returns).map(([id, { ret }]) => [id, ret]));
+        return resultsOf(ctx, { tgt: target, tgt_type, fun: 'mine.update', arg: [], kwargs });
       },
     }),
   },

@@ -62,6 +62,7 @@ export default defineRunner({
       doc: 'The pillar a minion would get; without one, what everybody would get.',
       examples: ['salt-run pillar.show_pillar web1', 'salt-run pillar.show_pillar pillarenv=dev'],
       params: { minion: p.string({ default: '*', doc: 'the minion' }), kwargs: extraArguments },
+      inOrder: true,
       run: async ({ minion, kwargs }, ctx): Promise<Dict> =>
         ctx.master.pillars.compile(await asked(ctx, minion, kwargs)),
     }),

@@ -1,5 +1,6 @@
 // Runner `salt`: execution functions on the master itself, and on minions from other runners.
-import { defineRunner, HaliteError, masterFn, newDict, type PlainDict, p, type Value } from 'halite/sdk';
+import { defineRunner, masterFn, newDict, type PlainDict, p, type Value } from 'halite/sdk';
+import { resultsOf } from './support/results.ts';
 
 const without = (kwargs: PlainDict, ...names: string[]): PlainDict =>
   newDict(Object.entries(kwargs).filter(([name]) => !name.startsWith('__') && !names.includes(name)));
@@ -50,25 +51,18 @@ export default defineRunner({
         kwarg: p.any({ default: null, doc: 'named arguments' }),
         kwargs: p.kwargs({ doc: 'accepted for compatibility' }),
       },
-      async run({ tgt, fun, arg, timeout, tgt_type, ret, kwarg }, ctx) {
-        const { returns } = await ctx.master
-          .runJob({
-            tgt: Array.isArray(tgt) ? tgt.map(String) : String(tgt),
-            tgt_type,
-            fun,
-            arg: textList(arg),
-            ...(ret ? { ret } : {}),
-            ...(typeof timeout === 'number' ? { timeoutSeconds: timeout } : {}),
-            ...(kwarg !== null && typeof kwarg === 'object' && !Array.isArray(kwarg)
-              ? { kwargs: kwarg as PlainDict }
-              : {}),
-          })
-          .catch((error: unknown) => {
-            if (!(error instanceof HaliteError) || error.code !== 'target.empty') throw error;
-            ctx.print('No minions matched the target. No command was sent, no jid was assigned.');
-            return { returns: {} };
-          });
-        return newDict(Object.entries(returns).map(([id, result]): [string, Value] => [id, result.ret]));
+      run({ tgt, fun, arg, timeout, tgt_type, ret, kwarg }, ctx) {
+        return resultsOf(ctx, {
+          tgt: Array.isArray(tgt) ? tgt.map(String) : String(tgt),
+          tgt_type,
+          fun,
+          arg: textList(arg),
+          ...(ret ? { ret } : {}),
+          ...(typeof timeout === 'number' ? { timeoutSeconds: timeout } : {}),
+          ...(kwarg !== null && typeof kwarg === 'object' && !Array.isArray(kwarg)
+            ? { kwargs: kwarg as PlainDict }
+            : {}),
+        });
       },
     }),
   },

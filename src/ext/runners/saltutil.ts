@@ -22,6 +22,9 @@ const kinds: readonly (readonly [string, string])[] = [
   ...['serializers', 'executors', 'roster', 'wrapper'].map((kind) => [kind, kind] as const),
 ];
 
+/** Salt says `tokens` in the answer of sync_all, but calls the function otherwise. */
+const functionFor = (name: string): string => (name === 'tokens' ? 'sync_eauth_tokens' : `sync_${name}`);
+
 const params = {
   saltenv: p.any({ default: 'base', doc: 'environments of the file server' }),
   extmod_whitelist: p.any({ default: null, doc: 'fetch only these' }),
@@ -80,10 +83,10 @@ export default defineRunner({
     }),
     ...Object.fromEntries(
       kinds.map(([name, folder]) => [
-        `sync_${name}`,
+        functionFor(name),
         masterFn({
           doc: `Fetches ${name} from the master’s file server into its extension_modules.`,
-          examples: [`salt-run saltutil.sync_${name}`],
+          examples: [`salt-run saltutil.${functionFor(name)}`],
           params,
           run: async (args, ctx) => namesIn(await sync(args, [folder], ctx), folder),
         }),

@@ -112,6 +112,7 @@ const showSls = masterFn({
   doc: 'The data of SLS files after rendering on the master.',
   examples: ["salt-run state.orchestrate_show_sls deploy pillar='{nodegroup: ng1}'"],
   params: { mods, saltenv, test, queue, ...pillarParams },
+  inOrder: true,
   async run(args, ctx) {
     requireDict(args.pillar);
     const { pillarenv, pillar_enc } = args;

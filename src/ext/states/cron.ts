@@ -197,7 +197,7 @@ async function wantedTable(args: FileArgs, ctx: StateContext): Promise<Buffer | 
   const fetched = await fetchSource(request, ctx);
   if ('problem' in fetched) return fetched.problem;
   if (fetched.content) return bytesOf(fetched.content);
-  const path = await cachedCopy(request, fetched.sum, ctx);
+  const { path } = await cachedCopy(request, fetched.sum, ctx);
   return path ? bytesOf({ path }) : `Source file '${source}' not found`;
 }
 

@@ -2,6 +2,7 @@
 import { defineState, dictEntries, dictGet, isDict, newDict, p, state, type Value } from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
 import { pyEquals } from '../../base/util/index.ts';
+import { needsFunction } from '../modules/support/needs.ts';
 import { isTruthy } from '../modules/support/values.ts';
 import { plain } from './support/calls.ts';
 
@@ -73,6 +74,9 @@ const set = state({
 export default defineState({
   name: 'debconf',
   doc: 'Answers to the questions Debian packages ask.',
-  available: ({ grains }) => dictGet(grains, 'os_family') === 'Debian' || 'debconf state only runs on Debian systems',
+  available: (system) =>
+    dictGet(system.grains, 'os_family') === 'Debian'
+      ? needsFunction('debconf.show', 'debconf module could not be loaded')(system)
+      : 'debconf state only runs on Debian systems',
   functions: { set, set_file },
 });

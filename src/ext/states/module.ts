@@ -83,6 +83,21 @@ function bindNew(value: Value): { args: Value[]; kwargs: PlainDict } {
   return { args, kwargs };
 }
 
+/** Arguments that a function needs and that are not given. */
+async function missingArguments(
+  fun: string,
+  args: readonly Value[],
+  kwargs: PlainDict,
+  ctx: StateContext,
+): Promise<string[]> {
+  const params = Object.entries((await ctx.registry.functionInfo('modules', fun))?.params ?? {});
+  return params.flatMap(([name, param], at) =>
+    param.kind !== 'kwargs' && param.kind !== 'rest' && param.required && at >= args.length && !(name in kwargs)
+      ? [name]
+      : [],
+  );
+}
+
 /** Which functions there are, and which there are not. */
 async function known(functions: readonly string[], ctx: StateContext): Promise<{ there: string[]; missing: string[] }> {
   const [there, missing]: [string[], string[]] = [[], []];
@@ -113,6 +128,11 @@ async function runNew(given: PlainDict, ctx: StateContext): Promise<StateResult>
   for (const fun of functions) {
     try {
       const { args, kwargs } = bindNew(given[fun] ?? null);
+      const absent = await missingArguments(fun.split(':')[0] as string, args, kwargs, ctx);
+      if (absent.length > 0) {
+        failures.push(`'${fun}' failed: Missing arguments: ${absent.join(', ')}`);
+        continue;
+      }
       const answer = await ctx.callWith(fun.split(':')[0] as string, args, kwargs);
       const comment = isDict(answer) ? (answer as PlainDict)['comment'] : undefined;
       if (succeeded(answer)) {

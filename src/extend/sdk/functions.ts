@@ -15,6 +15,8 @@ export interface FunctionSpec<P extends Params, C, R = Value> {
   readonly inline?: boolean;
   /** The outputter to use unless the operator names one (`highstate`, `txt`, …). */
   readonly outputter?: string;
+  /** Runners only: maps below the top are shown in the order they have in files, where others are sorted. */
+  readonly inOrder?: boolean;
   run(args: ArgsOf<P>, ctx: C): R | undefined | Promise<R | undefined>;
 }
 
@@ -25,6 +27,7 @@ export interface ExtensionFunction<C = never, R = Value> {
   readonly params: Params;
   readonly inline: boolean;
   readonly outputter: string | undefined;
+  readonly inOrder?: boolean;
   run(args: never, ctx: C): R | undefined | Promise<R | undefined>;
 }
 export type ModuleFunction = ExtensionFunction<ModuleContext>;
@@ -38,6 +41,7 @@ function build<P extends Params, C, R>(spec: FunctionSpec<P, C, R>): ExtensionFu
     params: spec.params ?? {},
     inline: spec.inline ?? false,
     outputter: spec.outputter,
+    ...(spec.inOrder ? { inOrder: true } : {}),
     run: (args, ctx) => spec.run(args, ctx),
   };
 }

@@ -1,5 +1,6 @@
 // Mine requests of minions.
-import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { dictEntries, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { matchesWhole } from '../../base/util/pyregex.ts';
 import { isProblem } from '../../protocol/wire/messages/fields.ts';
 import { readMineQuery, readMineUpdate } from '../../protocol/wire/messages/minion-loads.ts';
 import type { Master, Sender } from '../core.ts';
@@ -43,6 +44,17 @@ function query(master: Master, load: PlainDict, sender: Sender): Value {
   const asked = readMineQuery(load);
   if (isProblem(asked)) return newDict();
   const kind = exactKinds[asked.tgt_type] ?? asked.tgt_type;
-  const answers = master.mine.get(asked.tgt, kind, asked.fun, sender.id);
+  const functions = readable(master.opts.raw['mine_get'], sender.id, asked.fun);
+  const answers = master.mine.get(asked.tgt, kind, functions, sender.id);
   return asked.single ? (answers.get(asked.fun[0] ?? '') ?? newDict()) : newDict(answers);
+}
+
+/** Those of the functions that a minion may read by the master's rules `{id expression: [function expressions]}`. */
+function readable(rules: Value | undefined, id: string, functions: readonly string[]): readonly string[] {
+  if (rules === undefined || rules === null) return functions;
+  if (!isDict(rules)) return [];
+  const granted = dictEntries(rules)
+    .filter(([expression]) => matchesWhole(id, String(expression)))
+    .flatMap(([, names]) => (Array.isArray(names) ? names.map(String) : []));
+  return functions.filter((fun) => granted.some((expression) => matchesWhole(fun, expression)));
 }

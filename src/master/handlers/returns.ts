@@ -7,7 +7,7 @@ import { jobReturnTag } from '../../protocol/event/tags.ts';
 import { isProblem } from '../../protocol/wire/messages/fields.ts';
 import { type MinionReturn, readMinionReturn, readSyndicReturns } from '../../protocol/wire/messages/minion-loads.ts';
 import type { Master, Sender } from '../core.ts';
-import { passOn } from '../keep/pass-on.ts';
+import { dropWish, passOn } from '../keep/pass-on.ts';
 import type { Handlers } from './table.ts';
 
 export function returnHandlers(master: Master): Handlers {
@@ -76,13 +76,18 @@ async function record(master: Master, ret: MinionReturn, load: PlainDict): Promi
     return;
   }
   const key = `${jid} ${id}`;
+  const again = master.tracker.alreadyReturned(jid, id);
+  const waiting = again ? unsafe.get(key) : undefined;
   // Sent again because the acknowledgement takes long: this one waits for the same.
-  if (master.tracker.alreadyReturned(jid, id)) return unsafe.get(key);
-  const passed = passOn(master, load);
-  // The result is handed on at once; the acknowledgement waits until it is stored.
-  master.tracker.returned(jid, id, load);
-  master.durable.returned(jid, id);
-  master.bus.fire(jobReturnTag(jid, id), load);
+  if (waiting) return waiting;
+  const passed = again ? dropWish(load) : passOn(master, load);
+  // The result is handed on at once, and once; the acknowledgement waits until it is stored.
+  if (!again) {
+    master.tracker.returned(jid, id, load);
+    master.durable.returned(jid, id);
+    master.bus.fire(jobReturnTag(jid, id), load);
+  }
+  // Sent again after that failed, or because the acknowledgement was lost: only the store knows which.
   const record = { jid, id, fun: funName(load['fun']), retcode, success, load, received: Date.now() };
   const safe = Promise.all([master.store.saveReturn(record), passed])
     .then(() => {})

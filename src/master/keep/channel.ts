@@ -65,6 +65,8 @@ export class Channel {
       maxBytes,
       appended: (upTo) => hooks.appended(upTo),
       trouble: () => channel.#look(),
+      damaged: (file) =>
+        hooks.log.error('a spool was damaged: what cannot be read was put aside', { returner, purpose, file }),
     });
     return channel;
   }

@@ -9,6 +9,8 @@ import type { KeepSettings } from './settings.ts';
 
 const gatherMs = 200;
 const mostGathered = 500;
+/** Batches on their way into the store; when it is slower than events come, they are let go. */
+const mostStoring = 20;
 const resultTag = /^salt\/job\/(\d{20}[^/]*)\/ret\/([^/]+)$/;
 
 /** Begins to keep events; the result ends that and writes what was gathered. */
@@ -44,14 +46,21 @@ const plain = (data: BusEvent['data']): PlainDict => (isDict(data) && !(data ins
 function keepInStore(settings: KeepSettings, bus: EventBus, store: JobStore, log: Logger): () => Promise<void> {
   let gathered: EventRecord[] = [];
   let timer: NodeJS.Timeout | undefined;
+  let storing = 0;
   const flush = async (): Promise<void> => {
     clearTimeout(timer);
     timer = undefined;
     const batch = gathered;
     gathered = [];
+    if (batch.length === 0) return;
+    if (storing >= mostStoring) {
+      log.limited('events', 'warn', 'events come faster than they can be stored: some are not kept', {});
+      return;
+    }
+    storing++;
     // Events are the first thing that is let go when the disk is full; the store says that itself.
-    if (batch.length > 0)
-      await store.saveEvents(batch).catch(() => log.debug('events were not stored', { events: batch.length }));
+    await store.saveEvents(batch).catch(() => log.debug('events were not stored', { events: batch.length }));
+    storing--;
   };
   const unsubscribe = bus.subscribe('', ({ tag, data }) => {
     const result = settings.keepReturns ? resultTag.exec(tag) : null;

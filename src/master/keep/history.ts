@@ -3,9 +3,8 @@ import type { JsonText } from '../../base/codec/json/index.ts';
 import { type Dict, dictGet, isDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
-import { matchesGlob } from '../../base/util/fnmatch.ts';
-import { jidToMillis } from '../../base/util/jid.ts';
 import type { JobFilter, JobSummary } from '../../extend/sdk/context.ts';
+import { jidRange, jobTest, traitsOf } from '../../extend/sdk/job-filter.ts';
 import type { JobStore } from '../../store/jobs.ts';
 import type { Keeper } from './keeper.ts';
 import type { KeepSettings } from './settings.ts';
@@ -54,8 +53,9 @@ export class History {
     const there = await this.#ask(source, 'jids', '');
     if (!isDict(there)) return here;
     const known = new Map(here.map((job) => [job.jid, job]));
+    const wanted = wantedTest(filter);
     for (const [jid, load] of Object.entries(there as PlainDict)) {
-      if (!known.has(jid) && isDict(load) && wanted(jid, load, filter)) known.set(jid, { jid, load });
+      if (!known.has(jid) && isDict(load) && wanted(jid, load)) known.set(jid, { jid, load });
     }
     const jobs = [...known.values()].sort((a, b) => (a.jid < b.jid ? 1 : -1));
     return filter.limit ? jobs.slice(0, filter.limit) : jobs;
@@ -88,15 +88,12 @@ export class History {
 
 const hidden = /^(saltutil\.find_job$|runner\.|wheel\.)/;
 
-function wanted(jid: string, load: Dict, filter: JobFilter): boolean {
-  const fun = String(dictGet(load, 'fun') ?? '');
-  const tgt = dictGet(load, 'tgt');
-  const target = Array.isArray(tgt) ? tgt.join(',') : String(tgt ?? '');
-  const named = (globs: readonly string[] | undefined, value: string): boolean =>
-    !globs || globs.some((glob) => matchesGlob(value, glob));
-  if (!filter.internal && hidden.test(fun)) return false;
-  const at = jidToMillis(jid) ?? 0;
-  if (filter.startAfter && at < filter.startAfter.getTime()) return false;
-  if (filter.startBefore && at > filter.startBefore.getTime()) return false;
-  return named(filter.functions, fun) && named(filter.targets, target);
+/** The test for jobs that are not in the own store. */
+function wantedTest(filter: JobFilter): (jid: string, load: Dict) => boolean {
+  const [from, to] = jidRange(filter);
+  const fits = jobTest(filter);
+  return (jid, load) => {
+    const traits = traitsOf(load);
+    return (filter.internal || !hidden.test(traits.fun)) && jid >= from && jid <= to && fits(traits);
+  };
 }

@@ -77,7 +77,9 @@ export class KeptJobStore implements JobStore {
   load: JobStore['load'] = (jid) => this.#store.load(jid);
   expected: JobStore['expected'] = (jid) => this.#store.expected(jid);
   returns: JobStore['returns'] = (jid) => this.#store.returns(jid);
-  verdicts: JobStore['verdicts'] = (jid) => this.#store.verdicts(jid);
+  hasReturn: JobStore['hasReturn'] = (jid, id) => this.#store.hasReturn(jid, id);
+  verdicts: JobStore['verdicts'] = (jid, id) => this.#store.verdicts(jid, id);
+  unfinished: JobStore['unfinished'] = (range) => this.#store.unfinished(range);
   list = (filter: JobFilter): Promise<JobSummary[]> => this.#store.list(filter);
   listText: JobStore['listText'] = (filter) => this.#store.listText(filter);
   returnsText: JobStore['returnsText'] = (jid) => this.#store.returnsText(jid);

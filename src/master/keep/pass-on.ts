@@ -6,10 +6,15 @@ import type { Master } from '../core.ts';
 /** The field of a return load that names the returners; no store and nobody else sees it. */
 const field = 'returners';
 
+/** For a result that was passed on before. */
+export function dropWish(load: PlainDict): void {
+  delete load[field];
+}
+
 /** Resolves when the result is safe in the spools of its returners. */
 export async function passOn(master: Master, load: PlainDict): Promise<void> {
   const wish = load[field];
-  delete load[field];
+  dropWish(load);
   if (!isDict(wish)) return;
   try {
     const names = textsOf(dictGet(wish, 'names')).filter((name) => isAllowed(master, name));

@@ -68,15 +68,23 @@ export class SpoolReader {
 
   /** Everything before this number is done; segments that are done are removed. True when some were. */
   delivered(next: number): boolean {
-    if (next > this.#position) {
-      this.#position = next;
-      writePosition(this.#folder, next);
-    }
+    this.#position = Math.max(this.#position, next);
     const segments = listSegments(this.#folder);
     // The last one is still written to.
     const done = segments.filter((_segment, at) => (segments[at + 1]?.first ?? Number.POSITIVE_INFINITY) <= next);
+    // First the space: what is delivered must not keep a full disk full.
     for (const { file } of done) rmSync(file, { force: true });
+    this.#note();
     return done.length > 0;
+  }
+
+  /** Not noted is not lost: after a crash what was delivered since the last note is delivered again. */
+  #note(): void {
+    try {
+      writePosition(this.#folder, this.#position);
+    } catch {
+      // The disk is full or gone; the next delivery tries again.
+    }
   }
 
   close(): void {
@@ -116,7 +124,7 @@ export class SpoolReader {
     this.damaged += Math.max(0, resume - seq);
     if (resume > this.#position) {
       this.#position = resume;
-      writePosition(this.#folder, resume);
+      this.#note();
     }
     return this.#seek(resume, upTo);
   }

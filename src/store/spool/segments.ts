@@ -53,13 +53,22 @@ export function decodeRecord(bytes: Uint8Array, at: number): Uint8Array | 'short
   return crc32(body) === view.getUint32(at + 4, true) ? body : 'damaged';
 }
 
-/** How many whole records a segment holds, and where the last of them ends: what follows was cut off by a crash. */
-export function scanSegment(file: string): { readonly records: number; readonly end: number; readonly size: number } {
+export interface SegmentScan {
+  readonly records: number;
+  /** Where the last whole record ends. */
+  readonly end: number;
+  /** What follows: cut off by a crash, or damaged by the disk. */
+  readonly rest: Uint8Array;
+  readonly damaged: boolean;
+}
+
+/** How many whole records a segment holds, and what else is in it. */
+export function scanSegment(file: string): SegmentScan {
   const bytes = readFileSync(file);
   let [records, end] = [0, 0];
   for (;;) {
     const body = decodeRecord(bytes, end);
-    if (typeof body === 'string') return { records, end, size: bytes.byteLength };
+    if (typeof body === 'string') return { records, end, rest: bytes.subarray(end), damaged: body === 'damaged' };
     records++;
     end += headerBytes + body.byteLength;
   }
@@ -78,7 +87,12 @@ export function readPosition(folder: string): number {
 }
 
 export function writePosition(folder: string, next: number): void {
-  const fresh = `${positionFile(folder)}.new`;
-  writeFileSync(fresh, `${next}\n`, { mode: 0o600 });
-  renameSync(fresh, positionFile(folder));
+  const file = positionFile(folder);
+  try {
+    writeFileSync(`${file}.new`, `${next}\n`, { mode: 0o600 });
+    renameSync(`${file}.new`, file);
+  } catch {
+    // A full disk takes no new file, but has room for what is there already. The number only grows.
+    writeFileSync(file, `${next}\n`, { flag: 'r+' });
+  }
 }

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
@@ -53,6 +53,45 @@ describe('spool', () => {
       ),
       { numRuns: 30 },
     );
+  });
+
+  it('gives space back and goes on when its own place cannot be noted', async () => {
+    const writer = await open({ segmentBytes: 100 });
+    for (let n = 0; n < 10; n++) await writer.append(body(`record ${n} ${'x'.repeat(80)}`));
+    // As on a full disk: no new file can be made.
+    mkdirSync(join(folder, 'delivered.new'));
+    const reader = new SpoolReader(folder);
+    expect(drain(reader, writer.next, 2)).toHaveLength(10);
+    expect(readdirSync(folder).filter((name) => name.endsWith('.log'))).toHaveLength(1);
+    rmSync(join(folder, 'delivered.new'), { recursive: true });
+    await writer.append(body('one more'));
+    expect(drain(reader, writer.next)).toEqual(['one more']);
+    expect(new SpoolReader(folder).position).toBe(11);
+    // A note that is there is written over.
+    mkdirSync(join(folder, 'delivered.new'));
+    await writer.append(body('and one'));
+    expect(drain(reader, writer.next)).toEqual(['and one']);
+    expect(new SpoolReader(folder).position).toBe(12);
+    reader.close();
+    await writer.close();
+  });
+
+  it('puts aside what follows damage, and says so', async () => {
+    const writer = await open();
+    for (const text of ['first', 'second', 'third']) await writer.append(body(text));
+    await writer.close();
+    const bytes = readFileSync(segmentFile(folder, 0));
+    bytes.writeUInt8(0xff, encodeRecord(body('first')).byteLength + 9);
+    writeFileSync(segmentFile(folder, 0), bytes);
+    const said: string[] = [];
+    const again = await open({ damaged: (file) => said.push(file) });
+    expect(said).toHaveLength(1);
+    expect(readFileSync(said[0]!).includes('third')).toBe(true);
+    await again.append(body('fourth'));
+    const reader = new SpoolReader(folder);
+    expect(drain(reader, again.next)).toEqual(['first', 'fourth']);
+    reader.close();
+    await again.close();
   });
 
   it('gives the same records again until they are delivered', async () => {

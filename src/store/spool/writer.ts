@@ -1,5 +1,5 @@
 // The writing end of a spool: appends in order, many records with one fsync, and waits out a full disk.
-import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import { encodeRecord, listSegments, readPosition, scanSegment, segmentFile, spoolBytes } from './segments.ts';
@@ -10,6 +10,8 @@ export interface SpoolOptions {
   readonly segmentBytes?: number;
   /** Called after each batch with the number after the last record that is safe. */
   readonly appended?: (next: number) => void;
+  /** Something in the middle was damaged: what followed it is in this file now. */
+  readonly damaged?: (file: string) => void;
   /** A text while nothing can be written, undefined when it works again. */
   readonly trouble?: (text: string | undefined) => void;
 }
@@ -49,17 +51,18 @@ export class SpoolWriter {
     this.#bytes = spoolBytes(folder);
   }
 
-  /** Opens or creates; a last record that a crash cut off was never acknowledged and is removed. */
+  /** Opens or creates. A last record that a crash cut off was never acknowledged and is removed; damage is put aside. */
   static async open(folder: string, options: SpoolOptions): Promise<SpoolWriter> {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const last = listSegments(folder).at(-1);
     const delivered = readPosition(folder);
     if (last) {
-      const { records, end, size } = scanSegment(last.file);
+      const { records, end, rest, damaged } = scanSegment(last.file);
       const next = last.first + records;
       if (next >= delivered) {
         const handle = await open(last.file, 'r+');
-        if (end < size) await handle.truncate(end);
+        if (damaged) putAside(`${last.file}.damaged`, rest, options);
+        if (rest.byteLength > 0) await handle.truncate(end);
         return new SpoolWriter(folder, options, handle, next, end);
       }
     }
@@ -200,6 +203,16 @@ async function writeAll(handle: FileHandle, bytes: Buffer, offset: number): Prom
     const { bytesWritten } = await handle.write(bytes, done, bytes.byteLength - done, offset + done);
     done += bytesWritten;
   }
+}
+
+/** It may hold records that were acknowledged, though nobody can tell where they begin. */
+function putAside(file: string, rest: Uint8Array, { damaged }: SpoolOptions): void {
+  try {
+    writeFileSync(file, rest, { mode: 0o600 });
+  } catch {
+    // No room for it: said all the same.
+  }
+  damaged?.(file);
 }
 
 /** The name of a new file is safe only when its folder is. */

@@ -27,12 +27,12 @@ export function troubleOf(error: unknown): Trouble {
   return waiting.has(number) ? 'wait' : 'refused';
 }
 
-/** Renames the database with its side files; the name it has now. */
+/** Renames the database with its side files; the name it has now, or would have if it were still there. */
 export function moveAside(file: string): string {
   const stamp = new Date().toISOString().replace(/\D/g, '').slice(0, 14);
   let aside = `${file}.damaged-${stamp}`;
   for (let n = 2; existsSync(aside); n++) aside = `${file}.damaged-${stamp}-${n}`;
-  renameSync(file, aside);
+  if (existsSync(file)) renameSync(file, aside);
   for (const side of ['-wal', '-shm']) if (existsSync(file + side)) renameSync(file + side, aside + side);
   return aside;
 }

@@ -6,14 +6,22 @@ export interface Statement {
   run(...values: SqlValue[]): { changes: number };
   all(...values: SqlValue[]): Record<string, SqlValue>[];
   get(...values: SqlValue[]): Record<string, SqlValue> | undefined;
+  iterate(...values: SqlValue[]): Iterable<Record<string, SqlValue>>;
 }
 export interface Database {
   exec(sql: string): void;
   prepare(sql: string): Statement;
+  /** A function for use in SQL; the same arguments always give the same. */
+  define(name: string, fn: (...values: SqlValue[]) => SqlValue): void;
   close(): void;
 }
 
-type Native = { exec(sql: string): void; prepare(sql: string): unknown; close(): void };
+type Native = {
+  exec(sql: string): void;
+  prepare(sql: string): unknown;
+  function(name: string, options: { deterministic: boolean }, fn: (...values: SqlValue[]) => SqlValue): void;
+  close(): void;
+};
 
 async function openNative(file: string, readonly: boolean): Promise<Native> {
   try {
@@ -50,6 +58,7 @@ export async function openDatabase(file: string, options: { readonly?: boolean }
   return {
     exec: (sql) => native.exec(sql),
     prepare: (sql) => native.prepare(sql) as Statement,
+    define: (name, fn) => native.function(name, { deterministic: true }, fn),
     close: () => native.close(),
   };
 }

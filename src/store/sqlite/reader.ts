@@ -3,6 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../base/errors/index.ts';
 import { troubleOf } from './damage.ts';
 import { openDatabase, type SqlValue } from './driver.ts';
+import { jobFits } from './job-fits.ts';
 import { joinPairs } from './pairs.ts';
 
 export interface ReadRequest {
@@ -11,6 +12,8 @@ export interface ReadRequest {
   readonly values: readonly SqlValue[];
   /** The columns `name` and `data` as joined texts. */
   readonly joined?: boolean;
+  /** A query of somebody else: an answer that does not fit into memory is refused. */
+  readonly bounded?: boolean;
   /** Large blobs in the answer: they move to the asker instead of being copied. */
   readonly moved?: boolean;
 }
@@ -28,12 +31,30 @@ const buffersIn = (rows: readonly Record<string, SqlValue>[]): ArrayBuffer[] =>
     ),
   );
 
+const mostBytes = 64 * 1024 * 1024;
+
+function someOf(rows: Iterable<Record<string, SqlValue>>): Record<string, SqlValue>[] {
+  const found: Record<string, SqlValue>[] = [];
+  let bytes = 0;
+  for (const row of rows) {
+    for (const value of Object.values(row)) bytes += 50 + (sizeOf(value) ?? 0);
+    if (bytes > mostBytes) throw new Error(`the answer is larger than ${mostBytes >> 20} MB: ask for less, with LIMIT`);
+    found.push(row);
+  }
+  return found;
+}
+
+const sizeOf = (value: SqlValue): number | undefined =>
+  typeof value === 'string' ? value.length : value instanceof Uint8Array ? value.byteLength : undefined;
+
 const port = parentPort;
 if (!port) throw new Error('the store reader is a worker thread');
 const db = await openDatabase((workerData as { file: string }).file, { readonly: true });
+db.define('job_fits', jobFits as (...values: SqlValue[]) => SqlValue);
 port.on('message', (request: ReadRequest) => {
   try {
-    const found = db.prepare(request.sql).all(...request.values);
+    const statement = db.prepare(request.sql);
+    const found = request.bounded ? someOf(statement.iterate(...request.values)) : statement.all(...request.values);
     const rows = request.joined ? joinPairs(found) : found;
     port.postMessage({ seq: request.seq, rows } satisfies ReadAnswer, request.moved ? buffersIn(found) : []);
   } catch (error) {

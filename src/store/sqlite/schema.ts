@@ -1,5 +1,5 @@
 // The SQLite schema: our tables, and views with the names and columns that readers of Salt's MySQL tables know.
-export const schemaVersion = 3;
+export const schemaVersion = 4;
 
 export const schema = `
 CREATE TABLE IF NOT EXISTS job (
@@ -9,8 +9,9 @@ CREATE TABLE IF NOT EXISTS job (
 CREATE INDEX IF NOT EXISTS job_started ON job (started);
 
 -- The jobs of the list of jobs, as it shows them: '"<jid>": {…}'. plain: JSON.parse loses nothing of it.
+-- fun, tgt (a JSON list) and meta (JSON) are what the list can be filtered by.
 CREATE TABLE IF NOT EXISTS head (
-  jid TEXT PRIMARY KEY, started INTEGER NOT NULL, plain INTEGER NOT NULL, text TEXT NOT NULL
+  jid TEXT PRIMARY KEY, plain INTEGER NOT NULL, fun TEXT NOT NULL, tgt TEXT NOT NULL, meta TEXT, text TEXT NOT NULL
 ) WITHOUT ROWID;
 
 -- No index by minion or function: each row of a job would touch another page of it.

@@ -1,7 +1,8 @@
 // What each kind of write does to the database.
 import { dumpJson, isPlainJson, parseDict } from '../../base/codec/json/index.ts';
 import { unpack } from '../../base/codec/msgpack/index.ts';
-import type { Dict, Value } from '../../base/codec/value.ts';
+import { type Dict, isDict, type Value } from '../../base/codec/value.ts';
+import { traitsOf } from '../../extend/sdk/job-filter.ts';
 import { listedJob } from '../../extend/sdk/shown-job.ts';
 import type { Database } from './driver.ts';
 
@@ -27,9 +28,11 @@ type Row = Record<string, Value>;
 /** Numbers that SQLite does not take as they are; a text that says the same only costs time. */
 const endless = /NaN|Infinity/;
 
-function headOf(jid: string, load: Dict): [number, string, string] {
+function headOf(jid: string, load: Dict): (string | number | null)[] {
   const shown = listedJob(jid, load);
-  return [isPlainJson(shown) ? 1 : 0, `${json(jid)}: ${json(shown)}`, jid];
+  const { fun, targets, metadata } = traitsOf(load);
+  const traits = [fun, json([...targets]), isDict(metadata) ? json(metadata) : null];
+  return [isPlainJson(shown) ? 1 : 0, ...traits, `${json(jid)}: ${json(shown)}`, jid];
 }
 
 /** Larger events are kept as a note: the table is bounded by their number. */
@@ -43,11 +46,11 @@ function eventData(data: Value): string {
 const sql = {
   job:
     'INSERT INTO job (jid, fun, tgt, tgt_type, user, load, expected, started, internal) VALUES (?,?,?,?,?,?,?,?,?) ' +
-    'ON CONFLICT (jid) DO UPDATE SET load = excluded.load, expected = excluded.expected',
-  // A job that is written again keeps its time and its kind.
+    'ON CONFLICT (jid) DO UPDATE SET load = excluded.load, expected = excluded.expected WHERE user = excluded.user',
+  // A job that is written again keeps its time, its kind and its user: nobody else writes over it.
   head:
-    'INSERT OR REPLACE INTO head (jid, started, plain, text) ' +
-    'SELECT jid, started, ?, ? FROM job WHERE jid = ? AND internal = 0',
+    'INSERT OR REPLACE INTO head (jid, plain, fun, tgt, meta, text) ' +
+    'SELECT jid, ?, ?, ?, ?, ? FROM job WHERE jid = ? AND internal = 0',
   odd: 'INSERT OR IGNORE INTO odd (jid) VALUES (?)',
   ret: 'INSERT INTO ret (jid, id, fun, retcode, success, full_ret, received) VALUES (?,?,?,?,?,?,?) ON CONFLICT DO NOTHING',
   verdict:
@@ -73,7 +76,8 @@ const jobWrites = (run: Run): Pick<Writes, 'job' | 'return' | 'verdicts' | 'even
   job(row) {
     const words = [text(row, 'jid'), text(row, 'fun'), text(row, 'tgt'), text(row, 'tgt_type'), text(row, 'user')];
     const lists = [json(row['load'] as Dict), json(row['expected'] as Value[])];
-    run('job', ...words, ...lists, whole(row, 'started'), row['internal'] ? 1 : 0);
+    const changes = run('job', ...words, ...lists, whole(row, 'started'), row['internal'] ? 1 : 0);
+    if (changes === 0) return 'duplicate';
     run('head', ...headOf(text(row, 'jid'), row['load'] as Dict));
     return 'stored';
   },
@@ -115,8 +119,13 @@ const minionWrites = (run: Run): Omit<Writes, 'job' | 'return' | 'verdicts' | 'e
 /** A store of an earlier version has no forms for the list yet. */
 export function fillHeads(db: Database): void {
   const insert = db.prepare(sql.head);
-  const jobs = 'SELECT jid, load FROM job WHERE internal = 0 AND jid NOT IN (SELECT jid FROM head)';
-  for (const { jid, load } of db.prepare(jobs).all()) insert.run(...headOf(String(jid), parseDict(load)));
+  const some = db.prepare('SELECT jid, load FROM job WHERE jid > ? ORDER BY jid LIMIT 1000');
+  for (let last = ''; ; ) {
+    const jobs = some.all(last);
+    if (jobs.length === 0) return;
+    for (const { jid, load } of jobs) insert.run(...headOf(String(jid), parseDict(load)));
+    last = String(jobs.at(-1)?.['jid']);
+  }
 }
 
 /** Prepares every statement once; the result does one write inside whatever transaction is open. */

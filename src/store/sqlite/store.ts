@@ -3,10 +3,10 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type JsonText, parseDict, parseValue } from '../../base/codec/json/index.ts';
 import { pack } from '../../base/codec/msgpack/index.ts';
-import { type Dict, dictGet, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { type Dict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
-import { matchesGlob } from '../../base/util/fnmatch.ts';
 import type { JobFilter, JobSummary } from '../../extend/sdk/context.ts';
+import { hasConditions, jidRange, jobTest, traitsOf } from '../../extend/sdk/job-filter.ts';
 import type {
   EventRecord,
   JobRecord,
@@ -16,6 +16,7 @@ import type {
   Retention,
   ReturnRecord,
   StoreHealth,
+  UnfinishedJob,
   VerdictRecord,
 } from '../jobs.ts';
 import type { SqlValue } from './driver.ts';
@@ -30,6 +31,14 @@ export interface SqliteOptions {
   /** Something the operator should know: said once when it begins and once when it ends. */
   readonly news?: (level: 'error' | 'info', text: string, fields: Record<string, string>) => void;
 }
+
+const unfinishedSql = `SELECT j.jid, j.fun, j.user, json_group_array(e.value) AS ids
+  FROM (SELECT jid, fun, user, expected FROM job WHERE internal = 0 AND started BETWEEN ? AND ? ORDER BY started DESC LIMIT ?) j,
+    json_each(j.expected) e
+  WHERE NOT EXISTS (SELECT 1 FROM ret r WHERE r.jid = j.jid AND r.id = e.value)
+    AND NOT EXISTS (SELECT 1 FROM verdict v WHERE v.jid = j.jid AND v.id = e.value AND v.reason <> '')
+    AND NOT EXISTS (SELECT 1 FROM pending p WHERE p.jid = j.jid AND p.id = e.value)
+  GROUP BY j.jid`;
 
 export class SqliteJobStore implements JobStore {
   readonly description: string;
@@ -74,8 +83,13 @@ export class SqliteJobStore implements JobStore {
   }
 
   #moved(aside: string, why: string): void {
-    this.#health = { ...this.#health, moved: aside };
     this.#reader.reopen();
+    if (aside === '') {
+      const fields = { store: this.description, error: why };
+      this.#options.news?.('error', 'the job store was gone: all that was in it was written again', fields);
+      return;
+    }
+    this.#health = { ...this.#health, moved: aside };
     this.#options.news?.('error', 'the job store was damaged: the old file was moved aside, a new one is in use', {
       ...{ store: this.description, aside, error: why },
     });
@@ -150,8 +164,13 @@ export class SqliteJobStore implements JobStore {
     return new Map(await this.#reader.pairs(sql, jid));
   }
 
-  async verdicts(jid: string): Promise<VerdictRecord[]> {
-    const rows = await this.#reader.all('SELECT * FROM verdict WHERE jid = ? ORDER BY id', jid);
+  async hasReturn(jid: string, id: string): Promise<boolean> {
+    return (await this.#reader.all('SELECT 1 FROM ret WHERE jid = ? AND id = ?', jid, id)).length > 0;
+  }
+
+  async verdicts(jid: string, id?: string): Promise<VerdictRecord[]> {
+    const [only, values] = id === undefined ? ['', [jid]] : ['AND id = ?', [jid, id]];
+    const rows = await this.#reader.all(`SELECT * FROM verdict WHERE jid = ? ${only} ORDER BY id`, ...values);
     return rows.map((row) => ({
       jid,
       id: String(row['id']),
@@ -163,6 +182,16 @@ export class SqliteJobStore implements JobStore {
     }));
   }
 
+  async unfinished({ from, to, most }: { from: number; to: number; most: number }): Promise<UnfinishedJob[]> {
+    const rows = await this.#reader.all(unfinishedSql, from, to, most);
+    return rows.map((row) => ({
+      jid: String(row['jid']),
+      fun: String(row['fun']),
+      user: String(row['user']),
+      ids: (parseValue(String(row['ids'])) as Value[]).map(String),
+    }));
+  }
+
   async list(filter: JobFilter): Promise<JobSummary[]> {
     const where: string[] = [];
     const values: SqlValue[] = [];
@@ -170,15 +199,14 @@ export class SqliteJobStore implements JobStore {
       where.push(condition);
       values.push(...given);
     };
+    add('jid BETWEEN ? AND ?', ...jidRange(filter));
     if (!filter.internal) add('internal = 0');
-    if (filter.startAfter) add('started >= ?', filter.startAfter.getTime());
-    if (filter.startBefore) add('started <= ?', filter.startBefore.getTime());
-    const condition = where.length > 0 ? `WHERE ${where.join(' AND ')}` : '';
-    const filtered = filter.functions !== undefined || filter.targets !== undefined;
+    const filtered = hasConditions(filter);
     const limit = filter.limit && !filtered ? ` LIMIT ${Math.trunc(filter.limit)}` : '';
-    const sql = `SELECT jid AS name, load AS data FROM job ${condition} ORDER BY jid DESC${limit}`;
+    const sql = `SELECT jid AS name, load AS data FROM job WHERE ${where.join(' AND ')} ORDER BY jid DESC${limit}`;
     const found = await this.#reader.pairs(sql, ...values);
-    const wanted = filtered ? found.filter(([, load]) => fits(load, filter)) : found;
+    const fits = jobTest(filter);
+    const wanted = filtered ? found.filter(([, load]) => fits(traitsOf(load))) : found;
     const summaries = wanted.map(([jid, load]) => ({ jid, load }));
     return filter.limit ? summaries.slice(0, filter.limit) : summaries;
   }
@@ -197,7 +225,7 @@ export class SqliteJobStore implements JobStore {
         return value;
       throw new HaliteError('call.arguments', 'a query parameter must be text or a number');
     });
-    const rows = await this.#reader.all(sql, ...values);
+    const rows = await this.#reader.query(sql, ...values);
     return rows.map((row) => newDict(Object.entries(row)) as PlainDict);
   }
 
@@ -209,15 +237,4 @@ export class SqliteJobStore implements JobStore {
     await this.#reader.close();
     await this.#writer.close();
   }
-}
-
-/** Salt's list_jobs filters are globs; none given means all. Of a list of targets one is enough. */
-function fits(load: Dict, filter: JobFilter): boolean {
-  const [fun, tgt] = [dictGet(load, 'fun'), dictGet(load, 'tgt')];
-  const named = (globs: readonly string[] | undefined, values: readonly Value[]): boolean =>
-    !globs || values.some((value) => globs.some((glob) => matchesGlob(String(value), glob)));
-  return (
-    named(filter.functions, [Array.isArray(fun) ? fun.join(',') : (fun ?? '')]) &&
-    named(filter.targets, Array.isArray(tgt) ? tgt : [tgt ?? ''])
-  );
 }

@@ -1,7 +1,7 @@
 // The two worker threads of the SQLite store, as promises: a writer that lives, a reader that ends when idle.
 import { Worker } from 'node:worker_threads';
 import type { Dict } from '../../base/codec/value.ts';
-import { HaliteError } from '../../base/errors/index.ts';
+import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import { bundleFile } from '../../base/util/bundle-file.ts';
 import type { CleanRequest } from './clean.ts';
 import type { SqlValue } from './driver.ts';
@@ -19,7 +19,7 @@ interface Waiting<T> {
 export interface WriterHooks {
   /** A text while nothing can be written; undefined when it works again. */
   trouble(text: string | undefined): void;
-  /** The file was damaged and is now under another name; a new one is in use. */
+  /** The file was damaged and is now under another name (none when it was lost); a new one is in use. */
   moved(aside: string, why: string): void;
 }
 
@@ -130,21 +130,29 @@ function storeError(file: string, text: string): HaliteError {
   });
 }
 
-/** The thread ends after this time; whoever looks jobs up often asks again, and does not wait for its start then. */
-const [readerIdleMs, lookedIdleMs] = [30_000, 300_000];
+/**
+ * The thread ends after this time without questions. Where people look jobs up they will again, and shall not wait for
+ * its start (50 ms, on a busy machine ten times that); it costs them 9 MB.
+ */
+const [readerIdleMs, lookedIdleMs] = [30_000, 86_400_000];
+
+const longestQueryMs = 60_000;
 
 export class Reader {
   readonly #file: string;
   readonly #damaged: () => void;
-  readonly #waiting = new Map<number, Waiting<unknown[]>>();
+  readonly #queryMs: number;
+  /** In the order in which the thread answers. */
+  readonly #waiting = new Map<number, Waiting<unknown[]> & { readonly request: ReadRequest }>();
   #worker: Worker | undefined;
   #idle: NodeJS.Timeout | undefined;
   #seq = 0;
   #idleMs = readerIdleMs;
 
-  constructor(file: string, damaged: () => void) {
+  constructor(file: string, damaged: () => void, queryMs = longestQueryMs) {
     this.#file = file;
     this.#damaged = damaged;
+    this.#queryMs = queryMs;
   }
 
   /** The file is another one now. */
@@ -158,6 +166,14 @@ export class Reader {
 
   async all(sql: string, ...values: SqlValue[]): Promise<Record<string, SqlValue>[]> {
     return (await this.#ask({ sql, values })) as Record<string, SqlValue>[];
+  }
+
+  /** A query of somebody else: it must not keep the others waiting for ever, nor fill the memory. */
+  async query(sql: string, ...values: SqlValue[]): Promise<Record<string, SqlValue>[]> {
+    const seq = this.#seq;
+    const timer = setTimeout(() => this.#tooLong(seq), this.#queryMs);
+    const rows = await this.#ask({ sql, values, bounded: true }).finally(() => clearTimeout(timer));
+    return rows as Record<string, SqlValue>[];
   }
 
   /** Many rows with the columns `name` and `data` (JSON). */
@@ -175,9 +191,25 @@ export class Reader {
     const worker = this.#start();
     const seq = this.#seq++;
     return new Promise((resolve, reject) => {
-      this.#waiting.set(seq, { resolve, reject });
-      worker.postMessage({ seq, ...request } satisfies ReadRequest);
+      const asked = { seq, ...request };
+      this.#waiting.set(seq, { resolve, reject, request: asked });
+      worker.postMessage(asked);
     });
+  }
+
+  /** SQLite cannot be interrupted from here: the thread ends, and the next one answers the others. */
+  #tooLong(seq: number): void {
+    const late = this.#waiting.get(seq);
+    const [first] = this.#waiting.keys();
+    this.#waiting.delete(seq);
+    const text = `job store: no answer to the query within ${this.#queryMs / 1000} s`;
+    late?.reject(new HaliteError('store.unavailable', text));
+    if (!late || first !== seq) return;
+    void this.#worker?.terminate();
+    this.#worker = undefined;
+    if (this.#waiting.size === 0) return;
+    const worker = this.#start();
+    for (const { request } of this.#waiting.values()) worker.postMessage(request);
   }
 
   async close(): Promise<void> {
@@ -199,9 +231,11 @@ export class Reader {
       if (this.#waiting.size === 0) this.#rest();
     });
     worker.on('error', (error) => {
-      this.#worker = undefined;
-      for (const waiting of this.#waiting.values()) waiting.reject(storeError(this.#file, error.message));
+      if (this.#worker === worker) this.#worker = undefined;
+      for (const waiting of this.#waiting.values()) waiting.reject(storeError(this.#file, messageOf(error)));
       this.#waiting.clear();
+      // The writer looks whether the file is there at all.
+      this.#damaged();
     });
     this.#worker = worker;
     return worker;

@@ -1,4 +1,6 @@
 // Worker thread that owns the only writing connection: it gathers what arrives and commits it in one transaction.
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../base/errors/index.ts';
 import { type CleanRequest, cleanStep, trimEvents } from './clean.ts';
@@ -24,7 +26,7 @@ export interface WriteAnswer {
   /** Not on disk yet, but kept in memory and tried again: nobody needs to wait for it. */
   readonly held?: boolean;
 }
-/** Said when writes begin to fail, with null when they work again, and when a damaged file was moved away. */
+/** Said when writes begin to fail, with null when they work again, and when a damaged (or lost) file was replaced. */
 export type WriterNews = { readonly trouble: string | null } | { readonly moved: string; readonly why: string };
 export type FromWriter = 'ready' | 'closed' | WriteAnswer[] | WriteAnswer | WriterNews;
 /** Many writes at once: where each one's bytes end. */
@@ -54,14 +56,20 @@ let queuedBytes = 0;
 let scheduled = false;
 let trouble: string | undefined;
 let eventBatches = 0;
+/** Between a damaged file and its replacement there is none; what comes meanwhile waits. */
+let isOpen = false;
+/** Taken out of the way, and not told yet: no new one could be made. */
+let taken: { readonly aside: string; readonly why: string } | undefined;
 let db: Database;
 let write: Write;
 
 async function openStore(): Promise<void> {
   const opened = await openDatabase(file);
   try {
+    const current = Number(opened.prepare('PRAGMA user_version').get()?.['user_version']) === schemaVersion;
+    if (!current) opened.exec('DROP TABLE IF EXISTS head');
     opened.exec(schema);
-    if (Number(opened.prepare('PRAGMA user_version').get()?.['user_version']) !== schemaVersion) {
+    if (!current) {
       opened.exec('BEGIN IMMEDIATE');
       fillHeads(opened);
       opened.exec(views);
@@ -70,6 +78,7 @@ async function openStore(): Promise<void> {
     opened.prepare("INSERT OR REPLACE INTO meta (key, value) VALUES ('master_id', ?)").run(masterId);
     write = prepareWrites(opened);
     db = opened;
+    isOpen = true;
   } catch (error) {
     opened.close();
     throw error;
@@ -77,10 +86,25 @@ async function openStore(): Promise<void> {
 }
 
 /** A damaged file is kept beside, never deleted: what is in it may be wanted, and can often be read with `.recover`. */
-async function replaceDamaged(why: unknown, running: boolean): Promise<void> {
-  if (running) db.close();
-  const aside = moveAside(file);
-  await openStore();
+function takeAway(why: unknown): void {
+  if (isOpen) {
+    isOpen = false;
+    db.close();
+  }
+  taken = { aside: moveAside(file), why: messageOf(why) };
+}
+
+async function openOrReplace(): Promise<void> {
+  try {
+    await openStore();
+  } catch (error) {
+    if (troubleOf(error) !== 'damaged') throw error;
+    takeAway(error);
+    await openStore();
+  }
+  if (!taken) return;
+  const { aside, why } = taken;
+  taken = undefined;
   try {
     const old = await openDatabase(aside, { readonly: true });
     salvage(old, db);
@@ -88,7 +112,7 @@ async function replaceDamaged(why: unknown, running: boolean): Promise<void> {
   } catch {
     // Nothing in it can be read.
   }
-  send({ moved: aside, why: messageOf(why) });
+  send({ moved: aside, why });
 }
 
 function schedule(delayMs = 0): void {
@@ -100,7 +124,14 @@ function schedule(delayMs = 0): void {
 
 function flush(): void {
   scheduled = false;
-  if (queue.length === 0) return;
+  if (!isOpen) {
+    replace(openOrReplace);
+    return;
+  }
+  if (queue.length === 0) {
+    if (trouble !== undefined) probe();
+    return;
+  }
   const batch = queue.splice(0, largestBatch);
   for (const request of batch) queuedBytes -= request.data.byteLength;
   try {
@@ -116,6 +147,16 @@ function flush(): void {
     return;
   }
   if (queue.length > 0) schedule();
+}
+
+/** Nothing waits, so nothing else would show that the disk works again. */
+function probe(): void {
+  try {
+    db.exec("INSERT OR REPLACE INTO meta (key, value) VALUES ('probe', '')");
+    say(undefined);
+  } catch {
+    schedule(retryMs);
+  }
 }
 
 function rollBack(): void {
@@ -139,13 +180,23 @@ function failed(batch: WriteRequest[], error: unknown): void {
     return;
   }
   putBack(batch);
-  // Nothing is written until the new file is there.
+  replace(async () => {
+    takeAway(error);
+    await openOrReplace();
+  });
+}
+
+/** Nothing is written until the new file is there; if it cannot be made now, that is tried again. */
+function replace(work: () => Promise<void>): void {
   scheduled = true;
-  replaceDamaged(error, true)
-    .catch((second: unknown) => say(messageOf(second)))
+  work()
+    .catch((error: unknown) => {
+      say(messageOf(error));
+      hold([]);
+    })
     .finally(() => {
       scheduled = false;
-      schedule(trouble === undefined ? 0 : retryMs);
+      schedule(isOpen ? 0 : retryMs);
     });
 }
 
@@ -214,12 +265,30 @@ function takeAll({ seqs, kinds, ends, bytes }: WriteBatch): void {
   }
 }
 
+/** Somebody removed the file (`rm -r` of the cache): what it held is still open here, and is written down again. */
+function writeAgain(): void {
+  const fresh = `${file}.new`;
+  replace(async () => {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(fresh, '', { mode: 0o600 });
+    db.exec(`VACUUM INTO '${fresh.replaceAll("'", "''")}'`);
+    isOpen = false;
+    db.close();
+    for (const side of ['-wal', '-shm']) rmSync(file + side, { force: true });
+    renameSync(fresh, file);
+    await openStore();
+    send({ moved: '', why: 'the file was removed' });
+  });
+}
+
 /** Between two steps whatever waits is written. */
 function clean({ seq, clean: request }: CleanMessage): void {
+  if (isOpen && !existsSync(file)) writeAgain();
   let jobs = 0;
   const step = (): void => {
     try {
       if (queue.length > 0 && trouble === undefined) flush();
+      if (!isOpen) throw new Error(trouble ?? 'the file is being replaced');
       db.exec('BEGIN IMMEDIATE');
       const result = cleanStep(db, request);
       db.exec('COMMIT');
@@ -236,6 +305,11 @@ function clean({ seq, clean: request }: CleanMessage): void {
 
 /** A reader met damage: look at everything, and replace the file if that is true. */
 function check(): void {
+  if (!isOpen) return;
+  if (!existsSync(file)) {
+    writeAgain();
+    return;
+  }
   let problem = '';
   try {
     const row = db.prepare('PRAGMA quick_check(1)').get();
@@ -248,20 +322,15 @@ function check(): void {
 
 function close(): void {
   trouble = undefined;
-  while (queue.length > 0 && trouble === undefined) flush();
+  while (isOpen && queue.length > 0 && trouble === undefined) flush();
   send(queue.splice(0).map(({ seq }) => ({ seq, error: trouble ?? 'closed' })));
-  db.close();
+  if (isOpen) db.close();
   send('closed');
   port.close();
 }
 
 async function start(): Promise<void> {
-  try {
-    await openStore();
-  } catch (error) {
-    if (troubleOf(error) !== 'damaged') throw error;
-    await replaceDamaged(error, false);
-  }
+  await openOrReplace();
   port.on('message', (message: ToWriter) => {
     if (message === 'close') close();
     else if (message === 'check') check();

@@ -1,6 +1,8 @@
 // Long answers put together by SQLite from what is stored as JSON: nothing is read into values on the way.
-import { JsonText, type JsonTextFacts } from '../../base/codec/json/index.ts';
+import { dumpJson, JsonText, type JsonTextFacts } from '../../base/codec/json/index.ts';
+import { type Dict, newDict, type Value } from '../../base/codec/value.ts';
 import type { JobFilter } from '../../extend/sdk/context.ts';
+import { hasConditions, type JobConditions, jidRange } from '../../extend/sdk/job-filter.ts';
 import type { SqlValue } from './driver.ts';
 import type { Reader } from './workers.ts';
 
@@ -8,18 +10,21 @@ import type { Reader } from './workers.ts';
 const joined = (text: string): string => `CAST(group_concat(${text}, ', ') AS BLOB) AS text`;
 const [open, close] = [Buffer.from('{'), Buffer.from('}')];
 
-/** The list of jobs, oldest first; undefined when the filter asks for more than times and a number. */
+/** The list of jobs, oldest first; undefined when it is about more than the jobs that have a form for it. */
 export async function listText(reader: Reader, filter: JobFilter): Promise<JsonText | undefined> {
-  const { limit = 0, startAfter, startBefore } = filter;
-  if (filter.internal || filter.functions || filter.targets || filter.metadata || limit < 0) return undefined;
-  const from = startAfter?.getTime() ?? Number.MIN_SAFE_INTEGER;
-  const to = startBefore?.getTime() ?? Number.MAX_SAFE_INTEGER;
+  const { limit = 0, functions, targets, metadata } = filter;
+  if (filter.internal || limit < 0) return undefined;
+  const conditions = hasConditions(filter) ? dumpJson(withoutNone({ functions, targets, metadata })) : '';
+  const only = conditions === '' ? '' : `AND ${metadata ? 'meta IS NOT NULL AND' : ''} job_fits(?, fun, tgt, meta)`;
   const newest = limit > 0 ? `ORDER BY jid DESC LIMIT ${Math.trunc(limit)}` : '';
-  const chosen = `SELECT jid, plain, text FROM head WHERE started BETWEEN ? AND ? ${newest}`;
+  const chosen = `SELECT jid, plain, text FROM head WHERE jid BETWEEN ? AND ? ${only} ${newest}`;
   const sql = `SELECT ${joined('text')}, count(*) AS entries, min(plain) AS plain FROM (SELECT * FROM (${chosen}) ORDER BY jid)`;
-  const row = await reader.one(sql, from, to);
+  const row = await reader.one(sql, ...jidRange(filter), ...(conditions === '' ? [] : [conditions]));
   return textOf(row, { plain: row?.['plain'] !== 0 });
 }
+
+const withoutNone = (fields: Record<keyof JobConditions, unknown>): Dict =>
+  newDict(Object.entries(fields).filter(([, value]) => value !== undefined) as [string, Value][]);
 
 const resultsSql = `SELECT ${joined("json_quote(id) || ': ' || coalesce(result, 'null')")}, count(*) AS entries,
   min(form) AS form, max(form) AS other, (SELECT count(*) FROM odd WHERE jid = ?) AS odd

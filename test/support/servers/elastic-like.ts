@@ -12,10 +12,16 @@ export interface ElasticLike extends Recorder {
 const inner = (value: unknown, path: readonly string[]): unknown =>
   path.reduce<unknown>((at, name) => (at as Json | undefined)?.[name], value);
 
+/** What the first value made of a field: a dict, or something else. */
+const kindOf = (value: unknown): string => (typeof value === 'object' ? 'object' : 'concrete value');
+
 /** Indices, and the aliases they are known by. */
 class Indices {
   private readonly indices = new Map<string, Map<string, Json>>();
   private readonly aliases = new Map<string, string>();
+  private readonly fields = new Map<string, string>();
+  /** Documents that searches do not see yet. */
+  private unseen = new Set<Json>();
 
   make(name: string): void {
     this.indices.set(name, new Map());
@@ -26,10 +32,22 @@ class Indices {
   find(name: string): Map<string, Json> | undefined {
     return this.indices.get(this.aliases.get(name) ?? name);
   }
-  put(index: string, id: string, text: string): void {
+  refresh(): void {
+    this.unseen = new Set();
+  }
+  /** Stores a document; why not, if it is refused. */
+  put(index: string, id: string, text: string): string | undefined {
     if (index !== index.toLowerCase()) throw new Error('index names are lower case');
     if (!this.find(index)) this.make(index);
-    this.find(index)!.set(id, JSON.parse(text) as Json);
+    const document = JSON.parse(text) as Json;
+    for (const [name, value] of Object.entries(document)) {
+      const known = this.fields.get(`${index} ${name}`) ?? kindOf(value);
+      if (value !== null && kindOf(value) !== known) return `[${name}] is ${known}, but found ${kindOf(value)}`;
+      this.fields.set(`${index} ${name}`, known);
+    }
+    this.find(index)!.set(id, document);
+    this.unseen.add(document);
+    return undefined;
   }
   /** Documents of `salt-*,-salt-master*`. */
   matching(pattern: string): Json[] {
@@ -41,7 +59,7 @@ class Indices {
     const chosen = [...this.indices].filter(
       ([name]) => (fits(name, wanted) || fits(name.replace(/-v1$/, ''), wanted)) && !fits(name, without),
     );
-    return chosen.flatMap(([, documents]) => [...documents.values()]);
+    return chosen.flatMap(([, documents]) => [...documents.values()]).filter((item) => !this.unseen.has(item));
   }
 }
 
@@ -55,17 +73,25 @@ function search(all: readonly Json[], body: Json): Json {
   const [field, value] = Object.entries(query as Json)[0] ?? [];
   const hits = all.filter((item) => field === undefined || item[field] === value);
   const newestFirst = JSON.stringify(body['sort'] ?? '').includes('"desc"');
-  return { hits: { hits: (newestFirst ? hits.reverse() : hits).map((_source) => ({ _source })) } };
+  const sorted = newestFirst ? hits.reverse() : hits;
+  const one =
+    inner(body, ['collapse', 'field']) === 'minion.keyword' ? new Set(hits.map((item) => item['minion'])) : null;
+  const first = one ? [...one].map((id) => sorted.find((item) => item['minion'] === id)!) : sorted;
+  return { _scroll_id: 'all of it', hits: { hits: first.map((_source) => ({ _source })) } };
 }
 
 function bulk(indices: Indices, text: string, typed: boolean): Answer {
   const lines = text.split('\n');
+  const items: Json[] = [];
   for (let i = 0; i + 1 < lines.length - 1; i += 2) {
     const { index } = JSON.parse(lines[i]!) as { index: { _index: string; _id: string; _type?: string } };
     if ((index._type !== undefined) !== typed) return [400, 'type'];
-    indices.put(index._index, index._id, lines[i + 1]!);
+    const reason = indices.put(index._index, index._id, lines[i + 1]!);
+    items.push({
+      index: reason ? { status: 400, error: { type: 'mapper_parsing_exception', reason } } : { status: 201 },
+    });
   }
-  return [200, '{"errors": false}'];
+  return [200, JSON.stringify({ errors: items.some((item) => inner(item, ['index', 'error'])), items })];
 }
 
 function answer(indices: Indices, version: string, { method, path, body }: Recorded): Answer {
@@ -75,6 +101,11 @@ function answer(indices: Indices, version: string, { method, path, body }: Recor
   if (method === 'GET' && path === '/') return [200, JSON.stringify({ version: { number: version } })];
   if (method === 'HEAD' && parts.length === 1) return [indices.find(index) ? 200 : 404];
   if (method === 'POST' && path === '/_bulk') return bulk(indices, body, typed);
+  if (method === 'POST' && second === '_refresh') {
+    indices.refresh();
+    return [200, '{}'];
+  }
+  if (path === '/_search/scroll') return [200, JSON.stringify({ _scroll_id: 'all of it', hits: { hits: [] } })];
   if (method === 'POST' && second === '_search') {
     return [200, JSON.stringify(search(indices.matching(index), JSON.parse(body) as Json))];
   }
@@ -88,7 +119,8 @@ function answer(indices: Indices, version: string, { method, path, body }: Recor
     return [200, '{"acknowledged": true}'];
   }
   if (parts.length !== 3 || second !== (typed ? 'default' : '_doc')) return [418, `unexpected: ${method} ${path}`];
-  if (method === 'PUT') indices.put(index, third, body);
+  const refused = method === 'PUT' ? indices.put(index, third, body) : undefined;
+  if (refused) return [400, JSON.stringify({ error: { type: 'mapper_parsing_exception', reason: refused } })];
   const _source = indices.find(index)?.get(third);
   return _source ? [200, JSON.stringify({ _source })] : [404, '{"found": false}'];
 }

@@ -1,11 +1,21 @@
 // The part of Kafka's protocol that a producer needs, in its oldest form: versions, one broker's topics, messages.
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
+export interface KafkaMessage {
+  readonly topic: string;
+  readonly key: string;
+  readonly value: string;
+}
+
 export interface KafkaLike {
   readonly port: number;
-  readonly messages: { topic: string; key: string; value: string }[];
+  readonly messages: KafkaMessage[];
   stop(): Promise<void>;
 }
+
+/** What a broker takes at once, as it is configured when nobody says otherwise. */
+const largestBatch = 1_048_588;
+const tooLarge = 10;
 
 const api = { produce: 0, metadata: 3, versions: 18 };
 
@@ -63,12 +73,14 @@ function produce(reader: Reader, messages: KafkaLike['messages']): Buffer {
     const partitions: Buffer[] = [];
     for (let left = reader.int32(); left > 0; left--) {
       const partition = reader.int32();
-      const end = reader.int32() + reader.at;
+      const size = reader.int32();
+      const end = size + reader.at;
+      if (size > largestBatch) reader.skip(size);
       while (reader.at < end) {
         reader.skip(8 + 4 + 4 + 2);
         messages.push({ topic, key: reader.take(reader.int32()), value: reader.take(reader.int32()) });
       }
-      partitions.push(Buffer.concat([int32(partition), int16(0), Buffer.alloc(8)]));
+      partitions.push(Buffer.concat([int32(partition), int16(size > largestBatch ? tooLarge : 0), Buffer.alloc(8)]));
     }
     answers.push(Buffer.concat([text(topic), list(partitions)]));
   }

@@ -19,8 +19,11 @@ const hello = {
   ...{ maxBsonObjectSize: 16_777_216, maxMessageSizeBytes: 48_000_000, maxWriteBatchSize: 100_000, readOnly: false },
 };
 
+/** Numbers keep their types. */
+const asWritten = { promoteValues: false };
+
 const fits = (item: Document, filter: Document): boolean =>
-  Object.entries(filter).every(([name, value]) => item[name] === value);
+  Object.entries(filter).every(([name, value]) => String(item[name]) === String(value));
 
 function update(items: Document[], { q, u, upsert }: { q: Document; u: Document; upsert?: boolean }): Document {
   const at = items.findIndex((item) => fits(item, q));
@@ -29,7 +32,7 @@ function update(items: Document[], { q, u, upsert }: { q: Document; u: Document;
     return { n: 1, nModified: 1 };
   }
   if (!upsert) return { n: 0, nModified: 0 };
-  const _id = u['_id'] ?? new BSON.ObjectId();
+  const _id = u['_id'] ?? q['_id'] ?? new BSON.ObjectId();
   items.push({ _id, ...u });
   return { n: 1, nModified: 0, upserted: [{ index: 0, _id }] };
 }
@@ -102,12 +105,12 @@ function parse(body: Buffer): { command: Document; sequences: Record<string, Doc
   while (at < body.length) {
     const kind = body[at++];
     const size = body.readInt32LE(at);
-    if (kind === 0) command = BSON.deserialize(body.subarray(at, at + size));
+    if (kind === 0) command = BSON.deserialize(body.subarray(at, at + size), asWritten);
     else {
       const nameEnd = body.indexOf(0, at + 4);
       const documents: Document[] = [];
       for (let i = nameEnd + 1; i < at + size; i += body.readInt32LE(i)) {
-        documents.push(BSON.deserialize(body.subarray(i, i + body.readInt32LE(i))));
+        documents.push(BSON.deserialize(body.subarray(i, i + body.readInt32LE(i)), asWritten));
       }
       sequences[body.toString('utf8', at + 4, nameEnd)] = documents;
     }
@@ -156,7 +159,7 @@ export async function startMongoLike(): Promise<MongoLike> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     port: (server.address() as AddressInfo).port,
-    collection: (name) => store.get(name) ?? [],
+    collection: (name) => (store.get(name) ?? []).map((item) => BSON.deserialize(BSON.serialize(item))),
     commands,
     stop: () =>
       new Promise((resolve) => {

@@ -10,6 +10,8 @@ export interface DumpOptions {
   readonly sortKeys?: boolean;
   /** Escape everything beyond ASCII (default, as in Python; Salt's own output turns it off). */
   readonly ensureAscii?: boolean;
+  /** What stands between items and after a key; Python's choice without it. */
+  readonly separators?: readonly [string, string] | undefined;
 }
 
 const MAX_DEPTH = 512;
@@ -19,6 +21,7 @@ interface Style {
   readonly sortKeys: boolean;
   readonly quote: (text: string) => string;
   readonly comma: string;
+  readonly colon: string;
 }
 
 /** The JSON text of a value; what JSON does not know (bytes, dates) becomes its Python repr, as in Salt's output. */
@@ -27,7 +30,8 @@ export function dumpJson(value: Value, options: DumpOptions = {}): string {
     indent: options.indent,
     sortKeys: options.sortKeys === true,
     quote: options.ensureAscii === false ? quoteText : quoteAscii,
-    comma: options.indent === undefined ? ', ' : ',',
+    comma: options.separators?.[0] ?? (options.indent === undefined ? ', ' : ','),
+    colon: options.separators?.[1] ?? ': ',
   };
   return dump(value, style, 0);
 }
@@ -64,7 +68,9 @@ function dumpObject(value: PyFloat | Uint8Array | Date | Value[] | Dict, style: 
   }
   const entries = dictEntries(value);
   if (style.sortKeys) entries.sort(([a], [b]) => compareKeys(a, b));
-  const items = entries.map(([key, item]) => `${style.quote(keyText(key))}: ${dump(item, style, depth + 1)}`);
+  const items = entries.map(
+    ([key, item]) => `${style.quote(keyText(key))}${style.colon}${dump(item, style, depth + 1)}`,
+  );
   return wrap('{', items, '}', style, depth);
 }
 

@@ -8,6 +8,24 @@ import { type ReturnerProblem, ReturnerSessions, type ReturnerWish } from './ses
 /** How long a process that should end waits for results under way. */
 const longestEndMs = 60_000;
 
+/**
+ * What a returner gets, as Salt has it, also in its order: without command and request, the id at the end, and an
+ * outputter only where an error names one, before the job; that of a function is told to the master alone.
+ */
+function retOf({
+  cmd: _cmd,
+  returners: _returners,
+  id,
+  out,
+  success,
+  return: value,
+  retcode,
+  ...rest
+}: PlainDict): PlainDict {
+  const answer = { success, return: value, retcode, ...(success === false && out === 'nested' ? { out } : {}) };
+  return newDict(Object.entries({ ...answer, ...rest, id } as PlainDict));
+}
+
 export class ResultKeeper {
   private readonly loader: () => Loader;
   private readonly request: () => OpenReturner;
@@ -27,9 +45,7 @@ export class ResultKeeper {
 
   save(wish: ReturnerWish, load: PlainDict): Promise<ReturnerProblem[]> {
     this.sessions ??= new ReturnerSessions(this.loader, this.request);
-    // What was sent to a master is not what a returner gets: no command, nobody's request.
-    const { cmd: _cmd, returners: _returners, ...ret } = load;
-    return this.waitFor(this.sessions.save(wish, newDict(Object.entries(ret))));
+    return this.waitFor(this.sessions.save(wish, retOf(load)));
   }
 
   /** Answers a message of the daemon. */

@@ -8,7 +8,14 @@ import { builtin } from '../../../extend/loader/builtin.gen.ts';
 import { Loader } from '../../../extend/loader/index.ts';
 import type { BuiltinTable } from '../../../extend/loader/kinds.ts';
 import { defineReturner, p, type Returner, type ReturnerSession } from '../../../extend/sdk/index.ts';
-import { type OpenReturner, openReturner, ReturnerSessions, resolveOptions, returnerNames } from './index.ts';
+import {
+  type OpenReturner,
+  openReturner,
+  ResultKeeper,
+  ReturnerSessions,
+  resolveOptions,
+  returnerNames,
+} from './index.ts';
 
 const options = {
   host: p.string({ default: 'salt', doc: '' }),
@@ -220,5 +227,24 @@ describe('sessions', () => {
 describe('names of returners', () => {
   it('come as lists and with commas, each once', () => {
     expect(returnerNames('mysql, redis', ['redis', 'smtp'], '', undefined, null)).toEqual(['mysql', 'redis', 'smtp']);
+  });
+});
+
+describe('what returners get', () => {
+  it("is Salt's, in its order, and not what goes to the master", async () => {
+    const got: PlainDict[] = [];
+    const returner = spec(() => ({ save: async (ret) => void got.push(ret) }));
+    const keeper = new ResultKeeper(
+      () => loaderWith({ fake: returner }),
+      () => request({}),
+    );
+    const sent = dict({ cmd: '_return', id: 'm1', success: true, return: 1, retcode: 0, jid: '1', fun: 'state.apply' });
+    await keeper.save({ names: ['fake'] }, dict({ ...sent, fun_args: [], out: 'highstate', returners: newDict() }));
+    await keeper.save({ names: ['fake'] }, dict({ ...sent, success: false, user: 'root', out: 'nested' }));
+    expect(got.map((ret) => Object.keys(ret).join(' '))).toEqual([
+      'success return retcode jid fun fun_args id',
+      'success return retcode out jid fun user id',
+    ]);
+    await keeper.settle();
   });
 });

@@ -86,6 +86,8 @@ describe('fetching into the cache', () => {
 
   it('gives nothing for a file the server does not have', async () => {
     expect(await client.cacheFile('salt://nope')).toBe('');
+    expect(await client.cacheFile('salt://')).toBe('');
+    expect(await client.read('salt://')).toBeUndefined();
     expect(existsSync(at('cache'))).toBe(false);
   });
 

@@ -125,7 +125,7 @@ class MinionFiles implements FileClient {
     return this.#places.all(this.#environment(saltenv));
   }
 
-  async getFile(url: string, dest: string, options: FetchOptions = {}): Promise<string | false> {
+  async getFile(url: string, dest: string, options: UrlOptions = {}): Promise<string | false> {
     if (dest === '') return this.#cacheSalt(url, options);
     const result = await fetchTo(this.#source, this.#wanted(url, options), dest, options.makedirs ?? false);
     if (result === 'missing') return '';
@@ -185,10 +185,14 @@ class MinionFiles implements FileClient {
     return askFile(this.#source.send, wanted.path, wanted.saltenv);
   }
 
-  async #cacheSalt(url: string, options: FetchOptions): Promise<string> {
+  async #cacheSalt(url: string, options: UrlOptions): Promise<string> {
     const wanted = this.#wanted(url, options);
+    // The root of the tree is no file.
+    if (wanted.path === '') return '';
     const dest = this.#places.file(wanted.path, wanted.saltenv);
-    const result = await fetchToCache(this.#source, wanted, dest, this.#places.files(wanted.saltenv));
+    const top = this.#places.files(wanted.saltenv);
+    const { served, onContent } = options;
+    const result = await fetchToCache(this.#source, wanted, dest, { top, served, onContent });
     return result === 'missing' ? '' : dest;
   }
 

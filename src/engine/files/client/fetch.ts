@@ -1,4 +1,5 @@
 // Brings one file of the file server to a place on this machine, if it is not there already.
+import { existsSync } from 'node:fs';
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { dictGet, isDict, newDict, type Value } from '../../../base/codec/value.ts';
@@ -50,9 +51,9 @@ export async function askFile(
 }
 
 /** The digest of a small file that is here, of the kind masters have by default; empty for all others. */
-function digestHere(path: string): string {
+function digestHere(path: string, keep?: (content: Buffer) => void): string {
   try {
-    return statNow(path)?.isFile() ? (hashSmallFile(path, usualHash) ?? '') : '';
+    return existsSync(path) ? (hashSmallFile(path, usualHash, keep) ?? '') : '';
   } catch {
     return '';
   }
@@ -64,20 +65,35 @@ function textOf(value: Value | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Into the minion's cache, below `top`: folders for the owner alone, whatever stands in the way removed. */
+export interface CacheOptions {
+  /** The folder below which the cache is. */
+  readonly top: string;
+  /** What the server has just said the file hashes to. */
+  readonly served?: FileHash | undefined;
+  /** Told what the file holds if that is in memory anyway. */
+  readonly onContent?: ((content: Buffer) => void) | undefined;
+}
+
+/** Into the minion's cache: folders for the owner alone, whatever stands in the way removed. */
 export async function fetchToCache(
   source: FileSource,
   wanted: Wanted,
   dest: string,
-  top: string,
+  { top, served, onContent }: CacheOptions,
 ): Promise<'there' | 'fetched' | 'missing'> {
-  const here = digestHere(dest);
+  let content: Buffer | undefined;
+  const here = digestHere(dest, onContent && ((bytes) => (content = bytes)));
+  const there = (): 'there' => {
+    if (content) onContent?.(content);
+    return 'there';
+  };
+  if (here !== '' && served?.hash_type === usualHash && served.hsum === here) return there();
   const file = await askFile(source.send, wanted.path, wanted.saltenv, wanted.gzip ? undefined : here);
   if (!file) return 'missing';
-  if (await hasContent(dest, file.hash, here)) return 'there';
+  if (await hasContent(dest, file.hash, here)) return there();
   if (!makeFolderNow(dirname(dest), 0o700)) await makeCacheFolder(dirname(dest), top);
   if (statNow(dest)?.isDirectory()) await rm(dest, { recursive: true, force: true });
-  await transfer(source, wanted, file, { dest, mode: 0o666 });
+  await transfer(source, wanted, file, { dest, mode: 0o666, onContent });
   return 'fetched';
 }
 
@@ -115,12 +131,9 @@ async function hasContent(path: string, hash: FileHash, here: string): Promise<b
   return (hashSmallFile(path, hash.hash_type) ?? (await hashFile(path, hash.hash_type))) === hash.hsum;
 }
 
-async function transfer(
-  source: FileSource,
-  wanted: Wanted,
-  known: ServerFile,
-  place: Pick<Placement, 'dest' | 'mode'>,
-): Promise<void> {
+interface Place extends Pick<Placement, 'dest' | 'mode'>, Pick<CacheOptions, 'onContent'> {}
+
+async function transfer(source: FileSource, wanted: Wanted, known: ServerFile, place: Place): Promise<void> {
   let file: ServerFile | undefined = known;
   for (let left = attempts; left > 0 && file; left--) {
     if (file.data && placeSmall(file.data, file.hash, place)) return;
@@ -132,7 +145,7 @@ async function transfer(
         ? fromSlices(source.fetchSlice, source.send, { ...wanted, size })
         : fromPieces((from) => fetchChunks(source.send, ask, from));
     if (size !== undefined && size <= smallBytes && (await transferSmall(source, ask, file.hash, place))) return;
-    if (await placeFile({ ...place, expected: file.hash, resumable }, fill)) return;
+    if (await placeFile({ dest: place.dest, mode: place.mode, expected: file.hash, resumable }, fill)) return;
     file = await askFile(source.send, wanted.path, wanted.saltenv);
   }
   throw new HaliteError('call.failed', `${wanted.path} changed on the file server while it was fetched`, {
@@ -141,12 +154,7 @@ async function transfer(
 }
 
 /** Through memory; false when it is not what was expected, or its place is no ordinary file. */
-async function transferSmall(
-  source: FileSource,
-  wanted: Wanted,
-  hash: FileHash,
-  place: Pick<Placement, 'dest' | 'mode'>,
-): Promise<boolean> {
+async function transferSmall(source: FileSource, wanted: Wanted, hash: FileHash, place: Place): Promise<boolean> {
   const pieces: Uint8Array[] = [];
   let size = 0;
   for await (const piece of fetchChunks(source.send, wanted, 0)) {
@@ -158,11 +166,9 @@ async function transferSmall(
   return placeSmall(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces), hash, place);
 }
 
-function placeSmall(
-  bytes: Uint8Array,
-  { hash_type, hsum }: FileHash,
-  place: Pick<Placement, 'dest' | 'mode'>,
-): boolean {
+function placeSmall(bytes: Uint8Array, { hash_type, hsum }: FileHash, { dest, mode, onContent }: Place): boolean {
   if (isHashType(hash_type) && newHash(hash_type).update(bytes).digest('hex') !== hsum) return false;
-  return placeNow(place.dest, bytes, place.mode);
+  if (!placeNow(dest, bytes, mode)) return false;
+  onContent?.(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
+  return true;
 }

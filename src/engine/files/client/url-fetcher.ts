@@ -95,7 +95,7 @@ function localPath(url: string): string | undefined {
 function requireWeb(url: string): void {
   const { scheme } = urlParts(url);
   if (scheme === 'http' || scheme === 'https') return;
-  throw new HaliteError('call.failed', `Files cannot be fetched from ${scheme}:// addresses`, {
+  throw new HaliteError('call.failed', `Unsupported url scheme: ${url}`, {
     hint: 'Use salt://, http://, https:// or file://.',
   });
 }

@@ -118,5 +118,6 @@ it('refuses an address whose path leaves the cache', async () => {
   expect(client.cacheDest('http://host/../../x')).toBe('Invalid path');
   await expect(client.cacheFile(`${base}/a/../../../../x`)).rejects.toThrow('Invalid path');
   await expect(client.cacheFile('http://../x')).rejects.toThrow();
+  await expect(client.cacheFile('bogus://x')).rejects.toThrow('Unsupported url scheme: bogus://x');
   expect(seen).toEqual([]);
 });

@@ -109,7 +109,8 @@ function verifyRequisites({ id, sls, links, errors }: Place, state: string, list
           `Requisite types must not contain dots, did you mean '${key.slice(0, key.indexOf('.'))}'?`,
       );
     }
-    if (Array.isArray(value)) {
+    // Python: neither can be looked up in a dict.
+    if (Array.isArray(value) || isDict(value)) {
       errors.push(`Illegal requisite "${shown(value)}", please check your syntax.\n`);
       continue;
     }

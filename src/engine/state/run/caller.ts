@@ -2,11 +2,11 @@
 import { dictEntries, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
 import type { FoundFunction } from '../../../extend/loader/index.ts';
-import type { ModuleContext, StateContext, StateResult } from '../../../extend/sdk/index.ts';
-import { bindArguments, CommandNotFoundError, isTruthy, pythonTraceback } from '../../exec/index.ts';
+import type { StateContext, StateResult } from '../../../extend/sdk/index.ts';
+import { bindArguments, CommandNotFoundError, isTruthy, type JobState, pythonTraceback } from '../../exec/index.ts';
 import { type Chunk, pyFloat, textOf } from '../data.ts';
 import { stateArguments } from './bind.ts';
-import { type CheckHost, runCheckCommands, runChecks } from './checks.ts';
+import { type CheckHost, type Probe, runCheckCommands, runChecks } from './checks.ts';
 import { clockText, durationOf, now } from './clock.ts';
 import { reloadAfter } from './reload.ts';
 import { nextInterval, readRetry, retryAnnouncement, waitFor } from './retry.ts';
@@ -37,6 +37,7 @@ interface Prepared {
   readonly kwargs: PlainDict;
   readonly warnings: readonly string[];
   readonly context: StateContext;
+  readonly probe: () => Probe;
 }
 
 const emptyScene: CallScene = { chunks: [], running: {} };
@@ -102,8 +103,13 @@ export class StateCaller {
     const full = `${textOf(low['state'])}.${textOf(low['fun'])}`;
     const found = (await session.find(full))!;
     const { kwargs, warnings } = stateArguments(full, found.fn.params, low);
-    const context = this.#context(low, scene, test, this.#environmentOf(low, kwargs));
-    return { full, found, kwargs, warnings, context };
+    const saltenv = this.#environmentOf(low, kwargs);
+    const context = this.#context(low, scene, test, saltenv);
+    const probe = (): Probe => {
+      const codes = session.codes();
+      return { codes, context: this.#context(low, scene, test, saltenv, codes) };
+    };
+    return { full, found, kwargs, warnings, context, probe };
   }
 
   /** The context for hooks of a module (`modInit`, `modAggregate`). */
@@ -111,15 +117,13 @@ export class StateCaller {
     return this.#context(low, scene, this.session.test, this.#environmentOf(low, newDict()));
   }
 
-  #context(low: Chunk, scene: CallScene, test: boolean, saltenv: string): StateContext {
+  #context(low: Chunk, scene: CallScene, test: boolean, saltenv: string, codes?: JobState): StateContext {
     const { session } = this;
     const runas = low['runas'] ?? null;
     const password = (low['state'] === 'cmd' ? low['password'] : undefined) ?? low['runas_password'] ?? null;
     const providers = 'provider' in low ? providersOf(low) : undefined;
-    const plain = (): ModuleContext => (providers ? session.contextWith(test, providers) : session.context(test));
-    const base = runas === null ? plain() : session.contextAs(test, runas, password, providers);
     return createStateContext({
-      base,
+      base: session.contextFor({ test, runas, password, providers, codes }),
       low,
       test,
       saltenv,
@@ -174,18 +178,8 @@ export class StateCaller {
     }
   }
 
-  #checks({ context }: Prepared): CheckHost {
-    const { session } = this;
-    return {
-      context,
-      grains: session.grains,
-      get retcode() {
-        return session.retcode;
-      },
-      set retcode(value: number) {
-        session.retcode = value;
-      },
-    };
+  #checks({ context, probe }: Prepared): CheckHost {
+    return { context, probe, grains: this.session.grains };
   }
 
   async #execute(low: Chunk, prepared: Prepared, trial: boolean): Promise<PlainDict> {
@@ -197,20 +191,19 @@ export class StateCaller {
       this.onParallel(low, this.#parallel(low, prepared));
       return plainResult(low, null, 'Started in a separate process');
     }
-    return this.#invoke(low, prepared);
-  }
-
-  async #invoke(low: Chunk, { found, kwargs, context }: Prepared): Promise<PlainDict> {
-    const call = await fillSlots({ args: [], kwargs }, context);
-    const bound = bindArguments(found.name, found.fn.params, [], call.kwargs);
     const umask = low['__umask__'];
     const before = typeof umask === 'number' ? process.umask(umask) : undefined;
     try {
-      const result = await found.fn.run(bound as never, context);
-      return asPlain(result ?? null);
+      return await this.#invoke(prepared);
     } finally {
       if (before !== undefined) process.umask(before);
     }
+  }
+
+  async #invoke({ found, kwargs, context }: Prepared): Promise<PlainDict> {
+    const call = await fillSlots({ args: [], kwargs }, context);
+    const bound = bindArguments(found.name, found.fn.params, [], call.kwargs);
+    return asPlain((await found.fn.run(bound as never, context)) ?? null);
   }
 
   /** `global_state_conditions`: a state named there runs only where one of its targets matches. */
@@ -227,7 +220,8 @@ export class StateCaller {
 
   async #retry(low: Chunk, scene: CallScene, attempt: number, result: PlainDict): Promise<PlainDict> {
     const retry = readRetry(low['retry']!, this.session.log);
-    const comment = isTruthy(result['comment'] ?? '') ? commentText(result) : '';
+    // The comments of conditions are a list here; Salt shows it as such.
+    const comment = isTruthy(result['comment'] ?? '') ? textOf(result['comment']) : '';
     if (this.session.test) {
       result['comment'] = `${comment}  ${retryAnnouncement(retry)}`;
       return result;
@@ -236,7 +230,7 @@ export class StateCaller {
     const interval = nextInterval(retry);
     await waitFor(interval, this.session.signal);
     const next = await this.call(low, scene, attempt + 1);
-    const said = `Attempt ${attempt}: Returned a result of "${verdictText(result)}", with the following comment: "${commentText(result)}"`;
+    const said = `Attempt ${attempt}: Returned a result of "${verdictText(result)}", with the following comment: "${textOf(result['comment'])}"`;
     next['comment'] = `${said}\n${textOf(next['comment'])}`;
     next['duration'] = pyFloat(Number(next['duration']) + Number(result['duration']) + interval * 1000);
     if (attempt === 1) next['start_time'] = result['start_time']!;
@@ -247,7 +241,7 @@ export class StateCaller {
   async #parallel(low: Chunk, prepared: Prepared): Promise<PlainDict> {
     const start = now();
     const once = (): Promise<PlainDict> =>
-      this.#invoke(low, prepared).catch((thrown: unknown) => exceptionResult(low, thrown));
+      this.#invoke(prepared).catch((thrown: unknown) => exceptionResult(low, thrown));
     let result = await once();
     result['start_time'] = clockText(start);
     result['duration'] = durationOf(start);

@@ -20,8 +20,13 @@ import { fillSlots } from './slots.ts';
 export interface CheckHost {
   readonly context: ModuleContext;
   readonly grains: Dict;
-  /** The return code functions leave behind. */
-  retcode: number;
+  readonly probe: () => Probe;
+}
+
+/** A context whose return code nobody else sets, and that return code. */
+export interface Probe {
+  readonly context: ModuleContext;
+  readonly codes: { readonly retcode: number };
 }
 
 /** What one condition came to: whether the state is skipped, and why. */
@@ -109,13 +114,11 @@ async function functionHolds(host: CheckHost, entry: Dict): Promise<boolean> {
   }
   const args = dictGet(given, 'args');
   const call = await fillSlots({ args: Array.isArray(args) ? args : [], kwargs }, host.context);
-  host.retcode = 0;
-  let result: Value | undefined = await host.context.callWith(textOf(dictGet(given, 'fun')), call.args, call.kwargs);
+  const { context, codes } = host.probe();
+  let result: Value | undefined = await context.callWith(textOf(dictGet(given, 'fun')), call.args, call.kwargs);
   const path = dictGet(given, 'get_return');
   if (path !== undefined && isTruthy(path)) result = traverse(result, textOf(path));
-  const { retcode } = host;
-  host.retcode = 0;
-  return retcode === 0 ? isTruthy(result ?? null) : false;
+  return codes.retcode === 0 ? isTruthy(result ?? null) : false;
 }
 
 /** Every entry must hold for the state to run. */

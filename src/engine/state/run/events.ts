@@ -10,7 +10,9 @@ export class RunEvents {
   readonly #jid: string;
   readonly #id: string;
   readonly #sends: boolean;
-  #last: Promise<unknown> = Promise.resolve();
+  /** Events that wait to be sent, in order. */
+  readonly #waiting: (readonly [tag: string, data: PlainDict])[] = [];
+  #sending: Promise<void> | undefined;
   #done = 0;
 
   constructor(session: StateSession, jid: string, id: string) {
@@ -41,16 +43,28 @@ export class RunEvents {
       tag = `salt/job/${this.#jid}/prog/${this.#id}/${textOf(result['__run_num__'])}`;
       data['len'] = total;
     }
+    this.#waiting.push([tag, data]);
+    this.#sending ??= this.#send();
+  }
+
+  /** One after the other. A master that does not take one is not waited for once per event: those that wait are dropped. */
+  async #send(): Promise<void> {
     const { minion, log } = this.#session.context();
-    this.#last = this.#last
-      .then(() => minion.fire(tag, data))
-      .catch((error: unknown) =>
-        log.warn('An event of the state run could not be sent', { tag, error: String(error) }),
+    for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
+      const [tag, data] = next;
+      const problem = await minion.fire(tag, data).then(
+        (taken) => (taken ? undefined : 'the master did not take it'),
+        (error: unknown) => String(error),
       );
+      if (problem === undefined) continue;
+      const dropped = this.#waiting.splice(0).length;
+      log.warn('An event of the state run could not be sent', { tag, error: problem, ...(dropped ? { dropped } : {}) });
+    }
+    this.#sending = undefined;
   }
 
   async settle(): Promise<void> {
-    await this.#last;
+    await this.#sending;
   }
 }
 

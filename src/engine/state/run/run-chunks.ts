@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { newDict, type PlainDict } from '../../../base/codec/value.ts';
 import { type Chunk, textOf } from '../data.ts';
 import type { StateCaller } from './caller.ts';
+import { type Sifted, siftDisabled } from './disabled.ts';
 import { RunEvents } from './events.ts';
 import { beaconCalls, listenersOf } from './listen.ts';
 import { forgetPause, pausePath } from './pause.ts';
@@ -26,23 +27,27 @@ export async function runChunks(chunks: Chunk[], options: RunChunksOptions): Pro
   const events = new RunEvents(session, options.jid, options.id);
   const memory: RunMemory = { pre: newDict() as Results, initialized: new Set() };
   const pause = pausePath(textOf(session.opts['cachedir'] ?? ''), options.jid);
-  const run = (list: readonly Chunk[]): Promise<Results> =>
-    new ChunkRunner(
+  const run = async ({ enabled, results }: Sifted): Promise<Results> => {
+    const runner = new ChunkRunner(
       {
         caller,
         processed: options.processed,
         pausePath: pause,
         onResult: (result, low, total) => events.result(result, low, total),
       },
-      list,
+      enabled,
       memory,
-    ).runAll();
-  const running = await run(chunks);
-  const listening = listenersOf(chunks, running);
-  Object.assign(running, await run(listening.chunks));
+    );
+    // Salt: a failure with `failhard` leaves out what is disabled.
+    return (await runner.runAll()) ? Object.assign(results, runner.running) : runner.running;
+  };
+  const sifted = siftDisabled(chunks, caller);
+  const running = await run(sifted);
+  const listening = listenersOf(sifted.enabled, running);
+  Object.assign(running, await run(siftDisabled(listening.chunks, caller)));
   for (const error of Object.values(listening.errors)) error['__run_num__'] = caller.runNumber++;
   Object.assign(running, listening.errors);
-  Object.assign(running, await run(beaconCalls(chunks)));
+  Object.assign(running, await run(siftDisabled(beaconCalls(sifted.enabled), caller)));
   await events.settle();
   await cleanUp(textOf(session.opts['cachedir'] ?? ''), options.instanceId);
   await forgetPause(pause);

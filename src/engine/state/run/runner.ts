@@ -1,6 +1,5 @@
 // Runs low chunks in order: each after what it requires, tried first where a `prereq` asks, results by tag.
 import { newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
-import { matchesGlob } from '../../../base/util/index.ts';
 import { isTruthy } from '../../exec/index.ts';
 import { type Chunk, textOf } from '../data.ts';
 import { tagOf } from '../tags.ts';
@@ -85,23 +84,21 @@ export class ChunkRunner {
     this.#scene = { chunks, running: this.running };
   }
 
-  /** Runs them all; the results in the order they came. */
-  async runAll(): Promise<Results> {
-    const disabled = this.#takeDisabled();
+  /** Runs them all, until one fails hard; whether none did. */
+  async runAll(): Promise<boolean> {
+    let hard = false;
     for (const [at, low] of this.#chunks.entries()) {
-      if (disabled.has(at)) continue;
-      if (this.#stopped) return this.running;
+      hard = this.#stopped;
+      if (hard) break;
       if (this.#view.tags[at]! in this.running) continue;
       if ((await waitWhilePaused(this.#options.pausePath, low, this.#session.signal)) === 'kill') break;
       await this.runTop(low);
-      if (this.#failsHard(low)) {
-        await this.#settleAll();
-        return this.running;
-      }
+      hard = this.#failsHard(low);
+      if (hard) break;
       this.#active = new Set();
     }
     await this.#settleAll();
-    return Object.assign(newDict() as Results, Object.fromEntries([...disabled.values()]), this.running);
+    return !hard;
   }
 
   get #session() {
@@ -110,24 +107,6 @@ export class ChunkRunner {
 
   async #settleAll(): Promise<void> {
     await Promise.all(this.#parallel.values());
-  }
-
-  /** `state_runs_disabled` in the grains (`state.disable`). */
-  #takeDisabled(): Map<number, [string, PlainDict]> {
-    const found = new Map<number, [string, PlainDict]>();
-    const grains = this.#session.grains;
-    const patterns = grains instanceof Map ? grains.get('state_runs_disabled') : grains['state_runs_disabled'];
-    if (!Array.isArray(patterns) || patterns.length === 0) return found;
-    for (const [at, low] of this.#chunks.entries()) {
-      const full = `${textOf(low['state'])}.${textOf(low['fun'])}`;
-      const pattern = patterns.find((item) => typeof item === 'string' && matchesGlob(full, item));
-      if (pattern === undefined) continue;
-      found.set(at, [
-        this.#view.tags[at]!,
-        results.disabledByGrain(low, this.#options.caller.runNumber++, textOf(pattern)),
-      ]);
-    }
-    return found;
   }
 
   /** Brings about a chunk and everything it needs. Requisites that lead nowhere fail it; Salt breaks off the run. */
@@ -275,6 +254,8 @@ export class ChunkRunner {
     resolved: ResolvedRequisites,
   ): Promise<void> {
     const { caller } = this.#options;
+    // The umask is the whole process's: nobody may create files beside it.
+    if ('umask' in low || '__umask__' in low) await this.#settleAll();
     switch (status) {
       case 'fail':
         this.#failed(low, tag, resolved);

@@ -27,6 +27,15 @@ export interface SessionOptions {
   gatherGrains(): Promise<Dict>;
 }
 
+/** What a state asks of its context. */
+export interface ContextChoice {
+  readonly test: boolean;
+  readonly runas?: Value;
+  readonly password?: Value;
+  readonly providers?: PlainDict | undefined;
+  readonly codes?: JobState | undefined;
+}
+
 export class StateSession {
   readonly #options: SessionOptions;
   #loader: Loader;
@@ -69,14 +78,6 @@ export class StateSession {
   get test(): boolean {
     return isTruthy(this.opts['test'] ?? null);
   }
-  /** What functions called so far left as return code; set to 0 before a call whose code counts. */
-  get retcode(): number {
-    return this.#inner.retcode;
-  }
-  set retcode(value: number) {
-    this.#inner.retcode = value;
-  }
-
   /** The context of execution functions, under test or not. */
   context(test = this.test): ModuleContext {
     let context = this.#contexts.get(test);
@@ -87,22 +88,21 @@ export class StateSession {
     return context;
   }
 
-  /** A context in which every command runs as a user unless it says otherwise (`runas` in a state). */
-  contextAs(test: boolean, runas: Value, password: Value, providers?: PlainDict): ModuleContext {
-    const made = providers ? this.contextWith(test, providers) : this.#createContext(test);
-    const context = made as { -readonly [K in keyof ModuleContext]: ModuleContext[K] };
-    const callWith = context.callWith.bind(context);
-    context.callWith = (fun, args, kwargs) => {
-      if (!fun.startsWith('cmd.') || (kwargs['runas'] ?? null) !== null) return callWith(fun, args, kwargs);
-      const given: PlainDict = Object.assign(Object.create(null) as PlainDict, kwargs, { runas });
-      if ((given['password'] ?? null) === null && password !== null) given['password'] = password;
-      return callWith(fun, args, given);
-    };
-    return context;
+  /** A context for one state: as a user, with other modules behind some names, or with a return code of its own. */
+  contextFor({ test, runas, password, providers, codes }: ContextChoice): ModuleContext {
+    const asked = (runas ?? null) !== null;
+    if (!asked && !providers && !codes) return this.context(test);
+    const made = this.#createContext(test, providers ? this.#loaderWith(providers) : this.#loader, codes);
+    return asked ? asUser(made, runas!, password ?? null) : made;
   }
 
-  /** A context with other modules behind some names, whether they fit this system or not (`provider` in a state). */
-  contextWith(test: boolean, providers: PlainDict): ModuleContext {
+  /** A place for the return code of calls whose code counts: states that run beside them do not write there. */
+  codes(): JobState {
+    return { ...this.#inner, retcode: 0 };
+  }
+
+  /** Other modules behind some names, whether they fit this system or not (`provider` in a state). */
+  #loaderWith(providers: PlainDict): Loader {
     const key = JSON.stringify(Object.entries(providers));
     let loader = this.#chosen.get(key);
     if (!loader) {
@@ -112,7 +112,7 @@ export class StateSession {
       loader = this.#loader.fresh({ opts: () => ({ ...this.opts, providers: all }) });
       this.#chosen.set(key, loader);
     }
-    return this.#createContext(test, loader);
+    return loader;
   }
 
   /** A state function by its full name; undefined when there is none that works here. */
@@ -175,7 +175,7 @@ export class StateSession {
     return renderHost({ ...this.#options.runtime, loader: this.#loader }, this.context());
   }
 
-  #createContext(test: boolean, loader = this.#loader): ModuleContext {
+  #createContext(test: boolean, loader = this.#loader, codes = this.#inner): ModuleContext {
     const { runtime } = this.#options;
     const opts = test === this.test ? this.opts : { ...this.opts, test };
     return createContext(
@@ -188,7 +188,20 @@ export class StateSession {
         match: (expression, kind) =>
           matchesMinion({ id: runtime.id, opts, grains: this.#grains, pillar: this.#pillar }, expression, kind),
       },
-      this.#inner,
+      codes,
     );
   }
+}
+
+/** Every command runs as the user unless it says otherwise (`runas` in a state). */
+function asUser(made: ModuleContext, runas: Value, password: Value): ModuleContext {
+  const context = made as { -readonly [K in keyof ModuleContext]: ModuleContext[K] };
+  const callWith = context.callWith.bind(context);
+  context.callWith = (fun, args, kwargs) => {
+    if (!fun.startsWith('cmd.') || (kwargs['runas'] ?? null) !== null) return callWith(fun, args, kwargs);
+    const given: PlainDict = Object.assign(Object.create(null) as PlainDict, kwargs, { runas });
+    if ((given['password'] ?? null) === null && password !== null) given['password'] = password;
+    return callWith(fun, args, given);
+  };
+  return context;
 }

@@ -1,5 +1,6 @@
 // Slots: arguments of the form `__slot__:salt:mod.fun(arg, key=value).path ~ text`, worked out right before the call.
 import { type Dict, dictEntries, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+import { HaliteError } from '../../../base/errors/index.ts';
 import { traverse } from '../../../base/util/index.ts';
 import type { ModuleContext } from '../../../extend/sdk/index.ts';
 import { setKey } from '../data.ts';
@@ -64,9 +65,10 @@ async function finish(result: Value, source: string, context: ModuleContext): Pr
   const head = tilde < 0 ? source : source.slice(0, tilde);
   const after = head.slice(head.lastIndexOf(')') + 1);
   let value = result;
-  if (after !== '' && head.includes(')')) {
-    const path = after.slice(after.indexOf('.') + 1).trim();
-    value = traverse(result, path, '.') ?? null;
+  if (after.trim() !== '' && head.includes(')')) {
+    const dot = after.indexOf('.');
+    if (dot < 0) throw new HaliteError('call.arguments', `A slot's path begins with a dot: ${source}`);
+    value = traverse(result, after.slice(dot + 1).trim(), '.') ?? null;
   }
   if (tilde < 0) return value;
   if (typeof value === 'string') return value + source.slice(tilde + 1).trim();

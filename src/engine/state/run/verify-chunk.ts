@@ -48,6 +48,7 @@ function notFound(session: StateSession, full: string, low: Chunk): string[] {
 
 /** A module that cannot react to changes makes `watch` a `require`. */
 export async function watchAsRequire(session: StateSession, low: Chunk): Promise<void> {
+  if (!('watch' in low) && !('watch_any' in low)) return;
   for (const [watch, require] of [
     ['watch', 'require'],
     ['watch_any', 'require_any'],

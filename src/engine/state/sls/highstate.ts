@@ -51,8 +51,10 @@ export class HighstateBuilder {
         const env = await this.#environment(saltenv);
         if (env !== undefined) names = await this.#options.available.matching(env, pattern);
         else errors.push(`No matching salt environment for environment '${saltenv}' found`);
-        // What is not listed may still be there: asking for it gives the right error if not.
-        for (const sls of names.length > 0 ? names : [pattern]) {
+        // What is not listed may still be there: asking for it gives the right error if not. Salt: an environment that is
+        // not there is asked for what the pattern before meant.
+        if (names.length === 0) names = [pattern];
+        for (const sls of names) {
           errors.push(...(await this.#addSls(sls, saltenv, pattern, rendering)));
         }
       }

@@ -1,5 +1,5 @@
 // Finds what the top file assigns to this minion.
-import { type Dict, dictEntries, dictGet, isDict, type Value } from '../../../base/codec/value.ts';
+import { type Dict, dictEntries, dictGet, dictKeys, isDict, type Value } from '../../../base/codec/value.ts';
 import { textOf } from '../data.ts';
 import type { Top } from './merge.ts';
 
@@ -36,13 +36,20 @@ async function takeTarget(
   states: Value,
   options: TopMatchOptions,
 ): Promise<void> {
-  const items = typeof states === 'string' ? [states] : Array.isArray(states) ? states : [];
+  const items = itemsOf(states);
   if (!(await options.matches(textOf(target), kindOf(items)))) return;
   if (!found.has(saltenv)) found.set(saltenv, []);
   for (const item of items) {
     if (typeof item === 'string') found.get(saltenv)!.push(item);
     else if (isDict(item)) await takeItem(found, saltenv, item, options);
   }
+}
+
+/** A text stands for a list of one; of a dict, which a highstate refuses, Salt takes the keys. */
+function itemsOf(states: Value): readonly Value[] {
+  if (typeof states === 'string') return [states];
+  if (isDict(states)) return dictKeys(states);
+  return Array.isArray(states) ? states : [];
 }
 
 /** The last `match:` counts; without one the target is a compound, of which a glob is the simplest. */

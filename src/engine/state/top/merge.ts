@@ -35,6 +35,8 @@ function* sections(file: TopFile): Generator<[Value, Value]> {
 
 function targetsOf(targets: Value): [Value, Value][] {
   if (isDict(targets)) return dictEntries(targets);
+  // Nothing, in the form of a list or a text, is no fault.
+  if (targets === '' || (Array.isArray(targets) && targets.length === 0)) return [];
   throw new RenderError('Unable to render top file. No targets found.');
 }
 

@@ -118,36 +118,54 @@ function licenseOf(name: string): string {
   return [...new Set(found)].sort(compareText).join(', ');
 }
 
-function parseInfo(record: string): { name: string; info: PlainDict } | undefined {
-  const [head = '', description = ''] = record.split('\ndescription:');
+/** One package as dpkg-query describes it, under dpkg's own names. */
+function parseRecord(record: string): PlainDict {
+  const at = record.indexOf('\ndescription:');
   const info = newDict();
-  let name = '';
-  let installed = true;
-  for (const line of lines(head).filter((row) => row.trim() !== '')) {
-    const at = line.indexOf(':');
-    const [key, value] = [line.slice(0, at).trim(), line.slice(at + 1)];
+  for (const line of lines(record.slice(0, at)).filter((row) => row.trim() !== '')) {
+    const colon = line.indexOf(':');
+    const [key, value] = [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
     if (value === '') continue;
-    if (key === 'package') name = value;
-    if (key === 'status') installed = value.charAt(1) === 'i';
-    else if (key === 'install_date') info[key] = `${new Date(Number(value) * 1000).toISOString().slice(0, 19)}Z`;
-    else info[infoNames[key] ?? key] = value.trim();
+    info[key] = key === 'install_date' ? `${new Date(Number(value) * 1000).toISOString().slice(0, 19)}Z` : value;
   }
-  if (!installed || name === '') return undefined;
-  info['description'] = description;
-  const license = licenseOf(name);
+  info['description'] = record.slice(at + '\ndescription:'.length);
+  const license = licenseOf(pyStr(info['package'] ?? ''));
   if (license) info['license'] = license;
-  return { name, info };
+  return info;
 }
 
-export async function packageInfo(names: readonly string[], failHard: boolean, ctx: ModuleContext): Promise<PlainDict> {
+/** Packages as dpkg knows them, installed or not (`lowpkg.info`). */
+export async function packageRecords(
+  names: readonly string[],
+  failHard: boolean,
+  ctx: ModuleContext,
+): Promise<PlainDict[]> {
   const format = `-f=${infoFields.join('\\n')}\\n\\n${recordEnd.replaceAll('\\', '\\\\')}\\n`;
   const { retcode, stdout, stderr } = await askTool(ctx, 'dpkg-query', ['-W', format, ...names]);
   if (retcode !== 0) {
     if (failHard) throw commandError(`Error getting packages information: ${stderr.trim()}`);
-    return newDict();
+    return [];
   }
-  const records = stdout.split(`\n${recordEnd}\n`).filter((record) => record.trim() !== '');
-  return newDict(records.flatMap((record) => parseInfo(record) ?? []).map(({ name, info }) => [name, info]));
+  return stdout
+    .split(`\n${recordEnd}\n`)
+    .filter((record) => record.trim() !== '')
+    .map(parseRecord);
+}
+
+/** Installed packages, under the names `pkg.info_installed` has for their fields. */
+export async function packageInfo(names: readonly string[], failHard: boolean, ctx: ModuleContext): Promise<PlainDict> {
+  const records = await packageRecords(names, failHard, ctx);
+  const installed = records.filter(({ status }) => typeof status !== 'string' || status.charAt(1) === 'i');
+  return newDict(
+    installed.map(({ status, ...fields }) => [
+      pyStr(fields['package'] ?? ''),
+      newDict(
+        Object.entries(fields).flatMap(([key, value]) =>
+          key === 'package' ? [['name', value]] : [[infoNames[key] ?? key, value]],
+        ) as [string, Value][],
+      ),
+    ]),
+  );
 }
 
 /** Packages by the state an operator selected for them. */
@@ -171,6 +189,7 @@ export async function packageFileInfo(
   path: string,
   ctx: ModuleContext,
 ): Promise<{ name: string; version: string; arch: string }> {
+  if (!existsSync(path)) throw commandError(`${path} does not exist on minion`);
   const { retcode, stdout, stderr } = await askTool(ctx, 'dpkg', ['-I', path]);
   if (retcode !== 0) throw commandError(`Unable to get info for ${path}${stderr ? `: ${stderr.trim()}` : ''}`);
   const field = (name: string): string => new RegExp(`^\\s*${name} *:.*?(\\S+)\\s*$`, 'm').exec(stdout)?.[1] ?? '';

@@ -17,7 +17,10 @@ function expandPpa(repo: string, ctx: ModuleContext): string {
 
 function parse(repo: string, ctx: ModuleContext): Source {
   const source = parseSource(expandPpa(repo, ctx), '');
-  if (!source) throw commandError(`Error: repo '${repo}' is not a well formatted definition`);
+  if (!source)
+    throw commandError(
+      `Name ${repo} is not valid. This must be the complete repo entry as seen in the sources file`,
+    );
   return source;
 }
 
@@ -28,6 +31,9 @@ const listOption = (value: Value | undefined): string[] | undefined =>
 function wantedSource(source: Source, options: PlainDict): Source {
   return {
     ...source,
+    type: options['type'] ? pyStr(options['type']) : source.type,
+    uri: options['uri'] ? pyStr(options['uri']) : source.uri,
+    dist: options['dist'] ? pyStr(options['dist']) : source.dist,
     comps: listOption(options['comps'] ?? options['components']) ?? source.comps,
     architectures: listOption(options['architectures']) ?? source.architectures,
     signedby: options['signedby'] ? pyStr(options['signedby']) : source.signedby,
@@ -40,21 +46,27 @@ function wantedSource(source: Source, options: PlainDict): Source {
   };
 }
 
+/** Comments stand behind the source, all on its line. */
+const commentOf = (value: Value): string => (Array.isArray(value) ? value : [value]).map(pyStr).join(' ').trim();
+
 async function modRepo(repo: string, options: PlainDict, ctx: ModuleContext): Promise<PlainDict> {
   const given = parse(repo, ctx);
-  const present = sameSource(given, allSources());
-  const comps = present ? [...new Set([...present.comps, ...given.comps])] : given.comps;
+  const asked = options['file'] ? pyStr(options['file']) : undefined;
+  const changed = wantedSource(given, options);
+  const present =
+    sameSource(given, allSources(asked)) ?? (changed.dist === given.dist ? undefined : sameSource(changed, allSources(asked)));
   const wanted = wantedSource(
     {
       ...(present ?? given),
-      comps,
+      comps: given.comps,
+      comment: 'comments' in options ? commentOf(options['comments'] as Value) : (present ?? given).comment,
       architectures: given.architectures.length > 0 ? given.architectures : (present?.architectures ?? []),
       signedby: given.signedby || (present?.signedby ?? ''),
       options: new Map([...(present?.options ?? []), ...given.options]),
     },
     options,
   );
-  const file = present?.file ?? (options['file'] ? pyStr(options['file']) : '/etc/apt/sources.list');
+  const file = present?.file ?? asked ?? '/etc/apt/sources.list';
   const line = sourceLine(wanted);
   if (present?.line !== line) writeSource(file, present?.line, line);
   if (isTrue(options['refresh'] ?? options['refresh_db'] ?? true)) await refreshDb(ctx);

@@ -2,6 +2,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { newDict, type PlainDict } from 'halite/sdk';
+import { osError } from '../support/os-errors.ts';
 import { isFile, listDir, readText } from '../support/read.ts';
 import { splitTimes, words } from '../support/text.ts';
 
@@ -15,13 +16,15 @@ export interface Source {
   readonly comps: string[];
   readonly architectures: string[];
   readonly signedby: string;
+  /** What stands behind a second `#`. */
+  readonly comment: string;
   /** What stands in brackets, in its order: `trusted` → `yes`. */
   readonly options: ReadonlyMap<string, string>;
 }
 
 /** One line of a sources file; undefined for anything that is no source. */
 export function parseSource(line: string, file: string): Source | undefined {
-  const match = /^\s*(#\s*)?(deb|deb-src)\s+(?:\[([^\]]*)\]\s+)?(\S+)\s+(\S+)\s*([^#]*)/.exec(line);
+  const match = /^\s*(#\s*)?(deb|deb-src)\s+(?:\[([^\]]*)\]\s+)?(\S+)\s+(\S+)\s*([^#]*)(?:#(.*))?/.exec(line);
   if (!match) return undefined;
   const options = new Map(words(match[3] ?? '').map((option) => splitTimes(option, '=', 1) as [string, string]));
   return {
@@ -34,6 +37,7 @@ export function parseSource(line: string, file: string): Source | undefined {
     comps: words(match[6] ?? ''),
     architectures: (options.get('arch') ?? '').split(',').filter(Boolean),
     signedby: options.get('signed-by') ?? '',
+    comment: (match[7] ?? '').trimEnd(),
     options,
   };
 }
@@ -45,8 +49,11 @@ export function sourceFiles(): string[] {
   return ['/etc/apt/sources.list', ...more.map((name) => `/etc/apt/sources.list.d/${name}`)].filter(isFile);
 }
 
-export function allSources(): Source[] {
-  return sourceFiles().flatMap((file) =>
+/** Every source of the system; `more` is a file beside those that are read anyway. */
+export function allSources(more?: string): Source[] {
+  const known = sourceFiles();
+  const files = more === undefined || known.includes(more) || !isFile(more) ? known : [...known, more];
+  return files.flatMap((file) =>
     (readText(file) ?? '').split('\n').flatMap((line) => parseSource(line, file) ?? []),
   );
 }
@@ -89,6 +96,7 @@ export function sourceLine(source: Omit<Source, 'line' | 'file'>): string {
     source.uri,
     source.dist,
     ...source.comps,
+    ...(source.comment ? [`#${source.comment}`] : []),
   ];
   return `${source.disabled ? '# ' : ''}${parts.join(' ')}`;
 }
@@ -104,6 +112,10 @@ export function writeSource(file: string, old: string | undefined, now: string |
     rest.push(now, '');
   }
   const text = rest.join('\n');
-  if (text.trim() === '' && basename(file) !== 'sources.list') rmSync(file, { force: true });
-  else writeFileSync(file, text.endsWith('\n') || text === '' ? text : `${text}\n`, { mode: 0o644 });
+  if (text.trim() === '' && basename(file) !== 'sources.list') return rmSync(file, { force: true });
+  try {
+    writeFileSync(file, text.endsWith('\n') || text === '' ? text : `${text}\n`, { mode: 0o644 });
+  } catch (error) {
+    throw osError(error, file);
+  }
 }

@@ -14,10 +14,10 @@ import {
 import { dirname, join, relative } from 'node:path';
 import { defineModule, fn, type ModuleContext, p, type Value } from 'halite/sdk';
 import { compareText } from '../../../base/codec/json/index.ts';
-import { pyStr } from '../../../base/codec/python/index.ts';
+import { pyRepr, pyStr } from '../../../base/codec/python/index.ts';
 import { messageOf } from '../../../base/errors/index.ts';
 import { isInside, safeJoin } from '../../../base/util/index.ts';
-import { commandError, invocationError } from '../support/errors.ts';
+import { commandError, invocationError, pythonError } from '../support/errors.ts';
 import { globPaths } from '../support/paths.ts';
 import { shellSplit } from '../support/shlex.ts';
 import { lines, words } from '../support/text.ts';
@@ -55,9 +55,15 @@ async function run(words: string[], options: RunOptions, ctx: ModuleContext): Pr
   return lines(pyStr(await ctx.callWith('cmd.run', [words], { cwd, template, runas, python_shell: false })));
 }
 
+/** Salt's sentence for one program, and for a choice of several. */
+const notFound = ([first = '', ...others]: readonly string[]): string =>
+  others.length === 0
+    ? `The '${first}' binary was not found in $PATH.`
+    : `None of provided binaries(${pyRepr([first, ...others].map((name) => `'${name}'`))}) were found in $PATH.`;
+
 function need(...programs: string[]): string {
   const found = whichFirst(programs);
-  if (!found) throw commandError(`'${programs.join("' or '")}' is not installed`);
+  if (!found) throw pythonError('CommandNotFoundError', notFound(programs));
   return found;
 }
 

@@ -63,12 +63,16 @@ export async function tarMembers(
   });
 }
 
+/** Salt's words for where the archive lies that could not be read. */
+const whereabouts = (path: string): string => ` Additional info follows:\n\narchive location:\n    ${path}`;
+
 async function listTar(name: string, path: string, options: string | null, ctx: ModuleContext): Promise<Listing> {
   const members = await tarMembers(path, options, ctx);
   if (!members) {
     throw commandError(
       `Unable to list contents of ${name}. If this is an XZ-compressed tar archive, install XZ Utils to enable listing its contents. If it is ` +
-        'compressed using something other than XZ, it may be necessary to specify CLI options to decompress the archive. See the documentation for details.',
+        'compressed using something other than XZ, it may be necessary to specify CLI options to decompress the archive. See the documentation for details.' +
+        whereabouts(path),
     );
   }
   const found: Listing = { dirs: [], files: [], links: [] };
@@ -87,7 +91,7 @@ function listZip(name: string, path: string): Listing {
   try {
     zip = new ZipFile(path);
   } catch {
-    throw commandError(`${name} is not a ZIP file`);
+    throw commandError(`${name} is not a ZIP file.${whereabouts(path)}`);
   }
   try {
     const dirs = new Set<string>();

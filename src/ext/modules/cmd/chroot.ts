@@ -1,5 +1,5 @@
 // Commands in another root folder, with the kernel's filesystems mounted there while they run.
-import { readlinkSync } from 'node:fs';
+import { readlinkSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ModuleContext, Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
@@ -46,7 +46,8 @@ export async function runInChroot(
   ctx: ModuleContext,
 ): Promise<Outcome> {
   const chroot = which('chroot');
-  if (!chroot || !isDirectory(args.root) || args.root === '/')
+  // What runs below the root is ended afterwards: never the machine's own, however it is written.
+  if (!chroot || !isDirectory(args.root) || realpathSync(args.root) === '/')
     throw commandError(`Cannot change root to '${args.root}'`);
   const binds = (args.binds ?? []).map(pyStr);
   const mounts = [

@@ -106,6 +106,20 @@ describe('cmd.run', () => {
     expect(await call(make(), 'run', 'printf "a \\n\\n"', { ...shell, rstrip: false })).toBe('a \n\n');
   });
 
+  it('reads output in the encoding it has', async () => {
+    expect(await call(make(), 'run', "printf '\\351'", { ...shell, output_encoding: 'latin1' })).toBe('é');
+  });
+
+  it('gives the signal that ended a command as Python does', async () => {
+    expect(await call(make(), 'run_all', 'kill -9 $$', shell)).toMatchObject({ retcode: -9 });
+    expect(await call(make(), 'retcode', 'kill -TERM $$', shell)).toBe(-15);
+    expect(await call(make(), 'retcode', 'exit 137', shell)).toBe(137);
+  });
+
+  it('has no use for a password', async () => {
+    expect(await call(make(), 'run', 'echo x', { password: 'x' })).toBe('x');
+  });
+
   it('hides output', async () => {
     expect(await call(make(), 'run', 'echo secret', { hide_output: true })).toBe('');
   });
@@ -122,7 +136,7 @@ describe('cmd.run', () => {
     [{ shell: '/no/shell' }, 'The shell /no/shell is not available'],
     [{ runas: 'no_such_user_' }, "User 'no_such_user_' is not available"],
     [{ group: 'no_such_group_' }, "Group 'no_such_group_' is not available"],
-    [{ password: 'x' }, 'The password argument is only supported on Windows'],
+    [{ output_encoding: 'nope' }, 'unknown encoding: nope'],
     [{ success_retcodes: 'x' }, 'success_retcodes must be a list of integers'],
     [{ template: 'nope' }, 'Attempted to render file paths with unavailable engine nope'],
   ])('refuses %o', async (kwargs, message) => {

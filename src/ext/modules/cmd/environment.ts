@@ -22,7 +22,6 @@ export interface Identity {
 
 /** The user and groups asked for; nothing when the command runs as the minion itself. */
 export function identityOf(args: RunArgs): Identity {
-  if (args.password) throw commandError('The password argument is only supported on Windows');
   const user = args.runas ? userByName(args.runas) : undefined;
   if (args.runas && !user) throw commandError(`User '${args.runas}' is not available`);
   const group = args.group ? groupByName(args.group) : undefined;

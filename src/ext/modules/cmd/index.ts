@@ -26,7 +26,7 @@ const running = {
     async run(args, ctx) {
       const { retcode, stdout } = await run(args, ctx);
       const shown = args.hide_output ? '' : stdout;
-      if (retcode !== 0 && args.raise_err && !args.ignore_retcode && args.output_loglevel !== 'quiet')
+      if (retcode && args.raise_err && !args.ignore_retcode && args.output_loglevel !== 'quiet')
         throw commandError(shown);
       return shown;
     },

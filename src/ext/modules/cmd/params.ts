@@ -20,7 +20,7 @@ const all = {
   template: p.string({ default: null, doc: 'render the command line (or script) with this engine first' }),
   rstrip: p.bool({ default: true, doc: 'drop white space at the end of output' }),
   umask: p.any({ default: null, doc: 'file mode creation mask, octal' }),
-  output_encoding: p.string({ default: null, doc: 'accepted; output is read as UTF-8' }),
+  output_encoding: p.string({ default: null, doc: 'how the output is encoded; UTF-8 unless given' }),
   output_loglevel: p.string({
     default: 'debug',
     doc: 'level at which output is logged; `quiet` logs nothing, not even the command',
@@ -34,7 +34,7 @@ const all = {
   use_vt: p.any({ default: false, doc: 'accepted; output is collected as without it' }),
   redirect_stderr: p.bool({ default: true, doc: 'put error output among the other output' }),
   bg: p.bool({ default: false, doc: 'do not wait for the command to end' }),
-  password: p.string({ default: null, doc: 'Windows only' }),
+  password: p.any({ default: null, doc: 'Windows only' }),
   encoded_cmd: p.bool({ default: false, doc: 'Windows only' }),
   raise_err: p.bool({ default: false, doc: 'fail the function when the command fails' }),
   prepend_path: p.string({ default: null, doc: 'folders put before PATH' }),

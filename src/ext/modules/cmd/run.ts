@@ -18,7 +18,8 @@ import { defaultShell, type RunArgs } from './params.ts';
 
 export interface Outcome {
   pid: number;
-  retcode: number;
+  /** null when nobody waits for the end. */
+  retcode: number | null;
   stdout: string;
   stderr: string;
 }
@@ -118,9 +119,9 @@ function unableToRun(argv: readonly string[], cwd: string, args: RunArgs, reason
 }
 
 async function prepare(args: RunArgs, ctx: ModuleContext): Promise<Prepared> {
-  const identity = identityOf(args);
   const shell = args.shell || defaultShell;
   if (!isFile(shell) || which(shell) === null) throw commandError(`The shell ${shell} is not available`);
+  const identity = identityOf(args);
   let shown: string | string[] = Array.isArray(args.cmd) ? args.cmd.map(asTyped) : asTyped(args.cmd);
   let cwd = args.cwd;
   if (args.template) {
@@ -151,7 +152,7 @@ function successCodes(value: Value | undefined): number[] {
 }
 
 function isSuccess(args: RunArgs, outcome: Outcome): boolean {
-  if (successCodes(args.success_retcodes).includes(outcome.retcode)) return true;
+  if (successCodes(args.success_retcodes).includes(outcome.retcode ?? 0)) return true;
   const inText = (texts: Value | undefined, output: string): boolean =>
     texts != null && textList(texts).some((text) => output.includes(text));
   return inText(args.success_stdout, outcome.stdout) || inText(args.success_stderr, outcome.stderr);
@@ -200,7 +201,7 @@ function startInBackground(prepared: Prepared): Promise<Outcome> {
     child.once('error', (error) => fail(commandError(`Unable to run command: ${error.message}`)));
     child.once('spawn', () => {
       child.unref();
-      done({ pid: child.pid ?? 0, retcode: 0, stdout: '', stderr: '' });
+      done({ pid: child.pid ?? 0, retcode: null, stdout: '', stderr: '' });
     });
   });
 }
@@ -214,13 +215,28 @@ function inputOf(args: RunArgs): string | undefined {
   return args.kwargs?.['stdin_raw_newlines'] ? text : text.replaceAll('\\n', '\n');
 }
 
+/** The encoding of output as TextDecoder names it; what Python calls by other names or not at all is refused. */
+function encodingOf(args: RunArgs): string | undefined {
+  if (!args.output_encoding) return undefined;
+  const name = args.output_encoding
+    .toLowerCase()
+    .replace(/^cp(\d)/, 'windows-$1')
+    .replaceAll('_', '-');
+  try {
+    return new TextDecoder(name).encoding;
+  } catch {
+    throw pythonError('LookupError', `unknown encoding: ${args.output_encoding}`);
+  }
+}
+
 /** Runs the command. The job's return code becomes the command's, unless that is to be ignored. */
 export async function run(args: RunArgs, ctx: ModuleContext): Promise<Outcome> {
   const prepared = await prepare(args, ctx);
   successCodes(args.success_retcodes);
+  const encoding = encodingOf(args);
   if (args.output_loglevel !== 'quiet')
     ctx.log.info('running command', { command: prepared.shown, cwd: prepared.cwd, runas: args.runas });
-  if (args.bg) {
+  if (args.bg ?? args.kwargs?.['bg']) {
     ctx.setRetcode(0);
     return startInBackground(prepared);
   }
@@ -239,6 +255,7 @@ export async function run(args: RunArgs, ctx: ModuleContext): Promise<Outcome> {
       groups: identity.groups,
       umask: prepared.umask,
       mergeStderr: args.redirect_stderr ?? false,
+      ...(encoding === undefined ? {} : { encoding }),
       ...(progress.onOutput ? { onOutput: progress.onOutput } : {}),
     })
     .finally(() => progress.end());
@@ -254,12 +271,13 @@ export async function run(args: RunArgs, ctx: ModuleContext): Promise<Outcome> {
   }
   const outcome: Outcome = {
     pid: result.pid,
-    retcode: result.retcode,
+    // As Python tells it: less than nothing when a signal ended the command.
+    retcode: result.signal === undefined ? result.retcode : -result.signal,
     stdout: trimmed(result.stdout, args),
     stderr: trimmed(result.stderr, args),
   };
   if (isSuccess(args, outcome)) outcome.retcode = 0;
-  ctx.setRetcode(args.ignore_retcode ? 0 : outcome.retcode);
+  ctx.setRetcode(args.ignore_retcode ? 0 : (outcome.retcode ?? 0));
   if (outcome.retcode !== 0 && !args.ignore_retcode && args.output_loglevel !== 'quiet') {
     ctx.log.error('command failed', { command: prepared.shown, retcode: outcome.retcode });
   }

@@ -1,4 +1,5 @@
 // Scripts fetched from the file server or given as text: put into a temporary file, run, removed.
+import { closeSync, openSync, readSync } from 'node:fs';
 import { chmod, chown, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, extname, isAbsolute, join } from 'node:path';
@@ -8,7 +9,7 @@ import { userByName } from '../support/accounts.ts';
 import { isFile } from '../support/read.ts';
 import { shellSplit } from '../support/shlex.ts';
 import { cleanKwargs, isTruthy } from '../support/values.ts';
-import type { RunArgs } from './params.ts';
+import { defaultShell, type RunArgs } from './params.ts';
 import { outcomeDict, run } from './run.ts';
 
 /** A script that could not be fetched. */
@@ -46,6 +47,18 @@ async function fetchScript(source: string, target: string, args: ScriptArgs, ctx
 
 export type ScriptArgs = Omit<RunArgs, 'cmd'> & { readonly source: string; readonly args: Value };
 
+/** Whether the file begins with `#!`, or is a program itself. */
+function startsWithReader(path: string): boolean {
+  const file = openSync(path, 'r');
+  try {
+    const start = Buffer.alloc(4);
+    readSync(file, start);
+    return start.toString('latin1').startsWith('#!') || start.toString('latin1') === '\x7fELF';
+  } finally {
+    closeSync(file);
+  }
+}
+
 function scriptWords(args: Value): string[] {
   if (typeof args === 'string') return shellSplit(args);
   return Array.isArray(args) ? args.map(pyStr) : isTruthy(args) ? shellSplit(pyStr(args)) : [];
@@ -62,7 +75,10 @@ export async function runScript(args: ScriptArgs, ctx: ModuleContext): Promise<P
     await chmod(path, 0o500);
     if (uid !== undefined) await chown(path, uid, -1);
     const words = scriptWords(args.args);
-    const outcome = await run({ ...args, cmd: [path, ...words], template: null, python_shell: false }, ctx);
+    // What does not say who reads it is for the shell; the kernel would not start it.
+    const reader = startsWithReader(path) ? [] : [args.shell || defaultShell];
+    const cmd = [...reader, path, ...words];
+    const outcome = await run({ ...args, cmd, template: null, python_shell: false }, ctx);
     if (args.hide_output) Object.assign(outcome, { stdout: '', stderr: '' });
     return outcomeDict(outcome);
   } catch (error) {

@@ -45,7 +45,7 @@ export const receiveFunctions = {
     async run(args, ctx) {
       if (args.chunk === null) return makeFolder(args.dest, ctx);
       try {
-        return await writePiece(args.dest, String(args.chunk), args.append, args.compressed, args.mode);
+        return await writePiece(args.dest, base64Of(args.chunk), args.append, args.compressed, args.mode);
       } catch (error) {
         return problem(error, args.dest, ctx);
       }
@@ -68,6 +68,10 @@ async function makeFolder(dest: string, ctx: ModuleContext): Promise<Value> {
     (error: unknown) => problem(error, dest, ctx),
   );
 }
+
+/** Salt's own command sends base64 as bytes, ours as text. */
+const base64Of = (chunk: Value): string =>
+  chunk instanceof Uint8Array ? Buffer.from(chunk).toString('latin1') : String(chunk);
 
 async function writePiece(
   dest: string,

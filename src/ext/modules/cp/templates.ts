@@ -25,7 +25,13 @@ export async function renderText(
   }
   const { context, ...others } = cleanKwargs(kwargs);
   const names = newDict([...Object.entries(others), ...(isDict(context) ? textEntries(context) : [])]);
-  const rendered = await ctx.render(source, { pipe: engine, saltenv, context: names, ...(path ? { path } : {}) });
+  const rendered = await ctx.render(source, {
+    pipe: engine,
+    saltenv,
+    sls: null,
+    context: names,
+    ...(path ? { path } : {}),
+  });
   return typeof rendered === 'string' ? rendered : pyStr(rendered);
 }
 

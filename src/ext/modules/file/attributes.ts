@@ -53,13 +53,9 @@ export const attributeFunctions = {
       const sign = operator === 'add' ? '+' : '-';
       const flags = kwargs['flags'] ? [`-${pyStr(kwargs['flags'])}`] : [];
       const version = kwargs['version'] ? ['-v', pyStr(kwargs['version'])] : [];
-      const { stdout } = await ctx.exec(
-        'chattr',
-        [`${sign}${pyStr(kwargs['attributes'])}`, ...flags, ...version, ...files.map(pyStr)],
-        {
-          mergeStderr: true,
-        },
-      );
+      const words = [`${sign}${pyStr(kwargs['attributes'])}`, ...flags, ...version, ...files.map(pyStr)];
+      const { stdout, retcode } = await ctx.exec('chattr', words, { mergeStderr: true });
+      ctx.setRetcode(retcode);
       return stdout.trim() === '';
     },
   }),
@@ -104,6 +100,7 @@ export const attributeFunctions = {
           ]),
         );
       const { retcode } = await ctx.exec('chcon', [...options, '--', args.path]);
+      ctx.setRetcode(retcode);
       return retcode === 0 ? ctx.call('file.get_selinux_context', args.path) : false;
     },
   }),
@@ -156,13 +153,17 @@ export const attributeFunctions = {
       source_hash_file2: p.string({ default: null }),
     },
     async run(args, ctx) {
+      const missing: string[] = [];
       const local = async (file: string): Promise<string> => {
         if (!/^[a-z0-9]+:\/\//i.test(file)) return file;
         const cached = await ctx.call('cp.cache_file', file, args.saltenv);
-        if (typeof cached !== 'string') throw commandError(`File ${file} was not found`);
-        return cached;
+        if (typeof cached === 'string') return cached;
+        missing.push(`\n- File ${file} not found`);
+        return '';
       };
       const [a, b] = [await local(args.file1), await local(args.file2)];
+      if (missing.length > 0)
+        throw commandError(`Failed to cache one or more files. Additional info follows:\n${missing.join('')}`);
       const read = (file: string): string => {
         try {
           return readFileSync(file, 'utf8');

@@ -1,6 +1,6 @@
 // Functions of `file` that read and write content as a whole.
 import { open, readFile, truncate, utimes, writeFile } from 'node:fs/promises';
-import { fn, type PlainDict, p, type Value } from 'halite/sdk';
+import { fn, HaliteError, type PlainDict, p, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { asNumber } from '../../../base/codec/value.ts';
 import { matchesGlob, pyRegexSearch } from '../../../base/util/index.ts';
@@ -44,13 +44,13 @@ function timeOf(value: Value): number | undefined {
 }
 
 async function touch(path: string, atime: Value, mtime: Value): Promise<boolean> {
-  const [accessed, modified] = [timeOf(atime), timeOf(mtime)];
   try {
     if (!pathExists(path)) await (await open(path, 'a')).close();
+    const [accessed, modified] = [timeOf(atime), timeOf(mtime)];
     const now = Date.now() / 1000;
     await utimes(path, accessed ?? now, modified ?? now);
   } catch (error) {
-    throw commandError(osReason(error));
+    throw error instanceof HaliteError ? error : commandError(osReason(error));
   }
   return pathExists(path);
 }

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { type BigIntStats, createReadStream, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { fn, type ModuleContext, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyRepr, pyStr } from '../../../base/codec/python/index.ts';
+import { pyStr } from '../../../base/codec/python/index.ts';
 import { pyRegex, pyRegexSearch } from '../../../base/util/index.ts';
 import { groupById, groupByName, userById, userByName } from '../support/accounts.ts';
 import { pythonError } from '../support/errors.ts';
@@ -295,9 +295,21 @@ export const findFunctions = {
       }
       const found: Value[] = [];
       for (const start of globPaths(expandUser(path))) found.push(...(await find(start, search, ctx)));
-      return found.sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : sortKey(a) > sortKey(b) ? 1 : 0));
+      return found.sort(inOrder);
     },
   }),
 };
 
-const sortKey = (value: Value): string => (typeof value === 'string' ? value : pyRepr(value));
+/** Python's order of texts, numbers, and lists of them. */
+function inOrder(a: Value, b: Value): number {
+  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  if (Array.isArray(a) && Array.isArray(b)) {
+    for (let at = 0; at < Math.min(a.length, b.length); at++) {
+      const order = inOrder(a[at] as Value, b[at] as Value);
+      if (order !== 0) return order;
+    }
+    return a.length - b.length;
+  }
+  const [left, right] = [pyStr(a), pyStr(b)];
+  return left < right ? -1 : left > right ? 1 : 0;
+}

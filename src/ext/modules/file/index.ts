@@ -8,8 +8,10 @@ import { deviceFunctions } from './devices.ts';
 import { findFunctions } from './find.ts';
 import { hashFunctions } from './hashes.ts';
 import { lineFunctions } from './line.ts';
+import { managedFunctions } from './managed.ts';
 import { moveFunctions } from './moves.ts';
 import { ownershipFunctions } from './ownership.ts';
+import { permsFunctions } from './perms.ts';
 import { replaceFunctions } from './replace.ts';
 import { sourceFunctions } from './sources.ts';
 import { statFunctions } from './stats.ts';
@@ -31,5 +33,7 @@ export default defineModule({
     ...backupFunctions,
     ...attributeFunctions,
     ...sourceFunctions,
+    ...permsFunctions,
+    ...managedFunctions,
   },
 });

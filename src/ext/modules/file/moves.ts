@@ -22,6 +22,7 @@ import { baseName, dirName, expandUser, isAbsolutePath, joinPath, normalPath } f
 import { isDirectory, pathExists } from '../support/read.ts';
 import { lstatOf, statOf } from '../support/stat.ts';
 import { pyInt } from '../support/values.ts';
+import { copyInto, copyTree } from './copy-tree.ts';
 import { changeMode, changeOwner } from './ownership.ts';
 import { fileStats, realPath } from './stats.ts';
 
@@ -64,7 +65,7 @@ function copy(src: string, dst: string, recurse: boolean, removeExisting: boolea
   try {
     if (folders) {
       if (removeExisting) rmSync(dst, { recursive: true, force: true });
-      cpSync(src, dst, { recursive: true, verbatimSymlinks: true });
+      (removeExisting ? copyTree : copyInto)(src, dst);
     } else copyFileSync(src, dst);
   } catch {
     throw commandError(`Could not copy '${src}' to '${dst}'`);
@@ -229,7 +230,7 @@ export const moveFunctions = {
       try {
         move(src, dst);
       } catch (error) {
-        throw commandError(`Unable to move '${src}' to '${dst}': ${osText(error, src)}`);
+        throw commandError(`Unable to move '${src}' to '${dst}': ${osText(error, pathExists(src) ? dst : src)}`);
       }
       return newDict([
         ['result', true],

@@ -46,13 +46,16 @@ function read(path: string, encoding: string | null): string {
 }
 
 /** The text with the content put in front or behind, when it is not there yet. */
-function withMissing(text: string, args: ReplaceArgs, flags: string, replaced: boolean): string {
+function withMissing(text: string, args: ReplaceArgs, flags: string, replaced: boolean): string[] {
   const content = args.not_found_content ? args.not_found_content : args.repl;
   const there = pyRegexSearch(`^${pyEscape(content)}($|(?=\\r\\n))`, flags).test(text);
-  if (replaced || there) return text;
+  const known = keepLines(text);
+  if (replaced || there) return known;
   const addition = args.not_found_content ?? args.repl;
-  if (args.prepend_if_not_found) return `${addition}\n${text}`;
-  return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${addition}\n`;
+  // One piece however many lines it has: the difference shows it so.
+  if (args.prepend_if_not_found) return [`${addition}\n`, ...known];
+  const last = known.pop();
+  return [...known, ...(last === undefined ? [] : [last.endsWith('\n') ? last : `${last}\n`]), `${addition}\n`];
 }
 
 function replace(args: ReplaceArgs): Value {
@@ -73,13 +76,14 @@ function replace(args: ReplaceArgs): Value {
   const before = read(path, args.encoding);
   if (args.search_only) return pyRegexSearch(args.pattern, flags).test(before);
   const changed = pySub(args.pattern, flags, args.repl, before, args.count, args.backslash_literal);
-  const after = adds ? withMissing(changed.text, args, flags, changed.count > 0) : changed.text;
+  const lines = adds ? withMissing(changed.text, args, flags, changed.count > 0) : keepLines(changed.text);
+  const after = lines.join('');
   const backup = backupEnding(args.backup);
   if (after !== before && !args.dry_run) {
     rewrite(path, after, { backup, keepInode: args.preserve_inode });
     if (link !== undefined && backup) linkBackup(given, link, backup);
   }
-  return args.show_changes ? unifiedDiff(keepLines(before), keepLines(after)) : after !== before;
+  return args.show_changes ? unifiedDiff(keepLines(before), lines) : after !== before;
 }
 
 /** Puts a comment sign before lines that fit, or takes it away. The diff of those lines, or False when none fits. */

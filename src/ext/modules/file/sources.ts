@@ -1,6 +1,11 @@
 // Functions of `file` on sources: the hash that one must have.
-import { fn, newDict, p, type StateContext } from 'halite/sdk';
-import { sourceSum } from '../../states/file/hash-sums.ts';
+import { readFileSync } from 'node:fs';
+import { fn, newDict, p, type Value } from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { findSum, sourceSum } from '../../states/file/hash-sums.ts';
+import { chooseSource } from '../../states/file/source.ts';
+import { osError } from '../support/os-errors.ts';
+import { asState } from './as-state.ts';
 
 export const sourceFunctions = {
   get_source_sum: fn({
@@ -25,9 +30,40 @@ export const sourceFunctions = {
         saltenv: args.saltenv,
         verifySsl: args.verify_ssl,
       };
-      // Of a state it asks nothing but the files.
-      const { type, digits } = await sourceSum(request, ctx as StateContext);
+      const { type, digits } = await sourceSum(request, asState(ctx, args.saltenv));
       return newDict(Object.entries({ hash_type: type, hsum: digits }));
+    },
+  }),
+  extract_hash: fn({
+    doc: "The hash of a file out of a list of sums: by the name asked for, the file's own or that of its source.",
+    examples: ["salt '*' file.extract_hash /path/to/hash/file sha512 /etc/foo"],
+    params: {
+      hash_fn: p.path({ doc: 'the list of sums' }),
+      hash_type: p.any({ default: 'sha256', doc: 'kind of the hash; an empty text takes any' }),
+      file_name: p.any({ default: '' }),
+      source: p.any({ default: '' }),
+      source_hash_name: p.any({ default: null, doc: 'name to look for in the list first' }),
+    },
+    run(args): Value {
+      let list: string;
+      try {
+        list = readFileSync(args.hash_fn, 'utf8');
+      } catch (error) {
+        throw osError(error, args.hash_fn);
+      }
+      const names = [args.file_name, args.source, args.source_hash_name].map((name) => pyStr(name ?? ''));
+      const found = findSum(list, names[0]!, names[1]!, names[2]!, pyStr(args.hash_type ?? ''));
+      return found ? newDict(Object.entries({ hsum: found.digits, hash_type: found.type })) : null;
+    },
+  }),
+  source_list: fn({
+    doc: 'The first of several sources that exists, and its hash.',
+    examples: [`salt '*' file.source_list salt://http/httpd.conf '{hash_type: md5, hsum: <md5sum>}' base`],
+    params: { source: p.any(), source_hash: p.any(), saltenv: p.any() },
+    async run(args, ctx): Promise<Value> {
+      if (!Array.isArray(args.source)) return [args.source, args.source_hash];
+      const { source, hash } = await chooseSource(args.source, args.source_hash, asState(ctx, pyStr(args.saltenv)));
+      return [source, hash];
     },
   }),
 };

@@ -9,7 +9,7 @@ import { invocationError } from '../support/errors.ts';
 import { addressesOf, readInterfaces } from '../support/interfaces.ts';
 import { pathExists, readText } from '../support/read.ts';
 import { lines, words } from '../support/text.ts';
-import { askTool, requireTool, runTool } from '../support/tools.ts';
+import { askTool, requireBinary, requireTool, runTool } from '../support/tools.ts';
 import { cleanKwargs, isTruthy, pyInt } from '../support/values.ts';
 import { which } from '../support/which.ts';
 import { addressFunctions } from './addresses.ts';
@@ -88,14 +88,16 @@ const reaching = {
     examples: ["salt '*' network.dig archlinux.org"],
     params: { host },
     run: async (args, ctx) =>
-      (await runTool(ctx, 'dig', [sanitizeHost(args.host)], { mergeStderr: true })).stdout.trimEnd(),
+      (await runTool(ctx, requireBinary('dig'), [sanitizeHost(args.host)], { mergeStderr: true })).stdout.trimEnd(),
   }),
   traceroute: fn({
     doc: 'The hops to a host.',
     examples: ["salt '*' network.traceroute archlinux.org"],
     params: { host },
     async run(args, ctx) {
-      const { stdout, timedOut } = await askTool(ctx, 'traceroute', [sanitizeHost(args.host)], { timeoutMs: 120_000 });
+      const { stdout, timedOut } = await askTool(ctx, requireBinary('traceroute'), [sanitizeHost(args.host)], {
+        timeoutMs: 120_000,
+      });
       return timedOut ? [] : parseTraceroute(stdout);
     },
   }),

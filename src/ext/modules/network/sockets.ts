@@ -7,7 +7,7 @@ import { asNumber } from '../../../base/codec/value.ts';
 import { formatIp, parseIp } from '../../../base/util/ip.ts';
 import { addressFromHex } from '../status/proc.ts';
 import { canConnect } from '../support/can-connect.ts';
-import { invocationError } from '../support/errors.ts';
+import { pythonError } from '../support/errors.ts';
 import { readText } from '../support/read.ts';
 import { lines, words } from '../support/text.ts';
 import { askTool } from '../support/tools.ts';
@@ -125,13 +125,16 @@ export async function connect(host: string, port: Value, kwargs: PlainDict): Pro
   const family = kwargs['family'] === 'ipv4' ? 4 : kwargs['family'] === 'ipv6' ? 6 : 0;
   const about = `${proto} port ${pyStr(port)}`;
   let address: string;
+  const number = Number(pyStr(port));
+  // A port by name or out of range cannot be looked up, which is how Salt finds it.
+  if (!Number.isInteger(number) || number < 0 || number > 65535)
+    return answer(false, `Unable to resolve host ${host} on ${about}`);
   try {
     address = (await lookup(sanitizeHost(host), { family })).address;
   } catch {
     return answer(false, `Unable to resolve host ${host} on ${about}`);
   }
   const milliseconds = (asNumber(kwargs['timeout'] ?? 5) ?? 5) * 1000;
-  const number = Number(pyStr(port));
   const reached = await (proto === 'udp'
     ? tryUdp(address, number, milliseconds)
     : canConnect(address, number, milliseconds));
@@ -144,7 +147,7 @@ export async function connect(host: string, port: Value, kwargs: PlainDict): Pro
 /** Sends the packet that wakes a machine. */
 export function wakeOnLan(mac: string, broadcast: string, port: number): Promise<boolean> {
   const digits = mac.replace(/[:.-]/g, '');
-  if (!/^[0-9a-fA-F]{12}$/.test(digits)) throw invocationError('Invalid MAC address');
+  if (!/^[0-9a-fA-F]{12}$/.test(digits)) throw pythonError('ValueError', 'Invalid MAC address');
   const packet = Buffer.concat([Buffer.alloc(6, 0xff), ...new Array<Buffer>(16).fill(Buffer.from(digits, 'hex'))]);
   return new Promise((resolve, reject) => {
     const socket = dgram.createSocket('udp4');

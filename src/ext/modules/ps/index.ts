@@ -5,22 +5,14 @@ import { defineModule, fn, type ModuleContext, newDict, type PlainDict, p, type 
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { pyRegexSearch } from '../../../base/util/index.ts';
 import { strftime } from '../../../base/util/strftime.ts';
-import { commandError, invocationError } from '../support/errors.ts';
+import { invocationError } from '../support/errors.ts';
 import { osError } from '../support/os-errors.ts';
 import { lines, pyFloat, words } from '../support/text.ts';
-import { askTool, runTool } from '../support/tools.ts';
+import { askTool, requireBinary, runTool } from '../support/tools.ts';
 import { pyInt } from '../support/values.ts';
 import { which } from '../support/which.ts';
-import {
-  allProcesses,
-  bootTime,
-  describe,
-  type Process,
-  processFacts,
-  processIds,
-  readProcess,
-  total,
-} from './processes.ts';
+import { processInfo } from './proc-info.ts';
+import { allProcesses, bootTime, describe, type Process, processIds, total } from './processes.ts';
 import {
   busyPercent,
   cpuTimes,
@@ -63,16 +55,6 @@ function signal(pid: number, number: number): boolean {
   }
 }
 
-function info(pid: number, attrs: Value): PlainDict {
-  const found = readProcess(pid);
-  if (!found) throw commandError(`process PID not found (pid=${pid})`);
-  const facts = processFacts(found);
-  const names = Array.isArray(attrs) ? attrs.map((name) => pyStr(name)) : Object.keys(facts);
-  const unknown = names.filter((name) => !Object.hasOwn(facts, name));
-  if (unknown.length > 0) throw commandError(`invalid attr name${unknown.length > 1 ? 's' : ''} ${unknown.join(', ')}`);
-  return newDict(names.map((name) => [name, (facts[name] as () => Value)()]));
-}
-
 async function cpuPercent(interval: number, perCpu: boolean, ctx: ModuleContext): Promise<Value> {
   const before = cpuTimes(perCpu);
   await pause(interval * 1000, undefined, { signal: ctx.signal });
@@ -110,10 +92,10 @@ const processFunctions = {
   }),
   get_pid_list: fn({ doc: 'All process ids.', examples: ["salt '*' ps.get_pid_list"], run: () => processIds() }),
   proc_info: fn({
-    doc: 'Facts about a process: cmdline, cpu_times, create_time, cwd, exe, memory_info, name, nice, num_fds, num_threads, pid, ppid, status, username.',
+    doc: 'Facts about a process, as psutil names them (net_connections and memory_maps are left out); attrs is a list of those wanted.',
     examples: ["salt '*' ps.proc_info 2322", `salt '*' ps.proc_info 2322 attrs='["pid", "name"]'`],
     params: { pid: p.any(), attrs: p.any({ default: null }) },
-    run: (args) => info(pyInt(args.pid), args.attrs),
+    run: (args, ctx) => processInfo(pyInt(args.pid), args.attrs, ctx),
   }),
   kill_pid: fn({
     doc: 'Sends a signal to a process; False when there is none.',
@@ -192,13 +174,13 @@ const processFunctions = {
     doc: 'Lines of `netstat -nap` that contain a name.',
     examples: ["salt '*' ps.netstat apache2"],
     params: { name: p.string() },
-    run: (args, ctx) => linesWith(ctx, 'netstat', ['-nap'], args.name),
+    run: (args, ctx) => linesWith(ctx, requireBinary('netstat'), ['-nap'], args.name),
   }),
   ss: fn({
     doc: 'Lines of `ss -neap` that contain a name.',
     examples: ["salt '*' ps.ss apache2"],
     params: { name: p.string() },
-    run: (args, ctx) => linesWith(ctx, 'ss', ['-neap'], args.name),
+    run: (args, ctx) => linesWith(ctx, requireBinary('ss'), ['-neap'], args.name),
   }),
 };
 

@@ -1,14 +1,14 @@
 // Processes as /proc shows them.
 
-import { readlinkSync, statSync } from 'node:fs';
-import { newDict, type PlainDict, type Value } from 'halite/sdk';
+import { statSync } from 'node:fs';
+import { newDict, type PlainDict } from 'halite/sdk';
 import { userById } from '../support/accounts.ts';
 import { listDir, readText } from '../support/read.ts';
 import { pyFloat } from '../support/text.ts';
 
 /** Clock ticks per second and bytes per page of every Linux in use. */
-const ticks = 100;
-const page = 4096;
+export const ticks = 100;
+export const page = 4096;
 
 const states: Readonly<Record<string, string>> = {
   R: 'running',
@@ -100,7 +100,7 @@ export function readProcess(pid: number): Process | undefined {
 
 export const allProcesses = (): Process[] => processIds().flatMap((pid) => readProcess(pid) ?? []);
 
-const cpuTimes = (process: Process): PlainDict =>
+export const cpuTimes = (process: Process): PlainDict =>
   newDict([
     ['user', pyFloat(process.userTime)],
     ['system', pyFloat(process.systemTime)],
@@ -109,7 +109,7 @@ const cpuTimes = (process: Process): PlainDict =>
     ['iowait', pyFloat(0)],
   ]);
 
-function memoryInfo(process: Process): PlainDict {
+export function memoryInfo(process: Process): PlainDict {
   const pages = (readText(`/proc/${process.pid}/statm`) ?? '').split(' ').map((count) => Number(count) * page);
   const names = ['vms', 'rss', 'shared', 'text', 'lib', 'data', 'dirty'];
   const all = new Map(names.map((name, index) => [name, pages[index] ?? 0]));
@@ -127,34 +127,6 @@ export function describe(process: Process): PlainDict {
     ['cpu', cpuTimes(process)],
     ['mem', memoryInfo(process)],
   ]);
-}
-
-const link = (path: string): Value => {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return null;
-  }
-};
-
-/** Facts about one process by name, for `ps.proc_info`. */
-export function processFacts(process: Process): Readonly<Record<string, () => Value>> {
-  return {
-    cmdline: () => process.cmdline,
-    cpu_times: () => cpuTimes(process),
-    create_time: () => pyFloat(process.started),
-    cwd: () => link(`/proc/${process.pid}/cwd`),
-    exe: () => link(`/proc/${process.pid}/exe`),
-    memory_info: () => memoryInfo(process),
-    name: () => process.name,
-    nice: () => process.nice,
-    num_fds: () => listDir(`/proc/${process.pid}/fd`).length,
-    num_threads: () => process.threads,
-    pid: () => process.pid,
-    ppid: () => process.ppid,
-    status: () => process.status,
-    username: () => process.user,
-  };
 }
 
 export const total = (process: Process): number => process.userTime + process.systemTime;

@@ -22,12 +22,18 @@ const textOf = (source: Value): string =>
 const number = (value: Value | undefined): number | undefined =>
   value === undefined || value === null ? undefined : asNumber(value);
 
+function separatorsOf(value: Value | undefined): [string, string] | undefined {
+  if (!Array.isArray(value) || value.length !== 2) return undefined;
+  return [pyStr(value[0] ?? null), pyStr(value[1] ?? null)];
+}
+
 const json: Serializer = {
   serialize: (value, options) =>
     dumpJson(value, {
       ensureAscii: options['ensure_ascii'] === true,
       indent: number(options['indent']),
       sortKeys: options['sort_keys'] === true,
+      separators: separatorsOf(options['separators']),
     }),
   deserialize(source) {
     const text = textOf(source);
@@ -40,6 +46,13 @@ const json: Serializer = {
   },
 };
 
+/** Whether YAML writes a value in lines of its own. */
+function isBlock(value: Value, flow: Value | undefined): boolean {
+  if (flow === true) return false;
+  const items = isDict(value) ? dictEntries(value).map(([, item]) => item) : Array.isArray(value) ? value : [];
+  return flow === false ? items.length > 0 : items.some((item) => isDict(item) || Array.isArray(item));
+}
+
 const yaml: Serializer = {
   serialize(value, options) {
     const flow = options['default_flow_style'];
@@ -50,7 +63,9 @@ const yaml: Serializer = {
       width: number(options['width']),
       allowUnicode: options['allow_unicode'] === true,
     });
-    return text.replace(/\n\.\.\.\n$/, '').replace(/\n$/, '');
+    const bare = text.replace(/\n\.\.\.\n$/, '').replace(/\n$/, '');
+    if (options['explicit_start'] !== true) return bare;
+    return isBlock(value, flow) ? `---\n${bare}` : `--- ${bare}`;
   },
   // Of equal keys the last counts here, other than in state files.
   deserialize: (source) => loadYaml(textOf(source), { duplicates: 'last' }),

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { defineModule, fn, newDict, p, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { allUsers, userByName } from '../support/accounts.ts';
-import { listDir, readText } from '../support/read.ts';
+import { commandError } from '../support/errors.ts';
+import { listDir, pathExists, readText } from '../support/read.ts';
 import { which } from '../support/which.ts';
 import { authFunctions } from './auth.ts';
 import { knownHostFunctions } from './known-hosts.ts';
@@ -72,8 +73,15 @@ export default defineModule({
       examples: ["salt '*' ssh.key_is_encrypted /root/id_rsa"],
       params: { key: p.path() },
       async run(args, ctx) {
-        const text = readText(args.key) ?? '';
-        if (text.includes('Proc-Type: 4,ENCRYPTED') || text.includes('BEGIN ENCRYPTED')) return true;
+        const text = readText(args.key);
+        if (text === undefined)
+          throw commandError(
+            pathExists(args.key) ? `Permission denied reading from ${args.key}` : `${args.key} does not exist`,
+          );
+        if (!/BEGIN (?:\w+\s)*PRIVATE KEY/.test(text)) throw commandError(`${args.key} is not a private key`);
+        if (text.includes('ENCRYPTED')) return true;
+        // The newer format says it inside only, where Salt does not look.
+        if (!text.includes('BEGIN OPENSSH PRIVATE KEY')) return false;
         const { retcode } = await ctx.exec('ssh-keygen', ['-y', '-P', '', '-f', args.key]);
         return retcode !== 0;
       },

@@ -7,7 +7,7 @@ import { userByName } from '../support/accounts.ts';
 import { commandError } from '../support/errors.ts';
 import { osText } from '../support/os-errors.ts';
 import { isDirectory, isFile } from '../support/read.ts';
-import { askTool } from '../support/tools.ts';
+import { askTool, requireBinary, runTool } from '../support/tools.ts';
 import { type HostKey, hostKeys } from './keys.ts';
 
 const problem = (error: string): PlainDict =>
@@ -62,7 +62,7 @@ async function receive(place: Place, scan: Scan, ctx: ModuleContext): Promise<Ho
     pyStr(scan.timeout),
   ];
   for (let attempt = 0; attempt < 5; attempt++) {
-    const { stdout } = await askTool(ctx, 'ssh-keyscan', [...options, '--', place.hostname ?? '']);
+    const { stdout } = await runTool(ctx, requireBinary('ssh-keyscan'), [...options, '--', place.hostname ?? '']);
     if (stdout.trim() !== '') return hostKeys(stdout, place.hashType);
   }
   return [];
@@ -153,8 +153,16 @@ async function setHost(request: SetRequest, ctx: ModuleContext): Promise<PlainDi
   return newDict([
     ['status', 'updated'],
     ['old', stored.length > 0 ? stored.map(asDict) : null],
-    ['new', remote.map(asDict)],
+    ['new', remote.map((item) => saved(item, request, plainPort))],
   ]);
+}
+
+/** An entry as it was asked for: the port when the line has it, and no kind where none was given. */
+function saved(item: HostKey, { key, enc, port }: SetRequest, plainPort: boolean): PlainDict {
+  const dict = asDict(item);
+  if (key !== null && enc === null) dict['enc'] = null;
+  if (!plainPort && !item.hostname.includes(':')) dict['port'] = port;
+  return dict;
 }
 
 const user = p.string({ default: null, doc: 'whose file; the one of the system when left out' });

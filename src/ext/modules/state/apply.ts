@@ -15,7 +15,7 @@ import {
 } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { exitCodes } from '../../../base/util/index.ts';
-import { commandError, invocationError } from '../support/errors.ts';
+import { invocationError } from '../support/errors.ts';
 import { isTrue, isTruthy } from '../support/values.ts';
 import { disabledTexts } from './disable.ts';
 import { excludeOf, namesOf, openRun, pillarProblem, requirePillar } from './open.ts';
@@ -323,7 +323,6 @@ const parts = {
     async run(args, ctx) {
       const conflict = await refuseConflict(args.queue, args.kwargs, ctx);
       if (conflict !== undefined) return conflict;
-      if (args.tem.trim() === '') throw commandError('There is nothing to render');
       return finish(await (await openRun(args.kwargs, ctx)).templateText(args.tem), ctx);
     },
   }),

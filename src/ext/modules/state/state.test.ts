@@ -126,6 +126,7 @@ describe('applying', () => {
     const high = newDict([['x', newDict([['test', ['nop']]])]]);
     expect(tags((await minion.call('state.high', [high])).return)).toEqual(['test_|-x_|-x_|-nop']);
     expect(tags((await minion.call('state.template_str', ['y: test.nop'])).return)).toEqual(['test_|-y_|-y_|-nop']);
+    expect(await minion.call('state.template_str', [''])).toMatchObject({ return: {}, retcode: 2 });
     writeFileSync(join(minion.folder, 'own.sls'), 'z: test.nop\n');
     expect(tags((await minion.call('state.template', [join(minion.folder, 'own')])).return)).toEqual([
       'test_|-z_|-z_|-nop',

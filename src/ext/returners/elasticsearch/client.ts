@@ -24,6 +24,8 @@ export interface ElasticDocument {
   readonly id: string;
   /** JSON. */
   readonly body: string;
+  /** The same without fields whose types others decided: kept instead when the index refuses the body. */
+  readonly plainBody: string;
 }
 
 export interface Elastic {
@@ -32,8 +34,10 @@ export interface Elastic {
   /** Stores documents; one of the same name is replaced. */
   store(documents: readonly ElasticDocument[]): Promise<void>;
   read(index: string, type: string, id: string): Promise<PlainDict | undefined>;
-  /** The answer to a search; undefined when there is no such index or field. */
-  search(index: string, body: string): Promise<PlainDict | undefined>;
+  /** The answer to a search, which sees all that was stored; undefined when there is no such index or field. */
+  search(index: string, body: object): Promise<PlainDict | undefined>;
+  /** Every document that a search finds, in its order, however many there are. */
+  findAll(index: string, body: object): Promise<PlainDict[]>;
 }
 
 type Ask = (call: Omit<HttpCall, 'service' | 'url'>, path: string) => Promise<HttpAnswer>;
@@ -74,7 +78,7 @@ export function elastic(settings: ElasticSettings): Elastic {
   const ask = asker(settings);
   const known = new Set<string>();
   const typed = rememberSuccess(() => hasTypes(ask));
-  const pathOf = async ({ index, type, id }: Omit<ElasticDocument, 'body'>): Promise<string> =>
+  const pathOf = async ({ index, type, id }: Pick<ElasticDocument, 'index' | 'type' | 'id'>): Promise<string> =>
     `${encodeURIComponent(index)}/${encodeURIComponent((await typed()) ? type : '_doc')}/${encodeURIComponent(id)}`;
   return {
     async ensureIndex(name) {
@@ -85,19 +89,48 @@ export function elastic(settings: ElasticSettings): Elastic {
     async store(documents) {
       const [first] = documents;
       if (first === undefined) return;
-      if (documents.length === 1) await ask({ method: 'PUT', json: first.body }, await pathOf(first));
-      else await bulk(ask, documents, await typed());
+      if (documents.length > 1) return bulk(ask, documents, await typed());
+      const path = await pathOf(first);
+      const answer = await ask({ method: 'PUT', json: first.body, accept: [400] }, path);
+      if (answer.status === 400) await ask({ method: 'PUT', json: first.plainBody }, path);
     },
     async read(index, type, id) {
       const answer = await ask({ accept: [404] }, await pathOf({ index, type, id }));
       return answer.status === 404 ? undefined : plainDict(jsonDict(answer.text)?.['_source']);
     },
-    async search(index, body) {
-      const path = `${encodeURIComponent(index)}/_search?ignore_unavailable=true&allow_no_indices=true`;
-      const answer = await ask({ json: body, accept: [400, 404] }, path);
-      return answer.status < 300 ? jsonDict(answer.text) : undefined;
+    search: (index, body) => search(ask, index, body, ''),
+    async findAll(index, body) {
+      const found: PlainDict[] = [];
+      let page = await search(ask, index, { size: pageSize, ...body }, '&scroll=1m');
+      for (let hits = hitsOf(page); hits.length > 0; hits = hitsOf(page)) {
+        found.push(...hits);
+        const json = JSON.stringify({ scroll: '1m', scroll_id: page?.['_scroll_id'] });
+        page = jsonDict((await ask({ json }, '_search/scroll')).text);
+      }
+      await letGo(ask, page);
+      return found;
     },
   };
+}
+
+/** Documents per answer: results of states are large. */
+const pageSize = 500;
+
+async function search(ask: Ask, index: string, body: object, more: string): Promise<PlainDict | undefined> {
+  const lenient = '?ignore_unavailable=true&allow_no_indices=true';
+  const at = encodeURIComponent(index);
+  // Servers show what was written a second later, unless asked; who may not ask waits.
+  await ask({ method: 'POST', accept: [400, 403, 404] }, `${at}/_refresh${lenient}`);
+  const answer = await ask({ json: JSON.stringify(body), accept: [400, 404] }, `${at}/_search${lenient}${more}`);
+  return answer.status < 300 ? jsonDict(answer.text) : undefined;
+}
+
+/** The server forgets where a search stood; it would by itself, a minute later. */
+async function letGo(ask: Ask, page: PlainDict | undefined): Promise<void> {
+  const id = page?.['_scroll_id'];
+  if (typeof id !== 'string') return;
+  const json = JSON.stringify({ scroll_id: id });
+  await ask({ method: 'DELETE', json, accept: [400, 403, 404] }, '_search/scroll');
 }
 
 /** Types of documents went away with version 7; OpenSearch never had them. */
@@ -118,18 +151,27 @@ async function makeIndex(ask: Ask, name: string, { shards, replicas }: ElasticSe
   await ask({ method: 'PUT' }, `${index}-v1/_alias/${index}`);
 }
 
-/** Many documents in one request, two lines each. */
-async function bulk(ask: Ask, documents: readonly ElasticDocument[], typed: boolean): Promise<void> {
-  const lines = documents.flatMap(({ index, type, id, body }) => [
+/** Many documents in one request, two lines each. Those that an index refuses are sent again in their plain form. */
+async function bulk(ask: Ask, documents: readonly ElasticDocument[], typed: boolean, plain = false): Promise<void> {
+  const lines = documents.flatMap(({ index, type, id, body, plainBody }) => [
     JSON.stringify({ index: { _index: index, ...(typed ? { _type: type } : {}), _id: id } }),
-    body,
+    plain ? plainBody : body,
   ]);
   const body = `${lines.join('\n')}\n`;
   const answer = await ask({ method: 'POST', body, headers: { 'content-type': 'application/x-ndjson' } }, '_bulk');
   const result = jsonDict(answer.text);
   if (result?.['errors'] !== true) return;
-  const reason = /"reason"\s*:\s*"([^"]*)"/.exec(answer.text)?.[1] ?? 'no reason given';
-  throw new HaliteError('call.failed', `elasticsearch refused documents: ${reason}`);
+  const items = Array.isArray(result['items']) ? result['items'] : [];
+  const outcomes = items.map((item) => plainDict(plainDict(item)?.['index']));
+  const other = outcomes.find((item) => item?.['error'] !== undefined && (plain || item['status'] !== 400));
+  if (other) {
+    const again = other['status'] === 429 || Number(other['status']) >= 500;
+    const reason = pyStr(plainDict(other['error'])?.['reason'] ?? 'no reason given');
+    const text = `elasticsearch refused documents: ${reason}`;
+    throw new HaliteError(again ? 'store.unavailable' : 'call.failed', text);
+  }
+  const refused = documents.filter((_, i) => outcomes[i]?.['status'] === 400);
+  if (refused.length > 0) await bulk(ask, refused, typed, true);
 }
 
 function rememberSuccess<T>(work: () => Promise<T>): () => Promise<T> {

@@ -10,7 +10,7 @@ import {
   type PlainDict,
   type Value,
 } from '../../../base/codec/value.ts';
-import { arrivalMillis, keysOf } from '../support/loads.ts';
+import { arrivalMillis, fromJson, keysOf, toJson } from '../support/loads.ts';
 
 export interface DocumentRules {
   readonly index_date: boolean;
@@ -70,15 +70,39 @@ function ordered(returned: Value): Value {
 
 function countsOf(returned: Value): PlainDict {
   const states = isDict(returned) ? dictEntries(returned).map(([, data]) => data) : [];
-  const failed = states.filter((data) => isDict(data) && dictGet(data, 'result') === false).length;
+  // What is no state is the reason why there are none.
+  const failed = states.filter((data) => !isDict(data) || dictGet(data, 'result') === false).length;
   return newDict([
     ['succeeded', states.length - failed],
     ['failed', failed],
   ]);
 }
 
+export interface Bodies {
+  readonly body: string;
+  readonly plainBody: string;
+}
+
+/**
+ * A document with one field that may hold anything. An index decides by the first value what a field is, and refuses a
+ * text where it saw a dict: such a document keeps the field as JSON, as `<field>_json`.
+ */
+export function bodiesOf(document: PlainDict, field: string, value: Value, original: Value): Bodies {
+  const entries = dictEntries(document);
+  return {
+    body: toJson(dictOf([...entries, [field, value]])),
+    plainBody: toJson(dictOf([...entries, [`${field}_json`, toJson(original)]])),
+  };
+}
+
+/** The field of a document that may hold anything, whichever way it was kept. */
+export function openField(document: PlainDict, field: string): Value {
+  const plain = document[`${field}_json`];
+  return typeof plain === 'string' ? (fromJson(plain) ?? null) : (document[field] ?? null);
+}
+
 /** The index and the document of a result. */
-export function documentOf(ret: PlainDict, rules: DocumentRules): { index: string; document: PlainDict } {
+export function documentOf(ret: PlainDict, rules: DocumentRules): Bodies & { index: string } {
   const { id, jid, fun } = keysOf(ret);
   const isState = stateFunctions.has(fun);
   const name = rules.states_single_index && isState ? 'state_apply' : fun.replaceAll('.', '_').toLowerCase();
@@ -98,9 +122,8 @@ export function documentOf(ret: PlainDict, rules: DocumentRules): { index: strin
     ['fun', fun],
     ['jid', jid],
     ['counts', isState && rules.states_count ? countsOf(returned) : newDict()],
-    ['data', convertKeys(returned)],
   ]);
-  return { index, document };
+  return { index, ...bodiesOf(document, 'data', convertKeys(returned), returned) };
 }
 
 /** A return load from a document. */
@@ -108,7 +131,7 @@ export function loadOf(document: PlainDict): PlainDict {
   const entries: [string, Value][] = [
     ['id', document['minion'] ?? ''],
     ...(['jid', 'fun', 'retcode', 'success'] as const).map((name): [string, Value] => [name, document[name] ?? null]),
-    ['return', restoreKeys(document['data'] ?? null)],
+    ['return', 'data_json' in document ? openField(document, 'data') : restoreKeys(document['data'] ?? null)],
   ];
   return newDict(entries);
 }

@@ -1,9 +1,9 @@
 // Returner `elasticsearch`: results, jobs and events as documents, in Salt's indices.
 import { defineReturner, type JobCache, newDict, type PlainDict, p } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
-import { contentId, keysOf, plainDict, textList, toJson } from '../support/loads.ts';
+import { contentId, keysOf, plainDict, textList } from '../support/loads.ts';
 import { type Elastic, type ElasticDocument, elastic, hitsOf } from './client.ts';
-import { dated, documentOf, loadOf } from './documents.ts';
+import { bodiesOf, dated, documentOf, loadOf, openField } from './documents.ts';
 
 const options = {
   host: p.any({ default: null, doc: 'The server, when there is one only.' }),
@@ -43,45 +43,42 @@ interface Places {
 }
 
 function jobCacheOf(server: Elastic, { jobs, jobType, results }: Places): JobCache {
-  const find = async (index: string, query: object): Promise<PlainDict[]> =>
-    hitsOf(await server.search(index, JSON.stringify({ size: most, ...query })));
   const newestLast = { sort: [{ '@timestamp': { order: 'asc', unmapped_type: 'date' } }] };
   const newestFirst = { sort: [{ '@timestamp': { order: 'desc', unmapped_type: 'date' } }] };
   const minionsIn = async (field: string): Promise<string[]> => {
-    const body = { size: 0, aggs: { minions: { terms: { field, size: most } } } };
-    const answer = await server.search(results, JSON.stringify(body));
+    const answer = await server.search(results, { size: 0, aggs: { minions: { terms: { field, size: most } } } });
     const buckets = plainDict(plainDict(answer?.['aggregations'])?.['minions'])?.['buckets'];
     return Array.isArray(buckets) ? buckets.map((bucket) => pyStr(plainDict(bucket)?.['key'])) : [];
+  };
+  /** The newest result of each minion. */
+  const newestOf = async (fun: string, field: string): Promise<PlainDict[]> => {
+    const index = `salt-${fun.replaceAll('.', '_').toLowerCase()}*,salt-state_apply*`;
+    const query = { match_phrase: { fun } };
+    const found = hitsOf(await server.search(index, { size: most, query, collapse: { field }, ...newestFirst }));
+    return found.filter((document) => document['fun'] === fun);
   };
   return {
     async saveLoad(jid, load) {
       await server.ensureIndex(jobs);
-      const body = toJson(
-        newDict([
-          ['jid', jid],
-          ['load', load],
-        ]),
-      );
-      await server.store([{ index: jobs, type: jobType, id: jid, body }]);
+      const bodies = bodiesOf(newDict([['jid', jid]]), 'load', load, load);
+      await server.store([{ index: jobs, type: jobType, id: jid, ...bodies }]);
     },
-    load: async (jid) => plainDict((await server.read(jobs, jobType, jid))?.['load']),
+    load: async (jid) => {
+      const found = await server.read(jobs, jobType, jid);
+      return found && plainDict(openField(found, 'load'));
+    },
     async returns(jid) {
-      const found = await find(results, { query: { match: { jid } }, ...newestLast });
+      const found = await server.findAll(results, { query: { match: { jid } }, ...newestLast });
       return new Map(found.map((document) => [pyStr(document['minion']), loadOf(document)]));
     },
     async lastOf(fun) {
-      const index = `salt-${fun.replaceAll('.', '_').toLowerCase()}*,salt-state_apply*`;
-      const found = await find(index, { query: { match_phrase: { fun } }, ...newestFirst });
-      const last = new Map<string, PlainDict>();
-      for (const document of found) {
-        const id = pyStr(document['minion']);
-        if (document['fun'] === fun && !last.has(id)) last.set(id, loadOf(document));
-      }
-      return last;
+      const found = await newestOf(fun, 'minion.keyword');
+      const last = found.length > 0 ? found : await newestOf(fun, 'minion');
+      return new Map(last.map((document) => [pyStr(document['minion']), loadOf(document)]));
     },
     async jids() {
-      const found = await find(jobs, { query: { match_all: {} } });
-      return new Map(found.map((document) => [pyStr(document['jid']), plainDict(document['load']) ?? newDict()]));
+      const found = await server.findAll(jobs, { query: { match_all: {} } });
+      return new Map(found.map((item) => [pyStr(item['jid']), plainDict(openField(item, 'load')) ?? newDict()]));
     },
     async minions() {
       // How the field is indexed depends on whether somebody has made a template.
@@ -115,12 +112,11 @@ export default defineReturner({
       for (const ret of rets) {
         const { id, jid, fun } = keysOf(ret);
         if (unwanted.has(fun) || ret['return'] === null || ret['return'] === undefined) continue;
-        const { index, document } = documentOf(ret, given);
+        const { index, ...bodies } = documentOf(ret, given);
         await server.ensureIndex(index);
-        const body = toJson(document);
-        if (given.debug_returner_payload) ctx.log.debug('elasticsearch payload', { body });
+        if (given.debug_returner_payload) ctx.log.debug('elasticsearch payload', { body: bodies.body });
         // Named after job and minion: written twice, it is one document.
-        documents.push({ index, type: given.doc_type, id: `${jid}-${id}`, body });
+        documents.push({ index, type: given.doc_type, id: `${jid}-${id}`, ...bodies });
       }
       await server.store(documents);
     };
@@ -130,17 +126,9 @@ export default defineReturner({
       async saveEvents(events) {
         const index = dated(given.master_event_index, given.index_date);
         await server.ensureIndex(index);
-        const bodies = events.map(({ tag, data }) =>
-          toJson(
-            newDict([
-              ['tag', tag],
-              ['data', data],
-            ]),
-          ),
-        );
-        await server.store(
-          bodies.map((body) => ({ index, type: given.master_event_doc_type, id: contentId(body), body })),
-        );
+        const type = given.master_event_doc_type;
+        const bodies = events.map(({ tag, data }) => bodiesOf(newDict([['tag', tag]]), 'data', data, data));
+        await server.store(bodies.map((each) => ({ index, type, id: contentId(each.body), ...each })));
       },
       jobCache: jobCacheOf(server, {
         jobs: given.master_job_cache_index,

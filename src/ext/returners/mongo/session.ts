@@ -4,7 +4,7 @@ import type { JobCache, PlainDict, ReturnerSession } from 'halite/sdk';
 import type { Db, MongoClient } from 'mongodb';
 import { HaliteError, messageOf } from '../../../base/errors/index.ts';
 import { hostPort } from '../support/http.ts';
-import { type Document, eventDocument, jobDocument, jobOf, loadOf, returnDocument } from './documents.ts';
+import { type Document, eventDocument, jobDocument, jobOf, type Kinds, loadOf, returnDocument } from './documents.ts';
 
 export interface MongoSettings {
   readonly host: string | null;
@@ -20,8 +20,14 @@ export interface MongoSettings {
 
 const timeoutMs = 10_000;
 
-async function connect(settings: MongoSettings): Promise<{ client: MongoClient; place: string }> {
-  const { MongoClient } = await import('mongodb');
+interface Connection {
+  readonly client: MongoClient;
+  readonly place: string;
+  readonly kinds: Kinds;
+}
+
+async function connect(settings: MongoSettings): Promise<Connection> {
+  const { Double, MongoClient, ObjectId } = await import('mongodb');
   const { host, port, user, password, uri } = settings;
   if (uri !== null && host !== null) {
     throw new HaliteError('config.value', 'The mongo returner wants mongo.uri or mongo.host, not both');
@@ -33,7 +39,9 @@ async function connect(settings: MongoSettings): Promise<{ client: MongoClient; 
   const auth = user && password ? { auth: { username: user, password }, authSource: settings.authSource } : {};
   try {
     const address = uri ?? `mongodb://${hostPort(host ?? 'salt', port)}/`;
-    return { client: new MongoClient(address, uri === null ? { ...common, ...auth } : common), place };
+    const client = new MongoClient(address, uri === null ? { ...common, ...auth } : common);
+    const kinds = { float: (value: number) => new Double(value), id: (hex: string) => new ObjectId(hex) };
+    return { client, place, kinds };
   } catch {
     // The driver's own words repeat the address, with the password.
     throw new HaliteError('config.value', 'mongo.uri is no address of MongoDB');
@@ -51,7 +59,7 @@ async function makeIndexes(db: Db): Promise<void> {
 type Guarded = <T>(work: (db: Db) => Promise<T>) => Promise<T>;
 
 export async function mongoSession(settings: MongoSettings): Promise<ReturnerSession> {
-  const { client, place } = await connect(settings);
+  const { client, place, kinds } = await connect(settings);
   const db = settings.uri === null ? client.db(settings.db) : client.db();
   let ready = !settings.indexes;
   const guarded: Guarded = async (work) => {
@@ -71,7 +79,7 @@ export async function mongoSession(settings: MongoSettings): Promise<ReturnerSes
       replaceAll(
         at,
         'saltReturns',
-        rets.map(returnDocument).map((document) => [{ jid: document['jid'], minion: document['minion'] }, document]),
+        rets.map((ret) => returnDocument(ret, kinds)),
       ),
     );
   return {
@@ -82,36 +90,38 @@ export async function mongoSession(settings: MongoSettings): Promise<ReturnerSes
         replaceAll(
           at,
           'events',
-          events.map(({ tag, data }) => eventDocument(tag, data)).map((item) => [{ _id: item['_id'] }, item]),
+          events.map(({ tag, data }) => eventDocument(tag, data, kinds)),
         ),
       ),
-    jobCache: jobCacheOf(guarded),
+    jobCache: jobCacheOf(guarded, kinds),
     close: () => client.close(),
   };
 }
 
-/** Puts documents in the place of those they replace, or adds them: nothing is there twice. */
-async function replaceAll(
-  db: Db,
-  collection: string,
-  items: readonly (readonly [Document, Document])[],
-): Promise<void> {
-  if (items.length === 0) return;
-  const writes = items.map(([filter, replacement]) => ({ replaceOne: { filter, replacement, upsert: true } }));
+/** Puts documents in the place of those of the same name, or adds them: nothing is there twice. */
+async function replaceAll(db: Db, collection: string, documents: readonly Document[]): Promise<void> {
+  if (documents.length === 0) return;
+  const writes = documents.map(({ _id, ...replacement }) => {
+    const filter: Document = { _id };
+    return { replaceOne: { filter, replacement, upsert: true } };
+  });
   await db.collection<Document>(collection).bulkWrite(writes, { ordered: true });
 }
 
-function jobCacheOf(guarded: Guarded): JobCache {
+/** Numbers come as they were written: 1.0 is not 1. */
+const typed = { promoteValues: false };
+
+function jobCacheOf(guarded: Guarded, kinds: Kinds): JobCache {
   return {
-    saveLoad: (jid, load) => guarded((db) => replaceAll(db, 'jobs', [[{ jid }, jobDocument(load)]])),
+    saveLoad: (jid, load) => guarded((db) => replaceAll(db, 'jobs', [jobDocument(jid, load, kinds)])),
     load: (jid) =>
       guarded(async (db) => {
-        const found = await db.collection('jobs').findOne({ jid });
+        const found = await db.collection('jobs').findOne({ jid }, typed);
         return found ? jobOf(found) : undefined;
       }),
     returns: (jid) =>
       guarded(async (db) => {
-        const found = await db.collection('saltReturns').find({ jid }).toArray();
+        const found = await db.collection('saltReturns').find({ jid }, typed).toArray();
         return new Map(found.map((item) => [String(item['minion']), loadOf(item['full_ret'])]));
       }),
     lastOf: (fun) =>
@@ -122,12 +132,15 @@ function jobCacheOf(guarded: Guarded): JobCache {
           { $sort: { jid: 1 } },
           { $group: { _id: '$minion', full_ret: { $last: '$full_ret' } } },
         ];
-        const found = await db.collection('saltReturns').aggregate(steps, { allowDiskUse: true }).toArray();
+        const found = await db
+          .collection('saltReturns')
+          .aggregate(steps, { allowDiskUse: true, ...typed })
+          .toArray();
         return new Map(found.map((item) => [String(item['_id']), loadOf(item['full_ret'])]));
       }),
     jids: () =>
       guarded(async (db) => {
-        const found = await db.collection('jobs').find({}).toArray();
+        const found = await db.collection('jobs').find({}, typed).toArray();
         return new Map(found.map((item) => [String(item['jid']), jobOf(item)]));
       }),
     minions: () => guarded(async (db) => (await db.collection('saltReturns').distinct('minion')).map(String)),

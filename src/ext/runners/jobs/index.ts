@@ -11,35 +11,24 @@ import {
   type Value,
 } from 'halite/sdk';
 import { JsonText } from '../../../base/codec/json/index.ts';
-import type { JobFilter } from '../../../extend/sdk/context.ts';
 import { formatJob, startTime } from '../../../extend/sdk/shown-job.ts';
 import { activeJobs } from './active.ts';
+import { filterOf, words } from './filter.ts';
 import { queryJobs } from './query.ts';
 import { describeJob, findJobs, listJobs, results } from './show.ts';
-
-const list = (value: Value): string[] | undefined => {
-  if (value === null || value === '') return undefined;
-  return Array.isArray(value) ? value.map(String) : String(value).split(',');
-};
-
-function when(value: Value, name: string): Date | undefined {
-  if (value === null || value === '') return undefined;
-  const time = new Date(String(value));
-  if (Number.isNaN(time.getTime())) {
-    throw new HaliteError('call.arguments', `${name} is not a time: ${String(value)}`, {
-      hint: 'Write it as 2026-01-31 12:00.',
-    });
-  }
-  return time;
-}
 
 async function pendingJob(ctx: MasterContext, jid: string): Promise<PlainDict> {
   const load = await ctx.master.jobs.load(jid);
   return load ? { ...formatJob(load), StartTime: startTime(jid) } : newDict();
 }
 
+async function printed(ctx: MasterContext, jid: string, source: string | undefined): Promise<PlainDict> {
+  const { jid: _jid, ...shown } = await describeJob(ctx, jid, source);
+  return newDict([[jid, shown]]);
+}
+
 /** With an outputter named beside the data `salt-run` shows only the data, in that form. */
-function shownAs(data: PlainDict | JsonText, outputter: string | null | undefined): PlainDict | JsonText {
+function shownAs(data: Value | JsonText, outputter: string | null | undefined): Value | JsonText {
   if (data instanceof JsonText) return data.withOutputter(outputter);
   return outputter
     ? newDict([
@@ -96,10 +85,7 @@ export default defineRunner({
       doc: 'The record of one job, under its id.',
       examples: ['salt-run jobs.print_job 20260131235959000001'],
       params: { jid: jidParam, ext_source: sourceParam },
-      async run({ jid, ext_source }, ctx) {
-        const { jid: _jid, ...shown } = await describeJob(ctx, jid, ext_source ?? undefined);
-        return newDict([[jid, shown]]);
-      },
+      run: ({ jid, ext_source }, ctx) => printed(ctx, jid, ext_source ?? undefined),
     }),
     list_jobs: masterFn({
       doc: 'All jobs in the store, oldest first; internal ones (find_job and the like) only on request.',
@@ -120,24 +106,21 @@ export default defineRunner({
         limit: p.int({ default: 0, doc: 'at most this many, the newest' }),
       },
       async run(args, ctx) {
-        const functions = list(args.search_function);
-        const targets = list(args.search_target);
-        const startAfter = when(args.start_time, 'start_time');
-        const startBefore = when(args.end_time, 'end_time');
-        const filter: JobFilter = {
-          ...(functions ? { functions } : {}),
-          ...(targets ? { targets } : {}),
-          ...(startAfter ? { startAfter } : {}),
-          ...(startBefore ? { startBefore } : {}),
-          ...(args.limit > 0 ? { limit: args.limit } : {}),
-          internal: args.internal,
-        };
-        const jobs = await listJobs(ctx, filter, args.search_metadata, args.ext_source ?? undefined);
-        return shownAs(jobs, args.outputter);
+        const filter = filterOf({
+          functions: args.search_function,
+          targets: args.search_target,
+          metadata: args.search_metadata,
+          start: args.start_time,
+          end: args.end_time,
+        });
+        if (!filter) return shownAs(newDict(), args.outputter);
+        const limit = args.limit > 0 ? { limit: args.limit } : {};
+        const asked = { ...filter, ...limit, internal: args.internal };
+        return shownAs(await listJobs(ctx, asked, args.ext_source ?? undefined), args.outputter);
       },
     }),
     list_jobs_filter: masterFn({
-      doc: 'The newest jobs, a given number of them.',
+      doc: 'The newest jobs, a given number of them, as a list; oldest first.',
       examples: ['salt-run jobs.list_jobs_filter 50', 'salt-run jobs.list_jobs_filter 100 filter_find_job=False'],
       params: {
         count: p.int({ doc: 'how many' }),
@@ -148,7 +131,9 @@ export default defineRunner({
       },
       async run({ count, filter_find_job, ext_source, outputter }, ctx) {
         const filter = { limit: count, internal: !filter_find_job };
-        return shownAs(await listJobs(ctx, filter, null, ext_source ?? undefined), outputter);
+        const jobs = count > 0 ? await findJobs(ctx, filter, ext_source ?? undefined) : newDict();
+        const shown = Object.entries(jobs).map(([jid, job]) => ({ ...(job as PlainDict), JID: jid }));
+        return shownAs(shown, outputter);
       },
     }),
     active: masterFn({
@@ -182,12 +167,11 @@ export default defineRunner({
         display_progress: progressParam,
       },
       async run(args, ctx) {
-        const functions = list(args.function);
-        const targets = list(args.target);
-        const filter: JobFilter = { ...(functions ? { functions } : {}), ...(targets ? { targets } : {}), limit: 1 };
+        const filter = filterOf({ functions: args.function, targets: args.target, metadata: args.metadata });
+        if (!filter) return false;
         const source = args.ext_source ?? undefined;
-        const jid = Object.keys(await findJobs(ctx, filter, args.metadata, source)).at(-1);
-        return jid ? newDict([[jid, await describeJob(ctx, jid, source)]]) : false;
+        const jid = Object.keys(await findJobs(ctx, { ...filter, limit: 1 }, source)).at(-1);
+        return jid ? printed(ctx, jid, source) : false;
       },
     }),
     explain: masterFn({
@@ -224,7 +208,7 @@ export default defineRunner({
         'salt-run jobs.cancel 20260131235959000001 minions=web1,web2',
       ],
       params: { jid: jidParam, minions: p.any({ default: null, doc: 'only for these' }) },
-      run: ({ jid, minions }, ctx) => ctx.master.jobs.cancel(jid, list(minions)),
+      run: ({ jid, minions }, ctx) => ctx.master.jobs.cancel(jid, words(minions)),
     }),
     query: masterFn({
       doc: 'Jobs by conditions, newest first, page by page; or read-only SQL over jids, salt_returns, salt_events, job, ret, verdict.',

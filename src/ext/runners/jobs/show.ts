@@ -1,43 +1,23 @@
 // The shapes in which jobs are shown, as in Salt.
-import { type Dict, dictGet, isDict, type MasterContext, newDict, type PlainDict, type Value } from 'halite/sdk';
+import { dictGet, type MasterContext, newDict, type PlainDict, type Value } from 'halite/sdk';
 import type { JsonText } from '../../../base/codec/json/index.ts';
 import { isJid } from '../../../base/util/jid.ts';
 import type { JobFilter } from '../../../extend/sdk/context.ts';
-import { formatJob, listedJob, metadataOf, startTime } from '../../../extend/sdk/shown-job.ts';
+import { formatJob, listedJob, startTime } from '../../../extend/sdk/shown-job.ts';
 
 /** Jobs as `list_jobs` shows them, oldest first. */
-export async function findJobs(
-  ctx: MasterContext,
-  filter: JobFilter,
-  metadata: Value,
-  source: string | undefined,
-): Promise<PlainDict> {
-  // Metadata are looked at here: a limit must count what is left.
-  const { limit, ...rest } = filter;
-  const byMetadata = isDict(metadata);
-  const jobs = await ctx.master.jobs.list(byMetadata ? rest : filter, source);
-  const wanted = byMetadata ? jobs.filter(({ load }) => hasMetadata(load, metadata)) : jobs;
-  const chosen = (limit ? wanted.slice(0, limit) : wanted).reverse();
-  return newDict(chosen.map(({ jid, load }) => [jid, listedJob(jid, load)]));
+export async function findJobs(ctx: MasterContext, filter: JobFilter, source: string | undefined): Promise<PlainDict> {
+  const jobs = await ctx.master.jobs.list(filter, source);
+  return newDict([...jobs].reverse().map(({ jid, load }) => [jid, listedJob(jid, load)]));
 }
 
 /** The same, as the store has it written already where it can be had that way. */
 export async function listJobs(
   ctx: MasterContext,
   filter: JobFilter,
-  metadata: Value,
   source: string | undefined,
 ): Promise<PlainDict | JsonText> {
-  const written = isDict(metadata) ? undefined : await ctx.master.jobs.listText(filter, source);
-  return written ?? findJobs(ctx, filter, metadata, source);
-}
-
-/** Salt: one equal pair is enough. */
-function hasMetadata(load: Dict, wanted: Dict): boolean {
-  const metadata = metadataOf(load);
-  if (!isDict(metadata)) return false;
-  const entries = wanted instanceof Map ? [...wanted.entries()] : Object.entries(wanted);
-  return entries.some(([key, value]) => JSON.stringify(dictGet(metadata, key) ?? null) === JSON.stringify(value));
+  return (await ctx.master.jobs.listText(filter, source)) ?? findJobs(ctx, filter, source);
 }
 
 /** Results of a job by minion, as the operator saw them. */

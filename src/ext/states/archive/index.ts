@@ -192,10 +192,12 @@ const extracted = state({
     if (!('warnings' in work) || !('format' in work)) return work as StateResult;
     const ready = work as Work;
     const fetched = await fetch(ready, ctx);
-    if (!('path' in fetched) || 'comment' in fetched) return fetched as StateResult;
-    const result = await process(ready, fetched.path as string, ctx);
+    const result =
+      !('path' in fetched) || 'comment' in fetched
+        ? (fetched as StateResult)
+        : await process(ready, fetched.path as string, ctx);
     const keep = args.kwargs['keep_source'] ?? args.kwargs['keep'] ?? true;
-    if (!ready.local && !keep) {
+    if (!ready.local && !keep && 'path' in fetched) {
       const forgotten = await ctx.state('file.not_cached', { name: ready.source, saltenv: ctx.saltenv });
       if (!forgotten.result) ready.warnings.push(pyStr(forgotten.comment as Value));
     }

@@ -16,10 +16,11 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { unifiedDiff } from '../../modules/support/unified-diff.ts';
+import { looksLikeText, START } from '../support/text.ts';
 import { lookAt } from './facts.ts';
 
-/** Content in memory, or a file that holds it. */
-export type Content = { readonly bytes: Buffer } | { readonly path: string };
+/** Content in memory, or a file that holds it; what was read of a small one already need not be read again. */
+export type Content = { readonly bytes: Buffer } | { readonly path: string; readonly read?: Buffer | undefined };
 
 const CHUNK = 1 << 20;
 
@@ -42,28 +43,20 @@ function sameFiles(a: string, b: string, size: number): boolean {
   }
 }
 
+const isExactly = (path: string, bytes: Buffer): boolean =>
+  statSync(path).size === bytes.length && readFileSync(path).equals(bytes);
+
 /** Whether a file already holds the content. */
 export function holds(path: string, content: Content): boolean {
-  if ('path' in content && content.path === path) return true;
-  const size = 'bytes' in content ? content.bytes.length : statSync(content.path).size;
-  if (statSync(path).size !== size) return false;
-  return 'bytes' in content ? readFileSync(path).equals(content.bytes) : sameFiles(path, content.path, size);
+  if ('bytes' in content) return isExactly(path, content.bytes);
+  if (content.path === path) return true;
+  if (content.read) return isExactly(path, content.read);
+  const { size } = statSync(content.path);
+  return statSync(path).size === size && sameFiles(path, content.path, size);
 }
 
-export const bytesOf = (content: Content): Buffer => ('bytes' in content ? content.bytes : readFileSync(content.path));
-
-const START = 512;
-
-/** Salt's idea of text: by the first 512 bytes, UTF-8 or mostly printable. */
-export function looksLikeText(bytes: Buffer): boolean {
-  const start = bytes.subarray(0, START);
-  if (start.length === 0) return true;
-  if (start.includes(0)) return false;
-  const text = start.toString('utf8');
-  if (Buffer.from(text, 'utf8').equals(start)) return true;
-  const odd = start.filter((byte) => !((byte >= 32 && byte < 127) || [8, 9, 10, 12, 13].includes(byte)));
-  return odd.length / start.length <= 0.3;
-}
+export const bytesOf = (content: Content): Buffer =>
+  'bytes' in content ? content.bytes : (content.read ?? readFileSync(content.path));
 
 function firstBytes(path: string): Buffer {
   const file = openSync(path, 'r');
@@ -125,13 +118,15 @@ export interface WriteOptions {
   readonly cachedir: string;
   /** Permission bits of a file that was not there before. */
   readonly newMode: number;
+  /** Nothing has this name: the caller has just looked. */
+  readonly absent?: boolean;
 }
 
 const PRIVATE = 0o600;
 
 /** A file that was not there before and that nobody else may read yet. */
 function writeNew(path: string, content: Content): void {
-  if ('path' in content && statSync(content.path).size > SMALL) {
+  if ('path' in content && !content.read && statSync(content.path).size > SMALL) {
     copyFileSync(content.path, path, constants.COPYFILE_EXCL);
     chmodSync(path, PRIVATE);
   } else writeFileSync(path, bytesOf(content), { mode: PRIVATE, flag: 'wx' });
@@ -139,7 +134,7 @@ function writeNew(path: string, content: Content): void {
 
 /** Puts the content in place: a new file beside the old one takes its name, owner and mode. */
 export function put(path: string, content: Content, options: WriteOptions): void {
-  const old = lookAt(path);
+  const old = options.absent ? undefined : lookAt(path);
   if (old && (options.backup === 'minion' || options.backup === 'both')) backUp(path, options.cachedir);
   const beside = join(dirname(path), `${basename(path).slice(0, 200)}.${Math.random().toString(36).slice(2, 14)}`);
   const mode = old ? old.mode & 0o7777 : options.newMode;

@@ -1,6 +1,7 @@
 // Content given in the state itself, in the pillar or in grains.
 import { isDict, type StateContext, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
+import { messageOf } from '../../../base/errors/index.ts';
 import { traverse } from '../../../base/util/index.ts';
 import { lines } from '../../modules/support/text.ts';
 import { isTruthy } from '../../modules/support/values.ts';
@@ -61,6 +62,8 @@ export async function contentsOf(request: ContentsRequest, ctx: StateContext): P
   const found = given(request, ctx);
   if (!found || 'problem' in found) return found;
   const { value } = found;
+  // A key whose value is nothing asks for a file and says nothing about its content.
+  if (value === null) return undefined;
   if (!request.allow_empty && !isTruthy(value)) return { problem: emptyProblem(request) };
   const parts = textList(value);
   const template = request.template ? pyStr(request.template) : undefined;
@@ -86,7 +89,11 @@ export async function contentsOf(request: ContentsRequest, ctx: StateContext): P
     if ('problem' in made) return made;
     text = made.bytes.toString('utf8');
   }
-  return { bytes: encodeText(text, request.encoding, request.encoding_errors) };
+  try {
+    return { bytes: encodeText(text, request.encoding, request.encoding_errors) };
+  } catch (error) {
+    return { problem: `Unable to manage file: ${messageOf(error)}` };
+  }
 }
 
 /** Whether an argument is a dictionary or left out. */

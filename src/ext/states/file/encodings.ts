@@ -52,6 +52,15 @@ const labels: Readonly<Record<string, string>> = {
   koi8r: 'koi8-r',
 };
 
+/** Python's words for a character that an encoding does not have. */
+function refusal(top: number, char: string, at: number): string {
+  const point = char.codePointAt(0) as number;
+  const [sign, width] = point < 0x100 ? ['x', 2] : point < 0x10000 ? ['u', 4] : ['U', 8];
+  const codec = top === 128 ? 'ascii' : top === 256 ? 'latin-1' : 'charmap';
+  const why = top ? `ordinal not in range(${top})` : 'character maps to <undefined>';
+  return `'${codec}' codec can't encode character '\\${sign}${point.toString(16).padStart(width, '0')}' in position ${at}: ${why}`;
+}
+
 function byTable(name: string, codec: string, errors: string): Encoder | undefined {
   const top = ['ascii', 'usascii', '646'].includes(codec)
     ? 128
@@ -64,14 +73,15 @@ function byTable(name: string, codec: string, errors: string): Encoder | undefin
     top ? (char.codePointAt(0)! < top ? char.codePointAt(0) : undefined) : table?.get(char);
   return (text) => {
     const bytes: number[] = [];
+    let at = -1;
     for (const char of text) {
+      at++;
       const byte = byteOf(char);
       if (byte !== undefined) bytes.push(byte);
       else if (errors === 'replace') bytes.push(63);
       else if (errors === 'xmlcharrefreplace') bytes.push(...Buffer.from(`&#${char.codePointAt(0)};`));
       else if (errors === 'backslashreplace') bytes.push(...Buffer.from(pyRepr(char).slice(1, -1)));
-      else if (errors !== 'ignore')
-        throw pythonError('UnicodeEncodeError', `'${name}' codec can't encode character ${pyRepr(char)}`);
+      else if (errors !== 'ignore') throw pythonError('UnicodeEncodeError', refusal(top, char, at));
     }
     return Buffer.from(bytes);
   };

@@ -1,5 +1,5 @@
 // What is at a path now, asked once and compared by number: owners and groups by id, modes by bits.
-import { lstatSync, readFileSync, type Stats, statSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, type Stats, statSync } from 'node:fs';
 import type { StateContext, Value } from 'halite/sdk';
 import { gidOf, uidOf } from '../../modules/file/ownership.ts';
 import { groupById, userById } from '../../modules/support/accounts.ts';
@@ -19,7 +19,7 @@ export const lookAtLink = (path: string): Stats | undefined => attempt(() => lst
 export const lookAt = (path: string): Stats | undefined => attempt(() => statSync(path, quiet));
 
 /** os.path.exists: false for a link to nowhere. */
-export const exists = (path: string): boolean => lookAt(path) !== undefined;
+export const exists = (path: string): boolean => existsSync(path);
 export const lexists = (path: string): boolean => lookAtLink(path) !== undefined;
 export const isLink = (path: string): boolean => lookAtLink(path)?.isSymbolicLink() ?? false;
 export const isDir = (path: string): boolean => lookAt(path)?.isDirectory() ?? false;

@@ -59,15 +59,23 @@ function endsWithName(line: string, name: string, separators: RegExp): boolean {
   return line.length > name.length && before !== undefined && separators.test(before);
 }
 
-/** Finds the sum of a file in a list of sums: by the name asked for, the file's own or its source's. */
-export function findSum(text: string, fileName: string, source: string, hashName: string): HashSum | undefined {
+/** Finds the sum of a file in a list of sums: by the name asked for, the file's own or its source's; of any kind or of one. */
+export function findSum(
+  text: string,
+  fileName: string,
+  source: string,
+  hashName: string,
+  kind = '',
+): HashSum | undefined {
+  const wanted = Object.hasOwn(lengths, kind) ? `${lengths[kind]}` : '32,128';
+  const digitsOf = new RegExp(`(?<![a-z0-9])([a-f0-9]{${wanted}})(?![a-z0-9])`, 'i');
   const found: { name?: HashSum; file?: HashSum; source?: HashSum } = {};
   let first: HashSum | undefined;
   const { path, host } = splitUrl(source);
   const startsWith = (line: string, name: string): boolean => new RegExp(`^${pyEscape(name)}\\s+`).test(line);
   for (const raw of text.split('\n')) {
     const line = raw.trim();
-    const digits = /(?<![a-z0-9])([a-f0-9]{32,128})(?![a-z0-9])/i.exec(line)?.[1];
+    const digits = digitsOf.exec(line)?.[1];
     const type = digits === undefined ? undefined : byLength.get(digits.length);
     if (digits === undefined || type === undefined) continue;
     const sum = { type, digits: digits.toLowerCase() };

@@ -13,7 +13,7 @@ import {
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { gidOf, uidOf } from '../../modules/file/ownership.ts';
 import { normalizeMode } from '../../modules/support/modes.ts';
-import { osReason } from '../../modules/support/os-errors.ts';
+import { osReason, osText } from '../../modules/support/os-errors.ts';
 import { baseName, dirName, expandUser, joinPath, normalPath } from '../../modules/support/paths.ts';
 import { failureText } from './errors.ts';
 import {
@@ -169,7 +169,8 @@ function moveAway({ name, target, args }: LinkWork): string | undefined {
     renameSync(name, backup.path);
     return undefined;
   } catch (error) {
-    return `Unable to rename ${name} to backup ${backup.path} -> : ${failureText(error)}`;
+    const why = osText(error, backup.path);
+    return `Unable to rename ${name} to backup ${backup.path} -> : Unable to move '${name}' to '${backup.path}': ${why}`;
   }
 }
 

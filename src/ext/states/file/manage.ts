@@ -2,8 +2,9 @@
 import { realpathSync } from 'node:fs';
 import { dictGet, newDict, type PlainDict, type StateContext, type StateResult, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
+import { commandError } from '../../modules/support/errors.ts';
 import { normalizeMode } from '../../modules/support/modes.ts';
-import { osText } from '../../modules/support/os-errors.ts';
+import { osReason, osText } from '../../modules/support/os-errors.ts';
 import { dirName } from '../../modules/support/paths.ts';
 import { type Content, differenceOf, holds, put } from './content.ts';
 import { currentUmask, exists, isDir, lookAt, lookAtLink } from './facts.ts';
@@ -39,12 +40,12 @@ function difference(path: string, request: ManageRequest, ctx: StateContext): st
   return hidden(ctx) ? '<Obfuscated Template>' : differenceOf(path, request.content as Content, request.showChanges);
 }
 
-const permsOf = (request: ManageRequest) => ({
+const permsOf = (request: ManageRequest, mode = request.mode, follow = request.follow) => ({
   user: request.user,
   group: request.group,
-  mode: request.mode,
+  mode,
   attrs: request.attrs ?? null,
-  follow: request.follow,
+  follow,
   selinux: request.selinux,
 });
 
@@ -57,7 +58,7 @@ export async function changesNeeded(request: ManageRequest, ctx: StateContext): 
   if (there.isSymbolicLink() && !request.follow && request.fromSource)
     changes['diff'] = 'Replace symbolic link with regular file';
   else if (content && exists(name) && !holds(name, content)) changes['diff'] = difference(name, request, ctx);
-  else if (content && !exists(name)) return newDict([['newfile', name]]);
+  else if (content && !exists(name)) changes['diff'] = `Failed to read ${name}: No such file or directory`;
   const perms = await permsNeeded(name, permsOf(request), ctx);
   if (perms['attrs'] !== undefined) perms['attrs'] = pyStr(request.attrs ?? '');
   return Object.assign(changes, perms);
@@ -66,14 +67,23 @@ export async function changesNeeded(request: ManageRequest, ctx: StateContext): 
 const backupMode = (request: ManageRequest, ctx: StateContext): string =>
   request.backup || pyStr(ctx.opts['backup_mode'] ?? '');
 
-function write(path: string, request: ManageRequest, newMode: number, ctx: StateContext): void {
-  if (!request.content) return;
-  put(path, request.content, {
+interface New {
+  readonly newMode: number;
+  readonly absent: boolean;
+}
+
+function write(path: string, content: Content | undefined, request: ManageRequest, made: New, ctx: StateContext): void {
+  if (!content) return;
+  const { newMode, absent } = made;
+  put(path, content, {
     backup: backupMode(request, ctx),
     cachedir: pyStr(ctx.opts['cachedir'] ?? ''),
     newMode,
+    absent,
   });
 }
+
+const replaced: New = { newMode: 0o600, absent: false };
 
 async function update(request: ManageRequest, link: boolean, ctx: StateContext): Promise<StateResult> {
   const { name, content } = request;
@@ -81,11 +91,11 @@ async function update(request: ManageRequest, link: boolean, ctx: StateContext):
   const changes = newDict();
   try {
     if (link && !request.follow && request.fromSource) {
-      write(name, request, 0o600, ctx);
+      write(name, content, request, replaced, ctx);
       changes['diff'] = 'Replace symbolic link with regular file';
     } else if (content && !holds(target, content)) {
       changes['diff'] = difference(target, request, ctx);
-      write(target, request, 0o600, ctx);
+      write(target, content, request, replaced, ctx);
     }
   } catch (error) {
     return ctx.fail(`Failed to commit change: ${osText(error, target)}`, { name, changes });
@@ -101,7 +111,7 @@ async function update(request: ManageRequest, link: boolean, ctx: StateContext):
   return ctx.result({ name, changes, result: perms.ok, comment });
 }
 
-async function create(request: ManageRequest, ctx: StateContext): Promise<StateResult> {
+async function create(request: ManageRequest, absent: boolean, ctx: StateContext): Promise<StateResult> {
   const { name, user, group } = request;
   if (!isDir(dirName(name))) {
     if (!request.makedirs) return ctx.fail('Parent directory not present', { name });
@@ -113,9 +123,13 @@ async function create(request: ManageRequest, ctx: StateContext): Promise<StateR
   const first = request.fromSource ? 0o600 : usual;
   const mode = request.mode ?? normalizeMode(usual.toString(8));
   const content = request.content ?? { bytes: Buffer.alloc(0) };
-  write(name, { ...request, content }, first, ctx);
+  try {
+    write(name, content, request, { newMode: first, absent }, ctx);
+  } catch (error) {
+    throw commandError(osReason(error));
+  }
   const changes = request.content ? newDict([['diff', 'New file']]) : newDict([['new', `file ${name} created`]]);
-  const perms = await setPerms(name, { ...permsOf(request), mode, follow: false }, ctx);
+  const perms = await setPerms(name, permsOf(request, mode, false), ctx);
   Object.assign(changes, perms.changes);
   const comment = [...(request.content ? [] : ['Empty file']), ...perms.problems].join('; ');
   return ctx.result({ name, changes, result: perms.ok, comment: comment || `File ${name} updated` });
@@ -125,5 +139,5 @@ async function create(request: ManageRequest, ctx: StateContext): Promise<StateR
 export async function manageFile(request: ManageRequest, ctx: StateContext): Promise<StateResult> {
   const found = lookAtLink(request.name);
   const link = found?.isSymbolicLink() ?? false;
-  return link || found?.isFile() ? update(request, link, ctx) : create(request, ctx);
+  return link || found?.isFile() ? update(request, link, ctx) : create(request, found === undefined, ctx);
 }

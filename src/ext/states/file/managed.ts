@@ -88,8 +88,11 @@ interface Work {
   readonly replace: boolean;
 }
 
+const givenContents = (args: Args): number =>
+  [args.contents, args.contents_pillar, args.contents_grains].filter((value) => value !== null).length;
+
 function contradiction(args: Args, keepMode: boolean): string | undefined {
-  const given = [args.contents, args.contents_pillar, args.contents_grains].filter((value) => value !== null).length;
+  const given = givenContents(args);
   const three = "'contents', 'contents_pillar', or 'contents_grains'";
   if (args.source && given > 0) return `'source' cannot be used in combination with ${three}`;
   if (keepMode && given > 0) return `Mode preservation cannot be used in combination with ${three}`;
@@ -166,30 +169,40 @@ async function hasSourceHash(work: Work, ctx: StateContext): Promise<boolean> {
 }
 
 function sourceRequest(work: Work, source: string, hash: Value, ctx: StateContext): SourceRequest {
-  const { args, name, user, mode } = work;
-  const collected = loadAccumulators(ctx).texts[name];
-  const context = isDict(args.context) ? Object.fromEntries(Object.entries(args.context)) : {};
+  const { args, name } = work;
   return {
     name,
     source,
     hash,
     hashName: args.source_hash_name,
     template: work.template,
-    context: newDict(Object.entries(collected === undefined ? context : { ...context, accumulator: collected })),
+    context: work.template === null ? null : templateContext(work, ctx),
     defaults: args.defaults,
     skipVerify: args.skip_verify,
     verifySsl: args.verify_ssl,
     useEtag: args.use_etag,
-    extra: newDict([
-      ...Object.entries(args.kwargs),
-      ['name', name],
-      ['user', user],
-      ['group', args.group],
-      ['mode', mode],
-      ['attrs', args.attrs],
-    ]),
+    extra: work.template === null ? noExtra : templateExtra(work),
   };
 }
+
+const noExtra = newDict();
+
+function templateContext({ args, name }: Work, ctx: StateContext): PlainDict {
+  const context = newDict(isDict(args.context) ? Object.entries(args.context) : []);
+  const collected = loadAccumulators(ctx).texts[name];
+  if (collected !== undefined) context['accumulator'] = collected;
+  return context;
+}
+
+const templateExtra = ({ args, name, user, mode }: Work): PlainDict =>
+  newDict([
+    ...Object.entries(args.kwargs),
+    ['name', name],
+    ['user', user],
+    ['group', args.group],
+    ['mode', mode],
+    ['attrs', args.attrs],
+  ]);
 
 /** The file that holds a plain source; fetched only when the target does not already hash to the same. */
 async function plainContent(
@@ -208,8 +221,8 @@ async function plainContent(
   }
   if (sum && isRegular(work.name) && hashOfFile(work.name, sum.type) === sum.digits)
     return { content: { path: work.name } };
-  const path = await cachedCopy(request, sum, ctx);
-  return path ? { content: { path } } : { problem: `Source file '${request.source}' not found` };
+  const content = await cachedCopy(request, sum, ctx);
+  return content.path ? { content } : { problem: `Source file '${request.source}' not found` };
 }
 
 function mismatch(
@@ -246,25 +259,29 @@ async function plan(work: Work, ctx: StateContext): Promise<Planned | { problem:
       cached = content.path;
     if (work.keepMode) mode = await modeOfSource(source, ctx);
   }
-  return {
-    request: { ...manageRequest(work), content, mode, fromSource: source !== '' && work.own === undefined },
-    cached,
-  };
+  return { request: manageRequest(work, content, mode, source !== '' && work.own === undefined), cached };
 }
 
-function manageRequest(work: Work): ManageRequest {
-  const { args } = work;
-  const { follow, ...perms } = permsOf(work);
+function manageRequest(
+  { args, name, user }: Work,
+  content: Content | undefined,
+  mode: string | null,
+  fromSource: boolean,
+): ManageRequest {
   return {
-    ...perms,
-    name: work.name,
-    content: undefined,
-    fromSource: false,
+    name,
+    content,
+    fromSource,
+    user,
+    group: args.group,
+    mode,
+    attrs: args.attrs,
     backup: pyStr(args.backup ?? ''),
     makedirs: args.makedirs,
     dirMode: args.dir_mode,
-    follow,
+    follow: args.follow_symlinks,
     showChanges: args.show_changes,
+    selinux: readSelinux(args.selinux),
   };
 }
 
@@ -285,11 +302,7 @@ async function checkContent(work: Work, content: Content, ctx: StateContext): Pr
 /** What a checking command has against a file; undefined when nothing. */
 export async function checkFailure(command: string, path: string, ctx: StateContext): Promise<string | undefined> {
   const shell = isDict(ctx.grains) && !(ctx.grains instanceof Map) ? ctx.grains['shell'] : undefined;
-  const answer = await ctx.callWith(
-    'cmd.run_all',
-    [`${command} ${path}`],
-    shell ? { shell, python_shell: true } : { python_shell: true },
-  );
+  const answer = await ctx.callWith('cmd.run_all', [`${command} ${path}`], shell ? { shell } : {});
   const out = answer as { retcode?: Value; stdout?: Value; stderr?: Value };
   if (out.retcode === 0) return undefined;
   return ['check_cmd execution failed', out.stdout, out.stderr].filter(Boolean).join('\n');
@@ -347,7 +360,7 @@ async function understand(args: Args, ctx: StateContext): Promise<Work | StateRe
     keepMode,
     template: args.template ? pyStr(args.template) : null,
     own,
-    replace: args.replace && Boolean(args.source || own),
+    replace: args.replace && Boolean(args.source || givenContents(args) > 0),
   };
   const problem = targetProblem(work, ctx);
   return problem ? fail(problem) : work;

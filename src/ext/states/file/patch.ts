@@ -102,7 +102,7 @@ async function fetchPatch(
   const fetched = await fetchSource(request, ctx);
   if ('problem' in fetched) return { problem: `Unable to manage file: ${fetched.problem}` };
   const { sum } = fetched;
-  const content = fetched.content ?? { path: await cachedCopy(request, sum, ctx) };
+  const content = fetched.content ?? (await cachedCopy(request, sum, ctx));
   if ('path' in content && content.path === '')
     return { problem: `Source file '${withoutPassword(source)}' not found` };
   if (sum && 'path' in content && hashOfFile(content.path, sum.type) !== sum.digits) {

@@ -118,7 +118,8 @@ async function manageTree(
     const given = { name: path, target, makedirs: true, force: args.force_symlinks, user, group, mode: args.sym_mode };
     report.add(path, await part(symlink, given, none, ctx));
   }
-  for (const path of tree.folders) {
+  // Parents first, so that each new folder is named among the changes.
+  for (const path of [...tree.folders].sort()) {
     if (baseName(path) === '..') continue;
     const say = { test: `Replacing ${path} with a directory`, done: 'Replaced file with a directory' };
     if (replaceKind(path, clean && exists(path) && !isDir(path), say, report, ctx)) continue;

@@ -21,7 +21,7 @@ import { isTruthy } from '../../modules/support/values.ts';
 import { dataDiff } from '../support/data-diff.ts';
 import { encodeText } from './encodings.ts';
 import { failureText } from './errors.ts';
-import { isRegular } from './facts.ts';
+import { isDir, isRegular } from './facts.ts';
 import { changesNeeded, type ManageRequest, manageFile } from './manage.ts';
 import * as common from './params.ts';
 
@@ -160,6 +160,7 @@ async function run(args: Args, ctx: StateContext): Promise<StateResult> {
     return fail(
       `The ${format} serializer could not be found. It either does not exist or its prerequisites are not installed.`,
     );
+  if (isDir(name)) return fail(`Specified target ${name} is a directory`);
   const merged = mergeWithFile(name, format, data, args);
   if (merged && 'problem' in merged) return fail(merged.problem);
   if (merged && pyEquals(merged.old, merged.data)) return ctx.ok(`The file ${name} is in the correct state`, { name });

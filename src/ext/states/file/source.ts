@@ -1,7 +1,7 @@
 // The content a state asks for: the first source that exists, fetched, checked and rendered.
 import { statSync } from 'node:fs';
 import { dictEntries, isDict, newDict, type PlainDict, type StateContext, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
+import { pyRepr, pyStr } from '../../../base/codec/python/index.ts';
 import { dictSize } from '../../../base/codec/value.ts';
 import { messageOf } from '../../../base/errors/index.ts';
 import { commandError, invocationError } from '../../modules/support/errors.ts';
@@ -16,7 +16,7 @@ import {
 } from '../support/sources.ts';
 import { renderFile, templateEngines, templateVariables } from '../support/template.ts';
 import type { Content } from './content.ts';
-import { exists } from './facts.ts';
+import { exists, isDir } from './facts.ts';
 import { type HashSum, hashOfFile, sourceSum } from './hash-sums.ts';
 
 interface Chosen {
@@ -117,22 +117,32 @@ async function expectedSum(request: SourceRequest, ctx: StateContext): Promise<H
   return `Unable to verify upstream hash of source file ${withoutPassword(source)}, please set source_hash or set skip_verify to True`;
 }
 
-/** A remote file on this machine: the one fetched before when it is still right. */
-export async function cachedCopy(request: SourceRequest, sum: HashSum | undefined, ctx: StateContext): Promise<string> {
+/** A remote file on this machine: the one fetched before when it is still right. Its path is empty when there is none. */
+export async function cachedCopy(
+  request: SourceRequest,
+  sum: HashSum | undefined,
+  ctx: StateContext,
+): Promise<{ readonly path: string; readonly read?: Buffer | undefined }> {
   const { source } = request;
-  if (schemeOf(source) !== 'salt' && !request.useEtag && (request.hash || request.skipVerify)) {
+  const isSalt = schemeOf(source) === 'salt';
+  if (!isSalt && !request.useEtag && (request.hash || request.skipVerify)) {
     const known = await ctx.files.isCached(source, ctx.saltenv);
     if (known !== '' && exists(known)) {
-      if (request.skipVerify || (sum && hashOfFile(known, sum.type) === sum.digits)) return known;
+      if (request.skipVerify || (sum && hashOfFile(known, sum.type) === sum.digits)) return { path: known };
     }
   }
-  const verifySsl = request.verifySsl !== false;
-  return ctx.files.cacheFile(source, {
+  let read: Buffer | undefined;
+  const path = await ctx.files.cacheFile(source, {
     saltenv: ctx.saltenv,
     sourceHash: sum?.digits,
-    verifySsl,
+    served: isSalt && sum ? { hash_type: sum.type, hsum: sum.digits } : undefined,
+    verifySsl: request.verifySsl !== false,
     useEtag: request.useEtag,
+    onContent: (content) => {
+      read = content;
+    },
   });
+  return { path, read };
 }
 
 /** Everything except the fetching of a plain `salt://` file, which is only needed when it differs. */
@@ -141,6 +151,7 @@ export async function fetchSource(request: SourceRequest, ctx: StateContext): Pr
   const scheme = schemeOf(source);
   const local = localPath(source);
   if (local !== undefined && !exists(local)) return { problem: `Local file source ${local} does not exist` };
+  if (local !== undefined && isDir(local)) return { problem: `[Errno 21] Is a directory: ${pyRepr(local)}` };
   if (template !== null && !templateEngines.includes(template))
     return { problem: `Specified template format ${template} is not supported` };
   let sum: HashSum | string | undefined;
@@ -155,7 +166,7 @@ export async function fetchSource(request: SourceRequest, ctx: StateContext): Pr
   let path = local ?? '';
   if (local === undefined) {
     try {
-      path = await cachedCopy(request, sum, ctx);
+      ({ path } = await cachedCopy(request, sum, ctx));
     } catch (error) {
       return { problem: `Failed to cache ${withoutPassword(source)}: ${messageOf(error)}` };
     }

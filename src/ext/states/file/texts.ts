@@ -6,7 +6,7 @@ import { pyEscape } from '../../modules/support/py-sub.ts';
 import { lines } from '../../modules/support/text.ts';
 import { unifiedDiff } from '../../modules/support/unified-diff.ts';
 import { renderFile, templateVariables } from '../support/template.ts';
-import { looksLikeText } from './content.ts';
+import { looksLikeText } from '../support/text.ts';
 import { exists } from './facts.ts';
 
 export interface TextSources {

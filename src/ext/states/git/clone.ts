@@ -15,7 +15,7 @@ export const cloned = state({
   examples: ['https://github.com/example/app.git:\n  git.cloned:\n    - target: /srv/app'],
   params: {
     name: p.string({ doc: 'address of the repository' }),
-    target: p.any({ default: null, doc: 'folder of the clone' }),
+    target: p.any({ doc: 'folder of the clone' }),
     branch: p.any({ default: null, doc: 'branch to check out' }),
     ...who,
     identity,

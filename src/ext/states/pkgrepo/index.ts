@@ -16,10 +16,11 @@ import { compareText } from '../../../base/codec/json/index.ts';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { pyEquals } from '../../../base/util/index.ts';
 import { parseSource, sourceLine } from '../../modules/aptpkg/repos.ts';
+import { invocationError } from '../../modules/support/errors.ts';
 import { needsFunction } from '../../modules/support/needs.ts';
 import { isTrue } from '../../modules/support/values.ts';
 import { failureOf, hasFunction, isExpected, plain } from '../support/calls.ts';
-import { importKeys } from './keys.ts';
+import { forgetKeys, importKeys } from './keys.ts';
 
 const params = {
   name: p.string({ doc: 'apt: the line of the source; others: its name' }),
@@ -174,6 +175,8 @@ async function configure(args: Args, wanted: Wanted, before: PlainDict, ctx: Sta
   const { name } = args;
   const { repo, kwargs, target } = wanted;
   try {
+    if (isDebian(ctx) && !args.aptkey && !target['signedby'] && Object.keys(target).length > 0)
+      throw invocationError("missing 'signedby' option when apt-key is missing");
     if (isDebian(ctx)) await importKeys(repo, pyStr(target['signedby'] ?? ''), kwargs, ctx);
     if (kwargs['clean_file'] && kwargs['file']) writeFileSync(pyStr(kwargs['file']), '');
     const own: PlainDict = isDebian(ctx) ? { saltenv: ctx.saltenv, aptkey: args.aptkey } : {};
@@ -239,7 +242,7 @@ const absent = state({
       name = `ppa:${pyStr(ppa).replace(/^ppa:/, '')}`;
     if (copr !== undefined && grain(ctx, 'os_family') === 'RedHat') name = `copr:${pyStr(copr).replace(/^copr:/, '')}`;
     const withKey = ['keyid', 'keyid_ppa'].some((key) => (kwargs[key] ?? null) !== null);
-    if (withKey && !(await hasFunction(ctx, 'pkg.del_repo_key')))
+    if (withKey && !isDebian(ctx) && !(await hasFunction(ctx, 'pkg.del_repo_key')))
       return ctx.fail('Repo key management is not implemented for this platform');
     let found: PlainDict;
     try {
@@ -259,6 +262,13 @@ const absent = state({
   },
 });
 
+/** Keys of apt's sources are files of their own here; where there is a function for them, it knows better. */
+async function removeKey(name: string, kwargs: PlainDict, ctx: StateContext): Promise<Value> {
+  if (await hasFunction(ctx, 'pkg.del_repo_key')) return ctx.callWith('pkg.del_repo_key', [name], kwargs);
+  forgetKeys(name);
+  return kwargs['keyid'] ?? null;
+}
+
 async function remove(name: string, kwargs: PlainDict, withKey: boolean, ctx: StateContext): Promise<StateResult> {
   try {
     await ctx.callWith('pkg.del_repo', [], { ...kwargs, repo: name });
@@ -270,7 +280,7 @@ async function remove(name: string, kwargs: PlainDict, withKey: boolean, ctx: St
   const changes = newDict([['repo', name]]);
   if (!withKey) return ctx.ok(`Removed repo ${name}`, { changes });
   try {
-    const key = await ctx.callWith('pkg.del_repo_key', [name], kwargs);
+    const key = await removeKey(name, kwargs, ctx);
     changes['keyid'] = key;
     return ctx.ok(`Removed repo ${name}, and keyid ${pyStr(key)}`, { changes });
   } catch (error) {

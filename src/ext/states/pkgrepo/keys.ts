@@ -68,6 +68,15 @@ async function keyContents(options: PlainDict, ctx: StateContext): Promise<Buffe
   );
 }
 
+/** Whether bytes are an OpenPGP packet: the highest bit of the first one says so. */
+const isKey = (content: Buffer): boolean => content.length > 0 && ((content[0] as number) & 0x80) !== 0;
+
+/** Salt's words for a key that apt would not take. */
+function refusal({ key_url: url, key_text: text, keyid: id }: PlainDict): string {
+  if (url) return `Error: failed to add key from ${pyStr(url)}`;
+  return text ? `Error: failed to add key:\n${pyStr(text)}` : `Error: Could not add key: ${pyStr(id ?? '')}`;
+}
+
 /** The file a key goes to when the source does not name one. */
 function trustedFile(repo: string, armour: boolean): string {
   const slug = repo
@@ -82,6 +91,7 @@ function trustedFile(repo: string, armour: boolean): string {
 export async function importKeys(repo: string, signedBy: string, options: PlainDict, ctx: StateContext): Promise<void> {
   const contents = await keyContents(options, ctx);
   if (contents.length === 0) return;
+  if (!contents.every((content) => isKey(withoutArmour(content)))) throw commandError(refusal(options));
   const joined = contents.length === 1 ? (contents[0] as Buffer) : Buffer.concat(contents.map(withoutArmour));
   const target = signedBy || trustedFile(repo, isArmoured(joined));
   const content = target.endsWith('.asc') ? joined : withoutArmour(joined);
@@ -89,4 +99,9 @@ export async function importKeys(repo: string, signedBy: string, options: PlainD
   writeFileSync(target, content, { mode: 0o644 });
   chmodSync(target, 0o644);
   ctx.log.info('key of a package source written', { file: basename(target) });
+}
+
+/** Takes away the key that was put in place for a source that names no file for it. */
+export function forgetKeys(repo: string): void {
+  for (const armour of [true, false]) rmSync(trustedFile(repo, armour), { force: true });
 }

@@ -1,8 +1,10 @@
 // Templates of states: a text or file rendered with the engine the state names.
+import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { dictEntries, isDict, newDict, type PlainDict, type StateContext, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { messageOf } from '../../../base/errors/index.ts';
+import { looksLikeText } from './text.ts';
 
 /** Engines Salt knows by name; others are refused with Salt's words. */
 export const templateEngines: readonly string[] = ['jinja', 'mako', 'py', 'wempy', 'genshi', 'cheetah'];
@@ -32,6 +34,7 @@ export async function renderText(text: string, request: TemplateRequest, ctx: St
     const made = await ctx.render(text, {
       pipe: request.engine,
       saltenv: ctx.saltenv,
+      sls: null,
       context,
       ...(request.path === undefined ? {} : { path: request.path }),
     });
@@ -42,5 +45,9 @@ export async function renderText(text: string, request: TemplateRequest, ctx: St
 }
 
 export async function renderFile(path: string, request: TemplateRequest, ctx: StateContext): Promise<Rendered> {
-  return renderText(readFileSync(path, 'utf8'), { ...request, path }, ctx);
+  const bytes = readFileSync(path);
+  const text = bytes.toString('utf8');
+  // Salt: what is no text is no template either, and stays as it is.
+  if (text.includes('\ufffd') && !isUtf8(bytes) && !looksLikeText(bytes)) return { bytes };
+  return renderText(text, { ...request, path }, ctx);
 }

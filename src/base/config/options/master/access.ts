@@ -57,6 +57,7 @@ export const masterAccess = [
   },
   { name: 'peer', type: 'dict', default: {}, doc: 'Minions and the functions they may run on other minions.' },
   { name: 'peer_run', type: 'dict', doc: 'Minions and the runners they may call.' },
+  { name: 'mine_get', type: 'dict', doc: 'Minions and the functions of the mine they may read; all unless given.' },
   { name: 'nodegroups', type: ['dict', 'list'], default: {}, doc: 'Named groups of minions, each a compound target.' },
   { name: 'netapi_enable_clients', type: 'strs', default: [], doc: 'Clients the API may use; empty means none.' },
   { name: 'netapi_disable_clients', type: 'strs', since: '3006.0', doc: 'Clients the API may not use.' },

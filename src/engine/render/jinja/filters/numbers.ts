@@ -81,22 +81,22 @@ function roundInt(value: PyInt, places: number): PyInt {
 }
 
 /** Python's `round(value, places)`. */
-export function roundValue(value: PyValue, places: number): PyValue {
+export function roundValue(value: PyValue, precision: PyValue): PyValue {
   const int = asInt(value);
-  if (int !== undefined) return roundInt(int, places);
-  const double = floatOf(value);
-  if (double === undefined) {
-    if (value instanceof Undefined) throw typeError(`type ${typeName(value)} doesn't define __round__ method`);
+  const double = int === undefined ? floatOf(value) : undefined;
+  if (int === undefined && double === undefined) {
     throw typeError(`type ${typeName(value)} doesn't define __round__ method`);
   }
-  return makeFloat(roundDouble(double, places));
+  const places = precision === null ? null : intOf(precision);
+  if (int !== undefined) return places === null ? int : roundInt(int, places);
+  return places === null ? wholeToInt(roundDouble(double!, 0)) : makeFloat(roundDouble(double!, places));
 }
 
 function round(value: PyValue, precision: PyValue, method: PyValue): PyValue {
   const how = textOf(method);
   if (how !== 'common' && how !== 'ceil' && how !== 'floor')
     throw filterArgumentError('method must be common, ceil or floor');
-  if (how === 'common') return roundValue(value, intOf(precision));
+  if (how === 'common') return roundValue(value, precision);
   const scale = pow(10, precision);
   const scaled = mul(value, scale);
   const int = asInt(scaled);

@@ -158,6 +158,7 @@ function* items(value: PyValue): Generator<PyValue> {
 
 function attr(rt: Runtime, value: PyValue, name: PyValue): PyValue {
   const text = str(name);
+  if (textOf(name) === undefined) throw typeError(`attribute name must be string, not '${typeName(name)}'`);
   if (value instanceof Undefined || hasInternal(value, text) || plainAttribute(rt, value, text) !== undefined) {
     return getAttribute(rt, value, text);
   }

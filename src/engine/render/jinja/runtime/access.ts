@@ -1,10 +1,11 @@
 // a.b and a[b] as the sandbox resolves them.
-import { typeError } from '../errors.ts';
+import { indexError, PyError, typeError } from '../errors.ts';
 import { BoundMethod, callMethod, type Method, type MethodTable } from './callable.ts';
 import { PyDict } from './dict.ts';
 import { hasInternal } from './internals.ts';
 import { Markup } from './markup.ts';
 import { asInt, makeFloat } from './number.ts';
+import { repr } from './print.ts';
 import type { Runtime } from './runtime.ts';
 import { GroupTuple, normalIndex, PyRange, PyTuple } from './sequence.ts';
 import { codePoints, isSimple, reprText } from './text.ts';
@@ -73,6 +74,21 @@ export function plainItem(value: PyValue, key: PyValue): PyValue | undefined {
   }
   const index = asInt(key);
   return index === undefined ? undefined : sequenceItem(value, Number(index));
+}
+
+/** `value[key]` as Python code does it: an item, or the error Python raises. */
+export function itemOrRaise(value: PyValue, key: PyValue): PyValue {
+  const found = plainItem(value, key);
+  if (found !== undefined) return found;
+  if (value instanceof PyDict) throw new PyError('KeyError', repr(key));
+  const kind = typeName(value);
+  const isTextual = typeof value === 'string' || value instanceof Markup;
+  if (!isTextual && !Array.isArray(value) && !(value instanceof PyTuple)) {
+    throw typeError(`'${kind}' object is not subscriptable`);
+  }
+  if (asInt(key) !== undefined) throw indexError(`${isTextual ? 'string' : kind} index out of range`);
+  if (isTextual) throw typeError(`string indices must be integers, not '${typeName(key)}'`);
+  throw typeError(`${kind} indices must be integers or slices, not ${typeName(key)}`);
 }
 
 function sequenceItem(value: PyValue, index: number): PyValue | undefined {

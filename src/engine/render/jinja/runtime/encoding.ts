@@ -2,7 +2,7 @@
 import { PyError } from '../errors.ts';
 import { escapeCode } from './text.ts';
 
-type Codec = 'utf8' | 'latin1' | 'ascii' | 'utf16le';
+type Codec = 'utf8' | 'latin1' | 'ascii' | 'utf16' | 'utf16le' | 'utf16be';
 
 const known = new Map<string, Codec>(
   Object.entries({
@@ -14,7 +14,10 @@ const known = new Map<string, Codec>(
     latin1: 'latin1',
     iso88591: 'latin1',
     l1: 'latin1',
+    u16: 'utf16',
+    utf16: 'utf16',
     utf16le: 'utf16le',
+    utf16be: 'utf16be',
   }),
 );
 
@@ -28,6 +31,8 @@ function codec(name: string): Codec {
 export function encodeText(text: string, encoding: string, errors = 'strict'): Uint8Array {
   const name = codec(encoding);
   if (name === 'utf8' || name === 'utf16le') return new Uint8Array(Buffer.from(text, name));
+  if (name === 'utf16') return new Uint8Array(Buffer.from(`\ufeff${text}`, 'utf16le'));
+  if (name === 'utf16be') return new Uint8Array(Buffer.from(text, 'utf16le').swap16());
   const limit = name === 'ascii' ? 128 : 256;
   const points = Array.from(text);
   let out = '';
@@ -87,10 +92,8 @@ export function decodeBytes(bytes: Uint8Array, encoding: string, errors = 'stric
     ).join('');
   }
   try {
-    return new TextDecoder(name === 'utf8' ? 'utf-8' : 'utf-16le', {
-      fatal: errors === 'strict',
-      ignoreBOM: true,
-    }).decode(bytes);
+    const label = name === 'utf8' ? 'utf-8' : name === 'utf16be' ? 'utf-16be' : 'utf-16le';
+    return new TextDecoder(label, { fatal: errors === 'strict', ignoreBOM: name !== 'utf16' }).decode(bytes);
   } catch {
     const bad = bytes.findIndex((byte) => byte > 127);
     throw new PyError(

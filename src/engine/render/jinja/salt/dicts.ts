@@ -4,7 +4,7 @@ import { HaliteError } from '../../../../base/errors/index.ts';
 import { yamlKey } from '../../../../base/util/index.ts';
 import { PyError, typeError } from '../errors.ts';
 import { tryInt } from '../filters/numbers.ts';
-import { plainItem } from '../runtime/access.ts';
+import { itemOrRaise, plainItem } from '../runtime/access.ts';
 import { contains, eq } from '../runtime/compare.ts';
 import { define, type FunctionTable, tableOf } from '../runtime/define.ts';
 import { PyDict } from '../runtime/dict.ts';
@@ -13,7 +13,6 @@ import { each, toArray, truth, tryIterate } from '../runtime/iterate.ts';
 import { textOf } from '../runtime/markup.ts';
 import { updateDict } from '../runtime/methods/dict.ts';
 import { asInt } from '../runtime/number.ts';
-import { repr } from '../runtime/print.ts';
 import { PyTuple } from '../runtime/sequence.ts';
 import { PySet } from '../runtime/set.ts';
 import { noAttribute, Undefined } from '../runtime/undefined.ts';
@@ -86,7 +85,8 @@ function placeOf(data: PyValue, path: PyValue, delimiter: PyValue, ordered: bool
 
 /** What Python raises for `key not in x` and `x[key] = …` when x is no dict. */
 function notAssignable(value: PyValue, key: string, asks: boolean): PyError {
-  if (asks) contains(value, key);
+  // A text or tuple that contains the key is read before it is written.
+  if (asks && contains(value, key)) itemOrRaise(value, key);
   if (Array.isArray(value)) return typeError('list indices must be integers or slices, not str');
   return typeError(`'${typeName(value)}' object does not support item assignment`);
 }
@@ -146,16 +146,12 @@ function compareDicts(old: PyValue, fresh: PyValue): PyValue {
       [b, y],
     ]);
   const keysOf = (value: PyValue): PyValue[] => (truth(value) ? toArray(value) : []);
-  const at = (value: PyValue, key: PyValue): PyValue => {
-    const found = plainItem(value, key);
-    if (found === undefined) throw new PyError('KeyError', repr(key));
-    return found;
-  };
   const changes = new PyDict();
   for (const key of new PySet([...keysOf(fresh), ...keysOf(old)])) {
-    if (!contains(old, key)) changes.set(key, entry('old', '', 'new', at(fresh, key)));
-    else if (!contains(fresh, key)) changes.set(key, entry('new', '', 'old', at(old, key)));
-    else if (!eq(at(fresh, key), at(old, key))) changes.set(key, entry('old', at(old, key), 'new', at(fresh, key)));
+    if (!contains(old, key)) changes.set(key, entry('old', '', 'new', itemOrRaise(fresh, key)));
+    else if (!contains(fresh, key)) changes.set(key, entry('new', '', 'old', itemOrRaise(old, key)));
+    else if (!eq(itemOrRaise(fresh, key), itemOrRaise(old, key)))
+      changes.set(key, entry('old', itemOrRaise(old, key), 'new', itemOrRaise(fresh, key)));
   }
   return changes;
 }

@@ -16,16 +16,30 @@ import { PyError, typeError, valueError } from '../errors.ts';
 import { define, defineBound, type FunctionTable, tableOf } from '../runtime/define.ts';
 import { truth } from '../runtime/iterate.ts';
 import { textOf } from '../runtime/markup.ts';
+import { asDouble, asInt } from '../runtime/number.ts';
 import { str } from '../runtime/print.ts';
 import { reprText } from '../runtime/text.ts';
-import { classText, type PyValue } from '../runtime/value.ts';
+import { classText, type PyValue, typeName } from '../runtime/value.ts';
 import { algorithmOf } from './hashes.ts';
 
-function pathOf(value: PyValue): string {
+/** What Python says about a path of the wrong type, by the function that gets it first. */
+const wrongPath = {
+  text: (value: PyValue) => `expected str, bytes, or bytearray not ${classText(value)}`,
+  open: (value: PyValue) => `expected str, bytes or os.PathLike object, not ${typeName(value)}`,
+  stat: (value: PyValue) => `stat: path should be string, bytes, os.PathLike or integer, not ${typeName(value)}`,
+};
+
+function pathOf(value: PyValue, asked: keyof typeof wrongPath = 'text'): string {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');
   const text = textOf(value);
-  if (text === undefined) throw typeError(`expected str, bytes, or bytearray not ${classText(value)}`);
-  return text;
+  if (text !== undefined) return text;
+  const double = asDouble(value);
+  // Salt refuses to open the descriptors of the standard streams.
+  const isStream = asked !== 'text' && (double === 0 || double === 1 || double === 2);
+  if (isStream && (asked === 'open' || asInt(value) !== undefined)) {
+    throw typeError(`${str(value)} is not a permitted file descriptor`);
+  }
+  throw typeError(wrongPath[asked](value));
 }
 
 function firstBytes(path: string, count: number): Buffer | undefined {
@@ -54,9 +68,10 @@ function looksBinary(block: Buffer): boolean {
   return odd / block.length > 0.3;
 }
 
-function isEmpty(path: PyValue): boolean {
+function isEmpty(value: PyValue): boolean {
+  const path = pathOf(value, 'stat');
   try {
-    return statSync(pathOf(path)).size === 0;
+    return statSync(path).size === 0;
   } catch {
     return false;
   }
@@ -65,12 +80,11 @@ function isEmpty(path: PyValue): boolean {
 function fileHash(path: PyValue, form: PyValue): string {
   const algorithm = algorithmOf(str(form));
   if (algorithm === undefined) throw valueError(`Invalid hash type: ${str(form)}`);
+  const name = pathOf(path, 'open');
   try {
-    return createHash(algorithm)
-      .update(readFileSync(pathOf(path)))
-      .digest('hex');
+    return createHash(algorithm).update(readFileSync(name)).digest('hex');
   } catch {
-    throw new PyError('FileNotFoundError', `[Errno 2] No such file or directory: ${reprText(pathOf(path))}`);
+    throw new PyError('FileNotFoundError', `[Errno 2] No such file or directory: ${reprText(name)}`);
   }
 }
 
@@ -136,10 +150,12 @@ export function joinPaths(parts: readonly string[]): string {
 
 function uid(user: PyValue): PyValue {
   if (user === null) return process.geteuid?.() ?? null;
+  const name = textOf(user);
+  if (name === undefined) throw typeError(`getpwnam() argument must be str, not ${typeName(user)}`);
   try {
     const line = readFileSync('/etc/passwd', 'utf8')
       .split('\n')
-      .find((entry) => entry.split(':')[0] === pathOf(user));
+      .find((entry) => entry.split(':')[0] === name);
     return line === undefined ? null : Number(line.split(':')[2]);
   } catch {
     return null;
@@ -149,11 +165,11 @@ function uid(user: PyValue): PyValue {
 export const fileFilters: FunctionTable = tableOf({
   is_empty: define('is_empty', 'filename', (_rt, path) => isEmpty(path!)),
   is_text_file: define('is_text', 'fp_, blocksize=512', (_rt, path) => {
-    const block = firstBytes(pathOf(path!), 512);
+    const block = firstBytes(pathOf(path!, 'open'), 512);
     return block !== undefined && !looksBinary(block);
   }),
   is_bin_file: define('is_binary', 'path', (_rt, path) => {
-    const block = firstBytes(pathOf(path!), 2048);
+    const block = firstBytes(pathOf(path!, 'stat'), 2048);
     return block !== undefined && looksBinary(block);
   }),
   list_files: define('list_files', 'directory', (_rt, directory) => listFiles(pathOf(directory!))),
@@ -162,5 +178,5 @@ export const fileFilters: FunctionTable = tableOf({
   ),
   which: define('which', 'exe=None', (_rt, program) => which(program!)),
   get_uid: define('get_uid', 'user=None', (_rt, user) => uid(user!)),
-  path_join: defineBound('join', '*parts, **kwargs', (_rt, { rest }) => joinPaths(rest.map(pathOf))),
+  path_join: defineBound('join', '*parts, **kwargs', (_rt, { rest }) => joinPaths(rest.map((part) => pathOf(part)))),
 });

@@ -50,6 +50,48 @@ describe('files', () => {
   });
 });
 
+describe('odd arguments', () => {
+  it.each([
+    ["{{ (1, 2) | json_query('[0]') }}{{ (1, 2) | json_query('type(@)') }}", 'NoneNone'],
+    ["{{ range(2) | json_query('to_string(@)') }}", '"range(0, 2)"'],
+    ["{{ ['x', 5] | filter_by_networks([]) }}", '[]'],
+    ['{{ 5 | product(repeat=0) | list }}', '[()]'],
+    ["{{ ['a'] | flatten('x') }}{{ [[1], 2] | flatten(1.0) }}", "['a'][1, 2]"],
+    ["{{ '1e3' | strftime('%H:%M') }}", '00:16'],
+    ['{{ 2.5 | round(none) }} {{ 3 | round(none) }}', '2 3'],
+    ["{{ 'a' | to_bytes('utf-16') }} {{ 'a' | to_bytes('utf-16-be') }}", "b'\\xff\\xfea\\x00' b'\\x00a'"],
+  ])('%s', (template, text) => {
+    process.env['TZ'] = 'UTC';
+    expect(render(template)).toBe(text);
+  });
+
+  it.each([
+    ["{{ (1,) | json_query('max(@)') }}", `['array-number', 'array-string'], received: "unknown"`],
+    ['{{ [] | json_query(none) }}', 'Invalid JMESPath expression: cannot be empty.'],
+    ['{{ [] | json_query(5) }}', "'int' object is not iterable"],
+    ["{{ 'ab' | permutations('a') }}", 'Expected int as r'],
+    ["{{ 'ab' | product(repeat=-1) }}", 'repeat argument cannot be negative'],
+    ["{{ [[1]] | flatten('x') }}", "'>=' not supported between instances of 'str' and 'int'"],
+    ["{{ 'ab' | compare_dicts({'a': 1}) }}", "string indices must be integers, not 'str'"],
+    ['{{ [3] | compare_dicts({}) }}', 'list index out of range'],
+    ["{{ 'a:b' | set_dict_key_value('a:b', 1) }}", "string indices must be integers, not 'str'"],
+    ['{{ [] | hmac(1, 2) }}', "not <class 'list'>"],
+    ['{{ [] | file_hashsum }}', 'expected str, bytes or os.PathLike object, not list'],
+    ['{{ 2.5 | is_empty }}', 'stat: path should be string, bytes, os.PathLike or integer, not float'],
+    ['{{ 0 | is_bin_file }}', '0 is not a permitted file descriptor'],
+    ['{{ [] | get_uid }}', 'getpwnam() argument must be str, not list'],
+    ['{{ 0 | strftime(5) }}', 'strftime() argument 1 must be str, not int'],
+    ['{{ 5 | human_to_bytes(none) }}', "'NoneType' object has no attribute 'lower'"],
+    ['{{ 5 | method_call(5) }}{{ 1 }}', "attribute name must be string, not 'int'"],
+    ["{{ 'a' | attr(none) }}", "attribute name must be string, not 'NoneType'"],
+    ["{{ 5 | regex_replace('x', '\\\\9') }}", 'invalid group reference 9 at position 1'],
+    ["{{ 'x' | regex_replace('x', '\\\\g<') }}", 'missing group name at position 3'],
+    ["{{ 'x' | round('y') }}", "type str doesn't define __round__ method"],
+  ])('%s', (template, text) => {
+    expect(() => render(template)).toThrow(text);
+  });
+});
+
 describe('chance', () => {
   it('repeats itself with a seed, as Python does', () => {
     expect(render("{{ [1,2,3,4,5] | random_shuffle('seed') }}{{ range(100) | list | random_sample(8, 'x') }}")).toBe(

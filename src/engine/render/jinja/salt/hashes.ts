@@ -1,5 +1,5 @@
 // Salt's filters for digests, Base64, HMAC and identifiers.
-import { createHash, createHmac, getHashes, randomInt } from 'node:crypto';
+import { createHash, createHmac, getHashes, type Hmac, randomInt } from 'node:crypto';
 import { PyError, typeError, valueError } from '../errors.ts';
 import { intOf } from '../filters/support.ts';
 import { define, type FunctionTable, tableOf } from '../runtime/define.ts';
@@ -70,7 +70,10 @@ function randomHash(size: PyValue, type: PyValue): string {
     .digest('hex');
 }
 
-const signed = (value: PyValue, secret: PyValue) => createHmac('sha256', bytesOf(secret)).update(bytesOf(value));
+function signed(value: PyValue, secret: PyValue): Hmac {
+  const message = bytesOf(value);
+  return createHmac('sha256', bytesOf(secret)).update(message);
+}
 
 export const hashFilters: FunctionTable = tableOf({
   md5: define('md5_digest', 'instr', (_rt, value) => digest('md5', value!)),

@@ -1,8 +1,9 @@
 // itertools for templates: combinations, permutations, product, zip and compress, all lazy.
-import { PyError, valueError } from '../errors.ts';
+import { PyError, typeError, valueError } from '../errors.ts';
 import { intOf } from '../filters/support.ts';
 import { type FunctionTable, tableOf } from '../runtime/define.ts';
 import { each, iterate, toArray, truth } from '../runtime/iterate.ts';
+import { asInt } from '../runtime/number.ts';
 import { PyIterator, PyTuple } from '../runtime/sequence.ts';
 import type { PyValue } from '../runtime/value.ts';
 import { defineCareful, defineCarefulBound } from './strict.ts';
@@ -103,12 +104,15 @@ export const itertoolsFilters: FunctionTable = tableOf({
   ),
   permutations: defineCareful('permutations', 'iterable, r=None', (_rt, pool, r) => {
     const items = toArray(pool!);
+    if (r !== null && asInt(r!) === undefined) throw typeError('Expected int as r');
     return lazy('permutations', permute(items, r === null ? items.length : size(r!)));
   }),
   product: defineCarefulBound('product', '*args, **kwargs', (_rt, { rest, named }) => {
     refuse('product', named, 'repeat');
-    const pools = rest.map(toArray);
-    const times = named.has('repeat') ? size(named.get('repeat')!) : 1;
+    const times = named.has('repeat') ? intOf(named.get('repeat')!) : 1;
+    if (times < 0) throw valueError('repeat argument cannot be negative');
+    // Repeated no times, the pools are not even looked at.
+    const pools = times === 0 ? [] : rest.map(toArray);
     return lazy('product', multiply(Array.from({ length: times }, () => pools).flat()));
   }),
   zip: defineCarefulBound('zip', '*args, **kwargs', (_rt, { rest, named }) => {

@@ -4,7 +4,7 @@ import { PyError, typeError } from '../errors.ts';
 import { toFloat } from '../filters/numbers.ts';
 import { sum } from '../filters/sequences.ts';
 import { intOf } from '../filters/support.ts';
-import { add, div } from '../runtime/arith.ts';
+import { add, div, sub } from '../runtime/arith.ts';
 import { contains, less, ordered } from '../runtime/compare.ts';
 import { define, type FunctionTable, tableOf } from '../runtime/define.ts';
 import { DictView, PyDict } from '../runtime/dict.ts';
@@ -94,7 +94,7 @@ function isIterable(value: PyValue): boolean {
 
 const nulls = new Set<PyValue>([null, 'None', 'null']);
 
-function flatten(value: PyValue, levels: number | undefined, keepNulls: boolean, seen: Set<unknown>): PyValue[] {
+function flatten(value: PyValue, levels: PyValue, keepNulls: boolean, seen: Set<unknown>): PyValue[] {
   if (typeof value === 'object' && value !== null) {
     if (seen.has(value)) throw new PyError('RecursionError', 'Reference cycle detected. Check input list.');
     seen.add(value);
@@ -102,8 +102,8 @@ function flatten(value: PyValue, levels: number | undefined, keepNulls: boolean,
   const out: PyValue[] = [];
   for (const item of each(value)) {
     if (!keepNulls && nulls.has(item)) continue;
-    if (isIterable(item) && (levels === undefined || levels >= 1)) {
-      out.push(...flatten(item, levels === undefined ? undefined : levels - 1, keepNulls, seen));
+    if (isIterable(item) && (levels === null || ordered('>=', levels, 1))) {
+      out.push(...flatten(item, levels === null ? null : sub(levels, 1), keepNulls, seen));
     } else out.push(item);
   }
   return out;
@@ -174,7 +174,7 @@ export const listFilters: FunctionTable = tableOf({
   difference: define('difference', 'lst1, lst2', (_rt, a, b) => difference(a!, b!)),
   symmetric_difference: define('symmetric_difference', 'lst1, lst2', (_rt, a, b) => symmetric(a!, b!)),
   flatten: define('flatten', 'data, levels=None, preserve_nulls=False, _ids=None', (_rt, data, levels, keep) =>
-    flatten(data!, levels === null ? undefined : intOf(levels!), truth(keep!), new Set()),
+    flatten(data!, levels!, truth(keep!), new Set()),
   ),
   exactly_n_true: define('exactly_n', 'iterable, amount=1', (_rt, value, amount) => exactly(value!, amount!)),
   exactly_one_true: define('exactly_one', 'iterable', (_rt, value) => exactly(value!, 1)),

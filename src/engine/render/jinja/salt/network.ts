@@ -160,6 +160,8 @@ function byNetworks(values: PyValue, networks: PyValue): PyValue {
   const keep = (list: PyValue): PyValue[] => {
     const out: PyValue[] = [];
     for (const item of each(list)) {
+      // Without networks no address is ever looked at.
+      if (ranges.length === 0) continue;
       const found = isText(item) ? parseIp(str(item)) : read(item)?.address;
       if (found === undefined) throw notAnAddress(item);
       for (const range of ranges) if (inNetwork(found, range)) out.push(item);

@@ -108,7 +108,10 @@ function reference(source: string, at: number, pattern: RegExp, count: number): 
 function namedReference(rest: string, at: number, pattern: RegExp, count: number): [Piece, number] {
   if (rest[1] !== '<') throw new PyError('error', `missing < at position ${at + 2}`);
   const end = rest.indexOf('>');
-  if (end < 0) throw new PyError('error', `missing >, unterminated name at position ${at + 3}`);
+  if (end < 0) {
+    const why = rest.length === 2 ? 'missing group name' : 'missing >, unterminated name';
+    throw new PyError('error', `${why} at position ${at + 3}`);
+  }
   const name = rest.slice(2, end);
   if (name === '') throw new PyError('error', `missing group name at position ${at + 3}`);
   const length = end + 2;
@@ -132,12 +135,12 @@ function groupCount(pattern: RegExp): number {
 export function substitute(
   pattern: RegExp,
   replacement: string,
-  text: string,
+  text: string | (() => string),
   safe: (text: string) => string = (put) => put,
 ): string {
   const pieces = parseReplacement(replacement, pattern, groupCount(pattern));
   const all = new RegExp(pattern.source, `${pattern.flags}g`);
-  return text.replace(all, (...match: unknown[]) => {
+  return (typeof text === 'string' ? text : text()).replace(all, (...match: unknown[]) => {
     const names = typeof match.at(-1) === 'object' ? (match.at(-1) as Record<string, string | undefined>) : {};
     const put = pieces.map((piece) => {
       if (typeof piece === 'string') return piece;
@@ -174,7 +177,8 @@ export const regexFilters: FunctionTable = tableOf({
         throw typeError(`decoding to str: need a bytes-like object, ${typeName(val!)} found`);
       // Python puts the parts of a replacement with references together as Markup, which escapes them.
       const escapes = txt instanceof Markup && replacement.includes('\\');
-      return substitute(pattern, replacement, subject(txt!), escapes ? escapeHtml : undefined);
+      // Python reads the replacement before it looks at the text.
+      return substitute(pattern, replacement, () => subject(txt!), escapes ? escapeHtml : undefined);
     },
   ),
 });

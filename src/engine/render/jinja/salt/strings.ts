@@ -84,10 +84,16 @@ function toNumber(value: PyValue): PyValue {
 }
 
 /** `30MB`, `2G`, `64KiB` as a number of bytes; 0 for what is no size. */
+function lowered(value: PyValue): string {
+  const text = textOf(value);
+  if (text === undefined) throw noAttribute(value, 'lower');
+  return text.toLowerCase();
+}
+
 function humanToBytes(value: PyValue, defaultUnit: PyValue, metric: PyValue): PyValue {
   const match = /^([0-9.]*)[\s\x1c-\x1f]*(.*)$/.exec(trim(str(value)));
   if (match === null) throw new PyError('AttributeError', "'NoneType' object has no attribute 'group'");
-  const unit = match[2]!.toLowerCase() || str(defaultUnit).toLowerCase();
+  const unit = match[2]!.toLowerCase() || lowered(defaultUnit);
   const amount = numberFromText(match[1]!);
   if (typeof amount === 'string') return 0;
   const decimal = /^[kmgtpezy]b$/.test(unit);
@@ -201,7 +207,8 @@ function yamlEncode(value: PyValue): string {
 /** Calls a method by name; names that do not exist (or are private) give None. */
 function methodCall(rt: Runtime, { values, rest, named }: Bound): MaybePromise<PyValue> {
   const [target, name] = values as [PyValue, PyValue];
-  const text = str(name);
+  const text = textOf(name);
+  if (text === undefined) throw typeError(`attribute name must be string, not '${typeName(name)}'`);
   const entry = methodOf(target, text);
   if (entry !== undefined) return callMethod(typeName(target), entry, target, rest, rt, named);
   const found = text.startsWith('_') ? undefined : plainAttribute(rt, target, text);

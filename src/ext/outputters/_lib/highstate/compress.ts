@@ -83,13 +83,18 @@ function number(info: Info, key: string): number {
   return value;
 }
 
+function text(info: Info, key: string): string {
+  const value = need(info, key);
+  if (typeof value !== 'string') throw unfit(key);
+  return value;
+}
+
 function merge(first: Info, info: Info): void {
   first.set('__run_num__', Math.min(number(first, '__run_num__'), number(info, '__run_num__')));
   const total = pyRound(number(info, 'duration') + number(first, 'duration'), 3);
   const fraction = isFloat(need(info, 'duration')) || isFloat(need(first, 'duration'));
   first.set('duration', fraction && Number.isInteger(total) ? new PyFloat(total) : total);
-  const times = [pyStr(need(info, 'start_time')), pyStr(need(first, 'start_time'))];
-  first.set('start_time', times.sort(compareText)[0]!);
+  first.set('start_time', [text(info, 'start_time'), text(first, 'start_time')].sort(compareText)[0]!);
   const added = info.get('changes');
   if (!isTruthy(added)) return;
   const before = first.get('changes');

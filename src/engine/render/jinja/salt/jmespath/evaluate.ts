@@ -2,7 +2,6 @@
 import { eq, ordered } from '../../runtime/compare.ts';
 import { PyDict } from '../../runtime/dict.ts';
 import { asDouble } from '../../runtime/number.ts';
-import { PyTuple } from '../../runtime/sequence.ts';
 import { slice } from '../../runtime/slice.ts';
 import { Undefined } from '../../runtime/undefined.ts';
 import type { PyValue } from '../../runtime/value.ts';
@@ -10,9 +9,9 @@ import type { PyValue } from '../../runtime/value.ts';
 /** An expression: from a current value to a result. */
 export type Jmes = (value: PyValue) => PyValue;
 
+/** Only lists are JSON arrays; a tuple is nothing JMESPath knows. */
 export function listOf(value: PyValue): PyValue[] | undefined {
-  if (Array.isArray(value)) return value;
-  return value instanceof PyTuple ? [...value.items] : undefined;
+  return Array.isArray(value) ? value : undefined;
 }
 
 /** Null, false and everything empty count as false. */

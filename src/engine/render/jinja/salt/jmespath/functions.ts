@@ -17,7 +17,17 @@ import { type Jmes, listOf } from './evaluate.ts';
 /** An argument: a value, or an expression behind `&`. */
 export type Argument = { readonly value: PyValue } | { readonly expression: Jmes };
 
-type Kind = 'number' | 'string' | 'boolean' | 'array' | 'object' | 'null' | 'expref' | 'array-number' | 'array-string';
+type Kind =
+  | 'number'
+  | 'string'
+  | 'boolean'
+  | 'array'
+  | 'object'
+  | 'null'
+  | 'unknown'
+  | 'expref'
+  | 'array-number'
+  | 'array-string';
 
 function kindOf(argument: Argument): Kind {
   if ('expression' in argument) return 'expref';
@@ -26,7 +36,7 @@ function kindOf(argument: Argument): Kind {
   if (typeof value === 'boolean') return 'boolean';
   if (textOf(value) !== undefined) return 'string';
   if (asDouble(value) !== undefined) return 'number';
-  return value instanceof PyDict ? 'object' : 'array';
+  return value instanceof PyDict ? 'object' : Array.isArray(value) ? 'array' : 'unknown';
 }
 
 function accepts(kind: Kind, argument: Argument): boolean {
@@ -89,7 +99,7 @@ function whole(input: PyValue, round: (number: number) => number): PyValue {
 
 const compactJson = { indent: undefined, sortKeys: false, ensureAscii: true, itemSeparator: ',', keySeparator: ':' };
 const one = (...kinds: Kind[]): readonly (readonly Kind[])[] => [kinds];
-const any: readonly Kind[] = ['number', 'string', 'boolean', 'array', 'object', 'null'];
+const any: readonly Kind[] = ['number', 'string', 'boolean', 'array', 'object', 'null', 'unknown'];
 
 const table: Readonly<Record<string, Entry>> = {
   abs: { kinds: one('number'), run: ([a]) => absolute(value(a)) },
@@ -138,8 +148,11 @@ const table: Readonly<Record<string, Entry>> = {
   sum: { kinds: one('array-number'), run: ([a]) => sum(list(a), 0) },
   to_array: { kinds: [any], run: ([a]) => (kindOf(a!) === 'array' ? value(a) : [value(a)]) },
   to_number: { kinds: [any], run: ([a]) => toNumber(value(a)) },
-  to_string: { kinds: [any], run: ([a]) => textOf(value(a)) ?? dumpsJson(value(a), compactJson) },
-  type: { kinds: [any], run: ([a]) => kindOf(a!) },
+  to_string: {
+    kinds: [any],
+    run: ([a]) => textOf(value(a)) ?? dumpsJson(kindOf(a!) === 'unknown' ? str(value(a)) : value(a), compactJson),
+  },
+  type: { kinds: [any], run: ([a]) => (kindOf(a!) === 'unknown' ? null : kindOf(a!)) },
 };
 
 /** The member of a list that keeps it from being a list of numbers or texts. */

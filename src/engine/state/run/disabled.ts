@@ -1,0 +1,28 @@
+// State functions that an operator switched off (`state.disable`): they do not run, and to the others they are not there.
+import { dictGet, newDict, type PlainDict } from '../../../base/codec/value.ts';
+import { matchesGlob } from '../../../base/util/index.ts';
+import { type Chunk, textOf } from '../data.ts';
+import { tagOf } from '../tags.ts';
+import type { StateCaller } from './caller.ts';
+import { disabledByGrain } from './results.ts';
+
+export interface Sifted {
+  readonly enabled: readonly Chunk[];
+  /** Results of the others, by tag. */
+  readonly results: Record<string, PlainDict>;
+}
+
+/** Takes out what `state_runs_disabled` in the grains names. */
+export function siftDisabled(chunks: readonly Chunk[], caller: StateCaller): Sifted {
+  const results = newDict() as Record<string, PlainDict>;
+  const patterns = dictGet(caller.session.grains, 'state_runs_disabled');
+  if (!Array.isArray(patterns) || patterns.length === 0) return { enabled: chunks, results };
+  const enabled = chunks.filter((low) => {
+    const full = `${textOf(low['state'])}.${textOf(low['fun'])}`;
+    const pattern = patterns.find((item) => typeof item === 'string' && matchesGlob(full, item));
+    if (pattern === undefined) return true;
+    results[tagOf(low)] = disabledByGrain(low, caller.runNumber++, textOf(pattern));
+    return false;
+  });
+  return { enabled, results };
+}

@@ -1,0 +1,79 @@
+// Function `file.check_perms`: owner, group and mode compared and set.
+import { dictGet, fn, isDict, newDict, type PlainDict, p, type Value } from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { permsNeeded, setPerms } from '../../states/file/perms.ts';
+import { readSelinux } from '../../states/file/selinux.ts';
+import { normalizeMode } from '../support/modes.ts';
+import { expandUser } from '../support/paths.ts';
+import { asState } from './as-state.ts';
+import { fileStats } from './stats.ts';
+
+export const selinuxParams = {
+  seuser: p.any({ default: null, doc: 'SELinux user' }),
+  serole: p.any({ default: null, doc: 'SELinux role' }),
+  setype: p.any({ default: null, doc: 'SELinux type' }),
+  serange: p.any({ default: null, doc: 'SELinux range' }),
+};
+
+type SelinuxArgs = { readonly [key in keyof typeof selinuxParams]: Value };
+export const selinuxOf = ({ seuser, serole, setype, serange }: SelinuxArgs) =>
+  readSelinux(newDict(Object.entries({ seuser, serole, setype, serange })));
+
+/** What the file had (`luser`, …) and what differs from the request (`cuser`, …). */
+function comparison(found: PlainDict, user: Value, group: Value, mode: string | null): PlainDict {
+  const perms = newDict([
+    ['luser', (typeof user === 'number' ? found['uid'] : found['user']) ?? null],
+    ['lgroup', (typeof group === 'number' ? found['gid'] : found['group']) ?? null],
+    ['lmode', found['mode'] ?? null],
+  ]);
+  if (user && user !== found['user'] && user !== found['uid']) perms['cuser'] = user;
+  if (group && group !== found['group'] && group !== found['gid']) perms['cgroup'] = group;
+  if (mode !== null && mode !== found['mode']) perms['cmode'] = mode;
+  return perms;
+}
+
+/** The answer so far, when the caller hands one in: changes are added to it, its comment stands first. */
+function answer(given: Value, name: string, changes: PlainDict, comments: readonly string[], result: Value): PlainDict {
+  const before = isDict(given) ? given : newDict();
+  const said = pyStr(dictGet(before, 'comment') ?? '');
+  const known = dictGet(before, 'changes');
+  return newDict([
+    ['name', dictGet(before, 'name') ?? name],
+    ['changes', newDict([...(isDict(known) ? Object.entries(known) : []), ...Object.entries(changes)] as never)],
+    ['comment', [...(said ? [said] : []), ...comments].join('; ')],
+    ['result', result === true ? (dictGet(before, 'result') ?? true) : result],
+  ]);
+}
+
+export const permsFunctions = {
+  check_perms: fn({
+    doc: 'Compares owner, group and mode of a file and sets what differs: the answer, and what was found and asked for.',
+    examples: ["salt '*' file.check_perms /etc/sudoers '{}' root root 400"],
+    params: {
+      name: p.path(),
+      ret: p.any({ doc: 'an answer to go on with, or an empty map' }),
+      user: p.any(),
+      group: p.any(),
+      mode: p.any(),
+      attrs: p.any({ default: null }),
+      follow_symlinks: p.bool({ default: false }),
+      ...selinuxParams,
+    },
+    async run(args, ctx): Promise<Value> {
+      const name = expandUser(args.name);
+      const mode = normalizeMode(args.mode);
+      const found = fileStats(name, args.follow_symlinks);
+      const perms = comparison(found, args.user, args.group, mode);
+      const { user, group, attrs } = args;
+      const request = { user, group, mode, attrs, follow: args.follow_symlinks, selinux: selinuxOf(args) };
+      const state = asState(ctx, 'base', name);
+      if (ctx.test) {
+        delete perms['cmode'];
+        const changes = await permsNeeded(name, request, state);
+        return [answer(args.ret, name, changes, [], Object.keys(changes).length > 0 ? null : true), perms];
+      }
+      const done = await setPerms(name, request, state);
+      return [answer(args.ret, name, done.changes, done.problems, done.ok), perms];
+    },
+  }),
+};

@@ -1,0 +1,4 @@
+// Wheel `file_roots`: the files of the master's file server, for programs.
+import { rootsWheel } from './support/roots.ts';
+
+export default rootsWheel('file_roots', 'the files that minions are served');

@@ -1,0 +1,20 @@
+// Wheel `minions`: who is connected.
+import { defineWheel, masterFn } from 'halite/sdk';
+
+export default defineWheel({
+  name: 'minions',
+  doc: 'Which minions are there.',
+  functions: {
+    connected: masterFn({
+      doc: 'Ids of all minions that are connected.',
+      examples: ["salt '*' saltutil.wheel minions.connected"],
+      params: {},
+      run: (_args, ctx) =>
+        ctx.master.fleet
+          .all()
+          .filter((minion) => minion.connected === 'yes')
+          .map(({ id }) => id)
+          .sort(),
+    }),
+  },
+});
