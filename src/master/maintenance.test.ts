@@ -7,7 +7,11 @@ import type { Master } from './core.ts';
 import { keepSettings } from './keep/settings.ts';
 import { Maintenance } from './maintenance.ts';
 
-function cleaned(overrides: Record<string, string | number>): { own: Retention[]; other: unknown[][] } {
+function cleaned(overrides: Record<string, string | number>): {
+  own: Retention[];
+  other: unknown[][];
+  maintenance: Maintenance;
+} {
   const { opts } = loadMasterConfig({
     configDir: '/nonexistent',
     env: {},

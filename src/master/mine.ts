@@ -47,7 +47,9 @@ export class Mine {
     functions: readonly string[],
     reader?: string,
   ): Map<string, PlainDict> {
-    const { matched } = matchFleet(this.#master, tgt, kind, { ids: [...this.#data.keys()] });
+    // What a minion left behind whose key is gone is nobody's any more.
+    const ids = this.#master.keys.ids('accepted').filter((id) => this.#data.has(id));
+    const { matched } = matchFleet(this.#master, tgt, kind, { ids });
     const answers = new Map<string, PlainDict>();
     for (const fun of functions) {
       const found = newDict();
@@ -73,7 +75,8 @@ export class Mine {
   }
 
   #set(id: string, data: PlainDict): void {
-    this.#data.set(id, data);
+    if (Object.keys(data).length > 0) this.#data.set(id, data);
+    else if (!this.#data.delete(id)) return;
     this.#master.store.saveMine(id, data).catch((error: unknown) => {
       this.#master.log.limited('store', 'error', 'mine data could not be stored', { error: messageOf(error) });
     });

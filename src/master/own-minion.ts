@@ -53,7 +53,7 @@ export class OwnMinion {
     const end = (): void => void this.#jobs().signal(key, constants.signals.SIGKILL);
     signal.addEventListener('abort', end, { once: true });
     try {
-      const services = this.#services(user, signal);
+      const services = this.#services(user, signal, (text) => options.print?.(text));
       const assignment = { job, services, data, onProgress: (text: string) => options.progress(text) };
       const outcome = await this.#jobs().run({ jid: key, assignment });
       const retcode = typeof outcome.retcode === 'number' ? outcome.retcode : 1;
@@ -110,7 +110,7 @@ export class OwnMinion {
     throw new HaliteError('call.failed', `The grains of the master could not be collected: ${String(outcome.return)}`);
   }
 
-  #services(user: string, signal: AbortSignal): MinionServices {
+  #services(user: string, signal: AbortSignal, print: (text: string) => void = () => {}): MinionServices {
     const master = this.#master;
     const services = orchestrationServices(master, this.#functions, { user, signal });
     const compilePillar = async (request: Parameters<MinionServices['compilePillar']>[0]): Promise<Dict> => {
@@ -122,7 +122,11 @@ export class OwnMinion {
       // Salt: orchestrations may run side by side, so none is in the way of another.
       running: async () => [],
       signalJob: async () => '',
-      masterRequest: (load) => answerOrchestration(services, load),
+      masterRequest: (load) =>
+        answerOrchestration(services, load).catch((error: unknown) => {
+          if (error instanceof HaliteError && error.code === 'target.empty') print(error.message);
+          throw error;
+        }),
       fire: async (tag, data) => {
         master.bus.fire(tag, data);
         return true;

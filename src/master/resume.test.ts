@@ -10,7 +10,7 @@ import { Tracker } from './track.ts';
 const jid = '20260131235959000001';
 
 /** A job of three minions: one is back, one has no key any more, the result of one comes while the store is asked. */
-function fake() {
+function fake(keepReturns = true) {
   const unfinished: UnfinishedJob[] = [{ jid, fun: 'state.apply', user: 'root', ids: ['back', 'gone', 'just'] }];
   const [verdicts, asked]: [VerdictRecord[], string[][]] = [[], []];
   const stored = new Map<string, Dict>();
@@ -35,6 +35,7 @@ function fake() {
   const keys = ['back', 'just'];
   const master = {
     ...{ tracker, store, fleet, opts: { timeout: 0.01, gather_job_timeout: 10 } },
+    keep: { keepReturns },
     keys: { ids: () => keys, has: (state: string, id: string) => state === 'accepted' && keys.includes(id) },
     log: { info: () => undefined, error: () => undefined, limited: () => undefined },
   } as unknown as Master;
@@ -71,6 +72,12 @@ describe('after a restart', () => {
       ]),
     );
     expect(asked[0]).toEqual(['back']);
+  });
+
+  it('asks nobody when results are not stored', async () => {
+    const { master, asked } = fake(false);
+    expect(await resume(master)).toBe(0);
+    expect(asked).toEqual([]);
   });
 
   it('has nothing to do when nothing was open', async () => {

@@ -21,6 +21,8 @@ export function resumeJobs(master: Master, delayMs = startGraceMs + 1_000): () =
 
 export async function resume(master: Master): Promise<number> {
   const { store, tracker, fleet, opts, log } = master;
+  // Without stored results nobody can tell which jobs are over.
+  if (!master.keep.keepReturns) return 0;
   const before = { from: fleet.since - oldestMs, to: fleet.since, most: mostJobs };
   const waiting = { timeoutMs: opts.timeout * 1000, gatherMs: opts.gather_job_timeout * 1000 };
   const jobs = (await store.unfinished(before)).filter(({ jid }) => !tracker.job(jid));

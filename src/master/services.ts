@@ -81,7 +81,10 @@ export function keyChanged(master: Master, act: 'accept' | 'reject' | 'delete', 
 export function noteKeyChange(master: Master, act: 'accept' | 'reject' | 'delete', id: string): void {
   master.bus.fire('salt/key', { result: true, act, id });
   if (act === 'accept') return;
-  if (act === 'delete') master.fleet.forget(id);
+  if (act === 'delete' && master.opts.raw['preserve_minion_cache'] !== true) {
+    master.fleet.forget(id);
+    master.mine.flush(id);
+  }
   // Whatever it still runs, its results are not taken any more: nobody waits for them.
   master.tracker.lost(id);
 }

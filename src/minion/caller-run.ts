@@ -24,6 +24,8 @@ export interface CallOutcome {
   readonly return: Value;
   readonly retcode: number | undefined;
   readonly out?: string;
+  /** Maps in it are to be shown in the order they have. */
+  readonly inOrder?: boolean;
   readonly funArgs: Value[];
 }
 
@@ -73,6 +75,7 @@ export async function callLocally(
       return: outcome.return,
       retcode: outcome.retcode as number,
       ...(outcome.out ? { out: outcome.out } : {}),
+      ...(found.fn.inOrder ? { inOrder: true } : {}),
       funArgs: funArgsOf(request),
     };
   } catch (thrown) {

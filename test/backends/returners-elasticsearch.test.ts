@@ -54,6 +54,14 @@ it('keeps what an index refuses, because its fields are of other types, as text'
   await server.stop();
 });
 
+it('needs no right to ask for the version', async () => {
+  const server = await startElasticLike('');
+  const session = await openForTest('elasticsearch', { 'elasticsearch.host': server.url });
+  await session.save(someReturn(nextJid(), 'web1'));
+  expect(server.documents('salt-test_ping')).toHaveLength(1);
+  await server.stop();
+});
+
 it('old servers get types, and states what they were asked for', async () => {
   const server = await startElasticLike('6.8.0');
   const jid = nextJid();

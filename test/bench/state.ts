@@ -17,6 +17,11 @@ import { saltRelease } from '../support/salt-release.ts';
 
 const rounds = Number(process.env['HALITE_BENCH_ROUNDS'] ?? 5);
 const pollMs = 10;
+/**
+ * `HALITE_BENCH_REMOVE=1`: what a first run made is removed, not put aside. ext4 without a journal passes over inodes
+ * that were freed in the last minute one by one, so that every new file costs both programs several times as much.
+ */
+const removes = process.env['HALITE_BENCH_REMOVE'] === '1';
 
 interface Sample {
   readonly seconds: number;
@@ -119,13 +124,17 @@ async function masterlessCases(real: Implementation): Promise<Case[]> {
     ['salt-call: 1,000 test.nop, each requires the one before', 'nops', false],
   ] as const;
   const cases = wanted.map(([label]): Case => ({ label, ours: [], real: [] }));
-  // Put aside, not removed: making files gets several times slower after many were removed, and that would be measured.
   let used = 0;
+  const clear = (): void => {
+    if (!existsSync(out)) return;
+    if (removes) rmSync(out, { recursive: true });
+    else renameSync(out, `${out}-${used++}`);
+  };
   try {
     for (let round = 0; round < rounds; round++)
       for (const [index, { implementation, config }] of configs.entries())
         for (const [number, [, sls, fresh]] of wanted.entries()) {
-          if (fresh && existsSync(out)) renameSync(out, `${out}-${used++}`);
+          if (fresh) clear();
           const sample = await masterless(implementation, config, sls);
           (index === 0 ? cases[number]?.ours : cases[number]?.real)?.push(sample);
         }

@@ -24,15 +24,25 @@ function sls(name: string, text: string): void {
   writeFileSync(path, text);
 }
 
+interface Outcome {
+  readonly results: Record<string, Result>;
+  readonly code: number | null;
+  /** What is printed before the results. */
+  readonly printed: string;
+}
+
 /** Results by id of an orchestration, and the exit code of the command. */
-async function orchestrate(...args: string[]): Promise<{ results: Record<string, Result>; code: number | null }> {
+async function orchestrate(...args: string[]): Promise<Outcome> {
   const { stdout, stderr, code } = await fleet.run('salt-run', ['state.orchestrate', ...args, '--out=json']);
-  if (!stdout.startsWith('{')) throw new Error(`no JSON: ${stdout}${stderr}`);
-  const { data, retcode } = JSON.parse(stdout) as Orchestrated;
+  const start = stdout.indexOf('{');
+  if (start < 0) throw new Error(`no JSON: ${stdout}${stderr}`);
+  const printed = stdout.slice(0, start);
+  const { data, retcode } = JSON.parse(stdout.slice(start)) as Orchestrated;
   expect(retcode).toBe(code);
   const [host, found] = Object.entries(data)[0]!;
   expect(host).toMatch(/_master$/);
-  return { results: Object.fromEntries(Object.entries(found).map(([tag, item]) => [tag.split('_|-')[1], item])), code };
+  const results = Object.fromEntries(Object.entries(found).map(([tag, item]) => [tag.split('_|-')[1], item]));
+  return { results, code, printed };
 }
 
 beforeAll(async () => {
@@ -84,8 +94,9 @@ describe('orchestration', () => {
         'allowed: {salt.state: [{tgt: w1}, {sls: broken}, {fail_minions: w1}]}',
       ].join('\n'),
     );
-    const { results, code } = await orchestrate('orch.failing');
+    const { results, code, printed } = await orchestrate('orch.failing');
     expect(code).toBe(1);
+    expect(printed).toBe('No minions matched the target. No command was sent, no jid was assigned.\n');
     expect(results['broken']).toMatchObject({ result: false, comment: 'Run failed on minions: w1' });
     expect(results['after']).toMatchObject({ result: false });
     expect(results['after']?.comment).toContain('One or more requisite failed');

@@ -6,8 +6,8 @@ import { saltRelease } from '../support/salt-release.ts';
 
 it('filters as Salt does', { timeout: 300_000 }, async () => {
   const python = join(saltRelease('3006.27').bin, 'python');
-  const { differences, failed, alike } = await filterDifferences(python, 1, 2_500);
+  const { differences, failed, alike } = await filterDifferences(python, 1, 1_500);
   expect(differences.slice(0, 10)).toEqual([]);
   // Where several things are wrong, another one may be told of first.
-  expect(alike / failed).toBeGreaterThan(0.97);
+  expect(alike / failed).toBeGreaterThan(0.95);
 });

@@ -52,14 +52,14 @@ const context = {
 
 const values = [
   ...Object.keys(context),
-  ...`missing;d.nope;1.0;-0.5;2**70;range(3);'100';'0x1F';' 12 ';'1.5';'1e3';'true';'Yes';'2G';'10 KiB';'a b,c';'snake_case_here';'CamelCaseHere';'/etc/hosts';'/nonexistent';'1040814000';1040814000;'root';'YWJj';'not base64!';'{"a": 1}';'[1, 2';'a: 1\\nb: [x]';'a: [1';'::1';'127.0.0.1';'300.1.1.1';'deadbeef';{'a': {'b': {'c': 1}}};{'a': [1, {'b': 2}]};[[1, 2], [3, 4]];['b', 'B', 'a'];[none];{1: 2, none: 3}`.split(
+  ...`missing;d.nope;1.0;-0.5;range(3);'100';'0x1F';' 12 ';'1.5';'1e3';'true';'Yes';'2G';'10 KiB';'a b,c';'snake_case_here';'CamelCaseHere';'/etc/hosts';'/nonexistent';'1040814000';1040814000;'root';'YWJj';'not base64!';'{"a": 1}';'[1, 2';'a: 1\\nb: [x]';'a: [1';'::1';'127.0.0.1';'300.1.1.1';'deadbeef';{'a': {'b': {'c': 1}}};{'a': [1, {'b': 2}]};[[1, 2], [3, 4]];['b', 'B', 'a'];[none];{1: 2, none: 3}`.split(
     ';',
   ),
 ];
 
 /** These give an iterator, which only shows its address. */
 const lazy =
-  /^(combinations|combinations_with_replacement|permutations|product|compress|zip|zip_longest|batch|slice|map|select|reject|selectattr|rejectattr|items)$/;
+  /^(combinations|combinations_with_replacement|permutations|product|compress|zip|zip_longest|batch|slice|map|select|reject|selectattr|rejectattr|items|reverse)$/;
 
 /** One template of a seed: a value through a filter. */
 export function filterCase(seed: number): string {

@@ -54,3 +54,25 @@ describe('tidySoon', () => {
     expect(await run(script)).toBe('true 10000');
   });
 });
+
+describe('tidyBetween', () => {
+  const script = (first: string): string => `
+    import { stayLight, tidyBetween } from './light-heap.ts';
+    let gone = false;
+    const registry = new FinalizationRegistry(() => { gone = true; });
+    ${first}
+    setTimeout(() => {
+      (() => { const big = new Array(1_000_000).fill(0); registry.register(big, 1); })();
+      tidyBetween();
+      setTimeout(() => console.log(gone), 50);
+    }, 20);
+  `;
+
+  it('collects at once what a step has left behind', async () => {
+    expect(await run(script('stayLight();'))).toBe('true');
+  });
+
+  it('leaves programs alone that do not stay light', async () => {
+    expect(await run(script(''))).toBe('false');
+  });
+});

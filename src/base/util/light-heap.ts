@@ -15,10 +15,14 @@ const flags = [
   '--max-bytecode-size-for-early-opt=0',
 ];
 
+/** What is in use once everything is loaded; undefined in programs that do not stay light. */
+let usedAtStart: number | undefined;
+
 /** Not before everything is loaded, because Node's code cache fits one set of flags only. */
 export function stayLight(): void {
   setImmediate(() => {
     for (const flag of flags) setFlagsFromString(flag);
+    usedAtStart = used();
   });
 }
 
@@ -30,6 +34,8 @@ const sweptMs = 20;
 const asleepMs = 5000;
 /** Less is not worth the work. */
 const worthBytes = 2 << 20;
+/** While somebody waits for the work to go on, more has to be won. */
+const worthWaitingBytes = 3 << 20;
 let timer: NodeJS.Timeout | undefined;
 let usedAfter = 0;
 let scattered = false;
@@ -40,6 +46,11 @@ function collect(): void {
   setFlagsFromString('--expose-gc');
   const gc: unknown = runInNewContext('gc');
   if (typeof gc === 'function') gc();
+}
+
+/** While nothing is being worked on: what is left is what the program needs. */
+function collectAtRest(): void {
+  collect();
   usedAfter = used();
 }
 
@@ -51,7 +62,7 @@ function holes(): number {
 
 function tidy(): void {
   if (used() >= usedAfter + worthBytes) {
-    collect();
+    collectAtRest();
     scattered = true;
     timer = setTimeout(closeHoles, sweptMs).unref();
   } else awaitSleep();
@@ -59,7 +70,7 @@ function tidy(): void {
 
 /** A collection empties the pages that the one before it found nearly empty: it takes two to give them back. */
 function closeHoles(): void {
-  if (holes() >= worthBytes) collect();
+  if (holes() >= worthBytes) collectAtRest();
   awaitSleep();
 }
 
@@ -69,9 +80,17 @@ function awaitSleep(): void {
 
 function pushTogether(): void {
   setFlagsFromString('--compact-on-every-full-gc');
-  collect();
+  collectAtRest();
   setFlagsFromString('--no-compact-on-every-full-gc');
   scattered = false;
+}
+
+/**
+ * Between two steps of a piece of work, of which the first leaves much behind: the second finds room in its place. Left
+ * alone the engine would let hundreds of megabytes lie first. Does nothing in programs that do not stay light.
+ */
+export function tidyBetween(): void {
+  if (usedAtStart !== undefined && used() >= Math.max(usedAfter, usedAtStart) + worthWaitingBytes) collect();
 }
 
 /** Gives memory back once nothing happens: called at the end of a piece of work, taken back by `notYet`. */

@@ -9,6 +9,7 @@ import type { CallOutcome } from '../../minion/caller-run.ts';
 import { printHelp, readCommandLine, usageExit } from '../command-line.ts';
 import { leaveOnSignals } from '../interrupt.ts';
 import { type Terminal, terminal } from '../io.ts';
+import { keepOrder } from '../keep-order.ts';
 import { loadLinkedSettings } from '../links.ts';
 import { saltCallSpec } from '../options/salt-call.ts';
 import { Display } from '../output.ts';
@@ -101,7 +102,9 @@ async function callFunction({ settings, log }: CallSession, fun: string, words: 
   const all = flagOption(settings, 'print_metadata');
   const shown = all ? fullResult(settings, fun, outcome, metadata) : outcome.return;
   const display = new Display(outputOptions(settings, { fun }), io);
-  await display.show(dictOf([['local', shown]]), all ? 'nested' : outcome.out, outcome.retcode ?? 0);
+  const result = dictOf([['local', shown]]);
+  if (outcome.inOrder) keepOrder(result);
+  await display.show(result, all ? 'nested' : outcome.out, outcome.retcode ?? 0);
   return exitCodeOf(settings, outcome.retcode);
 }
 

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { JsonText } from '../../base/codec/json/index.ts';
 import type { Value } from '../../base/codec/value.ts';
 import { dumpYaml } from '../../base/codec/yaml/dump.ts';
-import { exitCodeOf, keepOrder, resultParts } from './command.ts';
+import { keepOrder } from '../keep-order.ts';
+import { exitCodeOf, resultParts } from './command.ts';
 
 const result = (ret: Value | JsonText, extra: object = {}) => ({
   type: 'result' as const,

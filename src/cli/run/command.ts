@@ -1,8 +1,7 @@
 // What `salt-run` does: asks the master for a runner and shows its result.
 import { JsonText } from '../../base/codec/json/index.ts';
-import { type Dict, dictEntries, dictGet, dictHas, dictSize, isDict, type Value } from '../../base/codec/value.ts';
+import { type Dict, dictGet, dictHas, dictSize, isDict, type Value } from '../../base/codec/value.ts';
 import { parseInput } from '../../base/codec/yaml/cli-value.ts';
-import { markOrdered } from '../../base/codec/yaml/collections.ts';
 import { loadClientConfig } from '../../base/config/client.ts';
 import type { ClientOpts } from '../../base/config/opts.ts';
 import { exitCodes } from '../../base/util/exit-codes.ts';
@@ -11,6 +10,7 @@ import { connectLocal } from '../../engine/client/local.ts';
 import { readCommandLine, usageExit } from '../command-line.ts';
 import { leaveOnSignals } from '../interrupt.ts';
 import { type Terminal, terminal } from '../io.ts';
+import { keepOrder } from '../keep-order.ts';
 import { loadCommandSettings } from '../links.ts';
 import { saltRunSpec } from '../options/salt-run.ts';
 import { Display } from '../output.ts';
@@ -43,16 +43,6 @@ export function resultParts(result: RunnerResult): { data: Value | JsonText; out
     return { data: dictGet(ret, 'data') ?? null, out: outputter };
   }
   return { data: ret, out: result.out ?? outputter };
-}
-
-/** Marks the maps within a value, so that outputters leave their keys in place; its own keys are sorted as ever. */
-export function keepOrder(value: Value | JsonText): void {
-  if (value instanceof JsonText || value === null || typeof value !== 'object') return;
-  const parts = Array.isArray(value) ? value : isDict(value) ? dictEntries(value).map(([, part]) => part) : [];
-  for (const part of parts) {
-    if (isDict(part)) markOrdered(part);
-    keepOrder(part);
-  }
 }
 
 /** The runner's own code, or the one in its result, where orchestrations put it. */

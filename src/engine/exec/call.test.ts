@@ -107,6 +107,14 @@ describe('outcomes, in the words of a Salt minion', () => {
     expect((await run('demo.raise', ['type'])).return).toMatch(/\nTypeError: x is not a function\n$/);
   });
 
+  it('of complaints in Python’s and Salt’s names', async () => {
+    const named = (name: string, message: string): Error => Object.assign(new Error(message), { name });
+    errors['pythonType'] = named('TypeError', 'not that');
+    errors['noProgram'] = Object.assign(new HaliteError('call.failed', 'no dig'), { name: 'CommandNotFoundError' });
+    expect((await run('demo.raise', ['pythonType'])).return).toBe('Passed invalid arguments to demo.raise: not that\n');
+    expect((await run('demo.raise', ['noProgram'])).return).toBe("Command required for 'demo.raise' not found: no dig");
+  });
+
   it('of wrong arguments', async () => {
     const doc = '\n\n    Says it back.\n    ';
     expect((await run('demo.echo')).return).toBe(

@@ -1,4 +1,4 @@
-// Includes of pillar SLS that a careless author may write.
+// Pillar trees that a careless author may write: includes of oneself, a matcher for minions.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { newDict } from '../../base/codec/value.ts';
 import { PillarTree } from './testing.ts';
@@ -19,8 +19,10 @@ describe('includes', () => {
     });
     expect({ ...(await tree.compile()) }).toEqual({ mine: 1, one: 1 });
   });
+});
 
-  it('of a data matcher do not fail: nothing is there to match', async () => {
+describe('the matcher data', () => {
+  it('finds nothing on a master, and that is no error', async () => {
     tree.write({
       'pillar/top.sls': "base:\n  'k:v':\n    - match: data\n    - a\n  '*': [b]\n",
       'pillar/a.sls': 'a: 1\n',

@@ -141,6 +141,13 @@ describe('jinja', () => {
       "'me mine other a'",
     );
   });
+  it('has no names of a place for a text of no SLS, unless it is told one', async () => {
+    const text = '{{ sls is defined }} {{ tpldir is defined }} {{ slspath|default(1) }}';
+    const file = { pipe: 'jinja', sls: null, path: '/srv/a.conf' };
+    expect(await shown(text, file)).toBe("'False False 1'");
+    const context = newDict([['sls', 'web.conf']]);
+    expect(await shown(text, { ...file, context })).toBe("'True False web/conf'");
+  });
   it('imports from the tree of its environment, relative names from its own folder', async () => {
     const files = {
       'dev:salt://lib.jinja': '{% set v = pillar.role %}',

@@ -35,6 +35,8 @@ export interface EntryState {
   /** `nextFire` and the random delay upon it. */
   splayed: Date | undefined;
   lastRun: Date | undefined;
+  /** It was run by hand (`schedule.run_job`). */
+  called: boolean;
   skipped: { readonly reason: SkipReason; readonly at: Date } | undefined;
   error: string | undefined;
   /** Times asked for by hand: postponed runs, and runs after a forbidden time. */
@@ -82,6 +84,7 @@ export function newState(data: PlainDict = newDict()): EntryState {
     nextFire: undefined,
     splayed: undefined,
     lastRun: undefined,
+    called: false,
     skipped: undefined,
     error: undefined,
     runAt: momentsOf(data['run_explicit']),

@@ -111,8 +111,9 @@ export function evaluate(entry: Entry, now: Date, options: EvaluateOptions): Due
 const isNamed = (timing: Timing): boolean => timing.kind === 'when' || timing.kind === 'once';
 
 function disabled(entry: Entry, timing: Timing, now: Date, options: EvaluateOptions): undefined {
-  entry.state.skipped = { reason: 'disabled', at: now };
   const at = entry.state.nextFire;
+  // Salt does not look at a job of one moment before that moment.
+  if (timing.kind !== 'once' || (at && at <= now)) entry.state.skipped = { reason: 'disabled', at: now };
   if (at && at <= now) arm(entry, timing, now, now, options);
 }
 

@@ -60,10 +60,13 @@ function status(entry: Entry): PlainDict {
   const timing = timingOf(entry.data);
   if (timing && 'kind' in timing && timing.kind === 'interval') data['_seconds'] = timing.seconds;
   if (state.nextFire) data['_next_scheduled_fire_time'] = time(state.nextFire);
-  if (state.nextFire && timing && 'kind' in timing && timing.kind === 'once') data['_continue'] = true;
+  const kind = timing && 'kind' in timing ? timing.kind : undefined;
+  if (state.nextFire && kind === 'once') data['_continue'] = true;
+  if (state.nextFire && kind === 'when') data['_run'] = true;
   if (state.begun && data['run_on_start'] !== undefined) data['_run_on_start'] = false;
   data['splay'] ??= null;
-  if (state.lastRun) Object.assign(data, { run: true, _last_run: time(state.lastRun) });
+  if (state.lastRun || state.called) data['run'] = true;
+  if (state.lastRun) data['_last_run'] = time(state.lastRun);
   if (state.error) data['_error'] = state.error;
   if (state.skipped)
     Object.assign(data, {

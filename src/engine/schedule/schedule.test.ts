@@ -141,6 +141,20 @@ describe('a schedule', () => {
     expect(runs.map(({ name }) => name)).toEqual(['both']);
   });
 
+  it('shows what Salt shows of a job', async () => {
+    const { ask, pass } = clockwork({
+      enabled: false,
+      daily: dict({ function: 'test.ping', when: '10:30' }),
+      once: dict({ function: 'test.ping', once: '2026-11-15T11:00:00' }),
+    });
+    await pass(1);
+    await ask({ func: 'run_job', name: 'daily' });
+    const status = async (name: string) => (await ask({ func: 'job_status', name }))['data'] as PlainDict;
+    expect(await status('daily')).toMatchObject({ _run: true, run: true, _skip_reason: 'disabled' });
+    expect(await status('daily')).not.toHaveProperty('_last_run');
+    expect(await status('once')).not.toHaveProperty('_skip_reason');
+  });
+
   it('takes a pattern that never comes for a wrong one', async () => {
     const { complaints, pass } = clockwork({ j: dict({ function: 'test.ping', cron: '5 10 31 2 *' }) });
     await pass(2);

@@ -102,6 +102,7 @@ export class Schedule {
   async runNow(name: string): Promise<boolean> {
     const entry = this.entry(name);
     if (!entry) return false;
+    entry.state.called = true;
     await this.launch([{ entry, fun: functionOf(entry.data), lateMs: 0 }]);
     return true;
   }

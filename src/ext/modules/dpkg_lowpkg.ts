@@ -3,11 +3,11 @@
 import { defineModule, dictGet, fn, newDict, p, type Value } from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
 import { changes, nameList, packageFileInfo, packageRecords, readPackages, versionTexts } from './aptpkg/dpkg.ts';
-import { commandError } from './support/errors.ts';
+import { commandError, invocationError } from './support/errors.ts';
 import { pathExists } from './support/read.ts';
 import { lines } from './support/text.ts';
 import { askTool, runTool } from './support/tools.ts';
-import { isTruthy } from './support/values.ts';
+import { cleanKwargs, isTruthy } from './support/values.ts';
 
 const packages = p.rest({ doc: 'names of packages; all unless given' });
 const kwargs = p.kwargs();
@@ -65,7 +65,11 @@ export default defineModule({
       examples: ["salt '*' lowpkg.info", "salt '*' lowpkg.info apache2 bash"],
       params: { packages, kwargs: p.kwargs({ doc: 'failhard' }) },
       async run(args, ctx) {
-        const found = await packageRecords(nameList(args.packages), isTruthy(args.kwargs['failhard'] ?? true), ctx);
+        const { failhard = true, ...others } = cleanKwargs(args.kwargs);
+        const unknown = Object.entries(others).map(([key, value]) => `${key}=${pyStr(value)}`);
+        if (unknown.length > 0)
+          throw invocationError(`The following keyword arguments are not valid: ${unknown.join(', ')}`);
+        const found = await packageRecords(nameList(args.packages), isTruthy(failhard), ctx);
         return newDict(found.map((record) => [pyStr(record['package'] ?? ''), record]));
       },
     }),

@@ -10,6 +10,7 @@ import lowpkg from './dpkg_lowpkg.ts';
 import file from './file/index.ts';
 import logrotate from './logrotate.ts';
 import pkgResource from './pkg_resource.ts';
+import saltVersion from './salt_version.ts';
 import sysfs from './sysfs.ts';
 
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
@@ -104,6 +105,23 @@ describe('lowpkg', () => {
       bash: { package: 'bash', status: 'ii', ...rest },
     });
     expect(plain(await ctx.call('pkg.info_installed', 'bash'))).toMatchObject({ bash: { name: 'bash', ...rest } });
+  });
+});
+
+describe('salt_version', () => {
+  const ctx = testContext({ modules: [saltVersion] });
+  it.each([
+    ['get_release_number', 'Oxygen', '2018.3'],
+    ['get_release_number', 'sulfur', '3006'],
+    ['get_release_number', 'oganesson', '3108'],
+    ['get_release_number', 'nosuch', null],
+    ['equal', 'Sulfur', true],
+    ['greater_than', 'neon', true],
+    ['greater_than', 'nosuch', false],
+    ['less_than', 'chlorine', true],
+    ['less_than', 'fluorine', false],
+  ])('%s %s', async (fun, name, answer) => {
+    expect(await ctx.call(`salt_version.${fun}`, name)).toBe(answer);
   });
 });
 

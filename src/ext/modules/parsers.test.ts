@@ -114,7 +114,7 @@ describe('dpkg and apt', () => {
     const wanted = parseSource('deb http://x/debian bookworm main', '')!;
     expect(sameSource(wanted, [source!])).toBe(source);
     expect(sourceLine(source!)).toBe(
-      '# deb [arch=amd64,arm64 signed-by=/k.gpg] http://x/debian/ bookworm main contrib',
+      '# deb [arch=amd64,arm64 signed-by=/k.gpg] http://x/debian/ bookworm main contrib # why',
     );
   });
 });

@@ -150,10 +150,10 @@ export default defineModule({
           return isEmpty(packed) ? nothing : [await sourceFiles(packed, args.saltenv, ctx), 'file'];
         }
         if (!isTruthy(name)) return nothing;
-        const list = pyStr(name)
-          .split(',')
-          .map((one) => newDict([[one, args.kwargs['version'] ?? null]]));
-        return [await packNames(list, normalize, ctx), 'repository'];
+        const packed = newDict();
+        for (const one of pyStr(name).split(','))
+          packed[await normalized(one, normalize, ctx)] = args.kwargs['version'] ?? null;
+        return [packed, 'repository'];
       },
     }),
     version: fn({

@@ -1,7 +1,7 @@
 // Execution module `supervisord`: programs under supervisor.
 import { defineModule, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
-import { commandError } from './support/errors.ts';
+import { commandError, commandNotFound } from './support/errors.ts';
 import { joinPath } from './support/paths.ts';
 import { isDirectory, isFile, readText } from './support/read.ts';
 import { lines } from './support/text.ts';
@@ -14,7 +14,7 @@ interface Where {
 }
 
 function tool(binEnv: Value): string {
-  const missing = (): Error => commandError('Could not find a `supervisorctl` binary');
+  const missing = (): Error => commandNotFound('Could not find a `supervisorctl` binary');
   if (!binEnv) {
     const path = which('supervisorctl');
     if (path === null) throw missing();

@@ -32,6 +32,7 @@ async function onMaster(
     user: typeof user === 'string' ? user : undefined,
     signal: ctx.signal,
     progress: (text) => ctx.progress(text),
+    print: (text) => ctx.print(text),
   });
   if (typeof outcome.return === 'string') throw new HaliteError('call.failed', outcome.return);
   return outcome.return;

@@ -11,6 +11,7 @@ import {
 } from 'halite/sdk';
 import { pyRepr, pyStr } from '../../base/codec/python/index.ts';
 import { unifiedDiff } from '../modules/support/unified-diff.ts';
+import { resultsOf } from './support/results.ts';
 
 interface Pool {
   readonly pool: string[];
@@ -32,7 +33,7 @@ async function pools(ctx: MasterContext, args: readonly Value[], kwargs: PlainDi
   }
   const own = new Set(['survey_sort', 'tgt_type']);
   const passed = Object.entries(kwargs).filter(([name]) => !own.has(name) && !name.startsWith('_'));
-  const { returns } = await ctx.master.runJob({
+  const results = await resultsOf(ctx, {
     tgt: pyStr(tgt),
     tgt_type: kwargs['tgt_type'] === 'pcre' ? 'pcre' : 'compound',
     fun: pyStr(fun),
@@ -40,8 +41,8 @@ async function pools(ctx: MasterContext, args: readonly Value[], kwargs: PlainDi
     kwargs: newDict(passed),
   });
   const byResult = new Map<string, Pool>();
-  for (const id of Object.keys(returns).sort()) {
-    const result = pyStr(returns[id]?.ret ?? null);
+  for (const id of Object.keys(results).sort()) {
+    const result = pyStr(results[id] ?? null);
     const pool = byResult.get(result) ?? { pool: [], result };
     pool.pool.push(id);
     byResult.set(result, pool);

@@ -15,7 +15,7 @@ export interface FunctionSpec<P extends Params, C, R = Value> {
   readonly inline?: boolean;
   /** The outputter to use unless the operator names one (`highstate`, `txt`, …). */
   readonly outputter?: string;
-  /** Runners only: maps below the top are shown in the order they have in files, where others are sorted. */
+  /** `salt-run` and `salt-call` show maps below the top in the order they have in files, where others are sorted. */
   readonly inOrder?: boolean;
   run(args: ArgsOf<P>, ctx: C): R | undefined | Promise<R | undefined>;
 }

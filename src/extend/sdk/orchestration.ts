@@ -55,4 +55,6 @@ export interface OwnCallOptions {
   readonly user?: string | undefined;
   readonly signal: AbortSignal;
   progress(text: string): void;
+  /** Lines that belong to the output, such as that a step matched nobody. */
+  print?(text: string): void;
 }

@@ -1,6 +1,7 @@
 // What the master tells minions about itself: `_master_opts`, `_master_tops`, and key revocation.
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import type { Master, Sender } from '../core.ts';
+import { keyChanged } from '../services.ts';
 import { MasterTops } from '../tops.ts';
 import type { Handlers } from './table.ts';
 
@@ -52,8 +53,7 @@ async function revoke(master: Master, sender: Sender): Promise<Value> {
   const gone = await master.keys.delete('accepted', sender.id);
   if (gone) {
     master.log.warn('minion revoked its own key', { minion: sender.id });
-    master.bus.fire('salt/key', { result: true, act: 'delete', id: sender.id });
-    master.fleet.forget(sender.id);
+    keyChanged(master, 'delete', sender.id);
   }
   return gone;
 }

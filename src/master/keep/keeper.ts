@@ -166,16 +166,23 @@ export class Keeper {
   #startWorker(): Worker {
     const worker = new Worker(bundleFile('keep-worker'), { workerData: { opts: pack(this.#settings.opts) } });
     worker.on('message', (message: FromKeeper) => this.#receive(message));
-    worker.on('error', (error) => {
-      this.#log.limited('keeper', 'error', 'the thread for returners failed; it is started again', {
-        error: messageOf(error),
-      });
-      this.#worker = undefined;
-      for (const n of [...this.#waiting.keys()]) this.#settle(n, (waiting) => waiting.reject(error));
-      if (this.#stopped) this.#stopped();
-      else setTimeout(() => this.#reopen(), 1000).unref();
-    });
+    worker.on('error', (error) => this.#gone(worker, messageOf(error)));
+    // A returner of somebody may end the thread without any error.
+    worker.on('exit', (code) => this.#gone(worker, `it ended with code ${code}`));
     return worker;
+  }
+
+  #gone(worker: Worker, why: string): void {
+    if (this.#worker !== worker) return;
+    this.#worker = undefined;
+    const error = new HaliteError('store.unavailable', `the thread for returners failed: ${why}`);
+    for (const n of [...this.#waiting.keys()]) this.#settle(n, (waiting) => waiting.reject(error));
+    if (this.#stopped) {
+      this.#stopped();
+      return;
+    }
+    this.#log.limited('keeper', 'error', 'the thread for returners failed; it is started again', { error: why });
+    setTimeout(() => this.#reopen(), 1000).unref();
   }
 
   #reopen(): void {

@@ -39,7 +39,9 @@ export class Writer {
     const writer = new Writer(worker);
     return new Promise((resolve, reject) => {
       worker.on('error', (error) => {
-        writer.#fail(new HaliteError('store.unavailable', `job store ${file}: ${error.message}`, { cause: error }));
+        const text = `the thread that writes has failed: ${messageOf(error)}`;
+        writer.#fail(new HaliteError('store.unavailable', `job store ${file}: ${text}`, { cause: error }));
+        hooks.trouble(text);
         reject(error);
       });
       worker.on('message', (message: FromWriter) => {

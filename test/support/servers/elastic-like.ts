@@ -98,6 +98,7 @@ function answer(indices: Indices, version: string, { method, path, body }: Recor
   const typed = Number.parseInt(version, 10) < 7;
   const parts = path.split('?')[0]!.slice(1).split('/').map(decodeURIComponent);
   const [index = '', second = '', third = ''] = parts;
+  if (method === 'GET' && path === '/' && version === '') return [403, '{}'];
   if (method === 'GET' && path === '/') return [200, JSON.stringify({ version: { number: version } })];
   if (method === 'HEAD' && parts.length === 1) return [indices.find(index) ? 200 : 404];
   if (method === 'POST' && path === '/_bulk') return bulk(indices, body, typed);
@@ -125,7 +126,7 @@ function answer(indices: Indices, version: string, { method, path, body }: Recor
   return _source ? [200, JSON.stringify({ _source })] : [404, '{"found": false}'];
 }
 
-/** Starts one that says it is of some version. */
+/** Starts one that says it is of some version; of none: it may not be asked. */
 export async function startElasticLike(version = '8.15.0'): Promise<ElasticLike> {
   const server = await startRecorder();
   const indices = new Indices();

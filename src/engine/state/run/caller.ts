@@ -3,7 +3,7 @@ import { dictEntries, isDict, newDict, type PlainDict, type Value } from '../../
 import { HaliteError } from '../../../base/errors/index.ts';
 import type { FoundFunction } from '../../../extend/loader/index.ts';
 import type { StateContext, StateResult } from '../../../extend/sdk/index.ts';
-import { bindArguments, CommandNotFoundError, isTruthy, type JobState, pythonTraceback } from '../../exec/index.ts';
+import { bindArguments, isCommandNotFound, isTruthy, type JobState, pythonTraceback } from '../../exec/index.ts';
 import { type Chunk, pyFloat, textOf } from '../data.ts';
 import { stateArguments } from './bind.ts';
 import { type CheckHost, type Probe, runCheckCommands, runChecks } from './checks.ts';
@@ -231,7 +231,7 @@ export class StateCaller {
     await waitFor(interval, this.session.signal);
     const next = await this.call(low, scene, attempt + 1);
     const said = `Attempt ${attempt}: Returned a result of "${verdictText(result)}", with the following comment: "${textOf(result['comment'])}"`;
-    next['comment'] = `${said}\n${textOf(next['comment'])}`;
+    next['comment'] = `${said}\n${isTruthy(next['comment'] ?? '') ? textOf(next['comment']) : ''}`;
     next['duration'] = pyFloat(Number(next['duration']) + Number(result['duration']) + interval * 1000);
     if (attempt === 1) next['start_time'] = result['start_time']!;
     return next;
@@ -313,7 +313,7 @@ function exceptionResult(low: Chunk, thrown: unknown): PlainDict {
 
 function exceptionText({ state, fun }: Chunk, thrown: unknown): string {
   // What to do about it is clear without a trace.
-  if (thrown instanceof CommandNotFoundError)
+  if (isCommandNotFound(thrown))
     return `Command required for '${textOf(state)}.${textOf(fun)}' not found: ${thrown.message}`;
   return `An exception occurred in this state: ${pythonTraceback(withPythonName(thrown))}`;
 }

@@ -1,5 +1,6 @@
 // `onlyif`, `unless`, `creates` and `check_cmd`: conditions that decide whether a state runs, or how it ended.
 import { stat } from 'node:fs/promises';
+import { pyRepr } from '../../../base/codec/python/index.ts';
 import {
   type Dict,
   dictEntries,
@@ -115,7 +116,11 @@ async function functionHolds(host: CheckHost, entry: Dict): Promise<boolean> {
   const args = dictGet(given, 'args');
   const call = await fillSlots({ args: Array.isArray(args) ? args : [], kwargs }, host.context);
   const { context, codes } = host.probe();
-  let result: Value | undefined = await context.callWith(textOf(dictGet(given, 'fun')), call.args, call.kwargs);
+  const fun = textOf(dictGet(given, 'fun'));
+  // Salt's word for a function that is not there.
+  if (!(await context.registry.functionInfo('modules', fun)))
+    throw Object.assign(new Error(pyRepr(fun)), { name: 'KeyError' });
+  let result: Value | undefined = await context.callWith(fun, call.args, call.kwargs);
   const path = dictGet(given, 'get_return');
   if (path !== undefined && isTruthy(path)) result = traverse(result, textOf(path));
   return codes.retcode === 0 ? isTruthy(result ?? null) : false;

@@ -1,6 +1,6 @@
 // `listen`, `listen_in` and `beacon`: calls that come after all states have run.
 import { dictEntries, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
-import { type Chunk, entryOf, textOf } from '../data.ts';
+import { type Chunk, entryOf, shown, textOf } from '../data.ts';
 import { requisites } from '../keywords.ts';
 import { tagOf } from '../tags.ts';
 import { isChanged } from './requisites.ts';
@@ -106,7 +106,7 @@ function afterCall(chunk: Chunk, fun: string, prefix: string): Chunk {
 }
 
 function noteMissing(errors: Record<string, PlainDict>, state: Value, reference: Value): void {
-  const [key, value] = [textOf(state), textOf(reference)];
+  const [key, value] = [textOf(state), shown(reference)];
   errors[`Listen_Error_|-listen_${value}_|-listen_${key}_|-Listen_Error`] = newDict([
     ['comment', `Referenced state ${key}: ${value} does not exist`],
     ['name', `listen_${key}:${value}`],

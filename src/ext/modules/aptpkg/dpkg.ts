@@ -4,7 +4,7 @@ import { type Dict, dictGet, type ModuleContext, newDict, type PlainDict, type V
 import { compareText } from '../../../base/codec/json/index.ts';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { commandError } from '../support/errors.ts';
-import { readText } from '../support/read.ts';
+import { isFile, readText } from '../support/read.ts';
 import { lines, words } from '../support/text.ts';
 import { askTool, runTool } from '../support/tools.ts';
 
@@ -141,7 +141,7 @@ export async function packageRecords(
   ctx: ModuleContext,
 ): Promise<PlainDict[]> {
   const format = `-f=${infoFields.join('\\n')}\\n\\n${recordEnd.replaceAll('\\', '\\\\')}\\n`;
-  const { retcode, stdout, stderr } = await askTool(ctx, 'dpkg-query', ['-W', format, ...names]);
+  const { retcode, stdout, stderr } = await runTool(ctx, 'dpkg-query', ['-W', format, ...names]);
   if (retcode !== 0) {
     if (failHard) throw commandError(`Error getting packages information: ${stderr.trim()}`);
     return [];
@@ -189,7 +189,7 @@ export async function packageFileInfo(
   path: string,
   ctx: ModuleContext,
 ): Promise<{ name: string; version: string; arch: string }> {
-  if (!existsSync(path)) throw commandError(`${path} does not exist on minion`);
+  if (!isFile(path)) throw commandError(`${path} does not exist on minion`);
   const { retcode, stdout, stderr } = await askTool(ctx, 'dpkg', ['-I', path]);
   if (retcode !== 0) throw commandError(`Unable to get info for ${path}${stderr ? `: ${stderr.trim()}` : ''}`);
   const field = (name: string): string => new RegExp(`^\\s*${name} *:.*?(\\S+)\\s*$`, 'm').exec(stdout)?.[1] ?? '';

@@ -6,10 +6,11 @@ import { compareText } from '../../../base/codec/json/index.ts';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { asNumber } from '../../../base/codec/value.ts';
 import { matchesGlob } from '../../../base/util/index.ts';
-import { commandError, invocationError } from '../support/errors.ts';
+import { commandError, commandNotFound, invocationError } from '../support/errors.ts';
 import { lines, words } from '../support/text.ts';
 import { askTool, runTool } from '../support/tools.ts';
 import { cleanKwargs, isTrue, textList } from '../support/values.ts';
+import { which } from '../support/which.ts';
 import { callApt, candidateOf, offeredVersions, refreshDb } from './apt.ts';
 import {
   changes,
@@ -277,6 +278,11 @@ const reading = {
     examples: ["salt '*' pkg.services_need_restart"],
     params: { kwargs },
     async run(_, ctx) {
+      if (!which('checkrestart')) {
+        throw commandNotFound(
+          "'checkrestart' is needed. It is part of the 'debian-goodies' package which can be installed from official repositories.",
+        );
+      }
       const { stdout } = await askTool(ctx, 'checkrestart', ['--machine', '--package']);
       const found = lines(stdout).flatMap((line) => /^SERVICE:([^,]*)/.exec(line)?.[1] ?? []);
       return [...new Set(found)];

@@ -18,9 +18,7 @@ function expandPpa(repo: string, ctx: ModuleContext): string {
 function parse(repo: string, ctx: ModuleContext): Source {
   const source = parseSource(expandPpa(repo, ctx), '');
   if (!source)
-    throw commandError(
-      `Name ${repo} is not valid. This must be the complete repo entry as seen in the sources file`,
-    );
+    throw commandError(`Name ${repo} is not valid. This must be the complete repo entry as seen in the sources file`);
   return source;
 }
 
@@ -54,7 +52,8 @@ async function modRepo(repo: string, options: PlainDict, ctx: ModuleContext): Pr
   const asked = options['file'] ? pyStr(options['file']) : undefined;
   const changed = wantedSource(given, options);
   const present =
-    sameSource(given, allSources(asked)) ?? (changed.dist === given.dist ? undefined : sameSource(changed, allSources(asked)));
+    sameSource(given, allSources(asked)) ??
+    (changed.dist === given.dist ? undefined : sameSource(changed, allSources(asked)));
   const wanted = wantedSource(
     {
       ...(present ?? given),

@@ -53,9 +53,7 @@ export function sourceFiles(): string[] {
 export function allSources(more?: string): Source[] {
   const known = sourceFiles();
   const files = more === undefined || known.includes(more) || !isFile(more) ? known : [...known, more];
-  return files.flatMap((file) =>
-    (readText(file) ?? '').split('\n').flatMap((line) => parseSource(line, file) ?? []),
-  );
+  return files.flatMap((file) => (readText(file) ?? '').split('\n').flatMap((line) => parseSource(line, file) ?? []));
 }
 
 export const sourceDict = (source: Source): PlainDict =>
@@ -112,7 +110,10 @@ export function writeSource(file: string, old: string | undefined, now: string |
     rest.push(now, '');
   }
   const text = rest.join('\n');
-  if (text.trim() === '' && basename(file) !== 'sources.list') return rmSync(file, { force: true });
+  if (text.trim() === '' && basename(file) !== 'sources.list') {
+    rmSync(file, { force: true });
+    return;
+  }
   try {
     writeFileSync(file, text.endsWith('\n') || text === '' ? text : `${text}\n`, { mode: 0o644 });
   } catch (error) {

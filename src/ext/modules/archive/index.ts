@@ -17,12 +17,13 @@ import { compareText } from '../../../base/codec/json/index.ts';
 import { pyRepr, pyStr } from '../../../base/codec/python/index.ts';
 import { messageOf } from '../../../base/errors/index.ts';
 import { isInside, safeJoin } from '../../../base/util/index.ts';
-import { commandError, invocationError, pythonError } from '../support/errors.ts';
+import { commandError, commandNotFound, invocationError } from '../support/errors.ts';
+import { osText } from '../support/os-errors.ts';
 import { globPaths } from '../support/paths.ts';
 import { shellSplit } from '../support/shlex.ts';
 import { lines, words } from '../support/text.ts';
-import { whichFirst } from '../support/which.ts';
-import { formatOf, listArchive, withTop } from './list.ts';
+import { which } from '../support/which.ts';
+import { formatOf, listArchive, whereabouts, withTop } from './list.ts';
 import { type NewEntry, writeZip, ZipFile } from './zip-file.ts';
 
 const texts = (value: Value): string[] =>
@@ -61,9 +62,10 @@ const notFound = ([first = '', ...others]: readonly string[]): string =>
     ? `The '${first}' binary was not found in $PATH.`
     : `None of provided binaries(${pyRepr([first, ...others].map((name) => `'${name}'`))}) were found in $PATH.`;
 
+/** The name of the first that is there: programs call themselves by it in their messages. */
 function need(...programs: string[]): string {
-  const found = whichFirst(programs);
-  if (!found) throw pythonError('CommandNotFoundError', notFound(programs));
+  const found = programs.find((name) => which(name) !== null);
+  if (!found) throw commandNotFound(notFound(programs));
   return found;
 }
 
@@ -115,9 +117,7 @@ function* zipEntries(sources: readonly string[], cwd: string | null): Generator<
 }
 
 /** Salt's words for an archive of this machine that is not there. */
-const noArchive = (name: string): string =>
-  `Failed to list contents of ${name}: [Errno 2] No such file or directory: '${name}'. ` +
-  `Additional info follows:\n\narchive location:\n    ${name}`;
+const noArchive = (name: string): string => `[Errno 2] No such file or directory: '${name}'.${whereabouts(name)}`;
 
 async function cachedFile(
   name: string,
@@ -125,6 +125,7 @@ async function cachedFile(
   sourceHash: Value,
   useEtag: boolean,
   ctx: ModuleContext,
+  failing = '',
 ): Promise<string> {
   const path = name.startsWith('/')
     ? name
@@ -134,7 +135,7 @@ async function cachedFile(
         useEtag,
       });
   if (!path || !existsSync(path))
-    throw commandError(name.startsWith('/') ? noArchive(name) : `Failed to cache ${name}`);
+    throw commandError(name.startsWith('/') ? failing + noArchive(name) : `Failed to cache ${name}`);
   return path;
 }
 
@@ -168,11 +169,21 @@ export default defineModule({
         use_etag: p.bool({ default: false }),
       },
       async run(args, ctx) {
-        const path = await cachedFile(args.name, args.saltenv, args.source_hash, args.use_etag, ctx);
+        const path = await cachedFile(
+          args.name,
+          args.saltenv,
+          args.source_hash,
+          args.use_etag,
+          ctx,
+          `Failed to list contents of ${args.name}: `,
+        );
         const strip = args.strip_components ? Number(pyStr(args.strip_components)) : 0;
         if (!Number.isInteger(strip) || strip < 0) throw commandError("'strip_components' must be a positive integer");
         const format = args.archive_format ?? formatOf(args.name);
-        if (!format) throw commandError("Unable to guess archive format, please pass an 'archive_format' argument.");
+        if (!format)
+          throw commandError(
+            `Unable to guess archive format, please pass an 'archive_format' argument.${whereabouts(path)}`,
+          );
         const found = await listArchive(args.name, path, format, args.options, strip, ctx);
         if (args.clean && path !== args.name) rmSync(path, { force: true });
         return args.verbose ? withTop(found) : [...found.dirs, ...found.files, ...found.links].sort(compareText);
@@ -194,7 +205,7 @@ export default defineModule({
         try {
           zip = new ZipFile(path);
         } catch {
-          throw commandError(`${args.name} is not a ZIP file`);
+          throw commandError(`${args.name} is not a ZIP file.${whereabouts(path)}`);
         }
         const encrypted = zip.entries.some((entry) => entry.encrypted);
         zip.close();
@@ -330,7 +341,7 @@ export default defineModule({
             args.trim_output,
           );
         } catch (error) {
-          throw commandError(`Exception encountered unpacking zipfile: ${messageOf(error)}`);
+          throw commandError(`Exception encountered unpacking zipfile: ${osText(error, args.zip_file)}`);
         }
       },
     }),

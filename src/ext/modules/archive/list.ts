@@ -46,13 +46,14 @@ export async function tarMembers(
   ctx: ModuleContext,
 ): Promise<TarMember[] | undefined> {
   if (!which('tar')) throw commandError("'tar' command not available");
-  const program = options ? [`--use-compress-program=${shellSplit(options).join(' ')}`] : [];
-  const { retcode, stdout } = await askTool(
-    ctx,
-    'tar',
-    [...program, '--quoting-style=escape', '--numeric-owner', '-tvf', path],
-    { maxOutputBytes: 512 << 20 },
-  );
+  const list = (program: string[]) =>
+    askTool(ctx, 'tar', [...program, '--quoting-style=escape', '--numeric-owner', '-tvf', path], {
+      maxOutputBytes: 512 << 20,
+    });
+  // As in Salt the program is asked only about what cannot be read without it.
+  const plain = await list([]);
+  const { retcode, stdout } =
+    plain.retcode === 0 || !options ? plain : await list([`--use-compress-program=${shellSplit(options).join(' ')}`]);
   if (retcode !== 0) return undefined;
   return lines(stdout).flatMap((line) => {
     const match = /^(.)\S*\s+\S+\s+\d+(?:,\s*\d+)?\s+\S+\s+\S+\s(.*)$/.exec(line);
@@ -64,7 +65,7 @@ export async function tarMembers(
 }
 
 /** Salt's words for where the archive lies that could not be read. */
-const whereabouts = (path: string): string => ` Additional info follows:\n\narchive location:\n    ${path}`;
+export const whereabouts = (path: string): string => ` Additional info follows:\n\narchive location:\n    ${path}`;
 
 async function listTar(name: string, path: string, options: string | null, ctx: ModuleContext): Promise<Listing> {
   const members = await tarMembers(path, options, ctx);
@@ -140,7 +141,7 @@ export async function listArchive(
         : format === 'rar'
           ? await listRar(name, path, ctx)
           : undefined;
-  if (!found) throw commandError(`Unsupported archive format '${format}'`);
+  if (!found) throw commandError(`Unsupported archive format '${format}'.${whereabouts(path)}`);
   if (strip === 0) return found;
   const stripped = (names: string[]): string[] =>
     names

@@ -222,11 +222,15 @@ function encodingOf(args: RunArgs): string | undefined {
     .toLowerCase()
     .replace(/^cp(\d)/, 'windows-$1')
     .replaceAll('_', '-');
-  try {
-    return new TextDecoder(name).encoding;
-  } catch {
-    throw pythonError('LookupError', `unknown encoding: ${args.output_encoding}`);
+  // Python writes `latin-1` and `utf-8` alike; here the one has no hyphen.
+  for (const label of [name, name.replaceAll('-', '')]) {
+    try {
+      return new TextDecoder(label).encoding;
+    } catch {
+      // the next spelling
+    }
   }
+  throw pythonError('LookupError', `unknown encoding: ${args.output_encoding}`);
 }
 
 /** Runs the command. The job's return code becomes the command's, unless that is to be ignored. */

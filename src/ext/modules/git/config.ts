@@ -94,6 +94,7 @@ export const configFunctions = {
     params: { key: p.string(), ...params },
     async run(args, ctx): Promise<Value> {
       const values = await getAll(args.key, args, ctx);
+      if (values === null && !args.ignore_retcode) ctx.setRetcode(1);
       return values === null || args.kwargs['all'] ? values : (values.at(-1) ?? '');
     },
   }),

@@ -52,7 +52,10 @@ async function isWorktree(place: string, user: Value, ctx: ModuleContext): Promi
   const top = await git(['rev-parse', '--show-toplevel'], { cwd: place, user, lenient: true }, ctx).catch(
     () => undefined,
   );
-  if (top?.retcode !== 0) return false;
+  if (top?.retcode !== 0) {
+    ctx.setRetcode(top?.retcode ?? 1);
+    return false;
+  }
   try {
     return /^gitdir:\s+\//.test(readFileSync(join(top.stdout, '.git'), 'utf8'));
   } catch {

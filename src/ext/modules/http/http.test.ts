@@ -126,6 +126,14 @@ describe('http.query', () => {
     expect(closed).toEqual({ status: 0, error: '[Errno 111] Connection refused' });
   });
 
+  it('has no body where no error is wanted, and no use for addresses of other kinds', async () => {
+    const quiet = { raise_error: false, status: true };
+    const closed = await call({ modules: [http] }, 'http.query', ['http://127.0.0.1:1/'], quiet);
+    expect(closed).toEqual({ status: 599, body: null });
+    const bogus = call({ modules: [http] }, 'http.query', ['bogus'], {});
+    await expect(bogus).rejects.toThrow('Unsupported url scheme: bogus');
+  });
+
   it('asks nobody under test', async () => {
     const before = seen.length;
     expect(await query('/echo', { test: true })).toEqual({});

@@ -8,7 +8,7 @@ import { pyRepr, pyStr } from '../../../base/codec/python/index.ts';
 import { loadYaml } from '../../../base/codec/yaml/index.ts';
 import { netReason } from '../../../base/util/net-errors.ts';
 import { SALT_COMPAT_VERSION } from '../../../base/util/version.ts';
-import { pythonError } from '../support/errors.ts';
+import { commandError, pythonError } from '../support/errors.ts';
 import { readText } from '../support/read.ts';
 import { ask, type WebProxy, type WebRequest, type WebResponse } from './request.ts';
 import { keepSession, saveJar, sessionCookie } from './session.ts';
@@ -254,6 +254,7 @@ export async function query(given: string, options: Options, ctx: ModuleContext)
   }
   if (options['formdata'] && !options['formdata_fieldname'])
     return newDict([['error', 'formdata_fieldname is required when formdata=True']]);
+  if (!/^https?:/i.test(url)) throw commandError(`Unsupported url scheme: ${url}`);
   const request = await prepare(url, options, opts, ctx);
   let answer: WebResponse;
   try {
@@ -262,6 +263,11 @@ export async function query(given: string, options: Options, ctx: ModuleContext)
     ctx.signal.throwIfAborted();
     const reason = netReason(error);
     if (options['backend'] === 'requests') throw unreachable(url, reason);
+    if (options['raise_error'] === false) {
+      if (options['status']) ret['status'] = 599;
+      ret['body'] = null;
+      return ret;
+    }
     if (reason.startsWith('HTTP 599')) ret['status'] = 599;
     else if (options['status']) ret['status'] = 0;
     ret['error'] = reason;

@@ -85,9 +85,10 @@ export async function moveRun(name: string, times: Times, kwargs: PlainDict, ctx
   const refuse = (comment: string): PlainDict => answer({ comment, result: false });
   if (!name) return refuse('Job name is required.');
   if (!isTruthy(times.time)) return refuse(postpone ? 'Job current time is required.' : 'Job time is required.');
+  const unread = 'Date string could not be parsed.';
+  if (!parseTime(pyStr(times.time), format)) return refuse(unread);
   if (postpone && !isTruthy(times.newTime)) return refuse('Job new_time is required.');
-  for (const at of [times.time, ...(postpone ? [times.newTime as Value] : [])])
-    if (!parseTime(pyStr(at), format)) return refuse('Date string could not be parsed.');
+  if (postpone && !parseTime(pyStr(times.newTime as Value), format)) return refuse(unread);
   if (ctx.test)
     return answer({
       comment: `Job: ${name} would be ${postpone ? 'postponed' : 'skipped'} in schedule.`,

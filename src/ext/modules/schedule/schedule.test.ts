@@ -1,5 +1,5 @@
 // `schedule.*` answers as Salt 3006.27 did when the same calls were recorded, one after the other.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newDict, type PlainDict, type Value } from 'halite/sdk';
@@ -43,6 +43,28 @@ describe('recorded answers, in order', () => {
       expect(answer).toEqual(expected);
     });
   }
+});
+
+describe('a schedule without a daemon', () => {
+  it('keeps the settings of all jobs, and is replaced in one step', async () => {
+    const folder = join(root, 'conf', 'minion.d');
+    mkdirSync(folder, { recursive: true });
+    const file = join(folder, '_schedule.conf');
+    writeFileSync(file, 'schedule:\n  splay: {start: 5, end: 10}\n', { mode: 0o644 });
+    const before = statSync(file).ino;
+    const kwargs = newDict(Object.entries({ function: 'test.ping', seconds: 5, offline: true }));
+    expect(plain(await ctx.callWith('schedule.add', ['mine'], kwargs))).toMatchObject({ result: true });
+    expect(readFileSync(file, 'utf8')).toMatch(/^schedule:\n {2}splay: \{start: 5, end: 10\}\n {2}mine:/);
+    expect(statSync(file).ino).not.toBe(before);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  it('says first what is wrong with the first time', async () => {
+    expect(plain(await ctx.callWith('schedule.postpone_job', ['j', 'rubbish', ''], newDict()))).toEqual({
+      comment: 'Date string could not be parsed.',
+      result: false,
+    });
+  });
 });
 
 describe('a scheduler', () => {

@@ -1,5 +1,5 @@
 // Reading the schedule: from the running scheduler, or from the file of a minion that does not run.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
   type Dict,
@@ -19,7 +19,7 @@ const shownFields = new Set([
   ...['args', 'kwargs', 'seconds', 'minutes', 'hours', 'days', 'enabled', 'return_job', 'metadata', 'cron', 'until'],
   ...['after', 'return_config', 'return_kwargs', 'run_on_start', 'skip_during_range', 'run_after_skip_range'],
 ]);
-const settings = new Set(['enabled', 'skip_function', 'skip_during_range']);
+const settings = new Set(['enabled', 'skip_function', 'skip_during_range', 'splay']);
 
 /** The file of the minion's own schedule. */
 export function schedulePath(opts: Readonly<Record<string, Value>>): string {
@@ -42,7 +42,10 @@ export function readSchedule(ctx: ModuleContext): PlainDict {
 export function writeSchedule(ctx: ModuleContext, schedule: PlainDict): void {
   const path = schedulePath(ctx.opts);
   mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, dumpYaml(newDict([['schedule', schedule]]), { sortKeys: false }), { mode: 0o600 });
+  // In one step: the daemon looks at the file, too.
+  const draft = `${path}.${process.pid}.new`;
+  writeFileSync(draft, dumpYaml(newDict([['schedule', schedule]]), { sortKeys: false }), { mode: 0o600 });
+  renameSync(draft, path);
 }
 
 export const plain = (dict: Dict): PlainDict =>

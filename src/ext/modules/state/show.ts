@@ -49,6 +49,7 @@ const ofTop = {
     doc: 'The high data of everything the top file assigns to this minion.',
     examples: ["salt '*' state.show_highstate"],
     params: topParams,
+    inOrder: true,
     run: (args, ctx) => looking(args, ctx, false, async (run) => finish(await run.showHighstate(), ctx)),
   }),
   show_lowstate: fn({
@@ -88,6 +89,7 @@ const ofSls = {
     doc: 'The high data of SLS files.',
     examples: ["salt '*' state.show_sls core,edit.vim saltenv=dev"],
     params: slsParams,
+    inOrder: true,
     run: (args, ctx) => looking(args, ctx, true, async (run) => finish(await run.showSls(namesOf(args.mods)), ctx)),
   }),
   show_low_sls: fn({

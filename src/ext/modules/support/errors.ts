@@ -6,6 +6,11 @@ export function commandError(message: string): HaliteError {
   return new HaliteError('call.failed', message);
 }
 
+/** What Salt raises as CommandNotFoundError: a program that a function is of no use without is not there. */
+export function commandNotFound(message: string): HaliteError {
+  return Object.assign(commandError(message), { name: 'CommandNotFoundError' });
+}
+
 /** What Salt raises as SaltInvocationError: the arguments make no sense together. */
 export function invocationError(message: string): HaliteError {
   return new HaliteError('call.arguments', message);

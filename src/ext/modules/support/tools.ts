@@ -1,6 +1,6 @@
 // Running a system tool the way Salt's modules do through cmd.run_all: its failure is the job's failure.
 import type { ExecOptions, ExecResult, ModuleContext } from 'halite/sdk';
-import { commandError, pythonError } from './errors.ts';
+import { commandError, commandNotFound } from './errors.ts';
 import { which } from './which.ts';
 
 /** Full path of a tool that must be there. */
@@ -12,7 +12,7 @@ export function requireTool(name: string): string {
 
 /** The name of a program that a function is of no use without; Salt's sentence for those when it is not there. */
 export function requireBinary(name: string): string {
-  if (!which(name)) throw pythonError('CommandNotFoundError', `The '${name}' binary was not found in $PATH.`);
+  if (!which(name)) throw commandNotFound(`The '${name}' binary was not found in $PATH.`);
   return name;
 }
 

@@ -133,9 +133,9 @@ async function letGo(ask: Ask, page: PlainDict | undefined): Promise<void> {
   await ask({ method: 'DELETE', json, accept: [400, 403, 404] }, '_search/scroll');
 }
 
-/** Types of documents went away with version 7; OpenSearch never had them. */
+/** Types of documents went away with version 7; OpenSearch never had them. Who may not ask has none. */
 async function hasTypes(ask: Ask): Promise<boolean> {
-  const version = jsonDict((await ask({}, '')).text)?.['version'];
+  const version = jsonDict((await ask({ accept: [403, 404, 405] }, '')).text)?.['version'];
   if (!isDict(version) || dictGet(version, 'distribution') === 'opensearch') return false;
   return Number.parseInt(pyStr(dictGet(version, 'number')), 10) < 7;
 }

@@ -1,23 +1,25 @@
 // The shapes in which jobs are shown, as in Salt.
 import { dictGet, type MasterContext, newDict, type PlainDict, type Value } from 'halite/sdk';
-import type { JsonText } from '../../../base/codec/json/index.ts';
+import { type JsonText, readValue } from '../../../base/codec/json/index.ts';
 import { isJid } from '../../../base/util/jid.ts';
 import type { JobFilter } from '../../../extend/sdk/context.ts';
 import { formatJob, listedJob, startTime } from '../../../extend/sdk/shown-job.ts';
 
-/** Jobs as `list_jobs` shows them, oldest first. */
-export async function findJobs(ctx: MasterContext, filter: JobFilter, source: string | undefined): Promise<PlainDict> {
-  const jobs = await ctx.master.jobs.list(filter, source);
-  return newDict([...jobs].reverse().map(({ jid, load }) => [jid, listedJob(jid, load)]));
-}
-
-/** The same, as the store has it written already where it can be had that way. */
+/** Jobs as `list_jobs` shows them, oldest first; as the store has it written already where it can be had that way. */
 export async function listJobs(
   ctx: MasterContext,
   filter: JobFilter,
   source: string | undefined,
 ): Promise<PlainDict | JsonText> {
-  return (await ctx.master.jobs.listText(filter, source)) ?? findJobs(ctx, filter, source);
+  const written = await ctx.master.jobs.listText(filter, source);
+  if (written) return written;
+  const jobs = await ctx.master.jobs.list(filter, source);
+  return newDict([...jobs].reverse().map(({ jid, load }) => [jid, listedJob(jid, load)]));
+}
+
+/** The same as data. */
+export async function findJobs(ctx: MasterContext, filter: JobFilter, source: string | undefined): Promise<PlainDict> {
+  return readValue(await listJobs(ctx, filter, source)) as PlainDict;
 }
 
 /** Results of a job by minion, as the operator saw them. */

@@ -12,7 +12,7 @@ import {
 } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { gidOf, uidOf } from '../../modules/file/ownership.ts';
-import { normalizeMode, parseMode } from '../../modules/support/modes.ts';
+import { normalizeMode } from '../../modules/support/modes.ts';
 import { dirName, expandUser, joinPath } from '../../modules/support/paths.ts';
 import { isIncluded } from '../support/text.ts';
 import { failureText } from './errors.ts';
@@ -316,7 +316,7 @@ export async function runDirectory(args: Args, ctx: StateContext): Promise<State
     args,
   };
   for (const mode of [work.dirMode, work.fileMode])
-    if (mode !== null && parseMode(mode) === undefined) return fail(`Invalid Mode ${mode}`);
+    if (mode !== null && !/^\d+$/.test(mode)) return fail(`Invalid Mode ${mode}`);
   const account = accountProblem(user, args.group, ctx);
   if (account) return fail(account);
   if (!name.startsWith('/')) return fail(`Specified file ${name} is not an absolute path`);

@@ -1,5 +1,6 @@
 // State module `pkg`: packages installed, removed, held or at their newest version.
 import { defineState, p, type StateContext, type StateResult, state } from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
 import { needsFunction } from '../../modules/support/needs.ts';
 import { aggregate } from './aggregate.ts';
 import { downloaded, group_installed, patch_downloaded, patch_installed } from './downloaded.ts';
@@ -42,7 +43,7 @@ export default defineState({
   modWatch: state({
     doc: 'Called when something a package state watches has changed.',
     params: { name: p.string(), sfun: p.any({ default: null }), kwargs: p.kwargs() },
-    run: ({ name, sfun, kwargs }, ctx) => watch(name, ctx.watchedFunction ?? String(sfun), kwargs, ctx),
+    run: ({ name, sfun, kwargs }, ctx) => watch(name, ctx.watchedFunction ?? pyStr(sfun), kwargs, ctx),
   }),
   /** The first state that installs something has the package lists fetched. */
   modInit(low, ctx) {

@@ -18,7 +18,7 @@ async function judge(
 ): Promise<Judged> {
   const judged: Judged = { changes: newDict(), failed: [] };
   for (const [id, { ret, retcode }] of byMinion) {
-    judged.changes[id] = ret ?? false;
+    judged.changes[id] = ret === undefined ? false : ret;
     if (retcode !== 0) {
       // Salt: a return code counts even for minions that may fail.
       judged.failed.push(id);

@@ -133,7 +133,7 @@ function sortAnswers(byMinion: ReadonlyMap<string, Answer>, mayFail: readonly st
   const sorted: Sorted = { changes: newDict(), failed: [], unchanged: [], details: [] };
   for (const [id, answer] of byMinion) {
     if (!allWell(answer.ret)) {
-      sorted.changes[id] = answer.ret ?? false;
+      sorted.changes[id] = answer.ret === undefined ? false : answer.ret;
       if (mayFail.includes(id)) continue;
       sorted.failed.push(id);
       const detail = failureDetail(id, answer);

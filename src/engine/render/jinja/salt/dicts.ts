@@ -185,8 +185,10 @@ function mysqlToDict(data: PyValue, key: PyValue): PyValue {
   const out = new PyDict();
   let headers: string[] | undefined;
   for (const item of each(data)) {
+    if (!truth(item)) continue;
     const line = textOf(item);
-    if (line === undefined || line === '' || line.startsWith('+')) continue;
+    if (line === undefined) throw noAttribute(item, 'startswith');
+    if (line.startsWith('+')) continue;
     const cells = line.split('|').map((cell) => cell.trim());
     if (headers === undefined) {
       if (cells.length > 1) headers = cells;

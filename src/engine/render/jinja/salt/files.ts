@@ -39,6 +39,8 @@ function pathOf(value: PyValue, asked: keyof typeof wrongPath = 'text'): string 
   if (isStream && (asked === 'open' || asInt(value) !== undefined)) {
     throw typeError(`${str(value)} is not a permitted file descriptor`);
   }
+  // Any other descriptor is a file that is not there: templates have no open files.
+  if (asked !== 'text' && asInt(value) !== undefined) return '';
   throw typeError(wrongPath[asked](value));
 }
 
@@ -69,6 +71,7 @@ function looksBinary(block: Buffer): boolean {
 }
 
 function isEmpty(value: PyValue): boolean {
+  if (asInt(value) !== undefined) return false;
   const path = pathOf(value, 'stat');
   try {
     return statSync(path).size === 0;
@@ -155,7 +158,7 @@ function uid(user: PyValue): PyValue {
   try {
     const line = readFileSync('/etc/passwd', 'utf8')
       .split('\n')
-      .find((entry) => entry.split(':')[0] === name);
+      .find((entry) => name !== '' && entry.split(':')[0] === name);
     return line === undefined ? null : Number(line.split(':')[2]);
   } catch {
     return null;

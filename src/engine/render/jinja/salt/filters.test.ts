@@ -47,6 +47,7 @@ describe('files', () => {
     expect(render("{{ 'sh' | which is string }} {{ 'no-such-program' | which }} {{ 'root' | get_uid }}")).toBe(
       'True None 0',
     );
+    expect(render("{{ '' | get_uid }} {{ 'no-such-user' | get_uid }} {{ 'root:x' | get_uid }}")).toBe('None None None');
   });
 });
 
@@ -58,6 +59,7 @@ describe('odd arguments', () => {
     ['{{ 5 | product(repeat=0) | list }}', '[()]'],
     ["{{ ['a'] | flatten('x') }}{{ [[1], 2] | flatten(1.0) }}", "['a'][1, 2]"],
     ["{{ '1e3' | strftime('%H:%M') }}", '00:16'],
+    ['{{ 7 | is_bin_file }}{{ 7 | is_text_file }}{{ 7 | is_empty }}', 'FalseFalseFalse'],
     ['{{ 2.5 | round(none) }} {{ 3 | round(none) }}', '2 3'],
     ["{{ 'a' | to_bytes('utf-16') }} {{ 'a' | to_bytes('utf-16-be') }}", "b'\\xff\\xfea\\x00' b'\\x00a'"],
   ])('%s', (template, text) => {
@@ -79,6 +81,8 @@ describe('odd arguments', () => {
     ['{{ [] | file_hashsum }}', 'expected str, bytes or os.PathLike object, not list'],
     ['{{ 2.5 | is_empty }}', 'stat: path should be string, bytes, os.PathLike or integer, not float'],
     ['{{ 0 | is_bin_file }}', '0 is not a permitted file descriptor'],
+    ["{{ [5] | mysql_to_dict('a') }}", "'int' object has no attribute 'startswith'"],
+    ["{{ '12' | json_query('contains(@, `1`)') }}", "'in <string>' requires string as left operand, not int"],
     ['{{ [] | get_uid }}', 'getpwnam() argument must be str, not list'],
     ['{{ 0 | strftime(5) }}', 'strftime() argument 1 must be str, not int'],
     ['{{ 5 | human_to_bytes(none) }}', "'NoneType' object has no attribute 'lower'"],

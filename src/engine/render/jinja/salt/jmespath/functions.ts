@@ -111,7 +111,7 @@ const table: Readonly<Record<string, Entry>> = {
   floor: { kinds: one('number'), run: ([a]) => whole(value(a), Math.floor) },
   contains: {
     kinds: [['array', 'string'], any],
-    run: ([a, b]) => (kindOf(a!) === 'string' && kindOf(b!) !== 'string' ? false : contains(value(a), value(b))),
+    run: ([a, b]) => contains(value(a), value(b)),
   },
   ends_with: { kinds: [['string'], ['string']], run: ([a, b]) => text(a).endsWith(text(b)) },
   starts_with: { kinds: [['string'], ['string']], run: ([a, b]) => text(a).startsWith(text(b)) },
