@@ -37,7 +37,7 @@ export class OwnMinion {
   /** Runs a function to its end. Ending `signal` ends its process with everything it started. */
   async call(fun: string, args: readonly Value[], kwargs: PlainDict, options: OwnCallOptions): Promise<OwnCallOutcome> {
     const { signal, user = 'root' } = options;
-    const data = await this.#workerData();
+    const data = options.withPillar ? await this.#dataWithPillar() : await this.#workerData();
     // Nested orchestrations share a job id; in the pool each has its own.
     const key = generateJid();
     const job = newDict([
@@ -83,8 +83,8 @@ export class OwnMinion {
     return Object.assign(defaultsOf(minionOptions), own, { file_client: 'local', __role: 'master' });
   }
 
-  #data(id: string, opts: PlainDict, grains: PlainDict): WorkerData {
-    const body = packShared({ opts, grains, pillar: newDict() });
+  #data(id: string, opts: PlainDict, grains: PlainDict, pillar: Dict = newDict()): WorkerData {
+    const body = packShared({ opts, grains, pillar });
     return { version: `master ${++this.#version}`, id, sdkUrl: sdkUrl(), body };
   }
 
@@ -100,6 +100,16 @@ export class OwnMinion {
     return this.#packed.data;
   }
 
+  async #dataWithPillar(): Promise<WorkerData> {
+    const { id } = await this.#workerData();
+    return this.#data(id, this.#opts(), (await this.#grains?.data) ?? newDict(), await this.#compilePillar({}));
+  }
+
+  async #compilePillar(request: Parameters<MinionServices['compilePillar']>[0]): Promise<Dict> {
+    const grains = (await this.#grains?.data) ?? newDict();
+    return this.#master.pillars.compile({ ...request, minionId: String(this.#opts()['id']), grains });
+  }
+
   async #collectGrains(): Promise<PlainDict> {
     const opts = this.#opts();
     const data = this.#data(String(opts['id']), opts, newDict());
@@ -113,10 +123,6 @@ export class OwnMinion {
   #services(user: string, signal: AbortSignal, print: (text: string) => void = () => {}): MinionServices {
     const master = this.#master;
     const services = orchestrationServices(master, this.#functions, { user, signal });
-    const compilePillar = async (request: Parameters<MinionServices['compilePillar']>[0]): Promise<Dict> => {
-      const grains = (await this.#grains?.data) ?? newDict();
-      return master.pillars.compile({ ...request, minionId: String(this.#opts()['id']), grains });
-    };
     return {
       hasMaster: false,
       // Salt: orchestrations may run side by side, so none is in the way of another.
@@ -135,7 +141,7 @@ export class OwnMinion {
         this.#grains = undefined;
       },
       refreshPillar: async () => true,
-      compilePillar,
+      compilePillar: (request) => this.#compilePillar(request),
       reloadExtensions: async () => {
         this.#functions.reload();
         this.#pool?.recycle();

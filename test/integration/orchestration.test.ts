@@ -162,3 +162,15 @@ describe('orchestration', () => {
     expect((await printed).stdout).toMatch(/^test\/w1\/done\t\{"id": "w1",/);
   });
 });
+
+describe('salt.cmd', () => {
+  it('has the pillar of the master, compiled when a function asks for it and in memory with with_pillar', async () => {
+    writeFileSync(fleet.path('srv/pillar/top.sls'), "base:\n  '*_master': [own]\n");
+    writeFileSync(fleet.path('srv/pillar/own.sls'), "whose: {{ grains['id'] }}\n");
+    const cmd = async (...args: string[]): Promise<unknown> =>
+      JSON.parse((await fleet.run('salt-run', ['salt.cmd', ...args, '--out=json'])).stdout);
+    expect(await cmd('pillar.items')).toEqual({ whose: expect.stringMatching(/_master$/) });
+    expect(await cmd('pillar.get', 'whose')).toBe('');
+    expect(await cmd('pillar.get', 'whose', 'with_pillar=True')).toMatch(/_master$/);
+  });
+});

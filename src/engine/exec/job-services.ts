@@ -1,5 +1,5 @@
 // The minion's services as a job process sees them: each call crosses to the daemon and waits for its answer.
-import { dictOf, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { type Dict, dictOf, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { type ErrorCode, errorCodes, HaliteError, messageOf } from '../../base/errors/index.ts';
 import type { FileSlice, MinionServices, RunningJob } from '../../extend/sdk/index.ts';
 import type { FileRequest } from '../files/client/chunks.ts';
@@ -37,7 +37,7 @@ export function createRemoteServices(send: (message: FromJobProcess) => void) {
       fire: async (tag, data) => (await call('fire', tag, data)) === true,
       refreshGrains: async () => void (await call('refreshGrains')),
       refreshPillar: async () => (await call('refreshPillar')) === true,
-      compilePillar: async (options) => (await call('compilePillar', dictOf(Object.entries(options)))) as PlainDict,
+      compilePillar: async (options) => (await call('compilePillar', given(options))) as PlainDict,
       reloadExtensions: async () => void (await call('reloadExtensions')),
       schedule: async (request) => (await call('schedule', request)) as PlainDict,
       beacons: async (request) => (await call('beacons', request)) as PlainDict,
@@ -58,6 +58,10 @@ export function createRemoteServices(send: (message: FromJobProcess) => void) {
     },
   };
 }
+
+/** What is not given stays so: on the way it would become null, which means something else. */
+const given = (options: Readonly<Record<string, Value | undefined>>): Dict =>
+  dictOf(Object.entries(options).filter((entry): entry is [string, Value] => entry[1] !== undefined));
 
 function knownCode(code: string): ErrorCode {
   return Object.hasOwn(errorCodes, code) ? (code as ErrorCode) : 'call.failed';

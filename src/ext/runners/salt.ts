@@ -20,13 +20,14 @@ export default defineRunner({
       params: {
         fun: p.text({ doc: 'the function' }),
         args: p.rest({ doc: 'its arguments' }),
-        with_pillar: p.bool({ default: false, doc: 'accepted for compatibility: functions may ask for the pillar' }),
+        with_pillar: p.bool({ default: false, doc: 'compile the pillar of the master first' }),
         kwargs: p.kwargs({ doc: 'its named arguments' }),
       },
-      async run({ fun, args, kwargs }, ctx) {
+      async run({ fun, args, with_pillar, kwargs }, ctx) {
         const user = ctx.job['user'];
         const outcome = await ctx.master.callModule(fun, args, without(kwargs), {
           user: typeof user === 'string' ? user : undefined,
+          withPillar: with_pillar,
           signal: ctx.signal,
           progress: (text) => ctx.progress(text),
         });

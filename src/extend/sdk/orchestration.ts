@@ -53,6 +53,8 @@ export interface OwnCallOptions {
   readonly jid?: string | undefined;
   /** Who asked for it. */
   readonly user?: string | undefined;
+  /** With the master's pillar in memory, compiled now. */
+  readonly withPillar?: boolean;
   readonly signal: AbortSignal;
   progress(text: string): void;
   /** Lines that belong to the output, such as that a step matched nobody. */
