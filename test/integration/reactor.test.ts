@@ -68,7 +68,7 @@ beforeAll(async () => {
   );
   mkdirSync(fleet.path('srv/salt/react'));
   writeFileSync(fleet.path('srv/salt/react/runner.sls'), 'r: {runner.test.arg: [{args: [{tag: {{ tag }}}]}]}\n');
-  reaction('here1', 'h:\n  caller.cmd.run:\n    - args: ["echo {{ tag }} >> ROOT/here"]\n');
+  reaction('here1', 'h:\n  caller.cmd.shell:\n    - args: ["echo {{ tag }} >> ROOT/here"]\n');
   reaction('bad', 'a:\n  b: {{ data.x \n');
   reaction('wrong', 'w: {nothing.here: []}\nx: {runner.no.such: []}\ny: {local.test.ping: []}\n');
   // It would set itself off without end if events of reactions were reacted to.
@@ -127,7 +127,7 @@ describe('the reactor', () => {
   });
 
   it('takes and loses rules while it runs', async () => {
-    reaction('added', 'a:\n  caller.cmd.run:\n    - args: ["echo {{ data.n }} >> ROOT/added"]\n');
+    reaction('added', 'a:\n  caller.cmd.shell:\n    - args: ["echo {{ data.n }} >> ROOT/added"]\n');
     expect(await runner('reactor.add', 'site/added', fleet.path('srv/reactor/added.sls'))).toEqual({
       status: true,
       comment: 'Reactor added.',

@@ -198,11 +198,17 @@ export class Deployment {
 
   async startMaster(implementation = this.#implementation): Promise<void> {
     this.#implementation = implementation;
+    this.#forgetPid(implementation, this.path('run/master.pid'));
     this.#master = new Daemon(implementation, 'salt-master', this.masterConfigDir, this.path('log/master.out'));
     await eventually('the master to listen', () => reachable(this.ports.requests), {
       describe: () => this.#master?.output() ?? '',
       abort: () => !this.#master?.running,
     });
+  }
+
+  /** Salt does not start when any process has the number its killed predecessor left in the file, and numbers come again. */
+  #forgetPid(implementation: Implementation, file: string): void {
+    if (implementation.bin !== halite.bin) rmSync(file, { force: true });
   }
 
   /** Writes a minion's configuration without starting it. */
@@ -234,6 +240,7 @@ export class Deployment {
 
   startMinion(id: string, implementation: Implementation = halite, extra = ''): Daemon {
     const configDir = this.configureMinion(id, extra);
+    this.#forgetPid(implementation, this.path(id, 'pid'));
     const daemon = new Daemon(implementation, 'salt-minion', configDir, this.path('log', `${id}.out`));
     this.#minions.set(id, daemon);
     return daemon;
