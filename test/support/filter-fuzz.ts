@@ -106,7 +106,7 @@ for line in sys.stdin:
 /** Sets have no order; what both refuse may be refused for another reason when several things are wrong. */
 function isSame(reference: string, halite: string): boolean {
   if (reference.startsWith('error: ')) return halite.startsWith('error: ');
-  if (!/\{['\d]/.test(reference)) return reference === halite;
+  if (!/\{['"\d(]/.test(reference)) return reference === halite;
   return [...reference].sort().join('') === [...halite].sort().join('');
 }
 

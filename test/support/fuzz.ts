@@ -38,7 +38,8 @@ export function askPython<T>(python: string, program: string, lines: readonly un
   const [input, output] = [openSync(asked, 'r'), openSync(answered, 'w')];
   const child = spawn(python, ['-c', program], {
     stdio: [input, output, 'inherit'],
-    env: { ...process.env, TZ: 'UTC', PYTHONIOENCODING: 'utf-8' },
+    // Otherwise sets have another order each time, and a seed another outcome.
+    env: { ...process.env, TZ: 'UTC', PYTHONIOENCODING: 'utf-8', PYTHONHASHSEED: '0' },
   });
   closeSync(input);
   closeSync(output);
