@@ -1,7 +1,9 @@
 // Before a job is sent: in which state the minions are that a target means, and whether enough of them can be reached.
+
 import { newDict, type PlainDict } from '../base/codec/value.ts';
 import { HaliteError } from '../base/errors/index.ts';
 import { exitCodes } from '../base/util/exit-codes.ts';
+import { someNamed } from '../base/util/some-named.ts';
 import type { Master } from './core.ts';
 import { duplicateText, isSuspect, knownAbsent, silence } from './reasons.ts';
 import { type MatchOptions, matchFleet } from './targets.ts';
@@ -113,12 +115,14 @@ export function preflightText(classes: Readonly<Record<PreflightClass, PlainDict
     if (entries.length === 0) continue;
     const count = `${entries.length.toLocaleString('en-US')} ${words[name]}`;
     if (name === 'connected' || name === 'heard') parts.push(count);
-    else parts.push(`${count} (${namesOf(entries.map(([id, why]) => (why ? `${id}: ${String(why)}` : id)))})`);
+    else
+      parts.push(
+        `${count} (${someNamed(
+          entries.map(([id, why]) => (why ? `${id}: ${String(why)}` : id)),
+          named,
+          '; ',
+        )})`,
+      );
   }
   return `${total.toLocaleString('en-US')} minion${total === 1 ? '' : 's'}: ${parts.join(', ')}`;
-}
-
-function namesOf(texts: readonly string[]): string {
-  const more = texts.length - named;
-  return more > 0 ? `${texts.slice(0, named).join('; ')} and ${more.toLocaleString('en-US')} more` : texts.join('; ');
 }

@@ -7,7 +7,8 @@ import type { Master } from './core.ts';
 import { followJob } from './job-stream.ts';
 import { type PublishRequest, prepareJob } from './publish.ts';
 
-function publishRequest(request: JobRequest): PublishRequest {
+/** A job as callers inside the master ask for it, in the publisher's words. */
+export function publishRequest(request: JobRequest): PublishRequest {
   const kwargs = request.kwargs ?? newDict();
   const named = Object.keys(kwargs).length > 0;
   return {

@@ -1,11 +1,8 @@
 // Random schedules run in the same seconds as in real Salt's scheduler.
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { type Dict, dictOf, newDict, type Value } from '../../src/base/codec/value.ts';
 import { Schedule } from '../../src/engine/schedule/index.ts';
-import { runProgram } from '../support/deployment.ts';
-import { saltRelease } from '../support/salt-release.ts';
+import { recordedBySalt } from '../support/recorded.ts';
 
 interface Recorded {
   readonly seed: number;
@@ -48,15 +45,7 @@ describe('random schedules', () => {
   const seed = Number(process.env['HALITE_SCHEDULE_SEED'] ?? 1);
 
   it(`run in the same seconds: ${count} of them`, { timeout: 300_000 }, async () => {
-    const recorder = fileURLToPath(new URL('../fixtures/schedule/record.py', import.meta.url));
-    const python = join(saltRelease('3006.27').bin, 'python');
-    const args = ['-W', 'ignore', recorder, String(count), String(seed)];
-    const { stdout, stderr } = await runProgram(python, args, { timeoutMs: 280_000 });
-    const cases = stdout
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line) as Recorded);
-    expect(cases.length, stderr).toBe(count);
+    const cases = await recordedBySalt<Recorded>('schedule/record.py', count, seed);
     expect(cases.filter(({ runs }) => runs.length > 0).length).toBeGreaterThan(count / 3);
     for (const given of cases) {
       const about = { seed: given.seed, schedule: given.schedule, whens: given.whens };

@@ -2,40 +2,16 @@
 import { createEnvironment, type JinjaEnvironment, JinjaError } from '../../src/engine/render/jinja/index.ts';
 import { filterArguments } from './filter-arguments.ts';
 import { askPython, Dice } from './fuzz.ts';
+import { context as common } from './jinja-fuzz.ts';
 
 const context = {
-  a: 3,
-  b: -7,
-  z: 0,
-  f: 2.5,
-  s: 'Hello World',
-  e: '',
-  u: 'äöü ß €',
-  q: 'it\'s "q"',
-  ml: 'l1\nl2\n\nl4',
+  ...common,
+  nd: { ...common.nd, s: 'str' },
   ws: ' a\tb ',
-  l: [3, 1, 2],
-  ls: ['b', 'A', 'c', 'a'],
   el: [],
   ed: {},
-  mixed: [1, 'x', null, true, 2.5, [1], { k: 1 }],
   dup: [1, 1, 2, 'a', 'a'],
-  d: { b: 1, a: 2, x10: 'ten' },
-  nd: {
-    x: { y: { z: [1, { w: 'deep' }] } },
-    list: [
-      { n: 'a', v: 2 },
-      { n: 'B', v: 1 },
-    ],
-    s: 'str',
-  },
-  n: null,
-  t: true,
   no: false,
-  users: [
-    { name: 'bob', age: 30 },
-    { name: 'Al', age: 25 },
-  ],
   nest: [1, [2, [3, [4, null]], 'x'], { k: [1] }],
   ip: '192.168.0.1/24',
   ip6: '2001:db8::1/126',

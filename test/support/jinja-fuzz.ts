@@ -15,7 +15,8 @@ export interface Outcome {
   readonly error?: { readonly type: string; readonly message: string; readonly line: number | null };
 }
 
-const context = {
+/** Values of every kind, by short names. */
+export const context = {
   a: 3,
   b: -7,
   z: 0,

@@ -4,14 +4,15 @@ import { loadClientConfig } from '../../base/config/client.ts';
 import { configDirOf } from '../../base/config/load-files.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import { exitCodes } from '../../base/util/exit-codes.ts';
+import { isJid } from '../../base/util/jid.ts';
 import { nearest } from '../../base/util/nearest.ts';
 import { readCommandLine, usageExit } from '../command-line.ts';
-import type { Finding } from '../doctor/finding.ts';
 import { type Terminal, terminal } from '../io.ts';
 import { haliteSpec } from '../options/halite.ts';
 import { Display } from '../output.ts';
 import { outputOptions } from '../output-options.ts';
 import { loadSettings, type Settings, textOption } from '../settings.ts';
+import type { Finding } from './doctor/finding.ts';
 
 const verbs = ['doctor', 'explain'];
 type Loaded = Settings<ReturnType<typeof loadClientConfig>['opts']>;
@@ -19,7 +20,7 @@ type Loaded = Settings<ReturnType<typeof loadClientConfig>['opts']>;
 const asValue = (finding: Finding): Value => newDict(Object.entries(finding) as [string, Value][]);
 
 async function doctor(settings: Loaded, configDir: string): Promise<number> {
-  const { examineMachine } = await import('../doctor/machine.ts');
+  const { examineMachine } = await import('./doctor/machine.ts');
   const { findings, masterRuns, roles } = await examineMachine(configDir);
   if (roles.length === 0) {
     throw new HaliteError('config.missing', `There is neither a master nor a minion configuration in ${configDir}`, {
@@ -27,7 +28,7 @@ async function doctor(settings: Loaded, configDir: string): Promise<number> {
     });
   }
   if (masterRuns) {
-    const { examineFleet } = await import('../doctor/fleet.ts');
+    const { examineFleet } = await import('./doctor/fleet.ts');
     const repair = 'see its log file, then: systemctl restart salt-master';
     const lost = (error: unknown): Finding[] => [
       { level: 'problem', about: 'master', what: `The master runs but does not answer: ${messageOf(error)}`, repair },
@@ -37,15 +38,17 @@ async function doctor(settings: Loaded, configDir: string): Promise<number> {
   if (textOption(settings, 'output')) {
     await new Display(outputOptions(settings), settings.io).show(findings.map(asValue), undefined, 0);
   } else {
-    const { reportText } = await import('../doctor/report.ts');
+    const { reportText } = await import('./doctor/report.ts');
     settings.io.out(reportText(findings));
   }
   return findings.some(({ level }) => level === 'problem') ? exitCodes.generic : exitCodes.ok;
 }
 
 async function explain(settings: Loaded, configDir: string, what: string): Promise<number> {
-  const { explainOf } = await import('../doctor/fleet.ts');
-  await new Display(outputOptions(settings), settings.io).show(await explainOf(configDir, what), undefined, 0);
+  const { askRunner } = await import('./ask-runner.ts');
+  const fun = isJid(what) ? 'jobs.explain' : 'manage.explain';
+  const told = await askRunner(configDir, fun, [what], newDict());
+  await new Display(outputOptions(settings), settings.io).show(told, undefined, 0);
   return exitCodes.ok;
 }
 

@@ -1,7 +1,9 @@
 // --group: equal answers are printed once, largest group first.
+
 import { dumpJson } from '../../base/codec/json/dump.ts';
 import { pyRepr } from '../../base/codec/python/repr.ts';
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { someNamed } from '../../base/util/some-named.ts';
 import type { MissingItem, ReturnItem } from './tally.ts';
 import { type JobView, untilText, type ViewOptions } from './views.ts';
 
@@ -18,11 +20,7 @@ const NAMED = 5;
 const counted = (count: number, what: string): string =>
   `${count.toLocaleString('en-US')} ${what}${count === 1 ? '' : 's'}`;
 
-function names(ids: readonly string[]): string {
-  const sorted = [...ids].sort();
-  const more = sorted.length - NAMED;
-  return more > 0 ? `${sorted.slice(0, NAMED).join(', ')} and ${more.toLocaleString('en-US')} more` : sorted.join(', ');
-}
+const names = (ids: readonly string[]): string => someNamed([...ids].sort(), NAMED);
 
 const bySize = <T extends { readonly ids: string[] }>(groups: Iterable<T>): T[] =>
   [...groups].sort((a, b) => b.ids.length - a.ids.length);

@@ -2,6 +2,7 @@
 
 import { pyStr } from '../../base/codec/python/repr.ts';
 import { type Dict, dictEntries, dictOf, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { someNamed } from '../../base/util/some-named.ts';
 import type { MissingReason } from '../../engine/client/api.ts';
 import type { MissingItem, Tally } from './tally.ts';
 
@@ -56,9 +57,8 @@ export function interruptText(tally: Pick<Tally, 'jid' | 'batch' | 'open'>): str
   const lines = [`\nExiting gracefully on Ctrl-c\nThis job's jid is: ${jid}\n${lookUp(jid)}`];
   const open = tally.open();
   if (open.length > 0) {
-    const names = open.slice(0, NAMED).map(([id, text]) => (text ? `${id} (${text})` : id));
-    const more = open.length > NAMED ? ` and ${open.length - NAMED} more` : '';
-    lines.push(`No result yet from ${names.join(', ')}${more}.`);
+    const names = open.map(([id, text]) => (text ? `${id} (${text})` : id));
+    lines.push(`No result yet from ${someNamed(names, NAMED)}.`);
   }
   if (tally.batch) lines.push(`The batch goes on without this command. To stop it: salt-run jobs.cancel ${jid}`);
   return `${lines.join('\n')}\n`;

@@ -6,25 +6,18 @@ import { pack } from '../../base/codec/msgpack/index.ts';
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import { defineState, p, type StateContext, type StateModule, state } from '../../extend/sdk/index.ts';
-import { asJson, TestMinion, type TestTree } from './testing.ts';
+import { appliedOn, asJson, type Results, resultOf, TestMinion, type TestTree } from './testing.ts';
 
 let minion: TestMinion | undefined;
 afterEach(() => minion?.remove());
 
 type Result = Record<string, unknown>;
 
-async function apply(
-  sls: string,
-  tree: Omit<TestTree, 'files'> = {},
-  opts: Record<string, Value> = {},
-): Promise<Record<string, Result>> {
+function apply(sls: string, tree: Omit<TestTree, 'files'> = {}, opts: Record<string, Value> = {}): Promise<Results> {
   minion = new TestMinion({ ...tree, files: { 'base/a.sls': sls } });
-  const run = await minion.open({ opts: { saltenv: 'base', ...opts } });
-  return asJson((await run.sls(['a'], {})).return) as Record<string, Result>;
+  return appliedOn(minion, opts);
 }
 const only = (results: Record<string, Result>): Result => Object.values(results)[0]!;
-const byId = (results: Record<string, Result>, id: string): Result =>
-  Object.values(results).find((item) => item['__id__'] === id)!;
 
 /** A module whose function is the given code. */
 const module = (
@@ -49,12 +42,12 @@ describe('arguments', () => {
     const results = await apply(
       'one:\n  test.configurable_test_state:\n    - changes: false\n    - comnent: x\n    - requre: [a]\ntwo: test.nop\n',
     );
-    expect(byId(results, 'one')['warnings']).toEqual([
+    expect(resultOf(results, 'one')['warnings']).toEqual([
       "'comnent' and 'requre' are invalid keyword arguments for 'test.configurable_test_state'. " +
         "Did you mean 'comment' for 'comnent', 'require' for 'requre'?",
     ]);
-    expect(byId(results, 'one')['result']).toBe(true);
-    expect(byId(results, 'two')['result']).toBe(true);
+    expect(resultOf(results, 'one')['result']).toBe(true);
+    expect(resultOf(results, 'two')['result']).toBe(true);
   });
 
   it('of the wrong type fail that state alone', async () => {
@@ -73,10 +66,10 @@ describe('arguments', () => {
       "one:\n  mine.go:\n    - size: big\ntwo:\n  mine.go:\n    - size: '5'\nthree:\n  mine.go: []\n",
       { states: { mine } },
     );
-    expect(byId(results, 'one')['comment']).toMatch(
+    expect(resultOf(results, 'one')['comment']).toMatch(
       /SaltInvocationError: go\(\) argument 'size' must be an integer, not 'big'\n$/,
     );
-    expect(byId(results, 'two')['comment']).toBe('size 5');
+    expect(resultOf(results, 'two')['comment']).toBe('size 5');
     expect(results['mine_|-three_|-three_|-go']!['comment']).toBe('Missing parameter size for state mine.go\n');
   });
 });
@@ -168,10 +161,10 @@ describe('the context of a state', () => {
       throw new TypeError('broken');
     });
     const results = await apply('one:\n  mine.go: []\ntwo: test.nop\n', { states: { mine } });
-    expect(byId(results, 'one')['comment']).toMatch(
+    expect(resultOf(results, 'one')['comment']).toMatch(
       /^An exception occurred in this state: Traceback [\s\S]*TypeError: broken\n$/,
     );
-    expect(byId(results, 'two')['result']).toBe(true);
+    expect(resultOf(results, 'two')['result']).toBe(true);
   });
 
   it('refuses a return that is no result', async () => {
@@ -208,10 +201,12 @@ describe('hooks of modules', () => {
       'three:\n  mine.go:\n    - watch:\n      - test: zero\nlate: test.nop\n';
     const results = await apply(sls, { states: { mine: defineState(mine) } });
     expect(calls).toEqual(['init']);
-    expect(byId(results, 'one')['comment']).toBe('names ["one","two"]');
-    expect(byId(results, 'three')['comment']).toBe('watched go go watch');
+    expect(resultOf(results, 'one')['comment']).toBe('names ["one","two"]');
+    expect(resultOf(results, 'three')['comment']).toBe('watched go go watch');
     // What the joined states needed, the one that does their work needs too.
-    expect(Number(byId(results, 'late')['__run_num__'])).toBeLessThan(Number(byId(results, 'one')['__run_num__']));
+    expect(Number(resultOf(results, 'late')['__run_num__'])).toBeLessThan(
+      Number(resultOf(results, 'one')['__run_num__']),
+    );
   });
 
   it('report parts of their own', async () => {
@@ -265,8 +260,8 @@ describe('parallel states', () => {
       'slow:\n  mine.go:\n    - parallel: true\nquick:\n  mine.go:\n    - parallel: true\nafter:\n  mine.go:\n    - require:\n      - mine: slow\n';
     const results = await apply(sls, { states: { mine } });
     expect(order).toEqual(['start slow', 'start quick', 'end quick', 'end slow', 'start after', 'end after']);
-    expect(byId(results, 'slow')).toMatchObject({ __parallel__: true, result: true, comment: 'slow' });
-    expect(byId(results, 'after')).not.toHaveProperty('__parallel__');
+    expect(resultOf(results, 'slow')).toMatchObject({ __parallel__: true, result: true, comment: 'slow' });
+    expect(resultOf(results, 'after')).not.toHaveProperty('__parallel__');
   });
 });
 
@@ -318,8 +313,8 @@ describe('runas', () => {
     const results = await apply('one:\n  mine.go:\n    - runas: nobody-here-at-all\ntwo:\n  mine.go: []\n', {
       states: { mine },
     });
-    expect(byId(results, 'one')['comment']).toContain('nobody-here-at-all');
-    expect(byId(results, 'two')['comment']).not.toContain('nobody-here-at-all');
+    expect(resultOf(results, 'one')['comment']).toContain('nobody-here-at-all');
+    expect(resultOf(results, 'two')['comment']).not.toContain('nobody-here-at-all');
   });
 });
 
@@ -332,11 +327,11 @@ describe('global state conditions', () => {
       ]),
     };
     const results = await apply('one: test.nop\ntwo: test.succeed_without_changes\n', { opts });
-    expect(byId(results, 'one')).toMatchObject({
+    expect(resultOf(results, 'one')).toMatchObject({
       result: null,
       comment: 'Failed to meet global state conditions. State not called.',
     });
-    expect(byId(results, 'two')['result']).toBe(true);
+    expect(resultOf(results, 'two')['result']).toBe(true);
   });
 });
 

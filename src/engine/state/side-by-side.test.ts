@@ -3,24 +3,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { defineState, p, type StateContext, type StateResult, state } from '../../extend/sdk/index.ts';
-import { asJson, TestMinion, type TestTree } from './testing.ts';
+import { appliedOn, type Results, resultOf, TestMinion, type TestTree } from './testing.ts';
 
 let minion: TestMinion | undefined;
 afterEach(() => minion?.remove());
 
-type Result = Record<string, unknown>;
-
-async function apply(
-  sls: string,
-  tree: Omit<TestTree, 'files'> = {},
-  opts: Record<string, Value> = {},
-): Promise<Record<string, Result>> {
+function apply(sls: string, tree: Omit<TestTree, 'files'> = {}, opts: Record<string, Value> = {}): Promise<Results> {
   minion = new TestMinion({ ...tree, files: { 'base/a.sls': sls } });
-  const run = await minion.open({ opts: { saltenv: 'base', ...opts } });
-  return asJson((await run.sls(['a'], {})).return) as Record<string, Result>;
+  return appliedOn(minion, opts);
 }
-const byId = (results: Record<string, Result>, id: string): Result =>
-  Object.values(results).find((item) => item['__id__'] === id)!;
 
 /** A module `mine` whose function `go` is the given code. */
 const mine = (run: (ctx: StateContext, kwargs: PlainDict) => Promise<StateResult>) => ({
@@ -48,8 +39,8 @@ describe('parallel states', () => {
         'fails:\n  test.fail_without_changes:\n    - failhard: true\nlate: test.nop\n',
       { states },
     );
-    expect(byId(results, 'slow')).toMatchObject({ result: true, comment: 'done', __parallel__: true });
-    expect(byId(results, 'late')).toBeUndefined();
+    expect(resultOf(results, 'slow')).toMatchObject({ result: true, comment: 'done', __parallel__: true });
+    expect(resultOf(results, 'late')).toBeUndefined();
   });
 
   it('leave the umask of the process alone, and are over before it is changed', async () => {
@@ -84,7 +75,7 @@ describe('parallel states', () => {
     });
     const check = '    - onlyif:\n      - fun: test.sleep\n        length: 0.02\n';
     const results = await apply(`one:\n  mine.go:\n    - parallel: true\ntwo:\n  test.nop:\n${check}`, { states });
-    expect(byId(results, 'two')).toMatchObject({ result: true, comment: 'Success!' });
+    expect(resultOf(results, 'two')).toMatchObject({ result: true, comment: 'Success!' });
   });
 });
 
@@ -100,7 +91,7 @@ describe('states that are switched off', () => {
       { grains },
     );
     expect(results['test_|-gone_|-gone_|-succeed_with_changes']).toMatchObject({ result: false, __run_num__: 0 });
-    expect(byId(results, 'needs')['comment']).toMatch(/^The following requisites were not found/);
+    expect(resultOf(results, 'needs')['comment']).toMatch(/^The following requisites were not found/);
     expect(results['Listen_Error_|-listen_gone_|-listen_test_|-Listen_Error']).toMatchObject({ result: false });
   });
 });
@@ -133,14 +124,16 @@ describe('texts', () => {
 
   it('of conditions are a list inside what is said about retries', async () => {
     const sls = 'one:\n  test.nop:\n    - creates: /\n    - retry: {attempts: 2, interval: 0}\n';
-    expect(byId(await apply(sls, {}, { test: true }), 'one')['comment']).toMatch(/^\['\/ exists'\] {2}The state would/);
+    expect(resultOf(await apply(sls, {}, { test: true }), 'one')['comment']).toMatch(
+      /^\['\/ exists'\] {2}The state would/,
+    );
   });
 
   it('of slots may have blanks before the sign that appends', async () => {
     const comment = (slot: string): string => `one:\n  test.configurable_test_state:\n    - comment: ${slot}\n`;
     const good = await apply(comment('"__slot__:salt:test.echo(a) ~ /b"'));
-    expect(byId(good, 'one')['comment']).toBe('a/b');
+    expect(resultOf(good, 'one')['comment']).toBe('a/b');
     const bad = await apply(comment('"__slot__:salt:test.echo(a)path"'));
-    expect(byId(bad, 'one')).toMatchObject({ result: false });
+    expect(resultOf(bad, 'one')).toMatchObject({ result: false });
   });
 });

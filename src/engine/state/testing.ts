@@ -171,6 +171,18 @@ function load(text: string): Value {
   }
 }
 
+/** Results by tag, as a command shows them. */
+export type Results = Record<string, Record<string, unknown>>;
+
+/** What came of applying `base/a.sls`. */
+export async function appliedOn(minion: TestMinion, opts: Readonly<Record<string, Value>> = {}): Promise<Results> {
+  const run = await minion.open({ opts: { saltenv: 'base', ...opts } });
+  return asJson((await run.sls(['a'], {})).return) as Results;
+}
+
+export const resultOf = (results: Results, id: string): Record<string, unknown> =>
+  Object.values(results).find((item) => item['__id__'] === id)!;
+
 /** A value as JSON has it: maps as objects, whole floats as numbers. */
 export function asJson(value: Value | undefined): unknown {
   if (value instanceof PyFloat) return value.value;

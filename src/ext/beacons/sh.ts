@@ -13,17 +13,14 @@ const mostEvents = 10_000;
 /** The programs of `/etc/shells`. */
 const shells = (): Set<string> => new Set(lines(readText('/etc/shells') ?? '').filter((line) => line.startsWith('/')));
 
-/** The kernel's number of its terminal; zero is none. The link of its input would not do: a sandbox may name it otherwise. */
-const terminalOf = (pid: number): number =>
-  Number((readText(`/proc/${pid}/stat`) ?? '').split(') ').at(-1)?.split(' ')[4] ?? 0);
-
 /** Shells people type into: a program of `/etc/shells` on a terminal. */
 export function shellProcesses(): number[] {
   const known = shells();
   const names = new Set([...known].map((path) => path.slice(path.lastIndexOf('/') + 1)));
   return processIds().filter((pid) => {
     const command = (readText(`/proc/${pid}/cmdline`) ?? '').split('\0')[0]?.replace(/^-/, '') ?? '';
-    return (known.has(command) || names.has(command)) && terminalOf(pid) !== 0;
+    // Not the link of its input: a sandbox may name that otherwise.
+    return (known.has(command) || names.has(command)) && (readProcess(pid)?.terminal ?? 0) !== 0;
   });
 }
 

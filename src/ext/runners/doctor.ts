@@ -10,6 +10,7 @@ import {
   p,
   type Value,
 } from 'halite/sdk';
+import { someNamed } from '../../base/util/some-named.ts';
 
 interface Finding {
   readonly level: 'problem' | 'warning' | 'fine';
@@ -20,8 +21,7 @@ interface Finding {
 /** Ids named in one line. */
 const mostNamed = 10;
 
-const named = (ids: readonly string[]): string =>
-  ids.length <= mostNamed ? ids.join(', ') : `${ids.slice(0, mostNamed).join(', ')} and ${ids.length - mostNamed} more`;
+const named = (ids: readonly string[]): string => someNamed(ids, mostNamed);
 const counted = (count: number): string => (count === 1 ? '1 minion' : `${count} minions`);
 
 const onMinion = 'there: halite doctor; it looks at names, ports, keys and processes';

@@ -6,6 +6,7 @@ import type { Master } from '../core.ts';
 import type { MasterFunctions, MasterKind } from '../functions.ts';
 import type { OwnMinion } from '../own-minion.ts';
 import { publishJob } from '../publish.ts';
+import { publishRequest } from '../run-job.ts';
 import { describe, reactionArguments } from './arguments.ts';
 
 /** Events of what reactions start carry this name, so that a reaction to them does not set itself off. */
@@ -42,22 +43,22 @@ async function publish(chunk: Chunk, master: Master): Promise<void> {
     throw new HaliteError('call.arguments', `${describe(chunk)} has no target: it needs "- tgt: …"`);
   }
   const { args, kwargs } = reactionArguments(chunk);
-  const named = Object.keys(kwargs).length > 0 ? [{ ...kwargs, __kwarg__: true }] : [];
   const extra = newDict(
     ['metadata', 'ret_config', 'ret_kwargs'].flatMap((name): [string, Value][] =>
       name in chunk ? [[name, chunk[name] as Value]] : [],
     ),
   );
   const kind = chunk['tgt_type'] ?? chunk['expr_form'];
-  await publishJob(master, {
+  const request = publishRequest({
     tgt: Array.isArray(tgt) ? tgt.map(String) : tgt,
     tgt_type: typeof kind === 'string' ? kind : Array.isArray(tgt) ? 'list' : 'glob',
     fun: String(chunk['fun']),
-    arg: [...args, ...named],
-    user: 'root',
-    ...(typeof chunk['ret'] === 'string' && chunk['ret'] !== '' ? { ret: chunk['ret'] } : {}),
+    arg: args,
+    kwargs,
+    ...(typeof chunk['ret'] === 'string' ? { ret: chunk['ret'] } : {}),
     ...(Object.keys(extra).length > 0 ? { extra } : {}),
   });
+  await publishJob(master, request);
 }
 
 async function callMaster(chunk: Chunk, kind: MasterKind, { functions, signal }: ReactionParts): Promise<void> {

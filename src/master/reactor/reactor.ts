@@ -158,7 +158,8 @@ export class Reactor {
 
   async #declared(path: string, { tag, data }: BusEvent): Promise<High> {
     const options = { signal: this.#end.signal, user: reactorUser, progress: () => undefined };
-    const asked = newDict(Object.entries({ path, tag, data: data as Value }));
+    const renderer = String(this.#master.opts.raw['renderer'] ?? 'jinja|yaml');
+    const asked = newDict(Object.entries({ path, default_renderer: renderer, tag, data: data as Value }));
     const outcome = await this.#own.call('slsutil.renderer', [], asked, options);
     if (!outcome.success)
       throw new HaliteError(

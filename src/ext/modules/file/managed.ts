@@ -84,6 +84,16 @@ const common = {
   contents: p.any({ default: null, doc: 'the content itself' }),
   skip_verify: p.bool({ default: false }),
 };
+/** Where the content comes from, and whose the file shall be. */
+const placed = {
+  source: p.any(),
+  source_sum: p.any(),
+  user: p.any(),
+  group: p.any(),
+  mode: p.any(),
+  attrs: p.any(),
+  saltenv: p.any(),
+};
 const after = { ...selinuxParams };
 const follow = p.bool({ default: false });
 
@@ -197,13 +207,7 @@ export const managedFunctions = {
     params: {
       name: p.path(),
       sfn: p.any(),
-      source: p.any(),
-      source_sum: p.any(),
-      user: p.any(),
-      group: p.any(),
-      mode: p.any(),
-      attrs: p.any(),
-      saltenv: p.any(),
+      ...placed,
       contents: common.contents,
       ...after,
       verify_ssl: p.any({ default: true }),
@@ -256,13 +260,7 @@ export const managedFunctions = {
       name: p.path(),
       sfn: p.any(),
       ret: p.any(),
-      source: p.any(),
-      source_sum: p.any(),
-      user: p.any(),
-      group: p.any(),
-      mode: p.any(),
-      attrs: p.any(),
-      saltenv: p.any(),
+      ...placed,
       backup: p.any(),
       makedirs: p.bool({ default: false }),
       template: p.any({ default: null }),

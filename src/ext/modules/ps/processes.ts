@@ -28,6 +28,8 @@ export interface Process {
   readonly cmdline: string[];
   readonly status: string;
   readonly ppid: number;
+  /** The kernel's number of its terminal; zero is none. */
+  readonly terminal: number;
   readonly user: string;
   readonly threads: number;
   readonly nice: number;
@@ -85,6 +87,7 @@ export function readProcess(pid: number): Process | undefined {
     cmdline,
     status: states[fields[0] ?? ''] ?? '?',
     ppid: field(1),
+    terminal: field(4),
     user: ownerOf(pid),
     threads: field(17),
     nice: field(16),

@@ -1,7 +1,8 @@
 // What in the trees of states and pillar was written for Python, and will not run here.
 import { closeSync, type Dirent, openSync, readdirSync, readSync } from 'node:fs';
 import { join } from 'node:path';
-import { isDict, type Value } from '../../base/codec/value.ts';
+import { isDict, type Value } from '../../../base/codec/value.ts';
+import { someNamed } from '../../../base/util/some-named.ts';
 import type { Findings } from './finding.ts';
 
 /** Larger trees are looked at in part; the doctor must not take minutes. */
@@ -63,21 +64,16 @@ export function pythonFiles(folders: readonly string[]): PythonFiles {
   return found;
 }
 
-const named = (paths: readonly string[]): string =>
-  paths.length <= mostNamed
-    ? paths.join(', ')
-    : `${paths.slice(0, mostNamed).join(', ')} and ${paths.length - mostNamed} more`;
-
 export function examineTrees(findings: Findings, roots: readonly Value[]): void {
   const { extensions, rendered } = pythonFiles([...new Set(roots.flatMap(foldersIn))]);
   if (extensions.length > 0)
     findings.warning(
-      `Extensions in Python run on Salt minions only: ${named(extensions)}`,
+      `Extensions in Python run on Salt minions only: ${someNamed(extensions, mostNamed)}`,
       'write them in TypeScript for Halite minions (docs/guide/extensions.md); both may stand side by side',
     );
   if (rendered.length > 0)
     findings.warning(
-      `SLS files for renderers in Python cannot be rendered: ${named(rendered)}`,
+      `SLS files for renderers in Python cannot be rendered: ${someNamed(rendered, mostNamed)}`,
       'write them with #!jinja|yaml or #!ts (docs/guide/rendering.md)',
     );
 }

@@ -1,6 +1,7 @@
 // The daemons that run on this machine: none, one, or several with the same configuration.
-import { readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { readFileSync, realpathSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
+import { listProcesses } from '../../../engine/exec/process-tree.ts';
 import type { Findings } from './finding.ts';
 
 export interface DaemonProcess {
@@ -42,17 +43,16 @@ function argvOf(pid: number): string[] {
 const isDaemon = (argv: readonly string[], program: string): boolean =>
   argv.slice(0, 3).some((word) => basename(word) === program);
 
-const parentOf = (pid: number): number => Number(read(`/proc/${pid}/stat`).split(') ').at(-1)?.split(' ')[1] ?? 0);
-
 /** Daemons of that name; those they forked themselves are not counted. */
 export function runningDaemons(program: string): DaemonProcess[] {
-  const pids = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number);
-  const found = new Map(pids.map((pid) => [pid, argvOf(pid)] as const).filter(([, argv]) => isDaemon(argv, program)));
+  const found = new Map<number, { readonly ppid: number; readonly argv: string[] }>();
+  for (const { pid, ppid } of listProcesses()) {
+    const argv = argvOf(pid);
+    if (isDaemon(argv, program)) found.set(pid, { ppid, argv });
+  }
   return [...found]
-    .filter(([pid]) => !found.has(parentOf(pid)))
-    .map(([pid, argv]) => {
+    .filter(([, { ppid }]) => !found.has(ppid))
+    .map(([pid, { argv }]) => {
       const environment = read(`/proc/${pid}/environ`).split('\0');
       const named = environment.find((entry) => entry.startsWith('SALT_CONFIG_DIR='))?.slice('SALT_CONFIG_DIR='.length);
       const cwd = realFolder(`/proc/${pid}/cwd`);

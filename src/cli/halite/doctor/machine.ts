@@ -1,9 +1,9 @@
 // The doctor's look at this machine: a master, a minion, or both, as their configuration and processes tell.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { loadMasterConfig, loadMinionConfig, type MasterOpts, type MinionOpts } from '../../base/config/index.ts';
-import { fingerprint } from '../../base/crypto/index.ts';
-import { messageOf } from '../../base/errors/index.ts';
+import { loadMasterConfig, loadMinionConfig, type MasterOpts, type MinionOpts } from '../../../base/config/index.ts';
+import { fingerprint } from '../../../base/crypto/index.ts';
+import { messageOf } from '../../../base/errors/index.ts';
 import { examineConfiguration, examineRoots } from './configuration.ts';
 import { type Finding, Findings } from './finding.ts';
 import { examineDisk, examinePrivateKey } from './folders.ts';

@@ -1,8 +1,8 @@
 // The masters of a minion as the minion sees them: names, addresses, and the way to both ports.
 import { lookup } from 'node:dns/promises';
 import { connect } from 'node:net';
-import { type MasterAddress, type MinionOpts, masterAddresses } from '../../base/config/index.ts';
-import { messageOf } from '../../base/errors/index.ts';
+import { type MasterAddress, type MinionOpts, masterAddresses } from '../../../base/config/index.ts';
+import { messageOf } from '../../../base/errors/index.ts';
 import type { Findings } from './finding.ts';
 
 const patienceMs = 3000;

@@ -1,7 +1,7 @@
 // What is wrong in a configuration: options nobody knows, values of the wrong kind, folders that are not there.
 import { existsSync } from 'node:fs';
-import { isDict, type Value } from '../../base/codec/value.ts';
-import type { LoadedConfig } from '../../base/config/index.ts';
+import { isDict, type Value } from '../../../base/codec/value.ts';
+import type { LoadedConfig } from '../../../base/config/index.ts';
 import type { Findings } from './finding.ts';
 
 export function examineConfiguration(findings: Findings, loaded: LoadedConfig<unknown>): void {
