@@ -29,18 +29,20 @@ async function runner(...args: string[]): Promise<unknown> {
 const status = async (): Promise<Status> => (await runner('reactor.status')) as Status;
 const fire = (tag: string, data = '{}'): Promise<unknown> => runner('event.send', tag, data);
 
-function reaction(name: string, sls: string): void {
-  writeFileSync(fleet.path('srv/reactor', `${name}.sls`), sls.replaceAll('ROOT', fleet.root));
+function reaction(name: string, sls: string, renderer = '#!jinja|yaml\n'): void {
+  writeFileSync(fleet.path('srv/reactor', `${name}.sls`), renderer + sls.replaceAll('ROOT', fleet.root));
 }
 
 beforeAll(async () => {
-  fleet = await Deployment.create({ autoAccept: false });
+  // Files that do not say how they are rendered are rendered as this says.
+  fleet = await Deployment.create({ autoAccept: false, masterConfig: 'renderer: jinja|json' });
   mkdirSync(fleet.path('srv/reactor'));
   const rules = [
     'reactor:',
     "  - 'salt/auth': [ROOT/srv/reactor/accept.sls]",
     "  - 'site/local': [ROOT/srv/reactor/local.sls]",
     "  - 'site/master/*': ['salt://react/runner.sls', 'ROOT/srv/reactor/here*.sls']",
+    "  - 'site/json': [ROOT/srv/reactor/json.sls]",
     "  - 'site/bad': [ROOT/srv/reactor/none.sls, ROOT/srv/reactor/bad.sls, ROOT/srv/reactor/wrong.sls]",
     "  - 'salt/run/*': [ROOT/srv/reactor/echo.sls]",
     '',
@@ -67,9 +69,13 @@ beforeAll(async () => {
     ].join('\n'),
   );
   mkdirSync(fleet.path('srv/salt/react'));
-  writeFileSync(fleet.path('srv/salt/react/runner.sls'), 'r: {runner.test.arg: [{args: [{tag: {{ tag }}}]}]}\n');
+  writeFileSync(
+    fleet.path('srv/salt/react/runner.sls'),
+    '#!jinja|yaml\nr: {runner.test.arg: [{args: [{tag: {{ tag }}}]}]}\n',
+  );
   reaction('here1', 'h:\n  caller.cmd.shell:\n    - args: ["echo {{ tag }} >> ROOT/here"]\n');
-  reaction('bad', 'a:\n  b: {{ data.x \n');
+  reaction('bad', 'a:\n  b: {{ data.x \n', '');
+  reaction('json', '{"j": {"caller.cmd.shell": [{"args": ["echo {{ tag }} >> ROOT/json"]}]}}', '');
   reaction('wrong', 'w: {nothing.here: []}\nx: {runner.no.such: []}\ny: {local.test.ping: []}\n');
   // It would set itself off without end if events of reactions were reacted to.
   reaction(
@@ -102,6 +108,11 @@ describe('the reactor', () => {
     await fire('site/master/one');
     await eventually('the function on the master', () => lines('here').includes('site/master/one'));
     await eventually('all of it', async () => (await status()).reactions >= before.reactions + 2);
+  });
+
+  it('renders files as the option renderer says', async () => {
+    await fire('site/json');
+    await eventually('the reaction in JSON', () => lines('json').includes('site/json'));
   });
 
   it('says what is wrong with a file or a reaction, and does the rest', async () => {
@@ -153,7 +164,7 @@ describe('the reactor', () => {
     const before = await status();
     writeFileSync(
       fleet.path('srv/salt/burst.sls'),
-      '{% for n in range(60) %}\ne{{ n }}: {event.send: [{name: site/burst}, {data: {n: {{ n }}}}]}\n{% endfor %}\n',
+      '#!jinja|yaml\n{% for n in range(60) %}\ne{{ n }}: {event.send: [{name: site/burst}, {data: {n: {{ n }}}}]}\n{% endfor %}\n',
     );
     await fleet.json('m1', 'state.apply', 'burst');
     await eventually('all of them', async () => (await status()).reactions >= before.reactions + 60);
