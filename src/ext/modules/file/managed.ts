@@ -94,7 +94,6 @@ const placed = {
   attrs: p.any(),
   saltenv: p.any(),
 };
-const after = { ...selinuxParams };
 const follow = p.bool({ default: false });
 
 type CheckArgs = Wanted & Managed & { readonly contents: Value; readonly keep_mode?: boolean };
@@ -209,7 +208,7 @@ export const managedFunctions = {
       sfn: p.any(),
       ...placed,
       contents: common.contents,
-      ...after,
+      ...selinuxParams,
       verify_ssl: p.any({ default: true }),
       follow_symlinks: follow,
     },
@@ -221,7 +220,7 @@ export const managedFunctions = {
     examples: [
       "salt '*' file.check_managed /etc/httpd/conf.d/httpd.conf salt://http/httpd.conf '{hash_type: md5, hsum: <md5sum>}' root root 755 None jinja True None None base",
     ],
-    params: { ...checkParams(), ...common, ...after, follow_symlinks: follow, kwargs: p.kwargs() },
+    params: { ...checkParams(), ...common, ...selinuxParams, follow_symlinks: follow, kwargs: p.kwargs() },
     async run(args, ctx): Promise<Value> {
       const changes = await planned(args, ctx);
       if (typeof changes === 'string') return [false, changes];
@@ -241,7 +240,7 @@ export const managedFunctions = {
       ...checkParams(),
       ...common,
       keep_mode: p.bool({ default: false }),
-      ...after,
+      ...selinuxParams,
       verify_ssl: p.any({ default: true }),
       follow_symlinks: follow,
       kwargs: p.kwargs(),
@@ -272,7 +271,7 @@ export const managedFunctions = {
       keep_mode: p.bool({ default: false }),
       encoding: p.any({ default: null }),
       encoding_errors: p.string({ default: 'strict' }),
-      ...after,
+      ...selinuxParams,
       verify_ssl: p.any({ default: true }),
       use_etag: p.bool({ default: false }),
       kwargs: p.kwargs(),
