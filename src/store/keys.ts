@@ -8,7 +8,7 @@ import { HaliteError } from '../base/errors/index.ts';
 import { isValidMinionId } from '../base/util/valid-id.ts';
 import type { KeyServices, KeyState } from '../extend/sdk/context.ts';
 
-export const keyFolders: Readonly<Record<KeyState, string>> = {
+const keyFolders: Readonly<Record<KeyState, string>> = {
   accepted: 'minions',
   denied: 'minions_denied',
   pending: 'minions_pre',
@@ -230,14 +230,4 @@ export function writeFileAtomic(path: string, content: string | Uint8Array, mode
   const temporary = `${path}.${process.pid}.tmp`;
   writeFileSync(temporary, content, { mode });
   renameSync(temporary, path);
-}
-
-/** Opens the key folders named by a configuration, for commands that work without a running master. */
-export function openKeyStore(opts: {
-  pki_dir: string;
-  permissive_pki_access?: boolean;
-}): KeyServices & { store: KeyStore } {
-  const store = new KeyStore(opts.pki_dir, { permissive: opts.permissive_pki_access ?? false });
-  store.prepare();
-  return { ...keyServices(store, opts.pki_dir), store };
 }

@@ -29,7 +29,7 @@ const localNames = [
 const nameFiles = ['/etc/hostname', '/etc/nodename', '/etc/hosts'];
 
 /** Python's getfqdn: the first name with a dot among canonical name and aliases, else the canonical name. */
-export function fullName(name: string, facts: HostFacts): string {
+function fullName(name: string, facts: HostFacts): string {
   const names = facts.resolve(name);
   return names.find((item) => item.includes('.')) ?? names[0] ?? name;
 }
@@ -98,7 +98,7 @@ function readText(path: string): string | undefined {
   }
 }
 
-export const systemFacts: HostFacts = {
+const systemFacts: HostFacts = {
   hostname,
   resolve: systemResolve,
   readFile: readText,

@@ -15,7 +15,7 @@ export interface FoundId {
 }
 
 /** Salt: the file lies in the system's configuration folder below `root_dir`, whatever `-c` says. */
-export function minionIdFile(opts: PlainDict): string {
+function minionIdFile(opts: PlainDict): string {
   const root = typeof opts['root_dir'] === 'string' ? opts['root_dir'] : '/';
   return joinPath(root, `${CONFIG_DIR.slice(1)}/minion_id`);
 }

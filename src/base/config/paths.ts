@@ -4,10 +4,9 @@ import { isAbsolute, normalize, resolve } from 'node:path';
 
 export const ROOT_DIR = '/';
 export const CONFIG_DIR = '/etc/salt';
-export const BASE_FILE_ROOTS_DIR = '/srv/salt';
 
 /** Python's normpath: no trailing slash. */
-export function normPath(path: string): string {
+function normPath(path: string): string {
   const clean = normalize(path);
   return clean.length > 1 && clean.endsWith('/') ? clean.slice(0, -1) : clean;
 }

@@ -51,7 +51,7 @@ const LOG_FOLDER_MODE = 0o750;
 const LOG_MODE = 0o640;
 
 /** The folders of a daemon, parents first. */
-export function neededDirs(opts: DirsOpts): string[] {
+function neededDirs(opts: DirsOpts): string[] {
   const { pki_dir: pki, cachedir: cache } = opts;
   const shared = [pki, cache, joinPath(cache, 'proc'), opts.sock_dir];
   if (opts.__role !== 'master') return [...shared, opts.extension_modules, includeDir(opts)];

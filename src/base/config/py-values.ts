@@ -13,7 +13,7 @@ export function pyText(value: Value): string {
 }
 
 /** A value for a message, short enough for a log line. */
-export function shortJson(value: Value): string {
+function shortJson(value: Value): string {
   const text =
     JSON.stringify(value, (_key, item: unknown) => {
       if (typeof item === 'bigint') return item.toString();

@@ -8,7 +8,6 @@ export {
   loadPrivateKey,
   loadPublicKey,
   parsePrivateKey,
-  privatePem,
   publicPem,
 } from './keys.ts';
 export { PieceCipher, type PieceRequest, pieceHeadBytes } from './pieces.ts';

@@ -53,7 +53,7 @@ export async function generateKeyPairFiles(
 }
 
 /** PKCS#1 PEM, encrypted the traditional way when there is a passphrase. */
-export function privatePem(key: KeyObject, passphrase?: string): string {
+function privatePem(key: KeyObject, passphrase?: string): string {
   return passphrase
     ? (key.export({ type: 'pkcs1', format: 'pem', cipher: 'aes-256-cbc', passphrase }) as string)
     : (key.export({ type: 'pkcs1', format: 'pem' }) as string);

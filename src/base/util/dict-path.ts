@@ -30,7 +30,7 @@ export function traverse(
 }
 
 /** Python's split; an empty delimiter splits nothing. */
-export function splitPath(path: string, delimiter: string): string[] {
+function splitPath(path: string, delimiter: string): string[] {
   return delimiter === '' ? [path] : path.split(delimiter);
 }
 

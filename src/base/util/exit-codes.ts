@@ -26,5 +26,3 @@ export const exitCodes = {
   keepAlive: 99,
   buildFail: 101,
 } as const;
-
-export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];

@@ -3,7 +3,7 @@ export { type Backoff, type BackoffOptions, backoff } from './backoff.ts';
 export { type MergeOptions, type MergeStrategy, mergeDicts, mergeRecurse, mergeStrategies } from './deep-merge.ts';
 export { DEFAULT_DELIMITER, type SubdictOptions, subdictMatch, traverse } from './dict-path.ts';
 export { formatDuration, parseDuration } from './durations.ts';
-export { type ExitCode, exitCodes } from './exit-codes.ts';
+export { exitCodes } from './exit-codes.ts';
 export { globMatcher, globToRegExp, hasGlob, type Matcher, matchesGlob } from './fnmatch.ts';
 export { generateJid, isJid, type JidOptions, jidDir, jidOf, jidToMillis, jidToTime } from './jid.ts';
 export { nearest, typingDistance } from './nearest.ts';

@@ -67,7 +67,7 @@ async function show(session: KeySession, data: Value): Promise<number> {
 const perfect: Readonly<Record<KeyAct, string>> = { accept: 'accepted', reject: 'rejected', delete: 'deleted' };
 
 /** States whose keys an action may touch, by the --include options. */
-export function reachable(settings: Settings<ClientOpts>, act: KeyAct): readonly KeyState[] {
+function reachable(settings: Settings<ClientOpts>, act: KeyAct): readonly KeyState[] {
   if (act === 'delete') return keyStates;
   const all = flagOption(settings, 'include_all');
   const states: KeyState[] = ['pending'];

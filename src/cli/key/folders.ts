@@ -18,7 +18,7 @@ export const keyStates = Object.keys(folderOf) as KeyState[];
 export type KeySelection = ReadonlyMap<KeyState, readonly string[]>;
 
 /** Upper and lower case side by side, as in all lists of salt-key. */
-export function ignoringCase(ids: readonly string[]): string[] {
+function ignoringCase(ids: readonly string[]): string[] {
   const keyed = ids.map((id) => [id.toLowerCase(), id] as const);
   return keyed.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, id]) => id);
 }

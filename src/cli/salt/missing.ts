@@ -36,7 +36,7 @@ export function reasonData(reason: MissingReason): PlainDict {
 }
 
 /** Key under which `--explain` puts the reasons beside the answers. */
-export const EXPLAIN_KEY = '__explain__';
+const EXPLAIN_KEY = '__explain__';
 
 /** Answers with the reasons of missing minions added, when asked for. */
 export function withReasons(

@@ -67,7 +67,7 @@ function withoutBlacklisted(found: Dict, patterns: Value | undefined): Dict {
 }
 
 /** The file `grains` beside the minion's configuration. */
-export function grainsFilePath(opts: Opts): string | undefined {
+function grainsFilePath(opts: Opts): string | undefined {
   const conf = opts['conf_file'];
   return typeof conf === 'string' && conf ? join(dirname(conf), 'grains') : undefined;
 }

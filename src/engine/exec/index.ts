@@ -1,7 +1,7 @@
 // Running functions: arguments, outcomes, job processes, programs.
 export { type BoundArguments, bindArguments } from './bind.ts';
 export { callFunction, runJob } from './call.ts';
-export { collectGrains, grainsFilePath } from './collect-grains.ts';
+export { collectGrains } from './collect-grains.ts';
 export { ArgumentError, CommandNotFoundError } from './errors.ts';
 export { type ExecWatcher, execProgram } from './exec.ts';
 export { splitArguments } from './job-arguments.ts';

@@ -27,7 +27,7 @@ export function listProcesses(): ProcessInfo[] {
   return found;
 }
 
-export function readProcess(pid: number): ProcessInfo | undefined {
+function readProcess(pid: number): ProcessInfo | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     // The name in parentheses may hold anything, parentheses and spaces included.

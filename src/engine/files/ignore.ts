@@ -6,7 +6,7 @@ import { pyRegexSearch } from '../../base/util/pyregex.ts';
 /** Whether a file is hidden, by its path below the root and its full path. */
 export type Ignored = (relative: string, full?: string) => boolean;
 
-export const ignoreNothing: Ignored = () => false;
+const ignoreNothing: Ignored = () => false;
 
 /** One test for both lists; the rules are compiled once. A rule that cannot be read is given to `broken` and left out. */
 export function ignoreRules(

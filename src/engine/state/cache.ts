@@ -1,5 +1,5 @@
 // Keeps the high data of the last run, for runs that ask for it (`cache=True`).
-import { mkdir, readdir, readFile, rename, unlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { pack, unpack } from '../../base/codec/msgpack/index.ts';
 import { isDict, type Value } from '../../base/codec/value.ts';
@@ -31,11 +31,4 @@ export async function writeHighCache(cacheDir: string, name: string, high: High,
   } catch (error) {
     log.error(`Unable to write to "state.highstate" cache file ${path}`, { error: String(error) });
   }
-}
-
-/** Removes every cached run; the names of the files. */
-export async function clearHighCache(cacheDir: string): Promise<string[]> {
-  const names = (await readdir(cacheDir).catch((): string[] => [])).filter((name) => name.endsWith(ending));
-  for (const name of names) await unlink(join(cacheDir, name)).catch(() => undefined);
-  return names;
 }

@@ -10,7 +10,7 @@ import { textOf } from './data.ts';
 type Opts = Readonly<Record<string, Value>>;
 
 /** Works without a master: files and pillar are the minion's own. */
-export const isLocal = (opts: Opts): boolean => opts['file_client'] === 'local' || opts['local'] === true;
+const isLocal = (opts: Opts): boolean => opts['file_client'] === 'local' || opts['local'] === true;
 
 /** The minion's options with those of the request over them. */
 export async function callOptions(opts: Opts, request: StateRunRequest): Promise<Opts> {

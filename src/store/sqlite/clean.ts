@@ -20,7 +20,7 @@ export interface Step {
   readonly done: boolean;
 }
 
-export function usedBytes(db: Database): number {
+function usedBytes(db: Database): number {
   const value = (name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name] ?? 0);
   return (value('page_count') - value('freelist_count')) * value('page_size');
 }

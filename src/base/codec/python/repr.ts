@@ -110,7 +110,7 @@ function reprDate(date: Date): string {
 }
 
 /** `2024-01-02 03:04:05.678901`; the fraction only when there is one. */
-export function strDate(date: Date): string {
+function strDate(date: Date): string {
   if (Number.isNaN(date.getTime())) return 'None';
   const micros = microsOf(date);
   const text = date.toISOString().slice(0, 19).replace('T', ' ');

@@ -44,7 +44,7 @@ const isDaemon = (argv: readonly string[], program: string): boolean =>
   argv.slice(0, 3).some((word) => basename(word) === program);
 
 /** Daemons of that name; those they forked themselves are not counted. */
-export function runningDaemons(program: string): DaemonProcess[] {
+function runningDaemons(program: string): DaemonProcess[] {
   const found = new Map<number, { readonly ppid: number; readonly argv: string[] }>();
   for (const { pid, ppid } of listProcesses()) {
     const argv = argvOf(pid);

@@ -118,7 +118,7 @@ export async function fetchTo(
   return { path: place };
 }
 
-export async function withName(dest: string, path: string): Promise<string> {
+async function withName(dest: string, path: string): Promise<string> {
   const found = await stat(dest).catch(() => undefined);
   return found?.isDirectory() || /[/\\]$/.test(dest) ? join(dest, basename(path)) : dest;
 }

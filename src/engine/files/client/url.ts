@@ -63,8 +63,3 @@ function withoutParams(path: string): string {
   const at = path.indexOf(';', path.lastIndexOf('/') + 1);
   return at < 0 ? path : path.slice(0, at);
 }
-
-/** An address for logs. */
-export function redactUrl(url: string): string {
-  return url.replace(/(https?):\/\/[^/]*@/gi, '$1://<redacted>@');
-}

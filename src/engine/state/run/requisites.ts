@@ -9,7 +9,7 @@ import { type Requisite, type RequisiteIndex, readRequisite, requisiteEntries } 
 export type RequisiteStatus = 'met' | 'unmet' | 'fail' | 'pre' | 'onfail' | 'onchanges' | 'change';
 
 /** Requisite lists a chunk can have, in the order Salt looks at them. */
-export const requisiteLists = [
+const requisiteLists = [
   'require',
   'require_any',
   'watch',
@@ -46,7 +46,7 @@ export interface RequisiteVerdict {
 const nothing: RequisiteVerdict = { status: 'met', resolved: new Map() };
 const notYet: RequisiteVerdict = { status: 'unmet', resolved: new Map() };
 
-export function hasRequisites(low: Chunk): boolean {
+function hasRequisites(low: Chunk): boolean {
   return 'prerequired' in low || requisiteLists.some((name) => name in low);
 }
 

@@ -85,7 +85,7 @@ export interface ParsedCall {
 const closing: Readonly<Record<string, string>> = { '[': ']', '{': '}', '(': ')' };
 
 /** `mod.fun(arg, key=value)`: quotes group, brackets nest, values stay text. */
-export function parseCall(text: string): ParsedCall | undefined {
+function parseCall(text: string): ParsedCall | undefined {
   const tokens = tokenize(text);
   const open = tokens.findIndex((token) => token.text === '(' && !token.quoted);
   if (open <= 0) return undefined;

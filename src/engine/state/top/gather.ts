@@ -1,5 +1,5 @@
 // Reads the top files: one per environment, plus what they include.
-import { type Dict, dictOf, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+import { isDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { RenderError } from '../../../extend/sdk/index.ts';
 import { isTruthy } from '../../exec/index.ts';
 import { textOf } from '../data.ts';
@@ -75,9 +75,4 @@ async function addIncluded({ files, renderer, available }: TopOptions, tops: Top
       }
     }
   }
-}
-
-/** A merged top as plain data, for `verify` and for showing. */
-export function topToDict(top: ReadonlyMap<Value, ReadonlyMap<Value, Value>>): Dict {
-  return top.size === 0 ? newDict() : dictOf([...top].map(([env, targets]) => [env, dictOf([...targets])] as const));
 }

@@ -41,13 +41,13 @@ export function storeTo(target: Target, frame: CompileFrame): Store {
 }
 
 /** Names a target sets, in order. */
-export function targetNames(target: Target): string[] {
+function targetNames(target: Target): string[] {
   if (target.kind === 'Name') return [target.name];
   return target.kind === 'Tuple' ? target.items.flatMap((item) => targetNames(item as Target)) : [];
 }
 
 /** Makes assigned names visible to the context: exports at top level, side tables in loops and blocks. */
-export function publish(names: readonly string[], frame: CompileFrame): ((f: Frame) => void) | undefined {
+function publish(names: readonly string[], frame: CompileFrame): ((f: Frame) => void) | undefined {
   if (names.length === 0 || !(frame.toplevel || frame.loopFrame || frame.blockFrame)) return undefined;
   const entries = names.map((name) => ({ name, index: slotOf(frame, name), open: !name.startsWith('_') }));
   if (frame.loopFrame || frame.blockFrame) {

@@ -78,7 +78,7 @@ async function resume(
 }
 
 /** The module of a template rendered without context, made once per render. */
-export function defaultModule(f: Frame, template: LoadedTemplate): MaybePromise<TemplateModule> {
+function defaultModule(f: Frame, template: LoadedTemplate): MaybePromise<TemplateModule> {
   if (template.module instanceof TemplateModule) return template.module;
   const context = template.newContext(f.rt, undefined, false);
   return chain(template.renderRoot(f.rt, context), (text) => {

@@ -81,7 +81,7 @@ function roundInt(value: PyInt, places: number): PyInt {
 }
 
 /** Python's `round(value, places)`. */
-export function roundValue(value: PyValue, precision: PyValue): PyValue {
+function roundValue(value: PyValue, precision: PyValue): PyValue {
   const int = asInt(value);
   const double = int === undefined ? floatOf(value) : undefined;
   if (int === undefined && double === undefined) {

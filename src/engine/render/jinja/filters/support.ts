@@ -19,7 +19,7 @@ export function softText(value: PyValue): PyValue {
   return typeof value === 'string' || value instanceof Markup ? value : str(value);
 }
 
-export function ignoreCase(value: PyValue): PyValue {
+function ignoreCase(value: PyValue): PyValue {
   const text = textOf(value);
   return text === undefined ? value : text.toLowerCase();
 }

@@ -31,7 +31,7 @@ function countNewlines(text: string): number {
 }
 
 /** Source with `\n` line ends and, unless kept, without the last one. */
-export function normalizeSource(source: string, keepTrailingNewline: boolean): string {
+function normalizeSource(source: string, keepTrailingNewline: boolean): string {
   const text = source.includes('\r') ? source.replace(/\r\n|\r/g, '\n') : source;
   return !keepTrailingNewline && text.endsWith('\n') ? text.slice(0, -1) : text;
 }

@@ -157,7 +157,7 @@ const constants = new Map<string, boolean | null>([
 ]);
 
 /** A name, a literal or something in brackets. */
-export function parsePrimary(parser: Parser, namespace: boolean): Expr {
+function parsePrimary(parser: Parser, namespace: boolean): Expr {
   const { stream } = parser;
   const token = stream.current;
   const { line } = token;
@@ -223,7 +223,7 @@ function parseDict(parser: Parser): Expr {
   return { kind: 'Dict', items, line };
 }
 
-export function parsePostfix(parser: Parser, start: Expr): Expr {
+function parsePostfix(parser: Parser, start: Expr): Expr {
   let node = start;
   for (;;) {
     const { type } = parser.stream.current;

@@ -26,7 +26,7 @@ export function parseTarget(parser: Parser, namespace = false): Target {
 }
 
 /** A single name to assign to. */
-export function parseNameTarget(parser: Parser, ctx: 'store' | 'param' = 'store'): Name {
+function parseNameTarget(parser: Parser, ctx: 'store' | 'param' = 'store'): Name {
   const token = parser.stream.expect('name');
   if (reserved.has(token.value)) throw parser.stream.error("can't assign to 'name'", token.line);
   return { kind: 'Name', name: token.value, ctx, line: token.line };

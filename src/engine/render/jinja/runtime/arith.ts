@@ -195,7 +195,7 @@ export function floordiv(a: PyValue, b: PyValue): PyValue {
 }
 
 /** Floor quotient and remainder of doubles, sign of zero included. */
-export function floatDivmod(x: number, y: number): [number, number] {
+function floatDivmod(x: number, y: number): [number, number] {
   let mod = x % y;
   let quotient = (x - mod) / y;
   if (mod !== 0) {

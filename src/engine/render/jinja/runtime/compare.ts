@@ -3,7 +3,7 @@ import { typeError } from '../errors.ts';
 import { DictView, PyDict } from './dict.ts';
 import { tryIterate } from './iterate.ts';
 import { Markup, textOf } from './markup.ts';
-import { asInt, floatOf } from './number.ts';
+import { asInt } from './number.ts';
 import { PyRange, PyTuple } from './sequence.ts';
 import { PySet } from './set.ts';
 import { compareText } from './text.ts';
@@ -80,7 +80,7 @@ export function isSetLike(value: PyValue): value is SetLike {
   return value instanceof PySet || (value instanceof DictView && value.kind !== 'values');
 }
 
-export const setSize = (value: SetLike): number => value.length();
+const setSize = (value: SetLike): number => value.length();
 
 export function setItems(value: SetLike): PyValue[] {
   return value.toArray();
@@ -171,13 +171,4 @@ function bytesContain(hay: Uint8Array, needle: PyValue): boolean {
 /** `a is b` as far as a template can tell: small ints, text and singletons by value, objects by identity. */
 export function identical(a: PyValue, b: PyValue): boolean {
   return a === b;
-}
-
-/** Total order for sorting: negative, zero or positive, by `<` only. */
-export function compareForSort(a: PyValue, b: PyValue): number {
-  const left = floatOf(a) ?? (typeof a === 'number' ? a : undefined);
-  const right = floatOf(b) ?? (typeof b === 'number' ? b : undefined);
-  if (left !== undefined && right !== undefined) return left < right ? -1 : left > right ? 1 : 0;
-  if (less(a, b)) return -1;
-  return less(b, a) ? 1 : 0;
 }

@@ -62,7 +62,7 @@ export function fixedText(value: number, places: number): string {
 }
 
 /** Digits and decimal exponent for `count` significant digits. */
-export function significant(value: number, count: number): { digits: string; exponent: number } {
+function significant(value: number, count: number): { digits: string; exponent: number } {
   const size = Math.abs(value);
   if (size === 0) return { digits: '0'.repeat(count), exponent: 0 };
   const { digits, point } = exactDecimal(size);

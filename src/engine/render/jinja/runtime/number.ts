@@ -1,5 +1,5 @@
 // Python's int and float on JavaScript numbers: kinds, conversion, parsing and printing.
-import { overflowError, PyError, valueError } from '../errors.ts';
+import { overflowError, valueError } from '../errors.ts';
 import { PyFloat, type PyValue } from './value.ts';
 
 export type PyInt = number | bigint;
@@ -85,7 +85,7 @@ export function intRepr(value: PyInt): string {
 const digitValue = /\p{Nd}/gu;
 
 /** Any decimal digit of Unicode as 0-9, the way int() and float() read text. */
-export function asciiDigits(text: string): string {
+function asciiDigits(text: string): string {
   if (/^[\x00-\x7f]*$/.test(text)) return text;
   return text.replace(digitValue, (digit) => String(decimalValue(digit.codePointAt(0)!)));
 }
@@ -156,12 +156,4 @@ export function truncateFloat(value: number): PyInt {
 /** A whole double as an int. */
 export function wholeToInt(value: number): PyInt {
   return Number.isSafeInteger(value) ? value + 0 : makeInt(BigInt(value));
-}
-
-/** An index argument: int or bool as a safe JavaScript number, clamped; TypeError text given by the caller. */
-export function indexOf(value: PyValue, message: string): number {
-  const int = asInt(value);
-  if (int === undefined) throw new PyError('TypeError', message);
-  if (typeof int === 'number') return int;
-  return int > 0n ? Number.MAX_SAFE_INTEGER : Number.MIN_SAFE_INTEGER;
 }

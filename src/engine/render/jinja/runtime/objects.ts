@@ -93,7 +93,7 @@ export class TemplateReference extends PyObject {
 }
 
 /** A block of the template chain: `self.name`, `super`. */
-export class BlockReference extends PyObject {
+class BlockReference extends PyObject {
   readonly #name: string;
   readonly #context: Context;
   readonly #stack: readonly BlockCode[];

@@ -19,7 +19,7 @@ function bound(value: PyValue | undefined): number | undefined {
 }
 
 /** Indexes a slice selects from a sequence of `size`. */
-export function sliceIndexes(
+function sliceIndexes(
   size: number,
   from: PyValue | undefined,
   to: PyValue | undefined,

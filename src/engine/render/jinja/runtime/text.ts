@@ -46,7 +46,6 @@ export function compareText(a: string, b: string): number {
 
 /** Characters of `str.isspace`, for use inside a regular expression class. */
 export const spaceClass = '\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000';
-export const spaceRun = new RegExp(`[${spaceClass}]+`, 'g');
 const leading = new RegExp(`^[${spaceClass}]+`);
 const trailing = new RegExp(`[${spaceClass}]+$`);
 const allSpace = new RegExp(`^[${spaceClass}]+$`);

@@ -89,8 +89,3 @@ export function noAttribute(value: PyValue, name: string): PyError {
   if (value instanceof Undefined) value.fail();
   return new PyError('AttributeError', `'${typeName(value)}' object has no attribute '${name}'`);
 }
-
-/** Raises when a value is undefined: for operations every kind of Undefined refuses. */
-export function refuseUndefined(value: PyValue): void {
-  if (value instanceof Undefined) value.fail();
-}

@@ -45,7 +45,7 @@ function stepInto(value: PyValue, step: PyValue): PyValue | undefined {
 }
 
 /** The value at a delimited path through dicts and lists, or the default. */
-export function traverse(data: PyValue, path: PyValue, fallback: PyValue, delimiter: PyValue): PyValue {
+function traverse(data: PyValue, path: PyValue, fallback: PyValue, delimiter: PyValue): PyValue {
   const text = textOf(path);
   const steps =
     text !== undefined ? text.split(textOf(delimiter) ?? ':') : asInt(path) !== undefined ? [path] : toArray(path);

@@ -142,7 +142,7 @@ function normalize(path: string): string {
 }
 
 /** Joins parts; later absolute parts are made relative. */
-export function joinPaths(parts: readonly string[]): string {
+function joinPaths(parts: readonly string[]): string {
   const [root, ...rest] = parts.map(normalize);
   if (root === undefined) return '';
   let path = root;

@@ -132,7 +132,7 @@ function groupCount(pattern: RegExp): number {
 }
 
 /** `re.sub(pattern, replacement, text)`; what is put in goes through `safe`. */
-export function substitute(
+function substitute(
   pattern: RegExp,
   replacement: string,
   text: string | (() => string),

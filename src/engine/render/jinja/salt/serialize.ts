@@ -52,7 +52,7 @@ function flowStyle(value: PyValue): boolean | null {
 }
 
 /** The text of the `yaml` filter. */
-export function yamlText(value: PyValue, flow: PyValue): string {
+function yamlText(value: PyValue, flow: PyValue): string {
   const text = trim(dumpYaml(forYaml(value, new Map()), { flow: flowStyle(flow) }));
   return text.endsWith('\n...') ? text.slice(0, -4) : text;
 }

@@ -24,7 +24,7 @@ function collect(value: PyValue, seen: Set<unknown>, found: Undefined[]): void {
 }
 
 /** One strict undefined for all those found at any depth; undefined (in JavaScript's sense) when there is none. */
-export function strictUndefinedIn(value: PyValue): Undefined | undefined {
+function strictUndefinedIn(value: PyValue): Undefined | undefined {
   const found: Undefined[] = [];
   collect(value, new Set(), found);
   if (found.length === 0) return undefined;

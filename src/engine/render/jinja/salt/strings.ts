@@ -170,7 +170,7 @@ function whitelisted(value: PyValue, whitelist: PyValue, blacklist: PyValue): bo
 }
 
 /** Text in double quotes on one line, all but ASCII escaped. */
-export function yamlDoubleQuoted(text: string): string {
+function yamlDoubleQuoted(text: string): string {
   const writer = new Writer(Number.POSITIVE_INFINITY, 2, false);
   writeDoubleQuoted(writer, text, false);
   return writer.text;

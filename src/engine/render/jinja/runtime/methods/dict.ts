@@ -20,7 +20,7 @@ import { type Kwargs, type PyValue, typeName } from '../value.ts';
 const keyError = (key: PyValue): PyError => new PyError('KeyError', repr(key));
 
 /** Entries of a mapping or of an iterable of pairs, as `dict(x)` reads them. */
-export function pairsOf(source: PyValue): Iterable<readonly [PyValue, PyValue]> {
+function pairsOf(source: PyValue): Iterable<readonly [PyValue, PyValue]> {
   if (source instanceof PyDict) return [...source.entries()];
   const items = tryIterate(source);
   if (items === undefined) throw typeError(`'${typeName(source)}' object is not iterable`);

@@ -62,7 +62,7 @@ function remove(self: PyValue[], args: PyValue[]): null {
 }
 
 /** A key function for sorting; it must answer at once, since a sort cannot wait half way. */
-export function keyFunction(rt: Runtime, key: PyValue | undefined): ((value: PyValue) => PyValue) | undefined {
+function keyFunction(rt: Runtime, key: PyValue | undefined): ((value: PyValue) => PyValue) | undefined {
   if (key === undefined || key === null) return undefined;
   return (value) => {
     const result = call(rt, key, [value]);

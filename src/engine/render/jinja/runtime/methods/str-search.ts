@@ -113,7 +113,7 @@ function partition(self: string, args: PyValue[], last: boolean): PyTuple {
 }
 
 /** `separator.join(items)`. */
-export function joinText(self: string, items: PyValue): string {
+function joinText(self: string, items: PyValue): string {
   const source = tryIterate(items);
   if (source === undefined) throw typeError('can only join an iterable');
   const parts: string[] = [];

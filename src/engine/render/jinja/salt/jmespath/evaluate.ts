@@ -93,7 +93,7 @@ export const flatten =
   };
 
 /** Equality of JSON values: true is not 1. */
-export function sameJson(a: PyValue, b: PyValue): boolean {
+function sameJson(a: PyValue, b: PyValue): boolean {
   if (typeof a === 'boolean' || typeof b === 'boolean') return a === b;
   return eq(a, b);
 }

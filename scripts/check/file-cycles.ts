@@ -1,0 +1,67 @@
+// Files that import each other in a circle: at run time, or in their types only.
+import { isTestFile, type SourceGraph } from './source-graph.ts';
+
+export interface FileCycle {
+  readonly files: readonly string[];
+  /** Only types are imported on at least one edge: nothing breaks at run time, but nobody can read one without the other. */
+  readonly typesOnly: boolean;
+}
+
+export function fileCycles(graph: SourceGraph): FileCycle[] {
+  const runtime = components(graph, (item) => !item.typeOnly && !item.dynamic);
+  const all = components(graph, (item) => !item.dynamic);
+  const key = (files: readonly string[]): string => files.join(' ');
+  const known = new Set(runtime.map(key));
+  return [
+    ...runtime.map((files) => ({ files, typesOnly: false })),
+    ...all.filter((files) => !known.has(key(files))).map((files) => ({ files, typesOnly: true })),
+  ];
+}
+
+/** Strongly connected components of more than one file (Tarjan, without recursion: the tree is deep). */
+function components(
+  graph: SourceGraph,
+  counts: (item: { readonly typeOnly: boolean; readonly dynamic: boolean }) => boolean,
+): string[][] {
+  const next = (path: string): string[] => [
+    ...new Set(
+      (graph.get(path)?.imports ?? [])
+        .filter((item) => counts(item) && graph.has(item.from) && item.from !== path)
+        .map((item) => item.from),
+    ),
+  ];
+  const index = new Map<string, number>();
+  const low = new Map<string, number>();
+  const stack: string[] = [];
+  const onStack = new Set<string>();
+  const found: string[][] = [];
+  for (const start of graph.keys()) {
+    if (isTestFile(start) || !start.startsWith('src/') || index.has(start)) continue;
+    const work: { path: string; edges: string[]; at: number }[] = [];
+    const enter = (path: string): void => {
+      index.set(path, index.size);
+      low.set(path, index.get(path)!);
+      stack.push(path);
+      onStack.add(path);
+      work.push({ path, edges: next(path), at: 0 });
+    };
+    enter(start);
+    while (work.length > 0) {
+      const top = work.at(-1)!;
+      const to = top.edges[top.at++];
+      if (to !== undefined) {
+        if (!index.has(to)) enter(to);
+        else if (onStack.has(to)) low.set(top.path, Math.min(low.get(top.path)!, index.get(to)!));
+        continue;
+      }
+      work.pop();
+      const above = work.at(-1);
+      if (above) low.set(above.path, Math.min(low.get(above.path)!, low.get(top.path)!));
+      if (low.get(top.path) !== index.get(top.path)) continue;
+      const component = stack.splice(stack.indexOf(top.path));
+      for (const path of component) onStack.delete(path);
+      if (component.length > 1) found.push(component.sort());
+    }
+  }
+  return found;
+}
