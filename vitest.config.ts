@@ -3,7 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 const alias = { 'halite/sdk': fileURLToPath(new URL('./src/extend/sdk/index.ts', import.meta.url)) };
-const tier = (name: string, include: string[], testTimeout: number) => ({
+/** Skips everything where real Salt could not be prepared. */
+const withSalt = { runner: './test/support/needs-salt.ts' };
+const tier = (name: string, include: string[], testTimeout: number, more: { runner?: string } = {}) => ({
   resolve: { alias },
   test: {
     name,
@@ -11,6 +13,7 @@ const tier = (name: string, include: string[], testTimeout: number) => ({
     testTimeout,
     hookTimeout: Math.max(testTimeout, 120_000),
     pool: 'forks' as const,
+    ...more,
   },
 });
 
@@ -20,9 +23,9 @@ export default defineConfig({
     projects: [
       tier('unit', ['src/**/*.test.ts', 'scripts/**/*.test.ts'], 60_000),
       tier('integration', ['test/integration/**/*.test.ts'], 120_000),
-      tier('stories', ['test/stories/**/*.test.ts'], 180_000),
+      tier('stories', ['test/stories/**/*.test.ts'], 180_000, withSalt),
       tier('backends', ['test/backends/**/*.test.ts'], 120_000),
-      tier('interop', ['test/interop/**/*.test.ts'], 180_000),
+      tier('interop', ['test/interop/**/*.test.ts'], 180_000, withSalt),
     ],
   },
 });

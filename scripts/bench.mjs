@@ -16,7 +16,7 @@ const ownFolders = {
 };
 
 installDependencies(console.error);
-await buildWhenNeeded(console.error);
+buildWhenNeeded(console.error);
 const name = process.argv[2] ?? 'foundation';
 // Inside the checkout, so that packages are found, and beside the built programs, which some benchmarks start.
 const folder = mkdtempSync(join(root, 'dist', 'bench-'));

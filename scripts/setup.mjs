@@ -2,7 +2,8 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
@@ -40,10 +41,33 @@ export function installDependencies(say = () => {}) {
     cwd: root,
     encoding: 'utf8',
     maxBuffer: 1 << 26,
+    env: { ...process.env, ...ownHeaders() },
   });
-  if (done.status !== 0)
-    fail(`npm could not install the dependencies:\n${done.stdout ?? ''}${done.stderr ?? done.error ?? ''}`);
+  const said = `${done.stdout ?? ''}${done.stderr ?? done.error ?? ''}`;
+  if (done.status !== 0) fail(`npm could not install the dependencies:\n${said}`);
+  if (!hasSqlite())
+    fail(
+      `better-sqlite3 could not be installed, and this Node has no SQLite of its own. It needs a compiler where no built one fits (Debian: apt-get install build-essential python3), or Node 22.13.\n${said}`,
+    );
   mark('node_modules/.halite-stamp', stamp);
+}
+
+/** Add-ons are compiled against the headers that came with this Node, where they did; others are downloaded. */
+function ownHeaders() {
+  const folder = dirname(dirname(process.execPath));
+  return existsSync(join(folder, 'include/node/node.h')) ? { npm_config_nodedir: folder } : {};
+}
+
+/** An optional package: npm does not say that it could not be built. */
+function hasSqlite() {
+  if (major > 22 || (major === 22 && minor >= 13)) return true;
+  try {
+    const Database = createRequire(join(root, 'package.json'))('better-sqlite3');
+    new Database(':memory:').close();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function sources() {
@@ -60,12 +84,13 @@ function sources() {
   return ['package.json', ...list('src'), ...list('scripts')].sort();
 }
 
-export async function buildWhenNeeded(say = () => {}) {
+/** In a process of its own: esbuild keeps a service of its own running for as long as the process that used it. */
+export function buildWhenNeeded(say = () => {}) {
   const stamp = stampOf(sources());
   if (isCurrent('dist/.stamp', stamp)) return;
   say('building');
-  const { buildAll } = await import('./build.mjs');
-  await buildAll();
+  const done = spawnSync(process.execPath, [join(root, 'scripts/build.mjs')], { cwd: root, encoding: 'utf8' });
+  if (done.status !== 0) fail(`the build failed:\n${done.stdout ?? ''}${done.stderr ?? done.error}`);
   mkdirSync(join(root, 'dist'), { recursive: true });
   mark('dist/.stamp', stamp);
 }

@@ -143,7 +143,7 @@ process.on('SIGINT', () => stop(0));
 process.on('SIGTERM', () => stop(0));
 
 installDependencies(say);
-await buildWhenNeeded(say);
+buildWhenNeeded(say);
 rmSync(home, { recursive: true, force: true });
 const ports = { publish: await freePort(), requests: await freePort() };
 writeConfig(ports);

@@ -1,8 +1,8 @@
 // The returner couchdb against pouchdb-server, which speaks CouchDB's protocol, or against CouchDB by hand.
 import { afterAll, expect, it } from 'vitest';
 import { nextJid, openForTest, returnerSuite, someReturn } from '../support/returner-suite.ts';
-import type { RunningServer } from '../support/servers/install.ts';
 import { startPouchDb } from '../support/servers/pouchdb.ts';
+import type { RunningServer } from '../support/servers/server.ts';
 
 /** `HALITE_TEST_COUCHDB=127.0.0.1:5984`: a real one instead. */
 const real = process.env['HALITE_TEST_COUCHDB'] || undefined;

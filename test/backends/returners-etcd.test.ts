@@ -7,7 +7,7 @@ import { plainDict } from '../../src/ext/returners/support/loads.ts';
 import { nextJid, openForTest, returnerSuite, someReturn } from '../support/returner-suite.ts';
 import { startEtcd } from '../support/servers/etcd.ts';
 import { startInfluxDb } from '../support/servers/influxdb.ts';
-import type { RunningServer } from '../support/servers/install.ts';
+import type { RunningServer } from '../support/servers/server.ts';
 
 let etcd: RunningServer | undefined;
 const rawStore = (encodeValues: boolean) => {

@@ -10,7 +10,7 @@ import { execProgram } from '../../src/engine/exec/exec.ts';
 import smtpReturner from '../../src/ext/returners/smtp.ts';
 import type { ReturnerContext } from '../../src/extend/sdk/index.ts';
 import { nextJid, openForTest, someReturn } from '../support/returner-suite.ts';
-import { ensureProgram } from '../support/servers/install.ts';
+import { preparedProgram } from '../support/servers/server.ts';
 import { type SmtpServer, startSmtp } from '../support/servers/smtp.ts';
 
 let plain: SmtpServer | undefined;
@@ -99,7 +99,7 @@ describe('returner smtp', () => {
   });
 
   it('encrypts the text for those who get it, and sends nothing readable when it cannot', async (context) => {
-    const gpg = ensureProgram('gpg', 'gnupg');
+    const gpg = preparedProgram('gpg', 'gnupg');
     if (!plain || !gpg) return context.skip();
     const home = join(folder, 'owner');
     mkdirSync(join(home, '.gnupg'), { recursive: true, mode: 0o700 });

@@ -1,9 +1,9 @@
 // The returners redis and memcache against real servers.
 import { afterEach, describe, expect, it } from 'vitest';
 import { nextJid, openForTest, returnerSuite, someLoad, someReturn } from '../support/returner-suite.ts';
-import type { RunningServer } from '../support/servers/install.ts';
 import { startMemcached } from '../support/servers/memcached.ts';
 import { type RedisServer, startRedis, startSentinel } from '../support/servers/redis.ts';
+import type { RunningServer } from '../support/servers/server.ts';
 
 let redis: RedisServer | undefined;
 const redisOptions = () => ({ 'redis.host': '127.0.0.1', 'redis.port': redis!.port, keep_jobs_seconds: 5000 });

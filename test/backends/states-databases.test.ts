@@ -23,10 +23,10 @@ import postgresSchema from '../../src/ext/states/postgres_schema.ts';
 import postgresTablespace from '../../src/ext/states/postgres_tablespace.ts';
 import postgresUser from '../../src/ext/states/postgres_user.ts';
 import redisState from '../../src/ext/states/redismod.ts';
-import { findProgram } from '../support/servers/install.ts';
 import { type MariaDb, startMariaDb } from '../support/servers/mariadb.ts';
 import { type PostgreSql, startPostgreSql } from '../support/servers/postgres.ts';
 import { startRedis } from '../support/servers/redis.ts';
+import { findProgram } from '../support/servers/server.ts';
 
 interface Place {
   readonly modules: readonly Module[];

@@ -22,7 +22,7 @@ import policies from '../../src/ext/states/influxdb_retention_policy.ts';
 import users from '../../src/ext/states/influxdb_user.ts';
 import virtState from '../../src/ext/states/virt.ts';
 import { startInfluxDb } from '../support/servers/influxdb.ts';
-import { ensureProgram, type RunningServer } from '../support/servers/install.ts';
+import { preparedProgram, type RunningServer } from '../support/servers/server.ts';
 import { directoryAdmin, directoryRoot, startDirectory } from '../support/servers/slapd.ts';
 import { type SmtpServer, startSmtp } from '../support/servers/smtp.ts';
 
@@ -46,7 +46,7 @@ const verdicts = (results: readonly StateResult[]): Value[] => results.map(({ re
 const changed = (results: readonly StateResult[]): boolean[] =>
   results.map(({ changes }) => Object.keys(changes).length > 0);
 
-describe.runIf(ensureProgram('augtool', 'augeas-tools'))('augeas', () => {
+describe.runIf(preparedProgram('augtool', 'augeas-tools'))('augeas', () => {
   const file = join(folder, 'limits.conf');
   const context = `/files${file}`;
   const lens = 'Simplevars.lns';
@@ -80,7 +80,7 @@ describe.runIf(ensureProgram('augtool', 'augeas-tools'))('augeas', () => {
   });
 });
 
-describe.runIf(ensureProgram('hg', 'mercurial'))('hg', () => {
+describe.runIf(preparedProgram('hg', 'mercurial'))('hg', () => {
   const [source, target] = [join(folder, 'source'), join(folder, 'clone')];
   const run = async (script: string): Promise<void> => {
     const done = await runProgram('/bin/sh', ['-ec', script], { env: { HGUSER: 'test', HGPLAIN: '1' } });
@@ -99,7 +99,7 @@ describe.runIf(ensureProgram('hg', 'mercurial'))('hg', () => {
   });
 });
 
-describe.runIf(ensureProgram('certtool', 'gnutls-bin'))('virt.keys', () => {
+describe.runIf(preparedProgram('certtool', 'gnutls-bin'))('virt.keys', () => {
   it('has the master make keys once, and puts them into place', async () => {
     const pki = join(folder, 'pki');
     const secrets: string[] = [];
@@ -149,7 +149,7 @@ describe('influxdb', async () => {
   const run = (fun: string, args: Record<string, Value>): Promise<StateResult[]> =>
     thrice(fun, { ...args, ...where() });
 
-  it.runIf(ensureProgram('influxd', 'influxdb'))(
+  it.runIf(preparedProgram('influxd', 'influxdb'))(
     'makes databases, users, policies and queries, and removes them',
     async () => {
       const steps: [string, Record<string, Value>][] = [
@@ -178,7 +178,7 @@ describe('influxdb', async () => {
     },
   );
 
-  it.runIf(ensureProgram('influxd', 'influxdb'))('queries', async () => {
+  it.runIf(preparedProgram('influxd', 'influxdb'))('queries', async () => {
     const ctx = testContext({ modules, opts: { 'influxdb.host': '127.0.0.1', 'influxdb.port': server?.port ?? 0 } });
     await ctx.call('influxdb.create_db', 'd');
     expect(await ctx.call('influxdb.db_exists', 'd')).toBe(true);
@@ -196,7 +196,7 @@ describe('smtp', () => {
   });
   afterAll(() => server?.stop());
 
-  it.runIf(ensureProgram('aiosmtpd', 'python3-aiosmtpd'))('sends a mail with a file', async () => {
+  it.runIf(preparedProgram('aiosmtpd', 'python3-aiosmtpd'))('sends a mail with a file', async () => {
     const ctx = testContext({ modules });
     const [file, at] = [join(folder, 'note.txt'), `127.0.0.1:${server?.port}`];
     writeFileSync(file, 'attached');
@@ -220,7 +220,7 @@ describe('ldap3', () => {
   });
   afterAll(() => server?.stop());
 
-  it.runIf(ensureProgram('slapd', 'slapd') && ensureProgram('ldapsearch', 'ldap-utils'))(
+  it.runIf(preparedProgram('slapd', 'slapd') && preparedProgram('ldapsearch', 'ldap-utils'))(
     'adds, finds, changes and removes entries',
     async () => {
       const ctx = testContext({ modules });

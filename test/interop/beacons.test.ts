@@ -5,7 +5,7 @@ import { Deployment, halite, type Implementation } from '../support/deployment.t
 import { type EventData, EventListener } from '../support/events.ts';
 import { saltRelease } from '../support/salt-release.ts';
 
-const salt = saltRelease('3006.27');
+const salt = (): Implementation => saltRelease('3006.27');
 const open: { readonly fleet: Deployment; readonly events: EventListener }[] = [];
 afterAll(async () => {
   for (const { events, fleet } of open) {
@@ -46,13 +46,13 @@ const expectedLog = (event: EventData): void => {
 
 describe('beacons', () => {
   it('of a Halite minion reach a Salt master', async () => {
-    const { ps, log } = await heard(salt, halite);
+    const { ps, log } = await heard(salt(), halite);
     expected(ps);
     expectedLog(log);
   }, 180_000);
 
   it('of a Salt minion reach a Halite master', async () => {
-    const { ps, log } = await heard(halite, salt);
+    const { ps, log } = await heard(halite, salt());
     expected(ps);
     expectedLog(log);
   }, 180_000);

@@ -1,8 +1,9 @@
 // Tools that states drive and a small machine lacks: taken from Debian's packages once, kept as a layer for test runs.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { testCache } from './build-once.ts';
+import type { Item } from './prepared.ts';
 
 /** Counts up when the list changes. */
 const edition = 2;
@@ -19,47 +20,56 @@ const packages = [
   'util-linux-extra',
 ];
 
-const cache = process.env['HALITE_TEST_CACHE'] ?? join(homedir(), '.cache', 'halite-test');
-
-let made: string | undefined | false = false;
+const folder = join(testCache, `tools-${edition}`);
+const isThere = (): boolean => existsSync(join(folder, '.complete'));
 
 /** The folder of the layer; undefined where the packages cannot be had. */
-export function disposableTools(): string | undefined {
-  if (made === false) made = layer();
-  return made;
-}
+export const disposableTools = (): string | undefined => (isThere() ? folder : undefined);
 
-function layer(): string | undefined {
-  const folder = join(cache, `tools-${edition}`);
-  const marker = join(folder, '.complete');
-  if (existsSync(marker)) return folder;
-  const work = join(cache, `tools-${edition}.${process.pid}`);
-  const files = join(work, 'packages');
-  mkdirSync(files, { recursive: true });
-  try {
-    if (!download(files)) return undefined;
-    for (const name of readdirSync(files)) {
-      if (spawnSync('dpkg', ['-x', join(files, name), work]).status !== 0) return undefined;
-    }
-    rmSync(files, { recursive: true });
-    arrange(work);
-    writeFileSync(join(work, '.complete'), '');
-    rmSync(folder, { recursive: true, force: true });
-    renameSync(work, folder);
-    return folder;
-  } finally {
+export const disposableToolsItem: Item = {
+  name: 'tools for disposable systems',
+  tiers: ['backends', 'interop'],
+  need: 'required',
+  isThere,
+  make() {
+    const work = `${folder}.new`;
     rmSync(work, { recursive: true, force: true });
-  }
-}
+    try {
+      for (const file of download(join(work, 'packages'))) run('dpkg', ['-x', file, work]);
+      rmSync(join(work, 'packages'), { recursive: true });
+      arrange(work);
+      writeFileSync(join(work, '.complete'), '');
+      rmSync(folder, { recursive: true, force: true });
+      renameSync(work, folder);
+    } finally {
+      rmSync(work, { recursive: true, force: true });
+    }
+  },
+};
 
 /** The packages with what they need that is not installed. */
-function download(folder: string): boolean {
-  const ask = ['install', '--print-uris', '--reinstall', '-y', '-qq', '--no-install-recommends', ...packages];
-  const listed = spawnSync('apt-get', ask, { encoding: 'utf8' });
-  if (listed.status !== 0) return false;
-  const urls = [...listed.stdout.matchAll(/^'([^']+)'/gm)].map((match) => match[1] ?? '');
-  const got = spawnSync('curl', ['-fsS', '--max-time', '120', '--remote-name-all', ...urls], { cwd: folder });
-  return got.status === 0 && readdirSync(folder).length === urls.length;
+function download(to: string): string[] {
+  mkdirSync(join(to, 'partial'), { recursive: true });
+  // Into a folder of ours: that needs no lock of the system's.
+  const where = ['-o', `Dir::Cache::archives=${to}`, '-o', 'Debug::NoLocking=1', '-o', 'Acquire::Retries=3'];
+  run('apt-get', [
+    'install',
+    ...where,
+    '--download-only',
+    '--reinstall',
+    '-y',
+    '-q',
+    '--no-install-recommends',
+    ...packages,
+  ]);
+  return readdirSync(to)
+    .filter((name) => name.endsWith('.deb'))
+    .map((name) => join(to, name));
+}
+
+function run(file: string, args: readonly string[]): void {
+  const done = spawnSync(file, args, { encoding: 'utf8', maxBuffer: 1 << 26 });
+  if (done.status !== 0) throw new Error(`${file} failed:\n${done.stdout ?? ''}${done.stderr ?? done.error?.message}`);
 }
 
 /** What the packages' own scripts would have done, and `/bin` inside `/usr`. */

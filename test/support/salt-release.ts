@@ -1,9 +1,9 @@
 // Real Salt releases as peers: installed once from PyPI into a virtual environment, then shared by all test runs.
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { buildOnce, testCache } from './build-once.ts';
 import type { Implementation } from './deployment.ts';
+import { type Item, whyMissing } from './prepared.ts';
 
 export const saltVersions = ['3006.27', '3007.14', '3008.2'] as const;
 export type SaltVersion = (typeof saltVersions)[number];
@@ -35,41 +35,29 @@ const undeclared: Partial<Record<SaltVersion, readonly string[]>> = {
   ],
 };
 
-const cache = process.env['HALITE_TEST_CACHE'] ?? join(homedir(), '.cache', 'halite-test');
+const folderOf = (version: SaltVersion): string => join(testCache, `salt-${version}`);
+const isThere = (version: SaltVersion): boolean => existsSync(join(folderOf(version), '.complete'));
 
-/** The commands of a release; installs it when it is not there. Throws with the installer's words when that fails. */
+/** The commands of a release that was prepared. */
 export function saltRelease(version: SaltVersion): Implementation {
-  const folder = join(cache, `salt-${version}`);
-  const marker = join(folder, '.complete');
-  if (!existsSync(marker)) {
-    if (!works(folder)) install(folder, version);
-    writeFileSync(marker, '');
-  }
-  return { name: `salt ${version}`, bin: join(folder, 'bin') };
+  if (!isThere(version)) throw new Error(`Salt ${version}: ${whyMissing(`Salt ${version}`)}`);
+  return { name: `salt ${version}`, bin: join(folderOf(version), 'bin') };
 }
 
-function works(folder: string): boolean {
-  const command = join(folder, 'bin', 'salt-call');
-  return existsSync(command) && spawnSync(command, ['--version']).status === 0;
-}
-
-function install(folder: string, version: SaltVersion): void {
-  mkdirSync(cache, { recursive: true });
-  rmSync(folder, { recursive: true, force: true });
-  run('python3', ['-m', 'venv', folder]);
-  run(join(folder, 'bin', 'pip'), [
-    'install',
-    '--quiet',
-    '--disable-pip-version-check',
-    `salt==${version}`,
-    ...(undeclared[version] ?? []),
+function install(version: SaltVersion): void {
+  const folder = folderOf(version);
+  const pip = [join(folder, 'bin', 'pip'), 'install', '--quiet', '--disable-pip-version-check'] as const;
+  buildOnce(folder, [
+    ['python3', '-m', 'venv', folder],
+    [...pip, `salt==${version}`, ...(undeclared[version] ?? [])],
+    [join(folder, 'bin', 'salt-call'), '--version'],
   ]);
 }
 
-function run(file: string, args: readonly string[]): void {
-  const done = spawnSync(file, args, { encoding: 'utf8', maxBuffer: 1 << 26 });
-  if (done.status !== 0)
-    throw new Error(
-      `${file} ${args.join(' ')} failed:\n${done.stdout ?? ''}${done.stderr ?? done.error?.message ?? ''}`,
-    );
-}
+export const saltItems: readonly Item[] = saltVersions.map((version) => ({
+  name: `Salt ${version}`,
+  tiers: ['stories', 'interop'],
+  need: 'required',
+  isThere: () => isThere(version),
+  make: () => install(version),
+}));

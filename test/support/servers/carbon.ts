@@ -1,8 +1,8 @@
 // A real carbon-cache of Graphite on private ports, and what it has stored.
 import { spawnSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
-import { ensureProgram, freePort, type RunningServer, startServer } from './install.ts';
 import { listens } from './memcached.ts';
+import { freePort, preparedProgram, type RunningServer, startServer } from './server.ts';
 
 export interface CarbonServer extends RunningServer {
   readonly picklePort: number;
@@ -17,10 +17,10 @@ function newest(program: string, file: string): number | undefined {
   return values.findLast((value) => value !== null) ?? undefined;
 }
 
-/** Starts one; undefined when it cannot be installed here. */
+/** Starts one; undefined when it is not there. */
 export async function startCarbon(): Promise<CarbonServer | undefined> {
-  const program = ensureProgram('carbon-cache', 'graphite-carbon');
-  const reader = ensureProgram('whisper-fetch', 'python3-whisper');
+  const program = preparedProgram('carbon-cache', 'graphite-carbon');
+  const reader = preparedProgram('whisper-fetch', 'python3-whisper');
   if (!program || !reader) return undefined;
   const [picklePort, queryPort] = [await freePort(), await freePort()];
   const server = await startServer({

@@ -1,9 +1,9 @@
 // A real etcd on a private port.
-import { ensureProgram, freePort, type RunningServer, startServer } from './install.ts';
+import { freePort, preparedProgram, type RunningServer, startServer } from './server.ts';
 
-/** Starts one; undefined when it cannot be installed here. */
+/** Starts one; undefined when it is not there. */
 export async function startEtcd(options: { v2?: boolean } = {}): Promise<RunningServer | undefined> {
-  const program = ensureProgram('etcd', 'etcd-server');
+  const program = preparedProgram('etcd', 'etcd-server');
   if (!program) return undefined;
   const peer = `http://127.0.0.1:${await freePort()}`;
   return startServer({

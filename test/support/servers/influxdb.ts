@@ -1,10 +1,10 @@
 // A real InfluxDB 1.x on a private port.
 import { writeFileSync } from 'node:fs';
-import { ensureProgram, freePort, type RunningServer, startServer } from './install.ts';
+import { freePort, preparedProgram, type RunningServer, startServer } from './server.ts';
 
-/** Starts one; undefined when it cannot be installed here. */
+/** Starts one; undefined when it is not there. */
 export async function startInfluxDb(): Promise<RunningServer | undefined> {
-  const program = ensureProgram('influxd', 'influxdb');
+  const program = preparedProgram('influxd', 'influxdb');
   if (!program) return undefined;
   const rpc = await freePort();
   return startServer({

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createConnection } from 'mysql2/promise';
-import { ensureProgram, type RunningServer, startServer } from './install.ts';
+import { preparedProgram, type RunningServer, startServer } from './server.ts';
 
 export interface MariaDb extends RunningServer {
   /** Options of the returner for this server, flat as in a minion's configuration. */
@@ -41,9 +41,9 @@ function prepare(folder: string): void {
 const connect = (port: number, more: object = {}) =>
   createConnection({ host: '127.0.0.1', port, user: 'root', connectTimeout: 5000, ...more });
 
-/** Starts one, with an empty database or none; undefined when it cannot be installed here. */
+/** Starts one, with an empty database or none; undefined when it is not there. */
 export async function startMariaDb(prepared: 'database' | 'none' = 'database'): Promise<MariaDb | undefined> {
-  const program = ensureProgram('mariadbd', 'mariadb-server');
+  const program = preparedProgram('mariadbd', 'mariadb-server');
   if (!program) return undefined;
   const server = await startServer({
     name: 'mariadb',

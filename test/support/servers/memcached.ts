@@ -1,6 +1,6 @@
 // A real memcached on a private port.
 import { connect } from 'node:net';
-import { ensureProgram, type RunningServer, startServer } from './install.ts';
+import { preparedProgram, type RunningServer, startServer } from './server.ts';
 
 /** Resolves when something listens there. */
 export const listens = (port: number): Promise<void> =>
@@ -13,9 +13,9 @@ export const listens = (port: number): Promise<void> =>
     });
   });
 
-/** Starts one; undefined when it cannot be installed here. */
+/** Starts one; undefined when it is not there. */
 export async function startMemcached(): Promise<RunningServer | undefined> {
-  const program = ensureProgram('memcached', 'memcached');
+  const program = preparedProgram('memcached', 'memcached');
   if (!program) return undefined;
   // Items of a megabyte have to fit with their frame.
   return startServer({

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { ensureProgram, type RunningServer, startServer } from './install.ts';
+import { preparedProgram, type RunningServer, startServer } from './server.ts';
 
 export interface PostgreSql extends RunningServer {
   /** Options of the returner for this server; the first word is the returner's. */
@@ -56,10 +56,10 @@ async function run(port: number, database: string, statements: readonly string[]
   }
 }
 
-/** Starts one; undefined when it cannot be installed here. */
+/** Starts one; undefined when it is not there. */
 export async function startPostgreSql(): Promise<PostgreSql | undefined> {
-  const program = ensureProgram('postgres', 'postgresql');
-  const initdb = ensureProgram('initdb', 'postgresql');
+  const program = preparedProgram('postgres', 'postgresql');
+  const initdb = preparedProgram('initdb', 'postgresql');
   if (!program || !initdb) return undefined;
   const server = await startServer({
     name: 'postgres',

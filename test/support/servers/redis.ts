@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { eventually } from '../eventually.ts';
-import { ensureProgram, freePort, type RunningServer, startServer } from './install.ts';
+import { freePort, preparedProgram, type RunningServer, startServer } from './server.ts';
 
 type Work<T> = (client: Redis) => Promise<T>;
 async function ask<T>(port: number, password: string | undefined, work: Work<T>): Promise<T> {
@@ -21,11 +21,11 @@ export interface RedisServer extends RunningServer {
   ask<T>(work: Work<T>): Promise<T>;
 }
 
-/** Starts one; undefined when it cannot be installed here. */
+/** Starts one; undefined when it is not there. */
 export async function startRedis(
   options: { cluster?: boolean; password?: string } = {},
 ): Promise<RedisServer | undefined> {
-  const program = ensureProgram('redis-server', 'redis-server');
+  const program = preparedProgram('redis-server', 'redis-server');
   if (!program) return undefined;
   const bus = options.cluster ? await freePort() : 0;
   const cluster = ['--cluster-enabled', 'yes', '--cluster-config-file', 'nodes.conf', '--cluster-port', String(bus)];
@@ -51,9 +51,9 @@ export async function startRedis(
   return Object.assign(server, { ask: own });
 }
 
-/** A sentinel that knows a server as `mymaster`; undefined when it cannot be installed here. */
+/** A sentinel that knows a server as `mymaster`; undefined when it is not there. */
 export async function startSentinel(redisPort: number): Promise<RunningServer | undefined> {
-  const program = ensureProgram('redis-server', 'redis-server');
+  const program = preparedProgram('redis-server', 'redis-server');
   if (!program) return undefined;
   return startServer({
     name: 'sentinel',

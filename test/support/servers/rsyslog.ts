@@ -1,7 +1,7 @@
 // A real rsyslogd that listens on a private port and a private socket, and writes what it gets into a file.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { ensureProgram, type RunningServer, startServer } from './install.ts';
 import { listens } from './memcached.ts';
+import { preparedProgram, type RunningServer, startServer } from './server.ts';
 
 export interface SyslogServer extends RunningServer {
   /** The socket that stands for /dev/log. */
@@ -10,9 +10,9 @@ export interface SyslogServer extends RunningServer {
   lines(): string[];
 }
 
-/** Starts one; undefined when it cannot be installed here. */
+/** Starts one; undefined when it is not there. */
 export async function startRsyslog(): Promise<SyslogServer | undefined> {
-  const program = ensureProgram('rsyslogd', 'rsyslog');
+  const program = preparedProgram('rsyslogd', 'rsyslog');
   if (!program) return undefined;
   const server = await startServer({
     name: 'rsyslog',

@@ -1,15 +1,15 @@
 // A real directory (slapd) on a private port, with one entry at its root.
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { ensureProgram, type RunningServer, startServer } from './install.ts';
 import { listens } from './memcached.ts';
+import { preparedProgram, type RunningServer, startServer } from './server.ts';
 
 export const directoryRoot = 'dc=example,dc=com';
 export const directoryAdmin = { method: 'simple', dn: `cn=admin,${directoryRoot}`, password: 'it is secret' };
 
-/** Starts one; undefined when it cannot be installed here. */
+/** Starts one; undefined when it is not there. */
 export async function startDirectory(): Promise<RunningServer | undefined> {
-  const program = ensureProgram('slapd', 'slapd');
-  if (!program || !ensureProgram('ldapsearch', 'ldap-utils')) return undefined;
+  const program = preparedProgram('slapd', 'slapd');
+  if (!program || !preparedProgram('ldapsearch', 'ldap-utils')) return undefined;
   return startServer({
     name: 'slapd',
     prepare(folder) {

@@ -2,8 +2,8 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ensureProgram, type RunningServer, startServer } from './install.ts';
 import { listens } from './memcached.ts';
+import { preparedProgram, type RunningServer, startServer } from './server.ts';
 
 export interface SmtpServer extends RunningServer {
   /** Every mail received, as it came over the wire. */
@@ -20,9 +20,9 @@ export function selfSigned(folder: string): { cert: string; key: string } {
   return { cert, key };
 }
 
-/** Starts one; undefined when it cannot be installed here. */
+/** Starts one; undefined when it is not there. */
 export async function startSmtp(options: { tls?: boolean } = {}): Promise<SmtpServer | undefined> {
-  const program = ensureProgram('aiosmtpd', 'python3-aiosmtpd');
+  const program = preparedProgram('aiosmtpd', 'python3-aiosmtpd');
   if (!program) return undefined;
   const server = await startServer({
     name: 'smtp',

@@ -1,39 +1,26 @@
-// Real servers for tests: installed from the distribution when missing, started on private ports, stopped by process id.
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+// Real servers for tests: from the distribution's packages (scripts/prepare/packages.json), started on private ports, stopped by process id.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { isMissing } from '../prepared.ts';
 
-const places = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/lib/postgresql/15/bin'];
+/** Some programs are in no folder of PATH: of root, or of one version among several. */
+const postgres = '/usr/lib/postgresql';
+const places = [
+  ...(process.env['PATH'] ?? '').split(delimiter),
+  ...['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'],
+  ...(existsSync(postgres) ? readdirSync(postgres).map((version) => join(postgres, version, 'bin')) : []),
+];
 
 /** Where a program is, or undefined. */
 export const findProgram = (name: string): string | undefined =>
   places.map((folder) => join(folder, name)).find((file) => existsSync(file));
 
-/**
- * The path of a program, from a package when it is missing; undefined, said aloud, when it cannot be had (the test is
- * then skipped, which is a failure where everything is required).
- */
-export function ensureProgram(name: string, packageName: string): string | undefined {
-  const found = findProgram(name);
-  if (found) return found;
-  if (process.getuid?.() !== 0) {
-    console.error(`SKIPPED: ${name} is missing, and only root may install ${packageName}.`);
-    return undefined;
-  }
-  console.error(`installing ${packageName} for ${name}`);
-  // Packages must not start services of their own.
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
-  const install = (): boolean =>
-    spawnSync('apt-get', ['install', '-y', '-q', '--no-install-recommends', packageName], { env }).status === 0;
-  if (!install()) {
-    spawnSync('apt-get', ['update', '-q'], { env });
-    install();
-  }
-  const program = findProgram(name);
-  if (!program) console.error(`SKIPPED: ${packageName} could not be installed.`);
-  return program;
+/** The path of a program; undefined, said aloud with the reason, when it could not be prepared: the test is then skipped. */
+export function preparedProgram(name: string, packageName: string): string | undefined {
+  return findProgram(name) ?? isMissing(`package ${packageName}`);
 }
 
 export async function freePort(): Promise<number> {

@@ -1,0 +1,46 @@
+// `npm start` in a clone that was never built: the playground comes up, nothing of the build stays, and it ends whole.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect, it } from 'vitest';
+import { treeOf } from '../../src/engine/exec/process-tree.ts';
+import { eventually } from '../support/eventually.ts';
+
+const checkout = fileURLToPath(new URL('../..', import.meta.url));
+const clone = mkdtempSync(join(tmpdir(), 'halite-clone-'));
+afterAll(() => rmSync(clone, { recursive: true, force: true }));
+
+const commandLine = (pid: number): string => {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+  } catch {
+    // It ended in between.
+    return '';
+  }
+};
+
+it('starts a master and three minions and leaves no builder running', async () => {
+  for (const name of ['bin', 'scripts', 'src', 'package.json', 'package-lock.json'])
+    cpSync(join(checkout, name), join(clone, name), { recursive: true });
+  symlinkSync(join(checkout, 'node_modules'), join(clone, 'node_modules'));
+  const start = spawn(process.execPath, [join(clone, 'scripts/start.mjs')], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const output: string[] = [];
+  for (const stream of [start.stdout, start.stderr]) stream.on('data', (text) => output.push(String(text)));
+  const ended = once(start, 'exit');
+  try {
+    await eventually('the playground to be ready', () => output.join('').includes('ready. In another terminal'), {
+      timeoutMs: 100_000,
+    });
+    expect(output.join('')).toContain('building');
+    const running = treeOf([start.pid ?? 0]).map(commandLine);
+    expect(running.filter((line) => line.includes('esbuild'))).toEqual([]);
+    expect(running.filter((line) => line.includes('salt-minion')).length).toBeGreaterThanOrEqual(3);
+  } finally {
+    start.kill('SIGTERM');
+    await ended;
+  }
+  expect(output.join('')).toContain('stopped');
+});

@@ -1,0 +1,7 @@
+// Items of the preparation beyond the system's packages, in the order in which they are made; bundled by scripts/prepare/main.mjs.
+import { disposableToolsItem } from './disposable-tools.ts';
+import type { Item } from './prepared.ts';
+import { saltItems } from './salt-release.ts';
+import { pouchDbItem } from './servers/pouchdb.ts';
+
+export const items: readonly Item[] = [disposableToolsItem, pouchDbItem, ...saltItems];
