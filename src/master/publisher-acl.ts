@@ -2,8 +2,8 @@
 import { pyStr } from '../base/codec/python/index.ts';
 import { type Dict, dictEntries, dictGet, isDict, type Value } from '../base/codec/value.ts';
 import { matchesGlob } from '../base/util/fnmatch.ts';
+import { matchesIdRule, matchesRule } from '../base/util/function-rule.ts';
 import { matchesWhole } from '../base/util/pyregex.ts';
-import { matchesArgument, matchesFunction, matchesName } from './rule-patterns.ts';
 
 /** One function of a publish, with the arguments it would get. */
 export interface Wish {
@@ -17,7 +17,7 @@ export type Covers = (expression: string) => boolean;
 
 /** Users are written as they are, as globs, or as regular expressions for the whole name. */
 export function isListed(name: string, expressions: readonly string[]): boolean {
-  return expressions.some((item) => matchesGlob(name, item) || matchesName(name, item));
+  return expressions.some((item) => matchesGlob(name, item) || matchesIdRule(item, name));
 }
 
 /** What is forbidden is read as widely as an expression can be. */
@@ -47,7 +47,7 @@ export function aclAllows(acl: Value | undefined, account: string, wishes: reado
 
 /** A rule is a function for every minion, or {minions: functions}. */
 function permits(rule: Value, wish: Wish, covers: Covers): boolean {
-  if (typeof rule === 'string') return matchesFunction(wish.fun, rule);
+  if (typeof rule === 'string') return matchesRule(rule, wish.fun);
   const [only, ...more] = isDict(rule) ? dictEntries(rule) : [];
   if (!only || more.length > 0) return false;
   const [minions, functions] = only;
@@ -56,9 +56,9 @@ function permits(rule: Value, wish: Wish, covers: Covers): boolean {
 
 /** A condition is a function, or {function: [{args: …, kwargs: …}]}. */
 function meets(condition: Value, wish: Wish): boolean {
-  if (typeof condition === 'string') return matchesFunction(wish.fun, condition);
+  if (typeof condition === 'string') return matchesRule(condition, wish.fun);
   const [only, ...more] = isDict(condition) ? dictEntries(condition) : [];
-  if (!only || more.length > 0 || !matchesFunction(wish.fun, pyStr(only[0]))) return false;
+  if (!only || more.length > 0 || !matchesRule(pyStr(only[0]), wish.fun)) return false;
   return asList(only[1]).some((wanted) => isDict(wanted) && argumentsFit(wanted, wish));
 }
 
@@ -73,6 +73,11 @@ function argumentsFit(wanted: Dict, { args, kwargs }: Wish): boolean {
       fits(expression, dictGet(kwargs, pyStr(key))),
     )
   );
+}
+
+/** Arguments are any text: an expression without special characters is the text itself. */
+function matchesArgument(value: string, expression: string): boolean {
+  return /[\\^$*+?()[\]{}|]/.test(expression) ? matchesWhole(value, expression) : value === expression;
 }
 
 const asList = (value: Value): readonly Value[] => (Array.isArray(value) ? value : [value]);
