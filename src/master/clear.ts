@@ -1,33 +1,44 @@
 // Clear commands on the request port: the stable interface remote API hosts and Salt's own tools use.
 import { readValue } from '../base/codec/json/index.ts';
-import { isDict, newDict, type PlainDict, type Value } from '../base/codec/value.ts';
+import { type Dict, dictEntries, dictOf, newDict, type PlainDict, type Value } from '../base/codec/value.ts';
 import { HaliteError, messageOf } from '../base/errors/index.ts';
+import type { AskedJob } from '../protocol/job/asked-job.ts';
+import { type ClearCommand, readClearCommand } from '../protocol/wire/messages/clear.ts';
+import { isProblem } from '../protocol/wire/messages/fields.ts';
 import type { Master } from './core.ts';
-import { authenticateCaller, authorizeMaster, authorizePublish } from './door.ts';
+import { authenticateCaller, authorizeMaster, authorizePublish, type Caller } from './door.ts';
 import type { MasterFunctions } from './functions.ts';
-import { noMatchText, type PublishRequest, publishJob } from './publish.ts';
+import { noMatchText, publishJob, refuseForeignJid } from './publish.ts';
 
-type ClearHandler = (load: PlainDict) => Promise<Value>;
-
-/** A dispatch table, never reflection: what is not here cannot be called. */
+/** A dispatch by name, never reflection: what is not here cannot be called. */
 export function clearCommands(master: Master, functions: MasterFunctions): (load: PlainDict) => Promise<Value> {
-  const table = new Map<string, ClearHandler>([
-    ['ping', async (load) => load],
-    ['publish', (load) => publish(master, load)],
-    ['runner', (load) => runner(master, functions, load)],
-    ['wheel', (load) => wheel(master, functions, load)],
-    ['mk_token', async () => ''],
-    ['get_token', async () => newDict()],
-  ]);
   return async (load) => {
-    const handler = typeof load['cmd'] === 'string' ? table.get(load['cmd']) : undefined;
-    if (!handler) return newDict();
     try {
-      return await handler(load);
+      const command = readClearCommand(load);
+      if (isProblem(command)) throw new HaliteError('call.arguments', `Refused: ${command.problem}.`);
+      return await answer(master, functions, command);
     } catch (error) {
       return { error: { name: nameOf(error), message: messageOf(error) } };
     }
   };
+}
+
+async function answer(master: Master, functions: MasterFunctions, command: ClearCommand): Promise<Value> {
+  switch (command.cmd) {
+    case 'ping':
+      return command.load;
+    case 'publish':
+      return publish(master, command.job, authenticateCaller(master, command.credentials));
+    case 'runner':
+      return runner(master, functions, command);
+    case 'wheel':
+      return wheel(master, functions, command);
+    case 'mk_token':
+      return '';
+    case 'get_token':
+    case 'unknown':
+      return newDict();
+  }
 }
 
 function nameOf(error: unknown): string {
@@ -36,71 +47,38 @@ function nameOf(error: unknown): string {
   return error.code === 'auth.denied' ? 'AuthorizationError' : 'SaltInvocationError';
 }
 
-const passedOn = [
-  'metadata',
-  'ret_config',
-  'ret_kwargs',
-  'module_executors',
-  'executor_opts',
-  'master_id',
-  'id',
-] as const;
-
-async function publish(master: Master, load: PlainDict): Promise<Value> {
-  const kwargs = isDict(load['kwargs']) && !(load['kwargs'] instanceof Map) ? load['kwargs'] : newDict();
-  const caller = authenticateCaller(master, {
-    ...load,
-    token: kwargs['token'] ?? null,
-    eauth: kwargs['eauth'] ?? null,
-  });
-  const fun = load['fun'];
-  const extra = newDict();
-  for (const name of passedOn) if (kwargs[name] !== undefined && kwargs[name] !== null) extra[name] = kwargs[name];
-  const request: PublishRequest = {
-    tgt: load['tgt'] as string | string[],
-    tgt_type: String(load['tgt_type'] ?? 'glob'),
-    fun: Array.isArray(fun) ? fun.map(String) : String(fun ?? ''),
-    arg: Array.isArray(load['arg']) ? load['arg'] : [],
-    ret: typeof load['ret'] === 'string' ? load['ret'] : '',
-    ...(typeof load['jid'] === 'string' && load['jid'] ? { jid: load['jid'] } : {}),
-    user: caller.user,
-    ...(typeof kwargs['delimiter'] === 'string' ? { delimiter: kwargs['delimiter'] } : {}),
-    extra,
-    unwatched: true,
-  };
-  authorizePublish(master, caller, request);
+async function publish(master: Master, job: AskedJob, caller: Caller): Promise<Value> {
+  const request = authorizePublish(master, caller, { ...job, user: caller.user, unwatched: true });
+  await refuseForeignJid(master, request);
   try {
-    const job = await publishJob(master, request);
-    return { enc: 'clear', load: { jid: job.jid, minions: [...job.minions], missing: [...job.missing] } };
+    const { jid, minions, missing } = await publishJob(master, request);
+    return { enc: 'clear', load: { jid, minions: [...minions], missing: [...missing] } };
   } catch (error) {
     if (!(error instanceof HaliteError) || error.code !== 'target.empty') throw error;
     return { enc: 'clear', load: { jid: null, minions: [], error: noMatchText } };
   }
 }
 
-const argumentsOf = (load: PlainDict): { args: Value[]; kwargs: PlainDict } => ({
-  args: Array.isArray(load['arg']) ? load['arg'] : [],
-  kwargs: isDict(load['kwarg']) && !(load['kwarg'] instanceof Map) ? load['kwarg'] : newDict(),
-});
+type FunctionCommand = Extract<ClearCommand, { cmd: 'runner' | 'wheel' }>;
 
-async function runner(master: Master, functions: MasterFunctions, load: PlainDict): Promise<Value> {
-  const caller = authenticateCaller(master, load);
-  const fun = String(load['fun'] ?? '');
+async function runner(master: Master, functions: MasterFunctions, command: FunctionCommand): Promise<Value> {
+  const { fun, arg, kwarg, credentials } = command;
+  const caller = authenticateCaller(master, credentials);
   authorizeMaster(master, caller, `runner ${fun}`);
-  const { args, kwargs } = argumentsOf(load);
-  const run = functions.start('runners', fun, args, kwargs, caller.user);
+  const run = functions.start('runners', fun, [...arg], plain(kwarg), caller.user);
   run.result.catch(() => {});
   return { tag: `salt/run/${run.jid}`, jid: run.jid };
 }
 
-async function wheel(master: Master, functions: MasterFunctions, load: PlainDict): Promise<Value> {
-  const caller = authenticateCaller(master, load);
-  const fun = String(load['fun'] ?? '');
+/** Fields of a wheel call that are no arguments of the function. */
+const ownFields = new Set<Value>(['cmd', 'fun', 'arg', 'user', 'key', 'token', 'eauth', 'kwarg']);
+
+async function wheel(master: Master, functions: MasterFunctions, command: FunctionCommand): Promise<Value> {
+  const { fun, arg, kwarg, load, credentials } = command;
+  const caller = authenticateCaller(master, credentials);
   authorizeMaster(master, caller, `wheel ${fun}`);
-  const { args } = argumentsOf(load);
-  const own = new Set(['cmd', 'fun', 'arg', 'user', 'key', 'token', 'eauth', 'kwarg']);
-  const kwargs = newDict(Object.entries(load).filter(([name]) => !own.has(name)));
-  const run = functions.start('wheel', fun, args, { ...kwargs, ...argumentsOf(load).kwargs }, caller.user);
+  const beside = dictOf(dictEntries(load).filter(([name]) => !ownFields.has(name)));
+  const run = functions.start('wheel', fun, [...arg], { ...plain(beside), ...plain(kwarg) }, caller.user);
   const result = await run.result;
   const tag = `salt/wheel/${run.jid}`;
   return {
@@ -115,3 +93,6 @@ async function wheel(master: Master, functions: MasterFunctions, load: PlainDict
     },
   };
 }
+
+/** Arguments have names: a map with other keys has none. */
+const plain = (dict: Dict): PlainDict => (dict instanceof Map ? newDict() : dict);

@@ -91,13 +91,13 @@ describe('the door', () => {
     ['sudo_ann', '*', 'cmd.run', [], true],
     ['sudo_mallory', '*', 'test.ping', [], false],
   ])('%s on %j runs %j %j: %s', (user, tgt, fun, arg, may) => {
-    const wish = { tgt, tgt_type: Array.isArray(tgt) ? 'list' : 'glob', fun, arg };
+    const wish = { tgt, tgt_type: Array.isArray(tgt) ? 'list' : 'glob', fun, arg, user };
     if (may) expect(() => authorizePublish(master, { user }, wish)).not.toThrow();
     else expect(() => authorizePublish(master, { user }, wish)).toThrow(/may not run/);
   });
 
   it('does not take a rule for some minions as one for minions it knows nothing of', () => {
-    const wish = { tgt: 'G@os:Debian', tgt_type: 'compound', fun: 'cmd.run', arg: [] };
+    const wish = { tgt: 'G@os:Debian', tgt_type: 'compound', fun: 'cmd.run', arg: [], user: 'deploy' };
     expect(() => authorizePublish(master, { user: 'deploy' }, wish)).not.toThrow();
     const acl = { deploy: [{ 'G@id:web1': ['cmd.run'] }] };
     const other = { ...master, opts: { ...master.opts, raw: { publisher_acl: acl } } } as unknown as Master;

@@ -4,7 +4,10 @@ import { isDict, newDict, type PlainDict, type Value } from '../base/codec/value
 import { HaliteError } from '../base/errors/index.ts';
 import type { JobItem, RunnerItem } from '../engine/client/api.ts';
 import { socketName } from '../engine/client/socket.ts';
+import type { PassedField } from '../protocol/job/asked-job.ts';
 import { type IpcCall, type IpcServer, listenIpc } from '../protocol/wire/ipc.ts';
+import { readAskedJob, readCredentials } from '../protocol/wire/messages/clear.ts';
+import { isProblem } from '../protocol/wire/messages/fields.ts';
 import { runBatch } from './batch.ts';
 import type { Master } from './core.ts';
 import { authenticateCaller, authorizeMaster, authorizePublish, type Caller } from './door.ts';
@@ -12,7 +15,7 @@ import type { MasterFunctions } from './functions.ts';
 import { followJob } from './job-stream.ts';
 import { rotateKey } from './maintenance.ts';
 import { preflight, preflightText, refuseBelow } from './preflight.ts';
-import { type PublishRequest, prepareJob } from './publish.ts';
+import { type PublishRequest, prepareJob, refuseForeignJid } from './publish.ts';
 import { noteKeyChange } from './services.ts';
 import { matchFleet } from './targets.ts';
 
@@ -33,7 +36,7 @@ export async function listenLocal(master: Master, functions: MasterFunctions): P
   return listenIpc(join(master.opts.sock_dir, socketName), { mode: shared ? 0o666 : 0o600 }, async (call) => {
     const verb = verbs.get(call.verb);
     if (!verb) throw new HaliteError('call.unknown', `the master knows no '${call.verb}'`);
-    const caller = authenticateCaller(master, call.args);
+    const caller = authenticateCaller(master, readCredentials(call.args));
     await stream(call, verb(call.args, caller, call.signal));
   });
 }
@@ -52,25 +55,27 @@ const seconds = (value: Value | undefined): number | undefined =>
   typeof value === 'number' && value > 0 ? value : undefined;
 const dict = (value: Value | undefined): PlainDict => (isDict(value) && !(value instanceof Map) ? value : newDict());
 
+/** What local commands may say about a job beside target, function and arguments. */
+const localFields: readonly PassedField[] = [
+  'metadata',
+  'ret_config',
+  'ret_kwargs',
+  'module_executors',
+  'executor_opts',
+  'start_event',
+];
+
 function requestOf(args: PlainDict, caller: Caller): PublishRequest {
-  const kwargs = dict(args['kwargs']);
-  const { delimiter, ...extra } = kwargs;
-  const jid = text(args['jid']);
+  const job = readAskedJob(args, localFields);
+  if (isProblem(job)) throw new HaliteError('call.arguments', `The job is refused: ${job.problem}.`);
   const timeoutSeconds = seconds(args['timeout']);
   const gatherSeconds = seconds(args['gather_job_timeout']);
   const subset = seconds(args['subset']);
   const deadlineSeconds = seconds(args['deadline']);
   const durableSeconds = seconds(args['durable']);
   return {
-    tgt: args['tgt'] as string | string[],
-    tgt_type: text(args['tgt_type']) ?? 'glob',
-    fun: args['fun'] as string | string[],
-    arg: Array.isArray(args['arg']) ? args['arg'] : [],
-    ret: text(args['ret']) ?? '',
+    ...job,
     user: caller.user,
-    extra: newDict(Object.entries(extra).filter(([, value]) => value !== null && value !== undefined)),
-    ...(jid ? { jid } : {}),
-    ...(typeof delimiter === 'string' ? { delimiter } : {}),
     ...(isDict(args['nodegroups']) ? { nodegroups: args['nodegroups'] } : {}),
     ...(timeoutSeconds ? { timeoutSeconds } : {}),
     ...(gatherSeconds ? { gatherSeconds } : {}),
@@ -82,8 +87,9 @@ function requestOf(args: PlainDict, caller: Caller): PublishRequest {
 }
 
 async function* publish(master: Master, args: PlainDict, caller: Caller, signal: AbortSignal): Items {
-  const request = requestOf(args, caller);
-  authorizePublish(master, caller, request);
+  const asked = requestOf(args, caller);
+  const request = authorizePublish(master, caller, asked);
+  await refuseForeignJid(master, request);
   const require = text(args['require']);
   if (require) refuseBelow(master, preflight(master, request.tgt, request.tgt_type, request), require);
   const batch = dict(args['batch']);

@@ -1,8 +1,10 @@
 // Job path 3/9 · from engine/client/local.ts · to master/publisher.ts: from a request to a published, recorded job.
-import { type Dict, newDict, type PlainDict, type Value } from '../base/codec/value.ts';
+import { dictGet, newDict, type PlainDict } from '../base/codec/value.ts';
 import { HaliteError, messageOf } from '../base/errors/index.ts';
 import { generateJid, isJid } from '../base/util/jid.ts';
 import { jobNewTag } from '../protocol/event/tags.ts';
+import { isAdopted } from '../protocol/job/adopted-job.ts';
+import { type AskedJob, passedFields } from '../protocol/job/asked-job.ts';
 import { deadlineField, durableField } from '../protocol/job/verdict.ts';
 import { publishForm, type Target } from '../protocol/target/index.ts';
 import type { ActiveJob, Waiting } from './active-job.ts';
@@ -11,19 +13,10 @@ import { isSuspect } from './reasons.ts';
 import { matchFleet } from './targets.ts';
 import type { BeginOptions } from './track.ts';
 
-export interface PublishRequest {
-  readonly tgt: string | readonly string[];
-  readonly tgt_type: string;
-  readonly fun: string | readonly string[];
-  readonly arg: readonly Value[];
-  readonly ret?: string;
-  readonly jid?: string;
+export interface PublishRequest extends AskedJob {
   readonly user: string;
-  readonly delimiter?: string;
-  /** Instead of those of the master's configuration. */
-  readonly nodegroups?: Dict;
-  /** Passed through to minions: metadata, ret_config, ret_kwargs, module_executors, executor_opts, id … */
-  readonly extra?: PlainDict;
+  /** The only minions it may reach, when the caller may not reach all: the job then names its minions. */
+  readonly only?: ReadonlySet<string>;
   readonly timeoutSeconds?: number;
   readonly gatherSeconds?: number;
   /** Only this many of the matched, chosen at random, connected ones first. */
@@ -175,11 +168,21 @@ async function send(master: Master, draft: Draft, minions: readonly string[], ac
 
 function expandTarget(master: Master, draft: Draft): Draft {
   const { request } = draft;
-  const { target, matched, unknown } = matchFleet(master, request.tgt, request.tgt_type, request);
-  const missing = unlisted(target, new Set(matched));
+  const found = matchFleet(master, request.tgt, request.tgt_type, request);
+  const { target } = found;
+  const missing = unlisted(target, new Set(found.matched));
+  const { only } = request;
+  const matched = only ? found.matched.filter((id) => only.has(id)) : found.matched;
+  const unknown = only ? found.unknown.filter((id) => only.has(id)) : found.unknown;
   if (matched.length + unknown.length + missing.length === 0) throw new HaliteError('target.empty', noMatchText);
-  return { ...draft, matched, unknown, missing, form: publishForm(target) };
+  // Grains may have changed since they were looked at here: a minion must not decide itself that it is allowed.
+  const byName = only && (dependsOnData(target) || matched.length < found.matched.length);
+  const form = byName ? { tgt: matched, tgt_type: 'list' } : publishForm(target);
+  return { ...draft, matched, unknown, missing, form };
 }
+
+/** Whether a minion may see its own part in a target otherwise than the master does. */
+const dependsOnData = ({ type }: Target): boolean => type !== 'glob' && type !== 'list' && type !== 'pcre';
 
 /** Names in a list without an accepted key: they were asked for, so they are answered for. */
 function unlisted(target: Target, matched: ReadonlySet<string>): string[] {
@@ -221,6 +224,15 @@ function allotJid(master: Master, draft: Draft): Draft {
   };
 }
 
+const jidInUse = (jid: string): HaliteError => new HaliteError('call.arguments', `the job id ${jid} is in use`);
+
+/** A jid that a caller brings along must be new, or of a job of the same user: records of others do not change. */
+export async function refuseForeignJid(master: Master, { jid, user }: PublishRequest): Promise<void> {
+  if (jid === undefined || master.tracker.job(jid)) return;
+  const known = await master.store.load(jid);
+  if (known && (isAdopted(known) || dictGet(known, 'user') !== user)) throw jidInUse(jid);
+}
+
 function follow(master: Master, draft: Draft): ActiveJob {
   const { opts } = master;
   const waiting: Waiting = {
@@ -231,8 +243,7 @@ function follow(master: Master, draft: Draft): ActiveJob {
   const existing = master.tracker.job(draft.jid);
   // A batch of Salt's own command publishes one job in several waves: the record is one.
   if (existing) {
-    if (existing.user !== draft.request.user)
-      throw new HaliteError('call.arguments', `the job id ${draft.jid} is in use`);
+    if (existing.user !== draft.request.user || existing.fun !== funName(draft.request.fun)) throw jidInUse(draft.jid);
     existing.expect(expected, draft.unknown);
     return existing;
   }
@@ -264,7 +275,10 @@ function jobLoad(draft: Draft): PlainDict {
   // Only Halite minions know these: the first ends the job's process tree there, the second makes it run once.
   if (request.deadlineSeconds) load[deadlineField] = request.deadlineSeconds;
   if (draft.durableUntil) load[durableField] = Math.ceil(draft.durableUntil / 1000);
-  for (const [key, value] of Object.entries(request.extra ?? {})) load[key] = value;
+  for (const name of passedFields) {
+    const value = dictGet(request.extra ?? {}, name);
+    if (value !== undefined && value !== null) load[name] = value;
+  }
   return load;
 }
 

@@ -15,6 +15,8 @@ export interface JobRecord {
   readonly started: number;
   /** Sent by Halite itself (find_job …): kept apart from what people asked for. */
   readonly internal: boolean;
+  /** Told by a minion: never written over a job that is there, and gives way to one that is published. */
+  readonly adopted?: boolean;
 }
 
 export interface ReturnRecord {

@@ -17,8 +17,8 @@ function standardText(ret: PlainDict): string {
   return present.map(([name, shown]) => `${shown}: ${pyStr(ret[name])}\r\n`).join('');
 }
 
-/** The subject with the fields that belong behind it. */
-function subjectOf(subject: string, fields: readonly string[], ret: PlainDict): string {
+/** The subject with the fields that belong behind it, which are no part of the template. */
+function withFields(subject: string, fields: readonly string[], ret: PlainDict): string {
   const present = fields.filter((name) => Object.hasOwn(ret, name));
   return [subject, ...present.map((name) => pyStr(ret[name]))].join(' ');
 }
@@ -72,9 +72,12 @@ export default defineReturner({
     if (to.length === 0) throw new HaliteError('config.value', 'The returner smtp needs the option smtp.to');
     const save = async (ret: PlainDict): Promise<void> => {
       const { renderer, gpgowner, template } = given;
-      const subject = await fillTemplate(ctx, subjectOf(given.subject, textList(given.fields), ret), ret, renderer);
+      const filled = await fillTemplate(ctx, { option: 'subject', source: given.subject, renderer }, ret);
+      const subject = withFields(filled, textList(given.fields), ret);
       const plain =
-        template === null ? standardText(ret) : await fillTemplate(ctx, await templateIn(template), ret, renderer);
+        template === null
+          ? standardText(ret)
+          : await fillTemplate(ctx, { option: 'template', source: await templateIn(template), renderer }, ret);
       const text = gpgowner === null ? plain : await encrypted(plain, to, gpgowner, ctx);
       await sendMail({ ...given, verify: given.verify_ssl }, { from: given.from, to, subject, text, kind: 'plain' });
     };

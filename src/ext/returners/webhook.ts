@@ -65,7 +65,8 @@ export default defineReturner({
       ...Object.fromEntries(own),
     });
     const send = async (data: PlainDict): Promise<void> => {
-      const body = given.body === null ? toJson(data) : await fillTemplate(ctx, given.body, data);
+      const body =
+        given.body === null ? toJson(data) : await fillTemplate(ctx, { option: 'body', source: given.body }, data);
       const call: HttpCall = {
         service: 'webhook',
         url: given.url,

@@ -20,7 +20,12 @@ export interface ReturnerContext {
   open(name: string): Promise<ReturnerSession>;
   /** Calls an execution function; undefined where there are none (results kept by a master). */
   call?(fun: string, ...args: Value[]): Promise<Value>;
-  /** Renders a text as state files are rendered (subjects of mails). */
+  /**
+   * Options that came with the job (`--return_kwargs`) instead of this machine's configuration. What would run code, such
+   * as a renderer that a template names, must not come from there.
+   */
+  readonly fromJob?: ReadonlySet<string>;
+  /** Renders a text as state files are rendered (subjects of mails): only texts of the configuration. */
   render?(source: string, context: PlainDict): Promise<Value>;
 }
 

@@ -2,7 +2,7 @@
 import { readValue } from '../../base/codec/json/index.ts';
 import { isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
-import { matchesWhole } from '../../base/util/pyregex.ts';
+import { matchesIdRule, matchesRule } from '../../base/util/function-rule.ts';
 import { splitArguments } from '../../engine/exec/index.ts';
 import { isProblem } from '../../protocol/wire/messages/fields.ts';
 import { readPeerPublish, readPeerRunner } from '../../protocol/wire/messages/minion-loads.ts';
@@ -31,8 +31,8 @@ export function peerHandlers(master: Master, functions: MasterFunctions): Handle
 function allowed(rules: unknown, id: string, functions: readonly string[]): boolean {
   if (!isDict(rules as Value)) return false;
   for (const [expression, wanted] of Object.entries(rules as PlainDict)) {
-    if (!matchesWhole(id, expression) || !Array.isArray(wanted)) continue;
-    if (functions.every((fun) => wanted.some((rule) => matchesWhole(fun, String(rule))))) return true;
+    if (!matchesIdRule(expression, id) || !Array.isArray(wanted)) continue;
+    if (functions.every((fun) => wanted.some((rule) => matchesRule(String(rule), fun)))) return true;
   }
   return false;
 }

@@ -37,7 +37,8 @@ function fake(saveReturn: (record: { load: PlainDict }) => Promise<string>) {
   job.listen((update) => {
     if (update.type === 'return') handed.push(update.id);
   });
-  const take = async (): Promise<unknown> => returnHandlers(master)['_return']!.run(result(), sender);
+  const handlers = returnHandlers(master);
+  const take = async (): Promise<unknown> => handlers['_return']!.run(result(), sender);
   return { take, events, handed };
 }
 

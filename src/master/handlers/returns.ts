@@ -1,86 +1,105 @@
 // Job path 8/9 · from minion/return.ts · to master/track.ts: takes results in, once each, and acknowledges what is safe.
-import { dictEntries, dictGet, isDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { dictEntries, dictGet, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import { generateJid, isJid } from '../../base/util/jid.ts';
 import { isValidMinionId } from '../../base/util/valid-id.ts';
 import { jobReturnTag } from '../../protocol/event/tags.ts';
+import { adoptedJob, isAdopted, isFutureJid } from '../../protocol/job/adopted-job.ts';
 import { isProblem } from '../../protocol/wire/messages/fields.ts';
 import { type MinionReturn, readMinionReturn, readSyndicReturns } from '../../protocol/wire/messages/minion-loads.ts';
 import type { Master, Sender } from '../core.ts';
-import { dropWish, passOn } from '../keep/pass-on.ts';
+import { passOn } from '../keep/pass-on.ts';
 import type { Handlers } from './table.ts';
 
+/** Results that are handed on but not stored yet, by job and minion. */
+type Unsafe = Map<string, Promise<void>>;
+
 export function returnHandlers(master: Master): Handlers {
+  const unsafe: Unsafe = new Map();
   return {
-    _return: { run: (load, sender) => takeReturn(master, load, sender) },
-    _syndic_return: { run: (load, sender) => takeSyndicReturn(master, load, sender) },
+    _return: { run: (load, sender) => takeReturn(master, load, sender, unsafe) },
+    _syndic_return: { run: (load, sender) => takeSyndicReturn(master, load, sender, unsafe) },
   };
 }
 
-async function takeReturn(master: Master, load: PlainDict, sender: Sender): Promise<Value> {
+async function takeReturn(master: Master, load: PlainDict, sender: Sender, unsafe: Unsafe): Promise<Value> {
   // The envelope proved who sends: what the load says about it does not count.
-  load['id'] = sender.id;
-  if (load['jid'] === 'req') await adopt(master, load, sender, generateJid());
-  else if (typeof load['schedule'] === 'string') await adoptScheduled(master, load, sender);
-  const ret = readMinionReturn(load);
-  if (isProblem(ret)) {
-    master.log.limited(`return:${sender.id}`, 'warn', 'return refused', { minion: sender.id, why: ret.problem });
-    return null;
-  }
-  await record(master, ret, load);
+  const { id } = sender;
+  const own = await adopt(master, load, id);
+  const ret = readMinionReturn(newDict([...Object.entries(load), ...Object.entries(own ?? {}), ['id', id]]));
+  if (isProblem(ret)) refuse(master, id, 'return refused', ret.problem);
+  else if (ret.jid === 'nocache') master.bus.fire(jobReturnTag(ret.jid, id), ret.load);
+  else if (!isJid(ret.jid)) refuse(master, id, 'return refused', 'the jid is malformed');
+  else if (!own && !(await belongs(master, ret.jid, id)))
+    refuse(master, id, 'result of a minion that was not asked refused', `the job ${ret.jid} is not for this minion`);
+  else await record(master, ret, unsafe);
   return null;
 }
 
-/** A scheduled run brings its id along. Another minion may have made the same one in the same microsecond. */
-async function adoptScheduled(master: Master, load: PlainDict, sender: Sender): Promise<void> {
-  const jid = load['jid'];
-  if (!isJid(jid)) return;
-  const known = await master.store.load(jid);
-  if (!known) await adopt(master, load, sender, jid);
-  else if (dictGet(known, 'tgt') !== sender.id) await adopt(master, load, sender, generateJid());
+function refuse(master: Master, minion: string, message: string, why: string): void {
+  master.log.limited(`return:${minion}:${message}`, 'warn', message, { minion, why });
 }
 
-/** A run that no master asked for (`salt-call`, the schedule) becomes a job like any other. */
-async function adopt(master: Master, load: PlainDict, sender: Sender, jid: string): Promise<void> {
-  load['jid'] = jid;
-  load['arg'] = load['arg'] ?? load['fun_args'] ?? [];
-  load['tgt'] = sender.id;
-  load['tgt_type'] = 'glob';
-  const { return: _result, ...job } = load;
-  await save(master, () =>
-    master.store.saveJob({
-      jid,
-      fun: funName(load['fun']),
-      tgt: sender.id,
-      tgt_type: 'glob',
-      user: typeof load['user'] === 'string' ? load['user'] : 'root',
-      load: job,
-      expected: [sender.id],
-      started: Date.now(),
-      internal: false,
-    }),
-  );
+/**
+ * A run that no master asked for (`salt-call`, the schedule) becomes a job like any other, whose record says only what
+ * a minion may say. Gives what the master decided about it; undefined for results of published jobs.
+ */
+async function adopt(master: Master, load: PlainDict, id: string): Promise<PlainDict | undefined> {
+  const jid = await adoptedJid(master, load, id);
+  if (jid === undefined) return undefined;
+  const job = adoptedJob(load, id, jid);
+  const { fun = '', user } = job;
+  const record = {
+    jid,
+    fun: funName(fun),
+    tgt: id,
+    tgt_type: 'glob',
+    user: typeof user === 'string' ? user : 'root',
+    load: job,
+    expected: [id],
+    started: Date.now(),
+    internal: false,
+    adopted: true,
+  };
+  await save(master, () => master.store.saveJob(record));
+  const { arg = [], tgt = id, tgt_type = 'glob' } = job;
+  return newDict(Object.entries({ jid, arg, tgt, tgt_type }));
+}
+
+/** A scheduled run brings its id along, which counts while nobody else has it and this master can not come to make it. */
+async function adoptedJid(master: Master, load: PlainDict, id: string): Promise<string | undefined> {
+  const { jid, schedule } = load;
+  if (jid === 'req') return generateJid();
+  if (typeof schedule !== 'string' || !isJid(jid)) return undefined;
+  if (master.tracker.job(jid) || isFutureJid(jid)) return generateJid();
+  const known = await master.store.load(jid);
+  return !known || (isAdopted(known) && dictGet(known, 'tgt') === id) ? jid : generateJid();
+}
+
+/**
+ * Whether this minion was asked. A job that nobody knows is one whose record was lost: late is better than lost, but a
+ * result must not wait for a job that comes later.
+ */
+async function belongs(master: Master, jid: string, id: string): Promise<boolean> {
+  const job = master.tracker.job(jid);
+  if (job?.verdict(id)) return true;
+  if (!job && isFutureJid(jid)) return false;
+  // After a restart the tracker knows only the minions whose fate was open.
+  const known = await master.store.load(jid);
+  return known ? (await master.store.expected(jid)).includes(id) : !job;
 }
 
 const funName = (fun: Value | undefined): string => (Array.isArray(fun) ? fun.join(',') : String(fun ?? ''));
 
 /** Stores one result and tells everybody who waits; a second delivery of the same result changes nothing. */
-async function record(master: Master, ret: MinionReturn, load: PlainDict): Promise<void> {
-  const { jid, id, retcode, success } = ret;
-  if (jid === 'nocache') {
-    master.bus.fire(jobReturnTag(jid, id), load);
-    return;
-  }
-  if (!isJid(jid)) {
-    master.log.limited(`return:${id}`, 'warn', 'return with a malformed jid refused', { minion: id });
-    return;
-  }
+async function record(master: Master, ret: MinionReturn, unsafe: Unsafe): Promise<void> {
+  const { jid, id, retcode, success, load } = ret;
   const key = `${jid} ${id}`;
   const again = master.tracker.alreadyReturned(jid, id);
   const waiting = again ? unsafe.get(key) : undefined;
   // Sent again because the acknowledgement takes long: this one waits for the same.
   if (waiting) return waiting;
-  const passed = again ? dropWish(load) : passOn(master, load);
+  const passed = again ? undefined : passOn(master, ret);
   // The result is handed on at once, and once; the acknowledgement waits until it is stored.
   if (!again) {
     master.tracker.returned(jid, id, load);
@@ -97,9 +116,6 @@ async function record(master: Master, ret: MinionReturn, load: PlainDict): Promi
   await safe;
 }
 
-/** Results that are handed on but not stored yet, by job and minion. */
-const unsafe = new Map<string, Promise<void>>();
-
 /** A store that fails must not lose the answer for the one who waits; it is said aloud, once a minute. */
 async function save(master: Master, write: () => Promise<unknown>): Promise<void> {
   try {
@@ -113,7 +129,7 @@ async function save(master: Master, write: () => Promise<unknown>): Promise<void
  * Lower masters bring bundles of results; each entry names its minion. Only where lower masters are expected, and
  * never for a minion that has a key here: it speaks for itself.
  */
-async function takeSyndicReturn(master: Master, load: PlainDict, sender: Sender): Promise<Value> {
+async function takeSyndicReturn(master: Master, load: PlainDict, sender: Sender, unsafe: Unsafe): Promise<Value> {
   const refuse = (why: string): void =>
     master.log.limited(`syndic:${sender.id}:${why}`, 'warn', 'results of others refused', { from: sender.id, why });
   if (master.opts.raw['order_masters'] !== true) {
@@ -128,9 +144,8 @@ async function takeSyndicReturn(master: Master, load: PlainDict, sender: Sender)
         refuse(`${id} has a key on this master`);
         continue;
       }
-      const result: PlainDict = { ...part, cmd: '_return', id, jid: bundle.jid, fun: bundle.fun };
-      const ret = readMinionReturn(result);
-      if (!isProblem(ret)) await record(master, ret, result);
+      const ret = readMinionReturn({ ...part, cmd: '_return', id, jid: bundle.jid, fun: bundle.fun });
+      if (!isProblem(ret) && isJid(ret.jid)) await record(master, ret, unsafe);
     }
   }
   master.log.debug('syndic results taken', { syndic: sender.id, bundles: bundles.length });

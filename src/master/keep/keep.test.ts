@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { newDict, type PlainDict } from '../../base/codec/value.ts';
 import { nullLogger } from '../../base/log/index.ts';
+import { isProblem } from '../../protocol/wire/messages/fields.ts';
+import { type MinionReturn, readMinionReturn } from '../../protocol/wire/messages/minion-loads.ts';
 import type { JobRecord, JobStore, ReturnRecord } from '../../store/jobs.ts';
 import type { Master } from '../core.ts';
 import { isKept } from './events.ts';
@@ -137,16 +139,22 @@ describe('looking up', () => {
 });
 
 describe('results that the master hands on', () => {
-  async function passed(load: PlainDict, given: Partial<KeepSettings> = {}): Promise<unknown[]> {
+  const read = (load: PlainDict): MinionReturn => {
+    const ret = readMinionReturn(load);
+    if (isProblem(ret)) throw new Error(ret.problem);
+    return ret;
+  };
+  const ofOperator = newDict([['ret_config', 'other']]);
+  async function passed(load: PlainDict, given: Partial<KeepSettings> = {}, job = ofOperator): Promise<unknown[]> {
     const seen: unknown[] = [];
     const keeper = { pass: async (...args: unknown[]) => void seen.push(args) };
-    const job = newDict([['ret_config', 'other']]);
     const master = { keeper, keep: settings(given), store: { load: async () => job }, log: nullLogger() };
-    await passOn(master as unknown as Master, load);
+    await passOn(master as unknown as Master, read(load));
     return seen;
   }
   const asked = (names: string[]): PlainDict =>
     newDict([
+      ['id', 'a'],
       ['jid', '1'],
       ['return', 5],
       [
@@ -159,18 +167,26 @@ describe('results that the master hands on', () => {
     ]);
 
   it('go to the returners they name, with the options of the job, not of the minion', async () => {
-    expect(await passed(asked(['mysql']))).toEqual([['mysql', { jid: '1', return: 5 }, { config: 'other' }]]);
+    expect(await passed(asked(['mysql']))).toEqual([['mysql', { id: 'a', jid: '1', return: 5 }, { config: 'other' }]]);
   });
 
   it('go nowhere without a wish, and only where it is allowed', async () => {
-    expect(await passed(newDict([['jid', '1']]))).toEqual([]);
+    const { returners: _none, ...plain } = asked([]);
+    expect(await passed(plain)).toEqual([]);
     expect(await passed(asked(['mysql', 'redis']), { via: ['redis'] })).toHaveLength(1);
     expect(await passed(asked(['mysql']), { via: false })).toEqual([]);
   });
 
   it('lose the wish on the way', async () => {
-    const load = asked(['mysql']);
-    await passed(load);
-    expect(load).toEqual({ jid: '1', return: 5 });
+    expect(read(asked(['mysql'])).load).toEqual({ id: 'a', jid: '1', return: 5 });
+  });
+
+  it('have no options when the job is a run that a minion told of', async () => {
+    const job = newDict([
+      ['cmd', '_return'],
+      ['ret_config', 'evil'],
+      ['ret_kwargs', newDict([['url', 'http://evil']])],
+    ]);
+    expect(await passed(asked(['mysql']), {}, job)).toEqual([['mysql', expect.anything(), {}]]);
   });
 });

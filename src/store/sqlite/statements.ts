@@ -43,10 +43,15 @@ function eventData(data: Value): string {
   return written.length <= largestEvent ? written : json({ truncated: true, bytes: written.length });
 }
 
+const insertJob =
+  'INSERT INTO job (jid, fun, tgt, tgt_type, user, load, expected, started, internal) VALUES (?,?,?,?,?,?,?,?,?) ';
+
 const sql = {
+  // What a minion told about a run of its own gives way to a job of the master.
   job:
-    'INSERT INTO job (jid, fun, tgt, tgt_type, user, load, expected, started, internal) VALUES (?,?,?,?,?,?,?,?,?) ' +
-    'ON CONFLICT (jid) DO UPDATE SET load = excluded.load, expected = excluded.expected WHERE user = excluded.user',
+    `${insertJob}ON CONFLICT (jid) DO UPDATE SET load = excluded.load, expected = excluded.expected, fun = excluded.fun, ` +
+    "tgt = excluded.tgt, tgt_type = excluded.tgt_type, user = excluded.user WHERE user = excluded.user OR load ->> '$.cmd' = '_return'",
+  adopted: `${insertJob}ON CONFLICT DO NOTHING`,
   // A job that is written again keeps its time, its kind and its user: nobody else writes over it.
   head:
     'INSERT OR REPLACE INTO head (jid, plain, fun, tgt, meta, text) ' +
@@ -76,7 +81,13 @@ const jobWrites = (run: Run): Pick<Writes, 'job' | 'return' | 'verdicts' | 'even
   job(row) {
     const words = [text(row, 'jid'), text(row, 'fun'), text(row, 'tgt'), text(row, 'tgt_type'), text(row, 'user')];
     const lists = [json(row['load'] as Dict), json(row['expected'] as Value[])];
-    const changes = run('job', ...words, ...lists, whole(row, 'started'), row['internal'] ? 1 : 0);
+    const changes = run(
+      row['adopted'] ? 'adopted' : 'job',
+      ...words,
+      ...lists,
+      whole(row, 'started'),
+      row['internal'] ? 1 : 0,
+    );
     if (changes === 0) return 'duplicate';
     run('head', ...headOf(text(row, 'jid'), row['load'] as Dict));
     return 'stored';

@@ -35,10 +35,10 @@ async function openAt(loader: Loader, name: string, request: OpenReturner, depth
   const loaded = await loader.get('returners', name);
   if (!loaded) throw await notThere(loader, name);
   const returner: Returner = loaded.extension;
-  const { values, warnings } = resolveOptions(returner, request);
+  const { values, fromJob, warnings } = resolveOptions(returner, request);
   // Options of the job may be meant for the outer returner, which has spoken about them.
   if (depth === 0) for (const warning of warnings) request.log.warn(warning, { returner: name });
-  return returner.open(values as never, contextOf(loader, request, depth));
+  return returner.open(values as never, { ...contextOf(loader, request, depth), fromJob });
 }
 
 async function notThere(loader: Loader, name: string): Promise<HaliteError> {

@@ -18,6 +18,8 @@ export interface OptionSources {
 
 export interface ResolvedOptions {
   readonly values: Readonly<Record<string, unknown>>;
+  /** Those whose values the job gave. */
+  readonly fromJob: ReadonlySet<string>;
   /** Options nobody knows, in words for a log. */
   readonly warnings: readonly string[];
 }
@@ -85,21 +87,26 @@ export function resolveOptions(returner: Returner, sources: OptionSources): Reso
   const prefixes = prefixesOf(returner);
   const label = prefixes[0]!;
   const values: Record<string, unknown> = Object.create(null);
+  const fromJob = new Set<string>();
   const names = (name: string, param: Param) => [name, ...param.aliases];
   const profile = Object.hasOwn(returner.options, 'profile') ? lookUp(sources, prefixes, 'profile') : undefined;
   for (const [name, param] of Object.entries(returner.options)) {
     if (param.kind === 'rest' || param.kind === 'kwargs') continue;
-    const given = firstGiven(names(name, param), [
+    const ofJob = firstGiven(names(name, param), [
       (key) => (sources.kwargs ? dictGet(sources.kwargs, key) : undefined),
+    ]);
+    if (ofJob !== undefined) fromJob.add(name);
+    const configured = firstGiven(names(name, param), [
       (key) => fromProfile(sources, prefixes, profile, key),
       (key) => lookUp(sources, prefixes, key),
     ]);
+    const given = ofJob ?? configured;
     if (given === undefined && param.required) {
       throw new HaliteError('config.value', `The returner ${returner.name} needs the option ${label}.${name}`);
     }
     values[name] = given === undefined ? param.default : checked(label, name, param, given);
   }
-  return { values, warnings: unknownOptions(returner, sources, prefixes) };
+  return { values, fromJob, warnings: unknownOptions(returner, sources, prefixes) };
 }
 
 function firstGiven(keys: readonly string[], places: readonly ((key: string) => Value | undefined)[]) {

@@ -1,16 +1,23 @@
-// Texts with values in them: by the renderers of states where there are some, else the names in double braces only.
+// Texts with values in them: by the renderers of states where the configuration wrote them, else names in double braces.
 import type { PlainDict, ReturnerContext } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 
-export async function fillTemplate(
-  ctx: ReturnerContext,
-  source: string,
-  values: PlainDict,
-  renderer = 'jinja',
-): Promise<string> {
+export interface Template {
+  /** The option that holds the text, or names its file. */
+  readonly option: string;
+  readonly source: string;
+  /** Value of the option `renderer`, where there is one. */
+  readonly renderer?: string;
+}
+
+export async function fillTemplate(ctx: ReturnerContext, template: Template, values: PlainDict): Promise<string> {
+  const { option, source } = template;
+  const ofJob = (name: string): boolean => ctx.fromJob?.has(name) ?? false;
+  // Renderers run code: a job chooses none, neither in the text nor beside it.
+  const renderer = ofJob('renderer') ? 'jinja' : (template.renderer ?? 'jinja');
   // Most subjects have nothing to fill in.
   if (!/\{[{%#]/.test(source) && renderer === 'jinja') return source;
-  if (ctx.render) {
+  if (ctx.render && !ofJob(option)) {
     // A line of the template itself that names a renderer counts more.
     const text = source.startsWith('#!') ? source : `#!${renderer}\n${source}`;
     return pyStr(await ctx.render(text, values));

@@ -1,6 +1,7 @@
 // Clear commands of local clients and API hosts on the request port.
-import { type Dict, newDict, type Value } from '../../../base/codec/value.ts';
-import { dictField, listField, type Problem, problem, textField, textsField } from './fields.ts';
+import { type Dict, dictGet, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+import type { AskedJob, PassedField } from '../../job/asked-job.ts';
+import { dictField, isProblem, listField, type Problem, problem, textField, textsField } from './fields.ts';
 
 /** How the caller proves who it is; the first that is present counts. */
 export interface ClearCredentials {
@@ -14,17 +15,7 @@ export interface ClearCredentials {
 
 export type ClearCommand =
   | { readonly cmd: 'ping'; readonly load: Dict }
-  | {
-      readonly cmd: 'publish';
-      readonly tgt: string | readonly string[];
-      readonly tgt_type: string;
-      readonly fun: string | readonly string[];
-      readonly arg: readonly Value[];
-      readonly ret: string;
-      readonly jid: string | undefined;
-      readonly kwargs: Dict;
-      readonly credentials: ClearCredentials;
-    }
+  | { readonly cmd: 'publish'; readonly job: AskedJob; readonly credentials: ClearCredentials }
   | {
       readonly cmd: 'runner' | 'wheel';
       readonly fun: string;
@@ -62,27 +53,98 @@ export function readClearCommand(load: Dict): ClearCommand | Problem {
   }
 }
 
+/** What remote clients may say about a job beside target, function and arguments. */
+const clearFields: readonly PassedField[] = [
+  'metadata',
+  'ret_config',
+  'ret_kwargs',
+  'module_executors',
+  'executor_opts',
+  'id',
+  'master_id',
+];
+
 function readPublish(load: Dict): ClearCommand | Problem {
+  const job = readAskedJob(load, clearFields);
+  if (isProblem(job)) return job;
+  return { cmd: 'publish', job, credentials: readCredentials(load, dictField(load, 'kwargs') ?? newDict()) };
+}
+
+/**
+ * The job of a publish, from the request port or the local socket. `fields` are the names that count in `kwargs`: what
+ * else stands there is not read.
+ */
+export function readAskedJob(load: Dict, fields: readonly PassedField[]): AskedJob | Problem {
   const tgt = textsField(load, 'tgt');
-  const fun = textsField(load, 'fun');
-  if (tgt === undefined || fun === undefined) return problem('publish without tgt or fun');
+  if (tgt === undefined) return problem('the target is neither text nor a list of texts');
+  const fun = readFunctions(load);
+  if (isProblem(fun)) return fun;
+  const arg = readArguments(load, fun.fun);
+  if (isProblem(arg)) return arg;
   const kwargs = dictField(load, 'kwargs') ?? newDict();
+  // Salt: an empty jid asks for a new one.
+  const jid = textField(load, 'jid') || undefined;
+  const delimiter = textField(kwargs, 'delimiter');
   return {
-    cmd: 'publish',
     tgt,
-    tgt_type: textField(load, 'tgt_type') ?? 'glob',
-    fun,
-    arg: listField(load, 'arg') ?? [],
+    tgt_type: textField(load, 'tgt_type') || 'glob',
+    fun: fun.fun,
+    arg: arg.arg,
     ret: textField(load, 'ret') ?? '',
-    // Salt: an empty jid asks for a new one.
-    jid: textField(load, 'jid') || undefined,
-    kwargs,
-    credentials: readCredentials(load, kwargs),
+    ...(jid === undefined ? {} : { jid }),
+    ...(delimiter ? { delimiter } : {}),
+    extra: readPassedFields(kwargs, fields),
   };
 }
 
+/** More than anybody writes in one command. */
+const mostFunctions = 1000;
+
+/** One name, or several in a list or with commas between; never none. */
+function readFunctions(load: Dict): { readonly fun: string | readonly string[] } | Problem {
+  const given = textsField(load, 'fun');
+  const fun = typeof given === 'string' && given.includes(',') ? given.split(',') : given;
+  const names = typeof fun === 'string' ? [fun] : (fun ?? []);
+  if (fun === undefined || names.length === 0 || names.includes('')) return problem('the job names no function');
+  if (names.length > mostFunctions) return problem(`the job has more than ${mostFunctions} functions`);
+  return { fun };
+}
+
+/** Exactly what the minion will bind: with several functions, one list for each. */
+function readArguments(load: Dict, fun: string | readonly string[]): { readonly arg: readonly Value[] } | Problem {
+  const given = dictGet(load, 'arg') ?? [];
+  if (!Array.isArray(given)) return problem('the arguments are no list');
+  if (typeof fun === 'string') return { arg: given };
+  if (given.length > fun.length || !given.every((each) => Array.isArray(each)))
+    return problem('a job of several functions needs a list of arguments for each of them');
+  return { arg: fun.map((_, at) => given[at] ?? []) };
+}
+
+function readPassedFields(kwargs: Dict, fields: readonly PassedField[]): PlainDict {
+  const found = newDict();
+  for (const name of fields) {
+    const value = readPassedField[name](dictGet(kwargs, name) ?? null);
+    if (value !== undefined) found[name] = value;
+  }
+  return found;
+}
+
+const anything = (value: Value): Value | undefined => value ?? undefined;
+const text = (value: Value): Value | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+const map = (value: Value): Value | undefined => (isDict(value) ? value : undefined);
+const readPassedField: Readonly<Record<PassedField, (value: Value) => Value | undefined>> = {
+  metadata: anything,
+  ret_config: text,
+  ret_kwargs: map,
+  module_executors: anything,
+  executor_opts: anything,
+  start_event: (value) => (value === true ? true : undefined),
+  id: text,
+  master_id: text,
+};
+
 /** In a publish, token and eauth stand in `kwargs`, user and key beside it. */
-function readCredentials(load: Dict, kwargs: Dict = load): ClearCredentials {
+export function readCredentials(load: Dict, kwargs: Dict = load): ClearCredentials {
   return {
     token: textField(kwargs, 'token'),
     eauth: textField(kwargs, 'eauth'),

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { pack, unpack } from '../../../base/codec/msgpack/index.ts';
 import { type Dict, dictOf, isDict, newDict, type Value } from '../../../base/codec/value.ts';
 import { authLoad, readAuthAnswer, readAuthReply, readAuthRequest } from './auth.ts';
-import { readClearCommand } from './clear.ts';
+import { readAskedJob, readClearCommand } from './clear.ts';
 import { isProblem, type Problem } from './fields.ts';
 import * as loads from './minion-loads.ts';
 import { jobValue, publishEnvelopeValue, readPublishEnvelope, readPublishedJob } from './publish.ts';
@@ -166,8 +166,9 @@ describe('publishes and clear commands', () => {
       key: 'k',
       kwargs: { token: 't' },
     };
-    expect(readClearCommand(dict(publish))).toMatchObject({
-      jid: undefined,
+    expect(readClearCommand(dict(publish))).toEqual({
+      cmd: 'publish',
+      job: { tgt: '*', tgt_type: 'glob', fun: 'test.ping', arg: [], ret: '', extra: {} },
       credentials: { token: 't', user: 'root', key: 'k' },
     });
     expect(readClearCommand(dict({ cmd: 'runner', fun: 'jobs.active', token: 't' }))).toMatchObject({
@@ -175,6 +176,37 @@ describe('publishes and clear commands', () => {
       credentials: { token: 't' },
     });
     expect(readClearCommand(dict({ cmd: '__class__' }))).toEqual({ cmd: 'unknown', name: '__class__' });
+  });
+});
+
+describe('the job of a publish', () => {
+  const read = (load: Record<string, unknown>) =>
+    readAskedJob(dict({ tgt: '*', fun: 'test.ping', ...load }), ['metadata', 'ret_kwargs']);
+
+  it('is what its known fields say: others never take their place', () => {
+    const kwargs = { fun: 'cmd.run', arg: ['id'], tgt: 'x', user: 'root', jid: '1', ret: 'mysql', metadata: 7, id: 'm' };
+    expect(read({ kwargs })).toEqual({
+      ...{ tgt: '*', tgt_type: 'glob', fun: 'test.ping', arg: [], ret: '' },
+      extra: { metadata: 7 },
+    });
+  });
+
+  it.each([
+    [{ fun: [] }, 'no function'],
+    [{ fun: '' }, 'no function'],
+    [{ fun: ['test.ping', ''] }, 'no function'],
+    [{ fun: 7 }, 'no function'],
+    [{ fun: Array(1001).fill('test.ping') }, 'more than 1000'],
+    [{ tgt: [7] }, 'target'],
+    [{ arg: 'x' }, 'no list'],
+    [{ fun: ['a.b', 'c.d'], arg: ['x', 'y'] }, 'a list of arguments for each'],
+    [{ fun: ['a.b'], arg: [[], []] }, 'a list of arguments for each'],
+  ])('is refused when it is %j', (load, why) => {
+    expect(read(load)).toMatchObject({ problem: expect.stringContaining(why) });
+  });
+
+  it('has one list of arguments for each of several functions', () => {
+    expect(read({ fun: 'a.b,c.d', arg: [['x']] })).toMatchObject({ fun: ['a.b', 'c.d'], arg: [['x'], []] });
   });
 });
 

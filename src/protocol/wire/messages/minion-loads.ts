@@ -1,5 +1,13 @@
 // The loads minions send, one type per command.
-import { type Dict, dictGet, isDict, newDict, type Value } from '../../../base/codec/value.ts';
+import {
+  type Dict,
+  dictEntries,
+  dictGet,
+  isDict,
+  newDict,
+  type PlainDict,
+  type Value,
+} from '../../../base/codec/value.ts';
 import {
   boolField,
   bytesField,
@@ -14,7 +22,10 @@ import {
   textsField,
 } from './fields.ts';
 
-/** `_return`: the outcome of a job on one minion. `load` is kept whole, because events and job caches carry all of it. */
+/**
+ * `_return`: the outcome of a job on one minion. `load` is kept, because events and job caches carry all of it; what the
+ * minion wants done with the result is no part of it.
+ */
 export interface MinionReturn {
   readonly id: string;
   /** `req` from salt-call: the master allots one. */
@@ -24,8 +35,12 @@ export interface MinionReturn {
   readonly return: Value;
   readonly retcode: number;
   readonly success: boolean;
-  readonly load: Dict;
+  /** Names of returners that the master shall hand the result to (`return_via_master`). */
+  readonly returners: readonly string[];
+  readonly load: PlainDict;
 }
+
+const mostReturners = 16;
 
 export function readMinionReturn(load: Dict): MinionReturn | Problem {
   const id = textField(load, 'id');
@@ -43,9 +58,18 @@ export function readMinionReturn(load: Dict): MinionReturn | Problem {
     // Multi-function jobs send a map of codes; any failure counts.
     retcode: isDict(retcode) ? worst(retcode) : (intField(load, 'retcode') ?? 0),
     success: dictGet(load, 'success') !== false,
-    load,
+    returners: readReturners(load),
+    load: newDict(textEntries(load).filter(([key]) => key !== 'returners')),
   };
 }
+
+function readReturners(load: Dict): string[] {
+  const names = listField(dictField(load, 'returners') ?? newDict(), 'names') ?? [];
+  return [...new Set(names.filter((name) => typeof name === 'string'))].slice(0, mostReturners);
+}
+
+const textEntries = (load: Dict): [string, Value][] =>
+  dictEntries(load).filter((entry): entry is [string, Value] => typeof entry[0] === 'string');
 
 function worst(codes: Dict): number {
   const values = codes instanceof Map ? [...codes.values()] : Object.values(codes);

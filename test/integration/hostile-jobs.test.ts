@@ -1,0 +1,156 @@
+// What an accepted minion tries with jobs: code on the master, records of others, results nobody asked it for.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { PlainDict, Value } from '../../src/base/codec/value.ts';
+import { jidOf } from '../../src/base/util/jid.ts';
+import { Deployment, startProgram } from '../support/deployment.ts';
+import { eventually } from '../support/eventually.ts';
+import { HostileMinion } from '../support/hostile-minion.ts';
+import { LocalCaller } from '../support/local-caller.ts';
+
+let fleet: Deployment;
+let evil: HostileMinion;
+let root: LocalCaller;
+/** An address that the minion names: nobody should come. */
+let trap: Server;
+const visits: string[] = [];
+
+const config = `
+peer:
+  evil: [test.sleep, test.ping]
+peer_run:
+  evil: ['jobs.*', 'pillar.*', manage.up]
+`;
+
+beforeAll(async () => {
+  trap = createServer((request, response) => {
+    visits.push(String(request.url));
+    response.end();
+  });
+  await new Promise<void>((done) => trap.listen(0, '127.0.0.1', done));
+  fleet = await Deployment.create({ masterConfig: config });
+  const file = `rawfile_json.filename: ${fleet.path('log/results.json')}\n`;
+  writeFileSync(fleet.path('etc/master.d/returners.conf'), file);
+  await fleet.startMaster();
+  fleet.startMinion('m1');
+  fleet.startMinion('m2');
+  await fleet.answering('m1', 'm2');
+  evil = await HostileMinion.start(fleet, 'evil');
+  root = await LocalCaller.connect(fleet, 'root');
+});
+afterAll(async () => {
+  root?.close();
+  evil?.stop();
+  trap?.close();
+  await fleet?.destroy();
+});
+
+const jsonLines = (file: string): PlainDict[] =>
+  existsSync(file)
+    ? readFileSync(file, 'utf8')
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as PlainDict)
+    : [];
+const lookUp = async (jid: string): Promise<Record<string, unknown>> => {
+  const { stdout } = await fleet.run('salt-run', ['jobs.lookup_jid', jid, '--out=json']);
+  return JSON.parse(stdout) as Record<string, unknown>;
+};
+const record = async (jid: string): Promise<Record<string, unknown>> => {
+  const { stdout } = await fleet.run('salt-run', ['jobs.list_job', jid, '--out=json']);
+  return JSON.parse(stdout) as Record<string, unknown>;
+};
+
+describe('a run that a minion tells of', () => {
+  const forms: [string, () => Record<string, Value>][] = [
+    ['salt-call', () => ({ jid: 'req' })],
+    ['its schedule', () => ({ jid: jidOf((Date.now() - 60_000) * 1000), schedule: 'nightly' })],
+  ];
+  it.each(forms)('by %s brings no options for returners of the master', async (_, form) => {
+    const seen = jsonLines(fleet.path('log/results.json')).length;
+    const script = `#!js\nrequire('node:fs').writeFileSync(${JSON.stringify(fleet.path('ran'))}, 'x')`;
+    const { port } = trap.address() as AddressInfo;
+    const load = {
+      ...{ fun: 'test.ping', fun_args: [], return: `run ${seen}`, retcode: 0, success: true },
+      ...{ ret: 'webhook', ret_config: 'mine', user: 'root' },
+      ret_kwargs: {
+        ...{ url: `http://127.0.0.1:${port}/stolen`, body: `${script}\n{{ jid }}`, subject: script },
+        filename: fleet.path('written'),
+      },
+      returners: { names: ['rawfile_json', 'webhook'], config: 'mine', kwargs: { filename: fleet.path('written') } },
+      ...form(),
+    };
+    await evil.send('_return', load);
+    // The master's own options count: its file has the result, and its webhook has no address.
+    await eventually('the result in the file of the configuration', () =>
+      jsonLines(fleet.path('log/results.json')).some((line) => line['return'] === `run ${seen}`),
+    );
+    await eventually('the webhook to miss its address', () => fleet.master.output().includes('webhook.url'));
+    expect(visits).toEqual([]);
+    expect(['ran', 'written'].filter((name) => existsSync(fleet.path(name)))).toEqual([]);
+  });
+
+  it('never takes the place of a job of the master', async () => {
+    const { items } = await root.publish({ tgt: 'm1', fun: 'test.echo', arg: ['of root'] });
+    const jid = String(items[0]?.['jid']);
+    const before = await record(jid);
+    for (const user of ['root', 'evil']) {
+      const lie = { jid, schedule: 'x', user, fun: 'cmd.run', fun_args: ['id'], arg: ['id'], return: 'FORGED' };
+      await evil.send('_return', { ...lie, retcode: 0, success: true });
+    }
+    expect(await record(jid)).toEqual(before);
+    expect(await lookUp(jid)).toEqual({ m1: 'of root' });
+  });
+
+  it('cannot be prepared for a job that comes later', async () => {
+    await fleet.minion('m2').stop();
+    const later = jidOf((Date.now() + 3_600_000) * 1000);
+    const lie = { user: 'evil', schedule: 'x', fun: 'cmd.run', fun_args: [`touch ${fleet.path('ran')}`], tgt: 'm2' };
+    await evil.returnOf(later, 'FORGED', { ...lie, arg: lie.fun_args });
+    await evil.returnOf(later, 'FORGED');
+    // Kept for m2, and delivered from the record: that of the master.
+    const { error } = await root.publish({ jid: later, tgt: 'm2', fun: 'test.echo', arg: ['kept'], durable: 600 });
+    expect(error).toBeUndefined();
+    fleet.startMinion('m2');
+    await eventually('the durable job to end', async () => Object.keys(await lookUp(later)).length > 0, {
+      timeoutMs: 60_000,
+    });
+    expect(await lookUp(later)).toEqual({ m2: 'kept' });
+    expect(existsSync(fleet.path('ran'))).toBe(false);
+  });
+
+  it('keeps its jid to itself: no job is published under it', async () => {
+    const past = jidOf((Date.now() - 90_000) * 1000);
+    await evil.returnOf(past, true, { schedule: 'x', user: 'root' });
+    const { error } = await root.publish({ jid: past, tgt: 'm1', fun: 'test.ping' });
+    expect(error).toContain(`the job id ${past} is in use`);
+  });
+});
+
+describe('results of a minion that was not asked', () => {
+  it('reach neither the one who waits nor the record', async () => {
+    const waiting = startProgram(`${process.cwd()}/bin/salt`, [
+      ...['-c', fleet.masterConfigDir, 'm1', 'test.sleep', '4', '--out=json', '--static'],
+    ]);
+    const running = async (): Promise<string | undefined> => {
+      const { stdout } = await fleet.run('salt-run', ['jobs.active', '--out=json']);
+      const jobs = Object.entries(JSON.parse(stdout) as Record<string, { Function: string }>);
+      return jobs.find(([, job]) => job.Function === 'test.sleep')?.[0];
+    };
+    let jid: string | undefined;
+    await eventually('the job to run', async () => {
+      jid = await running();
+      return jid !== undefined;
+    });
+    await evil.returnOf(jid as string, 'FORGED');
+    const { stdout } = await waiting.done;
+    expect(JSON.parse(stdout)).toEqual({ m1: true });
+    expect(await lookUp(jid as string)).toEqual({ m1: true });
+    await eventually('the master to say so', () => fleet.master.output().includes('not asked'));
+    // Also when the job has ended long ago.
+    await evil.returnOf(jid as string, 'FORGED');
+    expect(await lookUp(jid as string)).toEqual({ m1: true });
+  });
+});
