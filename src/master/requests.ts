@@ -174,7 +174,7 @@ export class RequestPort {
     delete load['tok'];
     try {
       const run = async () => handler.run(load, sender, pieceSeal(sender, crypticle, nonce));
-      const value = await this.#replays.once(opened, envelope.load, run);
+      const value = await this.#replays.once({ id: sender.id, cmd, ts: opened.ts }, envelope.load, run);
       if (value instanceof PackedReply) return value;
       if (handler.reply !== 'private') return crypticle.seal(value, nonce);
       const encAlgo = isEncAlgo(envelope.enc_algo) ? envelope.enc_algo : defaultEncAlgo;

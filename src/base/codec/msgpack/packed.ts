@@ -60,7 +60,8 @@ function scalarCost(buf: Buffer, code: number, start: number, end: number): numb
   if (code < 0x80 || code >= 0xe0 || (code >= 0xc0 && code <= 0xc3)) return 0;
   if ((code >= 0xca && code <= 0xcf) || (code >= 0xd0 && code <= 0xd3)) return cost.boxed;
   const extension = (code >= 0xc7 && code <= 0xc9) || (code >= 0xd4 && code <= 0xd8);
-  if (!extension) return cost.text + end - start;
+  // What ends beyond ASCII may be no text at all, and bytes are dearer.
+  if (!extension) return ((buf[end - 1] as number) < 0x80 ? cost.text : cost.bytes) + end - start;
   const width = code >= 0xd4 ? 0 : 1 << (code - 0xc7);
   return buf[start + 1 + width] === 79 ? (end - start) * nestedCost : cost.bytes + end - start;
 }
