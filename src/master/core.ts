@@ -47,4 +47,6 @@ export interface Sender {
   readonly version: number;
   readonly peer: string;
   readonly transport: string;
+  /** These very bytes were answered before: what follows from them has been done. */
+  readonly repeated?: boolean;
 }

@@ -1,5 +1,5 @@
 // The request port: opens each envelope in its own protocol generation, checks the sender, calls a handler, always replies.
-import { pack, unpack } from '../base/codec/msgpack/index.ts';
+import { pack } from '../base/codec/msgpack/index.ts';
 import { type Dict, newDict, type PlainDict, type Value } from '../base/codec/value.ts';
 import {
   type Crypticle,
@@ -10,11 +10,14 @@ import {
   verifyToken,
 } from '../base/crypto/index.ts';
 import { HaliteError, messageOf } from '../base/errors/index.ts';
+import { Lane } from '../base/util/lane.ts';
 import { isValidMinionId } from '../base/util/valid-id.ts';
-import { isProblem } from '../protocol/wire/messages/fields.ts';
+import { isProblem, type Problem } from '../protocol/wire/messages/fields.ts';
 import {
   type ClearEnvelope,
+  type Envelope,
   type OpenedLoad,
+  openLimits,
   readEnvelope,
   readOpenedLoad,
   type SealedEnvelope,
@@ -24,11 +27,15 @@ import { authenticate } from './auth.ts';
 import type { Master, Sender } from './core.ts';
 import { type HandlerTable, PackedReply, type PieceSeal } from './handlers/table.ts';
 import { sealPrivate } from './private-reply.ts';
+import { ReplayGuard } from './replay.ts';
 
 const badLoad: Value = 'bad load';
 type Reply = Value | PackedReply;
-/** Deeper than any honest message, shallow enough for the stack. */
-const maxDepth = 64;
+/** From this size on opening a message takes long enough for others to notice: it takes turns with them. */
+const longBytes = 1024 * 1024;
+/** Long messages at a time: each takes several times its size until it is stored. */
+const longAtOnce = 2;
+const longPatienceMs = 10_000;
 /** Commands that old generations had to prove with a token, although the channel did not ask for one. */
 const tokenRequired = new Set([
   '_master_tops',
@@ -51,12 +58,15 @@ export class RequestPort {
   readonly #handlers: HandlerTable;
   readonly #clear: (load: PlainDict) => Promise<Value>;
   readonly #transport: string;
+  readonly #replays: ReplayGuard;
+  readonly #long = new Lane(longAtOnce, longPatienceMs);
 
   constructor(master: Master, handlers: HandlerTable, clear: (load: PlainDict) => Promise<Value>, transport: string) {
     this.#master = master;
     this.#handlers = handlers;
     this.#clear = clear;
     this.#transport = transport;
+    this.#replays = new ReplayGuard(() => master.opts.request_server_ttl);
   }
 
   /** Takes one request off the wire; the reply is sent whatever happens. */
@@ -70,14 +80,13 @@ export class RequestPort {
   }
 
   async #answer(request: IncomingRequest): Promise<Reply> {
-    let raw: Value;
+    let envelope: Envelope | Problem;
     try {
-      raw = unpack(request.payload, { maxDepth });
+      envelope = readEnvelope(request.payload);
     } catch (error) {
       this.#drop(request, `not msgpack: ${messageOf(error)}`);
       return { msg: 'bad load' };
     }
-    const envelope = readEnvelope(raw);
     if (isProblem(envelope)) return this.#refuse(request, envelope.problem, '', envelope.reply);
     if (envelope.version < this.#master.opts.minimum_auth_version) return this.#tooOld(request, envelope);
     return envelope.enc === 'clear' ? this.#answerClear(envelope) : this.#answerSealed(request, envelope);
@@ -89,24 +98,34 @@ export class RequestPort {
   }
 
   async #answerSealed(request: IncomingRequest, envelope: SealedEnvelope): Promise<Reply> {
-    const { secrets, keys, fleet } = this.#master;
+    const { secrets, keys } = this.#master;
     const { version, id: outerId } = envelope;
     // Only ids with an accepted key have a session: nobody can make us write files for names they invent.
     if (version >= 3 && !(isValidMinionId(outerId) && keys.accepted(outerId))) {
       return this.#refuse(request, 'no accepted key of this id', outerId);
     }
     const crypticle = version >= 3 ? secrets.session(outerId as string) : secrets.aes;
+    if (envelope.load.length < longBytes) return this.#open(request, envelope, crypticle);
+    return this.#long.run(() => this.#open(request, envelope, crypticle));
+  }
+
+  async #open(request: IncomingRequest, envelope: SealedEnvelope, crypticle: Crypticle): Promise<Reply> {
+    const { fleet, opts } = this.#master;
+    const { version, id: outerId, load: sealed } = envelope;
+    const limits = openLimits(sealed.length, opts.raw['order_masters'] === true);
     let opened: Value;
     try {
-      opened = crypticle.open(envelope.load);
-    } catch {
-      return this.#refuse(request, 'load does not decrypt', outerId);
+      opened = sealed.length < longBytes ? crypticle.open(sealed, limits) : await crypticle.openLong(sealed, limits);
+    } catch (error) {
+      const foreign = error instanceof HaliteError && error.code === 'crypto.verify';
+      return this.#refuse(request, foreign ? 'load does not decrypt' : messageOf(error), outerId);
     }
     const load = readOpenedLoad(opened);
     if (isProblem(load)) return this.#refuse(request, load.problem, outerId, load.reply);
     const breach = this.#check(load, envelope) ?? this.#tooLate(load, envelope);
     if (breach) return this.#refuse(request, breach, load.id);
-    const sender: Sender = { id: load.id, version, peer: request.peer, transport: this.#transport };
+    const repeated = load.cmd === '_pillar' && this.#replays.isRepeated(load, sealed);
+    const sender: Sender = { id: load.id, version, peer: request.peer, transport: this.#transport, repeated };
     fleet.contact(load.id, { peer: request.peer, transport: this.#transport, generation: version });
     this.#master.durable.arrived(load.id, 'heard');
     return this.#dispatch(load, sender, crypticle, envelope);
@@ -154,7 +173,8 @@ export class RequestPort {
     delete load['nonce'];
     delete load['tok'];
     try {
-      const value = await handler.run(load, sender, pieceSeal(sender, crypticle, nonce));
+      const run = async () => handler.run(load, sender, pieceSeal(sender, crypticle, nonce));
+      const value = await this.#replays.once({ id: sender.id, cmd, ts: opened.ts }, envelope.load, run);
       if (value instanceof PackedReply) return value;
       if (handler.reply !== 'private') return crypticle.seal(value, nonce);
       const encAlgo = isEncAlgo(envelope.enc_algo) ? envelope.enc_algo : defaultEncAlgo;

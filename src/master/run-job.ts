@@ -1,4 +1,5 @@
 // A job from beginning to end for callers inside the master: published, followed, and given back as one outcome.
+import { unpacked } from '../base/codec/msgpack/index.ts';
 import { newDict, type PlainDict } from '../base/codec/value.ts';
 import type { JobItem } from '../engine/client/api.ts';
 import type { JobOutcome, JobRequest } from '../extend/sdk/index.ts';
@@ -52,6 +53,6 @@ async function collect(jid: string, items: AsyncIterable<JobItem>): Promise<JobO
 
 function returned(item: Extract<JobItem, { type: 'return' }>): JobOutcome['returns'][string] {
   const { ret, retcode, success, out } = item;
-  const fields = { ret, retcode, success, ...(out === undefined ? {} : { out }) };
+  const fields = { ret: unpacked(ret), retcode, success, ...(out === undefined ? {} : { out }) };
   return Object.assign(newDict() as PlainDict, fields) as unknown as JobOutcome['returns'][string];
 }

@@ -4,10 +4,12 @@ import {
   createDecipheriv,
   createHmac,
   createSecretKey,
+  type Decipher,
   type KeyObject,
   randomBytes,
   timingSafeEqual,
 } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pack, type UnpackOptions, unpack } from '../codec/msgpack/index.ts';
 import { type Dict, dictGet, isDict, newDict, type Value } from '../codec/value.ts';
 import { HaliteError } from '../errors/index.ts';
@@ -18,6 +20,8 @@ const BLOCK = 16;
 const MAC = 32;
 const PREFIX = Buffer.from('pickle::');
 const NONCE = 32;
+/** A multiple of the block size that takes a few milliseconds. */
+const SLICE = 1024 * 1024;
 
 /** PKCS #7: as many bytes as are missing to a block, each of that value. */
 function withoutPadding(plain: Buffer): Buffer {
@@ -27,6 +31,22 @@ function withoutPadding(plain: Buffer): Buffer {
     throw new HaliteError('crypto.verify', 'An encrypted message has wrong padding');
   }
   return plain.subarray(0, plain.length - count);
+}
+
+/** Where the code over the rest begins; refuses what cannot be a message at all. */
+function sealedEnd(message: Uint8Array): number {
+  const end = message.length - MAC;
+  if (end < 2 * IV) throw new HaliteError('crypto.verify', 'An encrypted message is too short');
+  return end;
+}
+
+/** Only what is authentic is looked at any further. */
+function checkMac(mac: Buffer, message: Uint8Array): void {
+  const end = message.length - MAC;
+  if (!timingSafeEqual(mac, message.subarray(end))) {
+    throw new HaliteError('crypto.verify', 'An encrypted message does not authenticate: it was made with another key');
+  }
+  if ((end - IV) % BLOCK !== 0) throw new HaliteError('crypto.verify', 'An encrypted message has an odd length');
 }
 
 export interface OpenOptions extends UnpackOptions {
@@ -77,21 +97,36 @@ export class Crypticle {
   }
 
   decrypt(message: Uint8Array): Buffer {
-    const end = message.length - MAC;
-    if (end < 2 * IV) throw new HaliteError('crypto.verify', 'An encrypted message is too short');
-    const mac = createHmac('sha256', this.hmac).update(message.subarray(0, end)).digest();
-    if (!timingSafeEqual(mac, message.subarray(end))) {
-      throw new HaliteError(
-        'crypto.verify',
-        'An encrypted message does not authenticate: it was made with another key',
-      );
-    }
-    if ((end - IV) % BLOCK !== 0) throw new HaliteError('crypto.verify', 'An encrypted message has an odd length');
-    // The padding is taken off here: left to Node, the last block comes apart and the whole must be copied to join it.
-    const decipher = createDecipheriv('aes-192-cbc', this.aes, message.subarray(0, IV)).setAutoPadding(false);
+    const end = sealedEnd(message);
+    checkMac(createHmac('sha256', this.hmac).update(message.subarray(0, end)).digest(), message);
+    const decipher = this.decipher(message);
     const plain = decipher.update(message.subarray(IV, end));
     decipher.final();
     return withoutPadding(plain);
+  }
+
+  /** The same with turns for others in between, for messages that would hold the loop for long. */
+  async decryptLong(message: Uint8Array): Promise<Buffer> {
+    const end = sealedEnd(message);
+    const hmac = createHmac('sha256', this.hmac);
+    for (let at = 0; at < end; at += SLICE) {
+      hmac.update(message.subarray(at, Math.min(end, at + SLICE)));
+      await nextTurn();
+    }
+    checkMac(hmac.digest(), message);
+    const decipher = this.decipher(message);
+    const plain = Buffer.allocUnsafeSlow(end - IV);
+    for (let at = IV; at < end; at += SLICE) {
+      plain.set(decipher.update(message.subarray(at, Math.min(end, at + SLICE))), at - IV);
+      await nextTurn();
+    }
+    decipher.final();
+    return withoutPadding(plain);
+  }
+
+  /** The padding is taken off by us: left to Node, the last block comes apart and the whole must be copied to join it. */
+  private decipher(message: Uint8Array): Decipher {
+    return createDecipheriv('aes-192-cbc', this.aes, message.subarray(0, IV)).setAutoPadding(false);
   }
 
   /** Serializes and encrypts: replies carry the request's nonce, other messages none. */
@@ -102,7 +137,15 @@ export class Crypticle {
 
   /** Decrypts and deserializes; a plaintext without the prefix counts as an empty map, as in Salt. */
   open(message: Uint8Array, options: OpenOptions = {}): Value {
-    const plain = this.decrypt(message);
+    return this.read(this.decrypt(message), options);
+  }
+
+  /** The same for long messages, see `decryptLong`. */
+  async openLong(message: Uint8Array, options: OpenOptions = {}): Promise<Value> {
+    return this.read(await this.decryptLong(message), options);
+  }
+
+  private read(plain: Buffer, options: OpenOptions): Value {
     if (!plain.subarray(0, PREFIX.length).equals(PREFIX)) return newDict();
     let start = PREFIX.length;
     if (options.nonce) {

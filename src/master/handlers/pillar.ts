@@ -18,11 +18,11 @@ async function answer(master: Master, load: PlainDict, sender: Sender): Promise<
   } catch (error) {
     master.log.error('a pillar could not be compiled', { minion: sender.id, error: messageOf(error) });
     // Grains are remembered all the same; the pillar known so far stays.
-    remember(master, sender.id, request.grains, master.fleet.data(sender.id)?.pillar ?? newDict());
+    remember(master, sender, request.grains, master.fleet.data(sender.id)?.pillar ?? newDict());
     return failedPillar(`The pillar could not be compiled: ${messageOf(error)}`);
   }
   // Values of one command (`pillar=`) are for that command alone.
-  if (request.override === undefined) remember(master, sender.id, request.grains, pillar);
+  if (request.override === undefined) remember(master, sender, request.grains, pillar);
   return pillar;
 }
 
@@ -43,9 +43,9 @@ function readRequest(load: PlainDict, id: string): PillarRequest {
   };
 }
 
-/** For targeting; the minion's answer does not wait for the disk. */
-function remember(master: Master, id: string, grains: Dict, pillar: Dict): void {
-  if (!master.opts.minion_data_cache) return;
+/** For targeting; the minion's answer does not wait for the disk. A request sent again may carry grains of the past. */
+function remember(master: Master, { id, repeated }: Sender, grains: Dict, pillar: Dict): void {
+  if (!master.opts.minion_data_cache || repeated) return;
   master.fleet.setData(id, { grains, pillar }).catch((error: unknown) => {
     master.log.limited('store', 'error', 'grains could not be stored', { error: messageOf(error) });
   });

@@ -1,4 +1,5 @@
 // The event bus inside a daemon: fire, subscribe, look back. Nothing is done while nobody listens.
+import { PackedValue, unpacked } from '../../base/codec/msgpack/index.ts';
 import { type Dict, newDict } from '../../base/codec/value.ts';
 import { type EventFilter, tagTest } from './filter.ts';
 import { History } from './history.ts';
@@ -105,6 +106,8 @@ export class EventBus {
     const small = this.maxEventSize > 0 ? trimToSize(data, this.maxEventSize) : data;
     if (small instanceof Map) return { tag, data: new Map(small).set('_stamp', eventStamp()) };
     const stamped = Object.assign(newDict(), small);
+    // A long result that still fits: listeners want the value.
+    if (stamped['return'] instanceof PackedValue) stamped['return'] = unpacked(stamped['return']);
     stamped['_stamp'] = eventStamp();
     return { tag, data: stamped };
   }

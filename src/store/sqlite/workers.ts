@@ -23,6 +23,8 @@ export interface WriterHooks {
   moved(aside: string, why: string): void;
 }
 
+const longBytes = 1024 * 1024;
+
 export class Writer {
   readonly #worker: Worker;
   readonly #waiting = new Map<number, Waiting<string | number>>();
@@ -76,6 +78,13 @@ export class Writer {
     if (!this.#batch) return;
     const { seqs, kinds, datas } = this.#batch;
     this.#batch = undefined;
+    const [only] = datas;
+    // A long one has its memory for itself (see pack) and can go as it is.
+    if (only && datas.length === 1 && only.byteLength > longBytes) {
+      const message = { seqs, kinds, ends: [only.byteLength], bytes: only } satisfies ToWriter;
+      this.#worker.postMessage(message, [only.buffer as ArrayBuffer]);
+      return;
+    }
     const bytes = new Uint8Array(datas.reduce((sum, data) => sum + data.byteLength, 0));
     let end = 0;
     const ends = datas.map((data) => {

@@ -3,8 +3,11 @@ import { isUtf8 } from 'node:buffer';
 import { HaliteError } from '../../errors/index.ts';
 import { JsonText } from '../json/json-text.ts';
 import { type Dict, isReorderedKey, newDict, PyFloat, type Value } from '../value.ts';
+import { Budget, cost, malformed, tooMuch } from './budget.ts';
 import { parseDateTime } from './datetime.ts';
 import { jsonTextType } from './encode.ts';
+import { textWidth } from './head.ts';
+import { endOf, PackedValue } from './packed.ts';
 import { type TextCache, textCache } from './text-cache.ts';
 
 export interface UnpackOptions {
@@ -16,6 +19,10 @@ export interface UnpackOptions {
   readonly maxBytes?: number;
   /** Most array items and map entries in all containers together. */
   readonly maxItems?: number;
+  /** Most heap that all values together may take, as estimated (see budget.ts); default: no bound but that of items. */
+  readonly maxCost?: number;
+  /** Leaves one field of the outermost map packed when it is long; its own limits instead of those of the rest. */
+  readonly packed?: { readonly field: string; readonly from: number; readonly maxCost: number };
   /** A JsonText inside stays one: only for peers that are trusted, and readers that know what it is. */
   readonly jsonTexts?: boolean;
 }
@@ -24,6 +31,8 @@ export const defaultLimits = { maxDepth: 256, maxBytes: 100 * 1024 * 1024, maxIt
 
 // Short byte strings are copied so that a small signature does not keep a large frame alive.
 const COPY_BELOW = 4096;
+// Long byte strings are looked at before they are made into text: a wrong text would take twice their length.
+const CHECK_FROM = 1024;
 const HIGH = 4294967296;
 const keyCache = textCache(2048);
 const valueCache = textCache(1024);
@@ -31,15 +40,16 @@ const valueCache = textCache(1024);
 /** The one value in the bytes. Long byte strings inside are views into them: do not reuse the buffer. */
 export function unpack(bytes: Uint8Array, options: UnpackOptions = {}): Value {
   const maxBytes = options.maxBytes ?? defaultLimits.maxBytes;
-  if (bytes.length > maxBytes) throw new HaliteError('codec.limit', `A message is larger than ${maxBytes} bytes`);
+  if (bytes.length > maxBytes) throw tooMuch(`is larger than ${maxBytes} bytes`);
   const reader = new Reader(bytes, options);
-  const value = reader.read(0);
+  const value = options.packed ? reader.readOutermost(options.packed) : reader.read(0);
   if (reader.at !== bytes.length) throw malformed('bytes follow the value', reader.at);
   return value;
 }
 
-function malformed(what: string, at: number): HaliteError {
-  return new HaliteError('codec.malformed', `Not valid msgpack: ${what} at byte ${at}`);
+/** The value itself, also of one that was left packed. */
+export function unpacked(value: Value): Value {
+  return value instanceof PackedValue ? unpack(value) : value;
 }
 
 /** Reads values one after the other from a buffer. */
@@ -50,15 +60,36 @@ export class Reader {
   private readonly keepFloats: boolean;
   private readonly maxDepth: number;
   private readonly jsonTexts: boolean;
-  private items: number;
+  private readonly maxItems: number;
+  private readonly budget: Budget;
 
-  constructor(bytes: Uint8Array, options: UnpackOptions) {
+  constructor(bytes: Uint8Array, options: UnpackOptions, budget?: Budget) {
     this.buf = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
     this.raw = options.raw === true;
     this.keepFloats = options.keepFloats !== false;
     this.maxDepth = options.maxDepth ?? defaultLimits.maxDepth;
-    this.items = options.maxItems ?? defaultLimits.maxItems;
+    this.maxItems = options.maxItems ?? defaultLimits.maxItems;
+    this.budget = budget ?? new Budget(this.maxItems, options.maxCost ?? Number.POSITIVE_INFINITY);
     this.jsonTexts = options.jsonTexts === true;
+  }
+
+  /** The outermost value; when it is a map, one field of it may stay packed. */
+  readOutermost(packed: NonNullable<UnpackOptions['packed']>): Value {
+    const code = this.buf[this.at] as number;
+    const wide = code === 0xde ? 2 : code === 0xdf ? 4 : 0;
+    if (!wide && !(code >= 0x80 && code < 0x90)) return this.read(0);
+    this.at++;
+    return this.map(wide ? this.uint(wide) : code & 15, 0, packed);
+  }
+
+  private packedOrRead({ from, maxCost }: NonNullable<UnpackOptions['packed']>): Value {
+    const start = this.at;
+    // What is left is shorter than that: no need to look.
+    if (this.buf.length - start < from) return this.read(1);
+    const end = endOf(this.buf, start, { maxDepth: this.maxDepth - 1, maxItems: this.maxItems, maxCost });
+    if (end - start < from) return this.read(1);
+    this.at = end;
+    return new PackedValue(this.buf.buffer, this.buf.byteOffset + start, end - start);
   }
 
   read(depth: number): Value {
@@ -154,11 +185,13 @@ export class Reader {
   }
 
   private float(value: number): Value {
+    this.budget.charge(cost.boxed);
     return this.keepFloats && Number.isInteger(value) ? new PyFloat(value) : value;
   }
 
   private bytes(length: number): Buffer {
     this.need(length);
+    this.budget.charge(cost.bytes + length);
     const view = this.buf.subarray(this.at, this.at + length);
     this.at += length;
     return length < COPY_BELOW ? Buffer.from(view) : view;
@@ -174,6 +207,8 @@ export class Reader {
       this.at = end;
       return cached;
     }
+    if (length >= CHECK_FROM && !isUtf8(this.buf.subarray(start, end))) return this.bytes(length);
+    this.budget.charge(cost.text + length);
     const text = this.buf.toString('utf8', start, end);
     // A replacement character means: invalid, or really there. Only then is the exact answer worth its price.
     if (text.includes('\ufffd') && !isUtf8(this.buf.subarray(start, end))) return this.bytes(length);
@@ -193,29 +228,27 @@ export class Reader {
     return this.text(this.uint(width), keyCache);
   }
 
-  private open(count: number, minimum: number, depth: number): void {
-    if (depth >= this.maxDepth)
-      throw new HaliteError('codec.limit', `A message is nested deeper than ${this.maxDepth}`);
+  private open(count: number, minimum: number, heap: number, depth: number): void {
+    if (depth >= this.maxDepth) throw tooMuch(`is nested deeper than ${this.maxDepth}`);
     // Never allocate for items that cannot be there.
     if (count * minimum > this.buf.length - this.at) throw malformed('the data ends early', this.at);
-    this.items -= count;
-    if (this.items < 0) throw new HaliteError('codec.limit', 'A message has too many items');
+    this.budget.container(count, heap);
   }
 
   private array(count: number, depth: number): Value[] {
-    this.open(count, 1, depth);
+    this.open(count, 1, cost.array + count * cost.item, depth);
     const items: Value[] = new Array(count);
     for (let i = 0; i < count; i++) items[i] = this.read(depth + 1);
     return items;
   }
 
-  private map(count: number, depth: number): Dict {
-    this.open(count, 2, depth);
+  private map(count: number, depth: number, packed?: UnpackOptions['packed']): Dict {
+    this.open(count, 2, cost.map + count * cost.entry, depth);
     const dict = newDict();
     for (let i = 0; i < count; i++) {
       const key = this.key(depth + 1);
       if (typeof key !== 'string' || isReorderedKey(key)) return this.mapRest(dict, key, count - i, depth);
-      dict[key] = this.read(depth + 1);
+      dict[key] = packed?.field === key ? this.packedOrRead(packed) : this.read(depth + 1);
     }
     return dict;
   }
@@ -258,11 +291,8 @@ export class Reader {
   /** Salt's internal constants, `[name, value]`: only the value means anything outside Python. */
   private constant(start: number, end: number, depth: number): Value {
     try {
-      const inner = new Reader(this.buf.subarray(start, end), {
-        raw: this.raw,
-        maxDepth: this.maxDepth,
-        maxItems: this.items,
-      });
+      const { raw, maxDepth, keepFloats } = this;
+      const inner = new Reader(this.buf.subarray(start, end), { raw, maxDepth, keepFloats }, this.budget);
       const pair = inner.read(depth + 1);
       return Array.isArray(pair) && pair.length === 2 ? (pair[1] as Value) : null;
     } catch (thrown) {
@@ -272,10 +302,4 @@ export class Reader {
       this.at = end;
     }
   }
-}
-
-/** Width of the length field of the byte-string types, 0 for others. */
-function textWidth(code: number): number {
-  if (code >= 0xc4 && code <= 0xc6) return 1 << (code - 0xc4);
-  return code >= 0xd9 && code <= 0xdb ? 1 << (code - 0xd9) : 0;
 }

@@ -3,6 +3,7 @@ import { HaliteError } from '../../errors/index.ts';
 import { JsonText } from '../json/json-text.ts';
 import { PyFloat, type Value } from '../value.ts';
 import { formatDateTime } from './datetime.ts';
+import { PackedValue } from './packed.ts';
 
 export interface PackOptions {
   /** Bytes as `bin` and text with `str8`, as msgpack-python 1.x does. Never on the network: old peers cannot read it. */
@@ -73,7 +74,8 @@ function writeObject(value: Exclude<Value, null | string | number | boolean | bi
     checkDepth(depth);
     writeHeader(value.length, 0x90, 0xdc);
     for (let i = 0; i < value.length; i++) write(value[i], depth + 1);
-  } else if (value instanceof Uint8Array) writeBytes(value);
+  } else if (value instanceof PackedValue) writePacked(value);
+  else if (value instanceof Uint8Array) writeBytes(value);
   else if (value instanceof PyFloat) writeFloat(value.value);
   else if (value instanceof Date) writeDate(value);
   else if (value instanceof Map) {
@@ -94,6 +96,13 @@ function writeObject(value: Exclude<Value, null | string | number | boolean | bi
       write(value[key], depth + 1);
     }
   }
+}
+
+function writePacked(value: PackedValue): void {
+  // With some room for what follows, as below.
+  reserve(1024 + value.length);
+  out.set(value, at);
+  at += value.length;
 }
 
 function writeJsonText(written: JsonText, depth: number): void {

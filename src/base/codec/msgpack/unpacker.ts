@@ -2,6 +2,7 @@
 import { HaliteError } from '../../errors/index.ts';
 import type { Value } from '../value.ts';
 import { defaultLimits, Reader, type UnpackOptions } from './decode.ts';
+import { head, readHead } from './head.ts';
 
 /** Feed chunks, get the values they complete. After an error the stream is unusable: close the connection. */
 export class Unpacker {
@@ -86,29 +87,13 @@ export class Unpacker {
 
   /** The position after the head (and content, for scalars) at `at`, or -1 while bytes are missing. */
   private skip(at: number): number {
-    if (at >= this.filled) return -1;
-    const buf = this.buf;
-    const code = buf[at] as number;
-    if (code === 0xc1) throw new HaliteError('codec.malformed', 'Not valid msgpack: no such type 0xc1');
-    let end = at + 1;
-    let inside = 0;
-    if (code < 0x80 || code >= 0xe0) end = at + 1;
-    else if (code < 0x90) inside = (code & 15) * 2;
-    else if (code < 0xa0) inside = code & 15;
-    else if (code < 0xc0) end += code & 31;
-    else {
-      const width = lengthWidth(code);
-      if (at + 1 + width > this.filled) return -1;
-      const count = width === 0 ? 0 : buf.readUIntBE(at + 1, width);
-      end += width;
-      if (code === 0xdc || code === 0xdd) inside = count;
-      else if (code === 0xde || code === 0xdf) inside = count * 2;
-      else end += count + fixedSize(code);
-    }
-    this.checkSizes(end, inside);
-    if (end > this.filled) return -1;
-    this.missing += inside - 1;
-    return end;
+    if (at < this.filled && this.buf[at] === 0xc1)
+      throw new HaliteError('codec.malformed', 'Not valid msgpack: no such type 0xc1');
+    const whole = readHead(this.buf, at, this.filled);
+    this.checkSizes(head.end, head.inside);
+    if (!whole) return -1;
+    this.missing += head.inside - 1;
+    return head.end;
   }
 
   /** Refuses announced sizes at once instead of waiting for bytes that may never be allowed. */
@@ -121,23 +106,4 @@ export class Unpacker {
       throw new HaliteError('codec.limit', 'A message has too many items');
     }
   }
-}
-
-/** Width of the length or count field after the type byte. */
-function lengthWidth(code: number): number {
-  if ((code >= 0xc4 && code <= 0xc6) || (code >= 0xc7 && code <= 0xc9)) return 1 << ((code - 0xc4) % 3);
-  if (code >= 0xd9 && code <= 0xdb) return 1 << (code - 0xd9);
-  if (code >= 0xdc) return code === 0xdc || code === 0xde ? 2 : 4;
-  return 0;
-}
-
-/** Bytes after the type byte (and length field) besides the counted content. */
-function fixedSize(code: number): number {
-  if (code >= 0xc7 && code <= 0xc9) return 1;
-  if (code === 0xca) return 4;
-  if (code === 0xcb) return 8;
-  if (code >= 0xcc && code <= 0xcf) return 1 << (code - 0xcc);
-  if (code >= 0xd0 && code <= 0xd3) return 1 << (code - 0xd0);
-  if (code >= 0xd4 && code <= 0xd8) return 1 + (1 << (code - 0xd4));
-  return 0;
 }

@@ -1,5 +1,6 @@
 // The envelope of every request, and what an opened one must have.
-import { type Dict, dictGet, isDict, type Value } from '../../../base/codec/value.ts';
+import { PackedValue, type UnpackOptions, unpack, unpackShallow } from '../../../base/codec/msgpack/index.ts';
+import { type Dict, isDict, type Value } from '../../../base/codec/value.ts';
 import { readId } from './auth.ts';
 import { bytesField, dense, intField, isProblem, type Problem, problem, textField } from './fields.ts';
 
@@ -24,16 +25,30 @@ export interface SealedEnvelope {
 
 export type Envelope = ClearEnvelope | SealedEnvelope;
 
-export function readEnvelope(value: Value): Envelope | Problem {
-  if (!isDict(value)) return problem('the request is no map');
-  const enc = dictGet(value, 'enc');
-  const load = dictGet(value, 'load');
+/** Commands of API hosts bring their arguments in clear; nothing else is nearly as long. */
+const maxClearBytes = 4 * 1024 * 1024;
+/** Deeper than any honest message, shallow enough for the stack. */
+const maxDepth = 64;
+/** Whoever sent it is unknown: a clear load may take little more memory than its length. */
+const clearLimits = { maxDepth, maxItems: 200_000, maxCost: 10 * 1024 * 1024, maxBytes: maxClearBytes };
+const envelopeLimits = { ...clearLimits, maxFields: 16, longText: 512 };
+
+/**
+ * Reads the outermost map only; a sealed load stays the bytes it is, whatever its length. Throws HaliteError codec.* for
+ * what is no msgpack or beyond the limits.
+ */
+export function readEnvelope(payload: Uint8Array): Envelope | Problem {
+  const value = unpackShallow(payload, envelopeLimits);
+  if (!value) return problem('the request is no map');
+  const { enc, load } = value;
   if (load === undefined || typeof enc !== 'string') return problem('the request has no enc or no load');
   const version = Math.max(0, intField(value, 'version') ?? 0);
   if (enc === 'clear') {
-    if (!isDict(load)) return problem('the clear load is no map', 'payload and load must be a dict');
-    return { enc, load, version };
+    const dict = load instanceof PackedValue ? unpack(load, clearLimits) : undefined;
+    if (!isDict(dict)) return problem('the clear load is no map', 'payload and load must be a dict');
+    return { enc, load: dict, version };
   }
+  if (load instanceof PackedValue) return problem('the sealed load is no text');
   const sealed = bytesField(value, 'load');
   if (enc !== 'aes' || !sealed) return problem(`the request has an unknown form (enc ${enc.slice(0, 20)})`);
   return {
@@ -60,6 +75,20 @@ export interface OpenedLoad {
   readonly ts: number | undefined;
   readonly tok: Uint8Array | undefined;
   readonly load: Dict;
+}
+
+/** Heap that everything in a load may take besides its own length: about two hundred thousand small maps. */
+const baseCost = 64 * 1024 * 1024;
+/** A result from this size on passes through as it is. */
+const longReturn = 256 * 1024;
+
+/** Limits for a sealed load of so many bytes; `bundles` where lower masters bring the results of many at once. */
+export function openLimits(bytes: number, bundles: boolean): UnpackOptions {
+  return {
+    maxDepth,
+    maxCost: baseCost + bytes * (bundles ? 8 : 1),
+    packed: { field: 'return', from: longReturn, maxCost: baseCost + bytes * 8 },
+  };
 }
 
 export function readOpenedLoad(value: Value): OpenedLoad | Problem {

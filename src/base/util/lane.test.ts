@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { Lane } from './lane.ts';
+
+describe('a lane', () => {
+  it('lets so many in at a time, in order, also after one fails', async () => {
+    const lane = new Lane(2, 60_000);
+    const log: string[] = [];
+    const ends: (() => void)[] = [];
+    const work = (name: string): Promise<void> =>
+      lane.run(async () => {
+        log.push(name);
+        await new Promise<void>((resolve) => ends.push(resolve));
+        if (name === 'a') throw new Error('failed');
+      });
+    const all = Promise.allSettled(['a', 'b', 'c', 'd'].map(work));
+    expect(log).toEqual(['a', 'b']);
+    ends[0]?.();
+    await expect.poll(() => log).toEqual(['a', 'b', 'c']);
+    ends[1]?.();
+    await expect.poll(() => log).toEqual(['a', 'b', 'c', 'd']);
+    for (const end of ends) end();
+    expect((await all).map((each) => each.status)).toEqual(['rejected', 'fulfilled', 'fulfilled', 'fulfilled']);
+  });
+
+  it('does not wait for ever for one that never ends', async () => {
+    const lane = new Lane(1, 10);
+    void lane.run(() => new Promise(() => {}));
+    expect(await lane.run(async () => 'next')).toBe('next');
+  });
+});

@@ -1,0 +1,151 @@
+// Sealed requests are obeyed once. Somebody who recorded one on the wire can send it again; so does an honest minion that
+// got no answer in time, in the very same bytes: it gets the answer of the first, and nothing happens twice.
+import { newDict, type Value } from '../base/codec/value.ts';
+import type { PackedReply } from './handlers/table.ts';
+
+type Answer = Value | PackedReply;
+
+/** Commands that only read: their answers are sealed for the minion they belong to and may be had again. */
+const readOnly = new Set([
+  '_serve_file',
+  '_file_find',
+  '_file_hash',
+  '_file_hash_and_stat',
+  '_file_list',
+  '_file_list_emptydirs',
+  '_dir_list',
+  '_symlink_list',
+  '_file_envs',
+  '_master_opts',
+  '_master_tops',
+  '_ext_nodes',
+  '_mine_get',
+  '_pillar',
+  'pub_ret',
+  'verify_minion',
+]);
+
+/** Without `request_server_ttl` a request never grows too old: what is remembered must end somewhere. */
+const untimedMs = 3_600_000;
+const longestMs = 86_400_000;
+/** Per minion and half of the memory: a minion cannot make the master forget what others sent. */
+const mostDigests = 2048;
+/** Answers other than "taken" that are kept for a minion that asks again. */
+const mostAnswers = 8;
+const sweepMs = 300_000;
+
+/** What one minion sent: the newer half, and the older one until the newer is full or old enough. */
+interface Memory {
+  newer: Map<string, Promise<Answer>>;
+  older: Map<string, Promise<Answer>>;
+  since: number;
+  windowMs: number;
+  /** Digests whose answers are kept, oldest first. */
+  readonly answers: string[];
+}
+
+const plainAnswers: ReadonlyMap<boolean | null, Promise<Answer>> = new Map(
+  [null, true, false].map((value) => [value, Promise.resolve(value)]),
+);
+/** Of an answer that was pushed out by newer ones only this is left. */
+const gone: Promise<Answer> = Promise.resolve(newDict());
+
+export class ReplayGuard {
+  readonly #minions = new Map<string, Memory>();
+  readonly #ttlSeconds: () => number;
+  #sweptAt = 0;
+
+  constructor(ttlSeconds: () => number) {
+    this.#ttlSeconds = ttlSeconds;
+  }
+
+  /** How many digests are remembered. */
+  get size(): number {
+    let sum = 0;
+    for (const { newer, older } of this.#minions.values()) sum += newer.size + older.size;
+    return sum;
+  }
+
+  /**
+   * Runs what the request asks for, unless the same bytes were obeyed before. `ts` is the minion's clock: a request from
+   * the future stays young for longer. What failed was not done, and is done when it comes again.
+   */
+  once(
+    { id, cmd, ts }: { id: string; cmd: string; ts?: number | undefined },
+    sealed: Uint8Array,
+    run: () => Promise<Answer>,
+  ): Promise<Answer> {
+    if (readOnly.has(cmd)) return run();
+    const memory = this.#memory(id, ts);
+    const digest = digestOf(sealed);
+    const known = memory.newer.get(digest) ?? memory.older.get(digest);
+    if (known) return known;
+    const answer = run();
+    memory.newer.set(digest, answer);
+    answer.then(
+      (value) => keep(memory, digest, value),
+      () => forget(memory, digest),
+    );
+    return answer;
+  }
+
+  /** For requests that are answered each time, but whose effects belong to the first: whether this is another one. */
+  isRepeated({ id, ts }: { id: string; ts?: number | undefined }, sealed: Uint8Array): boolean {
+    const memory = this.#memory(id, ts);
+    const digest = digestOf(sealed);
+    if (memory.newer.has(digest) || memory.older.has(digest)) return true;
+    memory.newer.set(digest, gone);
+    return false;
+  }
+
+  #memory(id: string, ts: number | undefined): Memory {
+    const now = Date.now();
+    if (now - this.#sweptAt > sweepMs) this.#sweep(now);
+    let memory = this.#minions.get(id);
+    if (!memory) {
+      memory = { newer: new Map(), older: new Map(), since: now, windowMs: 0, answers: [] };
+      this.#minions.set(id, memory);
+    }
+    const ttl = this.#ttlSeconds();
+    const ahead = ts === undefined ? 0 : Math.max(0, ts * 1000 - now);
+    memory.windowMs = Math.max(memory.windowMs, Math.min(longestMs, ttl > 0 ? ttl * 1000 + ahead : untimedMs));
+    if (now - memory.since > memory.windowMs || memory.newer.size >= mostDigests) {
+      memory.older = memory.newer;
+      memory.newer = new Map();
+      memory.since = now;
+    }
+    return memory;
+  }
+
+  /** Minions that have long been silent take no memory. */
+  #sweep(now: number): void {
+    this.#sweptAt = now;
+    for (const [id, memory] of this.#minions) {
+      if (now - memory.since > 2 * memory.windowMs) this.#minions.delete(id);
+    }
+  }
+}
+
+/** A sealed load ends with the code over all of it: nobody without the key can make another one for the same content. */
+function digestOf(sealed: Uint8Array): string {
+  return Buffer.from(sealed.buffer, sealed.byteOffset, sealed.length).toString('latin1', sealed.length - 16);
+}
+
+function forget({ newer, older }: Memory, digest: string): void {
+  newer.delete(digest);
+  older.delete(digest);
+}
+
+/** Plain answers ("taken") share one promise each; of others the last few are kept. */
+function keep(memory: Memory, digest: string, value: Answer): void {
+  const replace = (old: string, answer: Promise<Answer>): void => {
+    for (const half of [memory.newer, memory.older]) if (half.has(old)) half.set(old, answer);
+  };
+  const plain = typeof value === 'boolean' || value === null ? plainAnswers.get(value) : undefined;
+  if (plain) {
+    replace(digest, plain);
+    return;
+  }
+  memory.answers.push(digest);
+  if (memory.answers.length > mostAnswers) replace(memory.answers.shift() as string, gone);
+}
