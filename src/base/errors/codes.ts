@@ -15,6 +15,7 @@ export const errorCodes = {
   'auth.pending': 'The key waits for acceptance on the master.',
   'auth.master-key': 'The master presents another key than the one this minion trusts.',
   'target.syntax': 'A target expression is wrong.',
+  'target.cost': 'A target, or an expression in a rule, needs more steps than it may take.',
   'target.empty': 'No minion matches the target.',
   'call.unknown': 'No such function.',
   'call.arguments': 'Arguments do not fit the function.',

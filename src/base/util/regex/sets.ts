@@ -1,5 +1,5 @@
 // Characters, escapes and character sets of Python expressions.
-import { bad, type Cursor } from './pyregex-cursor.ts';
+import { bad, type Cursor } from './cursor.ts';
 
 const UNICODE_WORD = '[\\p{L}\\p{N}_]';
 const ASCII_WORD = '[A-Za-z0-9_]';

@@ -1,0 +1,76 @@
+// Python expressions for foreign patterns and foreign texts: the same meaning as pyregex.ts, and a bound on the time.
+// Most expressions are tables (regex/dfa.ts); those that look around, are atomic or refer to groups are tried way by way
+// within a budget (regex/backtrack.ts).
+import { HaliteError } from '../errors/index.ts';
+import { type Budget, CostError, textBudget } from './budget.ts';
+import { backtrack } from './regex/backtrack.ts';
+import { Dfa } from './regex/dfa.ts';
+import { parsePython } from './regex/parse.ts';
+import { compileProgram, type Program } from './regex/program.ts';
+import { type Form, type Parsed, sequence } from './regex/tree.ts';
+
+const MAX_CACHED = 200;
+const MAX_LENGTH = 16384;
+const compiled = new Map<string, BoundedRegex>();
+
+export interface BoundedRegex {
+  /** Throws CostError when the budget, or without one that of a single text, does not suffice. */
+  test(text: string, budget?: Budget): boolean;
+}
+
+type Test = (text: string, budget: Budget) => boolean;
+
+/** `flags` are Python's letters (`i`, `m`, `s`, `x`, `a`). Throws HaliteError for what is no expression, or too large. */
+export function boundedRegex(pattern: string, form: Form = 'match', flags = ''): BoundedRegex {
+  const key = `${form}/${flags}/${pattern}`;
+  const known = compiled.get(key);
+  if (known) return known;
+  if (pattern.length > MAX_LENGTH) throw new HaliteError('codec.limit', 'A regular expression is too long');
+  const test = testOf(parsePython(pattern, flags), form);
+  const made: BoundedRegex = {
+    test: (text, budget = textBudget()) => {
+      try {
+        return test(text, budget);
+      } catch (error) {
+        throw error instanceof CostError ? new CostError(error.whole, pattern) : error;
+      }
+    },
+  };
+  if (compiled.size >= MAX_CACHED) compiled.clear();
+  compiled.set(key, made);
+  return made;
+}
+
+function testOf(parsed: Parsed, form: Form): Test {
+  const program = compileProgram(parsed);
+  if (program.isRegular) return tableTest(program, form);
+  return leadingLooks(parsed, form) ?? ((text, budget) => backtrack(program, form, text, budget));
+}
+
+function tableTest(program: Program, form: Form): Test {
+  const dfa = new Dfa(program, form);
+  return (text, budget) => dfa.test(text, budget);
+}
+
+/** `^(?!db).*` asks two questions about the same start, and each is regular; undefined for other expressions. */
+function leadingLooks(parsed: Parsed, form: Form): Test | undefined {
+  if (parsed.tree.type !== 'sequence') return undefined;
+  const items = [...parsed.tree.items];
+  const tests: Test[] = [];
+  let anchored = form;
+  for (let first = items[0]; first; first = items[0]) {
+    if (first.type === 'assert' && first.kind === 'start') anchored = form === 'search' ? 'match' : form;
+    else if (anchored === 'search' || first.type !== 'look' || first.back !== undefined) break;
+    else {
+      const inner = compileProgram({ ...parsed, tree: first.inner });
+      if (!inner.isRegular) return undefined;
+      const fits = tableTest(inner, 'match');
+      tests.push(first.negative ? (text, budget) => !fits(text, budget) : fits);
+    }
+    items.shift();
+  }
+  const rest = compileProgram({ ...parsed, tree: sequence(items) });
+  if (!rest.isRegular) return undefined;
+  tests.push(tableTest(rest, anchored));
+  return (text, budget) => tests.every((test) => test(text, budget));
+}

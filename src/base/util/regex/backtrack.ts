@@ -1,0 +1,182 @@
+// One way after the other, for expressions that look around, are atomic or refer to groups. Where nothing refers to groups,
+// a branch that failed at a place is not tried there again; every step counts against the budget.
+import { type Budget, CostError } from '../budget.ts';
+import { holds, kindOf, LAST_NEWLINE, NEWLINE, NONE } from './around.ts';
+import type { Instruction, Program } from './program.ts';
+import type { Form } from './tree.ts';
+
+/** A step here is worth some steps of a table; they are paid in bundles. */
+const STEP_COST = 4;
+const BUNDLE = 256;
+const MAX_REMEMBERED = 1 << 26;
+const FAILED = -1;
+
+/** Whether the program fits the text. */
+export function backtrack(program: Program, form: Form, text: string, budget: Budget): boolean {
+  const run = new Run(program, form, text, budget);
+  const last = form === 'search' ? run.length : 0;
+  let found = false;
+  for (let start = 0; start <= last && !found; start++) found = run.from(start);
+  run.pay();
+  return found;
+}
+
+/** A bit for every branch of a part of the program at every place. */
+interface Memory {
+  readonly firstBranch: number;
+  readonly failed: Uint32Array;
+}
+
+class Run {
+  readonly length: number;
+  readonly #codes: Uint32Array;
+  readonly #code: readonly Instruction[];
+  readonly #full: boolean;
+  readonly #budget: Budget;
+  readonly #slots: number[];
+  readonly #remembers: boolean;
+  readonly #memory: Memory | undefined;
+  /** What failed inside a look or an atomic group fails there the next time too. */
+  readonly #inside = new Map<number, Memory | undefined>();
+  #steps = 0;
+
+  constructor(program: Program, form: Form, text: string, budget: Budget) {
+    this.#codes = Uint32Array.from(text, (character) => character.codePointAt(0) as number);
+    this.length = this.#codes.length;
+    this.#code = program.code;
+    this.#full = form === 'full';
+    this.#budget = budget;
+    this.#slots = new Array<number>(program.slots).fill(FAILED);
+    this.#remembers = !program.hasReferences;
+    this.#memory = this.#remember(0, program.branches);
+  }
+
+  from(start: number): boolean {
+    return this.#run(0, start, this.#memory, true) !== FAILED;
+  }
+
+  pay(): void {
+    const steps = this.#steps;
+    this.#steps = 0;
+    this.#budget.spend(steps * STEP_COST);
+  }
+
+  #remember(firstBranch: number, branches: number): Memory | undefined {
+    const bits = branches * (this.length + 1);
+    if (!this.#remembers || bits === 0) return undefined;
+    if (bits > MAX_REMEMBERED) throw new CostError(false);
+    this.#budget.spend(bits >>> 5);
+    return { firstBranch, failed: new Uint32Array((bits >>> 5) + 1) };
+  }
+
+  /** Whether the branch was tried at this place before; from now on it was. */
+  #wasTried({ firstBranch, failed }: Memory, branch: number, place: number): boolean {
+    const bit = (branch - firstBranch) * (this.length + 1) + place;
+    const word = failed[bit >>> 5] as number;
+    const mask = 1 << (bit & 31);
+    failed[bit >>> 5] = word | mask;
+    return (word & mask) !== 0;
+  }
+
+  /** Where the part of the program ends that begins here, or FAILED. */
+  #run(first: number, start: number, memory: Memory | undefined, outer: boolean): number {
+    /** What is still to try: pairs of an instruction and a place; or a slot below zero and its old value. */
+    const open: number[] = [first, start];
+    while (open.length > 0) {
+      let place = open.pop() as number;
+      let at = open.pop() as number;
+      if (at < 0) {
+        this.#slots[-1 - at] = place;
+        continue;
+      }
+      for (;;) {
+        if (++this.#steps >= BUNDLE) this.pay();
+        const step = this.#code[at] as Instruction;
+        if (step.op === 'done') {
+          if (outer && this.#full && place !== this.length) break;
+          return place;
+        }
+        if (step.op === 'split') {
+          if (memory && this.#wasTried(memory, step.branch, place)) break;
+          open.push(step.second, place);
+          at = step.first;
+        } else if (step.op === 'set') {
+          if (place >= this.length || !step.set.has(this.#codes[place] as number)) break;
+          place++;
+          at++;
+        } else if (step.op === 'jump') at = step.to;
+        else if (step.op === 'assert') {
+          if (!holds(step.kind, step.ascii, this.#before(place), this.#behind(place))) break;
+          at++;
+        } else if (step.op === 'save' || step.op === 'turn') {
+          this.#keep(step.op === 'save' ? step.slot : step.register, place, open);
+          at++;
+        } else if (step.op === 'turn-end') at = this.#slots[step.register] === place ? step.exit : step.loop;
+        else if (step.op === 'same') {
+          const behind = this.#same(step.group, step.ignoreCase, place);
+          if (behind === FAILED) break;
+          place = behind;
+          at++;
+        } else {
+          const behind = this.#sub(at, step, place, open);
+          if (behind === FAILED) break;
+          place = behind;
+          at = step.next;
+        }
+      }
+    }
+    return FAILED;
+  }
+
+  #keep(slot: number, value: number, open: number[]): void {
+    open.push(-1 - slot, this.#slots[slot] as number);
+    this.#slots[slot] = value;
+  }
+
+  #sub(at: number, step: Extract<Instruction, { op: 'sub' }>, place: number, open: number[]): number {
+    const start = place - step.back;
+    const slots = this.#slots.slice();
+    if (!this.#inside.has(at)) this.#inside.set(at, this.#remember(step.firstBranch, step.branches));
+    const end = start < 0 ? FAILED : this.#run(at + 1, start, this.#inside.get(at), false);
+    const isFound = end !== FAILED;
+    // What was tried on the way to success did not fail.
+    if (isFound) this.#inside.delete(at);
+    // Of what a negative one captured nothing stays; of the others it is taken back on the way back.
+    this.#slots.forEach((value, slot) => {
+      if (value === slots[slot]) return;
+      this.#slots[slot] = slots[slot] as number;
+      if (isFound && step.kind !== 'is-not') this.#keep(slot, value, open);
+    });
+    if (step.kind === 'is-not') return isFound ? FAILED : place;
+    if (!isFound) return FAILED;
+    return step.kind === 'atomic' ? end : place;
+  }
+
+  #same(group: number, ignoreCase: boolean, place: number): number {
+    const from = this.#slots[2 * group] as number;
+    const to = this.#slots[2 * group + 1] as number;
+    if (to === FAILED || from === FAILED || to < from) return FAILED;
+    this.#steps += to - from;
+    for (let at = from; at < to; at++) {
+      const behind = place + at - from;
+      if (behind >= this.length || !isSame(this.#codes[at] as number, this.#codes[behind] as number, ignoreCase))
+        return FAILED;
+    }
+    return place + to - from;
+  }
+
+  #before(place: number): number {
+    return place === 0 ? NONE : kindOf(this.#codes[place - 1] as number);
+  }
+
+  #behind(place: number): number {
+    if (place >= this.length) return NONE;
+    const code = this.#codes[place] as number;
+    return code === 10 && place === this.length - 1 ? NEWLINE | LAST_NEWLINE : kindOf(code);
+  }
+}
+
+function isSame(a: number, b: number, ignoreCase: boolean): boolean {
+  if (a === b || !ignoreCase) return a === b;
+  return String.fromCodePoint(a).toLowerCase() === String.fromCodePoint(b).toLowerCase();
+}

@@ -1,0 +1,34 @@
+// Whether a character is in a set. JavaScript's expression decides, once per ASCII character.
+
+const ASCII = 128;
+const [NO, YES] = [1, 2] as const;
+const PLAIN = /^(?:[A-Za-z0-9 _]|\\u\{([0-9a-f]+)\})$/;
+
+export class CharacterSet {
+  readonly #source: string;
+  readonly #flags: string;
+  readonly #known = new Uint8Array(ASCII);
+  /** Set when one character is meant and nothing else. */
+  readonly #only: number | undefined;
+  #expression: RegExp | undefined;
+
+  constructor(source: string, ignoreCase: boolean) {
+    this.#source = source;
+    this.#flags = ignoreCase ? 'vi' : 'v';
+    const plain = ignoreCase ? null : PLAIN.exec(source);
+    if (plain) this.#only = plain[1] === undefined ? source.charCodeAt(0) : Number.parseInt(plain[1], 16);
+  }
+
+  has(code: number): boolean {
+    if (this.#only !== undefined) return code === this.#only;
+    if (code >= ASCII) return this.#test(code);
+    let known = this.#known[code] as number;
+    if (known === 0) this.#known[code] = known = this.#test(code) ? YES : NO;
+    return known === YES;
+  }
+
+  #test(code: number): boolean {
+    this.#expression ??= new RegExp(`^${this.#source}$`, this.#flags);
+    return this.#expression.test(String.fromCodePoint(code));
+  }
+}

@@ -1,0 +1,119 @@
+// All ways through a regular program at once: one table lookup per character, built while it is used.
+// The time is bounded by the length of the text times the length of the program, whatever both say.
+import type { Budget } from '../budget.ts';
+import { holds, kindOf, LAST_NEWLINE, NEWLINE, NONE } from './around.ts';
+import type { Program } from './program.ts';
+import type { Form } from './tree.ts';
+
+interface State {
+  /** Instructions that are reached before anything is known of the next character. */
+  readonly at: readonly number[];
+  readonly before: number;
+  /** By ASCII character, then by END and LAST. */
+  readonly next: (State | undefined)[];
+  wide: Map<number, State> | undefined;
+}
+
+const END = 128;
+const LAST = 129;
+/** States and wide characters kept; then the table begins anew. */
+const MAX_STATES = 128;
+const MAX_WIDE = 64;
+/** Steps that building a place in the table costs, for each instruction. */
+const BUILDING_COST = 10;
+
+const final = (): State => ({ at: [], before: 0, next: [], wide: undefined });
+const MATCHED = final();
+const FAILED = final();
+
+export class Dfa {
+  readonly #program: Program;
+  readonly #form: Form;
+  readonly #seen: Int32Array;
+  readonly #states = new Map<string, State>();
+  #turn = 0;
+  #start: State;
+
+  constructor(program: Program, form: Form) {
+    this.#program = program;
+    this.#form = form;
+    this.#seen = new Int32Array(program.code.length);
+    this.#start = this.#state([0], NONE);
+  }
+
+  test(text: string, budget: Budget): boolean {
+    budget.spend(text.length + 1);
+    const { length } = text;
+    let state = this.#start;
+    for (let at = 0; at < length; at++) {
+      let code = text.charCodeAt(at);
+      let next: State | undefined;
+      if (code < END) {
+        const symbol = code === 10 && at === length - 1 ? LAST : code;
+        next = state.next[symbol] ?? this.#step(state, code, symbol, budget);
+      } else {
+        if (code >= 0xd800 && code < 0xdc00) {
+          code = text.codePointAt(at) as number;
+          if (code > 0xffff) at++;
+        }
+        next = state.wide?.get(code) ?? this.#step(state, code, code + LAST, budget);
+      }
+      if (next === MATCHED) return true;
+      if (next === FAILED) return false;
+      state = next;
+    }
+    return (state.next[END] ?? this.#step(state, -1, END, budget)) === MATCHED;
+  }
+
+  #step(state: State, code: number, symbol: number, budget: Budget): State {
+    budget.spend(this.#program.code.length * BUILDING_COST);
+    const next = this.#after(state, code, symbol);
+    if (symbol <= LAST) state.next[symbol] = next;
+    else {
+      state.wide ??= new Map();
+      if (state.wide.size < MAX_WIDE) state.wide.set(code, next);
+    }
+    return next;
+  }
+
+  /** The state behind a character, or the answer when it is certain. */
+  #after(state: State, code: number, symbol: number): State {
+    const { code: program, hasAsserts } = this.#program;
+    const isEnd = symbol === END;
+    const kind = hasAsserts && !isEnd ? kindOf(code) : 0;
+    const behind = isEnd ? NONE : symbol === LAST ? NEWLINE | LAST_NEWLINE : kind;
+    const reached: number[] = [];
+    this.#turn++;
+    const open = [...state.at];
+    for (let at = open.pop(); at !== undefined; at = open.pop()) {
+      if (this.#seen[at] === this.#turn) continue;
+      this.#seen[at] = this.#turn;
+      const step = program[at];
+      if (step?.op === 'split') open.push(step.second, step.first);
+      else if (step?.op === 'jump') open.push(step.to);
+      else if (step?.op === 'assert') {
+        if (holds(step.kind, step.ascii, state.before, behind)) open.push(at + 1);
+      } else if (step?.op === 'done') {
+        if (isEnd || this.#form !== 'full') return MATCHED;
+      } else if (step?.op === 'set' && !isEnd && step.set.has(code)) reached.push(at + 1);
+    }
+    if (isEnd) return FAILED;
+    if (this.#form === 'search') reached.push(0);
+    return reached.length === 0 ? FAILED : this.#state(reached, hasAsserts ? kind : 0);
+  }
+
+  #state(at: number[], before: number): State {
+    at.sort((a, b) => a - b);
+    const key = `${before}:${at.join()}`;
+    const known = this.#states.get(key);
+    if (known) return known;
+    if (this.#states.size >= MAX_STATES) {
+      this.#states.clear();
+      // Also the first state's table leads to the old ones.
+      this.#start = { ...this.#start, next: new Array(LAST + 1), wide: undefined };
+    }
+    const made: State = { at, before, next: new Array(LAST + 1), wide: undefined };
+    this.#states.set(key, made);
+    return made;
+  }
+}
