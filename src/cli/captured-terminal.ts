@@ -1,5 +1,5 @@
 // A terminal that keeps what was printed, for tests.
-import type { Terminal } from './io.ts';
+import { safeFor, type Terminal } from './io.ts';
 
 export interface CapturedTerminal extends Terminal {
   readonly stdout: string;
@@ -15,11 +15,11 @@ export function captureTerminal(): CapturedTerminal {
     get stderr() {
       return kept.stderr;
     },
-    out: (text) => {
-      kept.stdout += typeof text === 'string' ? text : Buffer.from(text).toString();
+    out: (text, escapes = 'none') => {
+      kept.stdout += Buffer.from(safeFor(escapes, text)).toString();
     },
-    err: (text) => {
-      kept.stderr += text;
+    err: (text, escapes = 'none') => {
+      kept.stderr += safeFor(escapes, text);
     },
   };
 }

@@ -6,7 +6,7 @@ import type { Value } from '../base/codec/value.ts';
 import { HaliteError, messageOf } from '../base/errors/index.ts';
 import { rstrip } from '../base/util/pytext.ts';
 import type { OutputOptions, Outputter } from '../extend/sdk/outputters.ts';
-import { type Terminal, terminal } from './io.ts';
+import { type Escapes, safeFor, type Terminal, terminal } from './io.ts';
 import { loadOutputter } from './outputters.ts';
 
 /** The options of the command and its configuration in one dict: `output`, `static`, `fun`, `state_output`, … */
@@ -34,10 +34,17 @@ export function wantsColor(opts: OutputSettings, isTerminal: () => boolean = () 
   return typeof opts['color'] === 'boolean' ? opts['color'] : isTerminal();
 }
 
+/** Our own colours, those of data when `strip_colors` is off, everything when the operator asks for it. */
+function allowedEscapes(opts: OutputSettings, color: boolean): Escapes {
+  if (opts['output_raw_escapes'] === true) return 'all';
+  return color || opts['strip_colors'] === false ? 'colors' : 'none';
+}
+
 export class Display {
   readonly #opts: OutputSettings;
   readonly #io: Terminal;
   readonly #color: boolean;
+  readonly #escapes: Escapes;
   readonly #loaded = new Map<string, Promise<Outputter>>();
   readonly #file: string | undefined;
   #theme: Promise<Value> | undefined;
@@ -46,6 +53,7 @@ export class Display {
     this.#opts = opts;
     this.#io = io;
     this.#color = wantsColor(opts);
+    this.#escapes = allowedEscapes(opts, this.#color);
     const file = opts['output_file'];
     this.#file = typeof file === 'string' && file !== '' ? file : undefined;
     if (this.#file !== undefined && opts['output_file_append'] !== true) this.#empty(this.#file);
@@ -89,8 +97,8 @@ export class Display {
   print(text: string | Uint8Array): void {
     if (text.length === 0) return;
     for (const part of typeof text === 'string' ? [`${text}\n`] : [text, '\n']) {
-      if (this.#file === undefined) this.#io.out(part);
-      else append(this.#file, part);
+      if (this.#file === undefined) this.#io.out(part, this.#escapes);
+      else append(this.#file, safeFor(this.#escapes, part));
     }
   }
 

@@ -15,7 +15,7 @@ import {
   type SigAlgo,
 } from '../base/crypto/index.ts';
 import { messageOf } from '../base/errors/index.ts';
-import { isValidMinionId } from '../base/util/valid-id.ts';
+import { minionIdProblem, shownId } from '../base/util/valid-id.ts';
 import { type AuthRequest, readAuthRequest } from '../protocol/wire/messages/auth.ts';
 import { isProblem } from '../protocol/wire/messages/fields.ts';
 import { autoReject, autoSign } from './autosign.ts';
@@ -35,23 +35,25 @@ interface AuthLoad extends AuthRequest {
 }
 
 /** Answers one `_auth`; whatever happens inside, there is an answer. */
-export async function authenticate(master: Master, load: PlainDict, version: number): Promise<Value> {
+export async function authenticate(master: Master, load: PlainDict, version: number, peer: string): Promise<Value> {
   const asked = readAuthRequest(load);
   if (isProblem(asked)) return asked.reply;
   const { id, nonce, enc_algo = defaultEncAlgo, sig_algo = defaultSigAlgo } = asked;
   if (!isSigAlgo(sig_algo)) return unsigned('bad sig algo');
   if (!isEncAlgo(enc_algo)) return unsigned('bad enc algo');
   const reply = (inner: PlainDict): Promise<Value> => wrap(master, inner, version, nonce, sig_algo);
-  if (!isValidMinionId(id)) {
+  const problem = minionIdProblem(id);
+  if (problem !== undefined) {
     master.log.limited('auth:invalid-id', 'warn', 'sign-in with an unacceptable id refused', {
-      id: asked.id.slice(0, 80),
+      id: shownId(id),
+      why: `the id ${problem}`,
     });
     return reply({ ret: false });
   }
   const request: AuthLoad = { ...asked, enc_algo, sig_algo };
   let decision: Decision;
   try {
-    decision = await decide(master, request);
+    decision = await decide(master, request, peer);
   } catch (error) {
     decision = { ret: false, act: 'error', detail: messageOf(error) };
     master.log.error('sign-in failed', { minion: id, error: messageOf(error) });
@@ -78,7 +80,7 @@ async function wrap(
   return { enc: 'clear', load, sig: await signAsync(master.secrets.pair.privateKey, load, algo) };
 }
 
-async function decide(master: Master, request: AuthLoad): Promise<Decision> {
+async function decide(master: Master, request: AuthLoad, peer: string): Promise<Decision> {
   const { keys, opts } = master;
   const { id } = request;
   if (tooMany(master, id)) return { ret: 'full', act: 'full', detail: `max_minions ${opts.max_minions} is reached` };
@@ -95,13 +97,17 @@ async function decide(master: Master, request: AuthLoad): Promise<Decision> {
   const signed = !rejected && autoSign(master, id, request.autosign_grains);
   if (keys.has('pending', id)) return pending(master, request, rejected, signed);
   if (rejected) {
-    await keys.write('rejected', id, request.pub);
-    return { ret: false, act: 'reject', detail: 'autoreject_file' };
+    const full = master.newKeys.refusal('rejected', peer);
+    if (full === undefined) await keys.write('rejected', id, request.pub);
+    return { ret: false, act: 'reject', detail: full === undefined ? 'autoreject_file' : `autoreject_file; ${full}` };
   }
   if (signed) {
     await keys.write('accepted', id, request.pub);
     return { ret: 'accepted', act: 'accept', detail: signed };
   }
+  // Every other answer than "wait" makes real minions end.
+  const full = master.newKeys.refusal('pending', peer);
+  if (full !== undefined) return { ret: true, act: 'pend', detail: full };
   await keys.write('pending', id, request.pub);
   return { ret: true, act: 'pend', detail: 'new key, waits for acceptance' };
 }
@@ -110,8 +116,15 @@ async function known(master: Master, request: AuthLoad): Promise<Decision> {
   const stored = master.keys.accepted(request.id);
   if (stored && cleanKey(stored.pem) === cleanKey(request.pub))
     return { ret: 'accepted', act: 'accept', detail: 'known key' };
-  await master.keys.write('denied', request.id, request.pub);
-  return { ret: false, act: 'denied', detail: mismatch(stored?.pem ?? '', request.pub) };
+  return deny(master, request, stored?.pem ?? '');
+}
+
+/** Another key under a known id; stored, so that somebody can look at it. */
+async function deny(master: Master, request: AuthLoad, stored: string): Promise<Decision> {
+  const { id, pub } = request;
+  if (master.keys.readText('denied', id) !== pub && master.newKeys.mayDeny())
+    await master.keys.write('denied', id, pub);
+  return { ret: false, act: 'denied', detail: mismatch(stored, pub) };
 }
 
 async function pending(
@@ -128,8 +141,7 @@ async function pending(
   }
   const stored = keys.readText('pending', id) ?? '';
   if (cleanKey(stored) !== cleanKey(request.pub)) {
-    await keys.write('denied', id, request.pub);
-    return { ret: false, act: 'denied', detail: mismatch(stored, request.pub) };
+    return deny(master, request, stored);
   }
   if (!signed) return { ret: true, act: 'pend', detail: 'waits for acceptance' };
   await keys.move(id, 'pending', 'accepted');
@@ -212,7 +224,15 @@ function announce(master: Master, request: AuthLoad, decision: Decision): void {
       why: decision.detail,
     });
   } else if (before !== decision.act) {
-    master.log.warn(`sign-in answered with ${decision.act}`, { minion: request.id, why: decision.detail });
+    const fields = { minion: request.id, why: decision.detail };
+    if (master.newKeys.mayLog()) master.log.warn(`sign-in answered with ${decision.act}`, fields);
+    else
+      master.log.limited(
+        'auth:many',
+        'warn',
+        'many sign-ins without success; they are no longer named one by one',
+        fields,
+      );
   }
   if (!master.opts.auth_events) return;
   const result = decision.ret === 'accepted' || decision.ret === true;

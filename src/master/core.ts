@@ -13,6 +13,7 @@ import type { Keeper } from './keep/keeper.ts';
 import type { KeepSettings } from './keep/settings.ts';
 import type { KeySignature } from './key-signature.ts';
 import type { Mine } from './mine.ts';
+import type { NewKeys } from './new-keys.ts';
 import type { Publisher } from './publisher.ts';
 import type { Secrets } from './secrets.ts';
 import type { Tracker } from './track.ts';
@@ -35,6 +36,7 @@ export interface Master {
   readonly durable: DurableJobs;
   readonly mine: Mine;
   readonly userKeys: UserKeys;
+  readonly newKeys: NewKeys;
   readonly files: FileServer;
   readonly pillars: PillarService;
   /** Present with `master_sign_pubkey`. */

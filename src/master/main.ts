@@ -29,6 +29,7 @@ import { loadKeySignature } from './key-signature.ts';
 import { listenLocal } from './local-server.ts';
 import { Maintenance } from './maintenance.ts';
 import { Mine } from './mine.ts';
+import { NewKeys } from './new-keys.ts';
 import { OwnMinion } from './own-minion.ts';
 import { askFindJob, killJob } from './publish.ts';
 import { Publisher } from './publisher.ts';
@@ -175,6 +176,7 @@ async function build(opts: MasterOpts, log: Logger, keys: KeyStore, own: JobStor
     mine: new Mine(),
     publisher: new Publisher(secrets, isSigAlgo(algorithm) ? algorithm : 'PKCS1v15-SHA1'),
     userKeys: new UserKeys(opts),
+    newKeys: new NewKeys(keys, opts),
     pillars: new PillarService({ opts: opts.raw, log }),
     files: openFileServer(opts as unknown as FileServerOpts, { log, fire: (tag, data) => bus.fire(tag, data) }),
     keySignature: await loadKeySignature(opts as unknown as Parameters<typeof loadKeySignature>[0], pair, log),

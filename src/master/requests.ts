@@ -89,12 +89,14 @@ export class RequestPort {
     }
     if (isProblem(envelope)) return this.#refuse(request, envelope.problem, '', envelope.reply);
     if (envelope.version < this.#master.opts.minimum_auth_version) return this.#tooOld(request, envelope);
-    return envelope.enc === 'clear' ? this.#answerClear(envelope) : this.#answerSealed(request, envelope);
+    return envelope.enc === 'clear' ? this.#answerClear(request, envelope) : this.#answerSealed(request, envelope);
   }
 
-  #answerClear(envelope: ClearEnvelope): Promise<Value> {
+  #answerClear(request: IncomingRequest, envelope: ClearEnvelope): Promise<Value> {
     const load = envelope.load instanceof Map ? newDict() : envelope.load;
-    return load['cmd'] === '_auth' ? authenticate(this.#master, load, envelope.version) : this.#clear(load);
+    return load['cmd'] === '_auth'
+      ? authenticate(this.#master, load, envelope.version, request.peer)
+      : this.#clear(load);
   }
 
   async #answerSealed(request: IncomingRequest, envelope: SealedEnvelope): Promise<Reply> {

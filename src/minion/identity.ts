@@ -17,7 +17,7 @@ import {
   type SigAlgo,
 } from '../base/crypto/index.ts';
 import { HaliteError } from '../base/errors/index.ts';
-import { isValidMinionId } from '../base/util/index.ts';
+import { minionIdProblem, shownId } from '../base/util/index.ts';
 
 export interface Identity {
   readonly id: string;
@@ -36,9 +36,10 @@ export interface Identity {
 /** Reads the key pair, making one on the first start. */
 export async function loadIdentity(opts: MinionOpts): Promise<Identity> {
   const { id, pki_dir: pkiDir } = opts;
-  if (!isValidMinionId(id)) {
-    throw new HaliteError('config.value', `"${String(id)}" cannot be a minion id`, {
-      hint: 'Set id to a name without slashes and control characters.',
+  const problem = minionIdProblem(id);
+  if (problem !== undefined) {
+    throw new HaliteError('config.value', `"${shownId(String(id))}" cannot be a minion id: it ${problem}`, {
+      hint: 'Set id in the minion configuration (or the first line of the file minion_id) to a name like a host name.',
     });
   }
   const { encryption_algorithm: encAlgo, signing_algorithm: sigAlgo } = opts;

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fingerprint, loadPublicKey } from '../base/crypto/index.ts';
 import { HaliteError } from '../base/errors/index.ts';
 import { isValidMinionId } from '../base/util/valid-id.ts';
+import { escapedCharacter } from '../base/util/visible.ts';
 import type { KeyServices, KeyState } from '../extend/sdk/context.ts';
 
 const keyFolders: Readonly<Record<KeyState, string>> = {
@@ -18,6 +19,8 @@ const states = Object.keys(keyFolders) as KeyState[];
 
 interface Listing {
   readonly names: readonly string[];
+  /** Files whose names are no ids: how they are shown, and the name as it is. */
+  readonly odd: ReadonlyMap<string, Buffer>;
   readonly mtimeMs: number;
   /** A folder changed in the last moments may change again within the same clock tick: read it again next time. */
   readonly settled: boolean;
@@ -62,6 +65,16 @@ export class KeyStore {
     return this.#listing(state).names;
   }
 
+  /** Files among the keys whose names are no ids, as they are shown: `\u001b[2J`. They can be looked at and deleted by that name. */
+  oddNames(state: KeyState): readonly string[] {
+    return [...this.#listing(state).odd.keys()];
+  }
+
+  count(state: KeyState): number {
+    const { names, odd } = this.#listing(state);
+    return names.length + odd.size;
+  }
+
   /** Asks the file system: right at once after any change, and independent of how many keys there are. */
   has(state: KeyState, id: string): boolean {
     return isValidMinionId(id) && (statSync(this.path(state, id), { throwIfNoEntry: false })?.isFile() ?? false);
@@ -69,9 +82,10 @@ export class KeyStore {
 
   /** Text of a stored key, or undefined. */
   readText(state: KeyState, id: string): string | undefined {
-    if (!isValidMinionId(id)) return undefined;
+    const path = this.#existing(state, id);
+    if (path === undefined) return undefined;
     try {
-      return readFileSync(this.path(state, id), 'utf8');
+      return readFileSync(path, 'utf8');
     } catch {
       return undefined;
     }
@@ -95,16 +109,23 @@ export class KeyStore {
     return fresh;
   }
 
-  /** Which folders hold a key of this id. */
+  /** Which folders hold a key of this id, or a file shown by this name. */
   statesOf(id: string): KeyState[] {
-    return states.filter((state) => this.has(state, id));
+    return states.filter((state) => this.has(state, id) || this.#listing(state).odd.has(id));
+  }
+
+  /** Where the key of an id would lie, or the file that is shown by this name; undefined for other names. */
+  #existing(state: KeyState, id: string): string | Buffer | undefined {
+    if (isValidMinionId(id)) return this.path(state, id);
+    const name = this.#listing(state).odd.get(id);
+    return name && Buffer.concat([Buffer.from(`${this.folder(state)}/`), name]);
   }
 
   /** Stores key text under a state; written beside and renamed, so a reader never sees half a key. */
   async write(state: KeyState, id: string, pem: string): Promise<void> {
     const target = this.path(state, id);
     const temporary = join(this.#dir, `.${process.pid}.${Math.random().toString(36).slice(2)}.tmp`);
-    await writeFile(temporary, pem, { mode: 0o644 });
+    await writeFile(temporary, pem, { mode: 0o644, flag: 'wx' });
     await rename(temporary, target);
     this.#forget(state, id);
   }
@@ -116,8 +137,10 @@ export class KeyStore {
   }
 
   async delete(state: KeyState, id: string): Promise<boolean> {
+    const path = this.#existing(state, id);
+    if (path === undefined) return false;
     try {
-      await unlink(this.path(state, id));
+      await unlink(path);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
       return false;
@@ -144,23 +167,44 @@ export class KeyStore {
   #listing(state: KeyState): Listing {
     const folder = this.folder(state);
     const stat = statSync(folder, { throwIfNoEntry: false });
-    if (!stat) return { names: [], mtimeMs: 0, settled: false };
+    if (!stat) return { names: [], odd: new Map(), mtimeMs: 0, settled: false };
     const known = this.#listings.get(state);
     if (known?.settled && known.mtimeMs === stat.mtimeMs) return known;
-    const names = readdirSync(folder)
-      .filter((name) => !name.startsWith('.') && isValidMinionId(name))
-      .sort();
+    const { names, odd } = readNames(folder);
     const settled = Date.now() - stat.mtimeMs > settleMs;
-    if (known && known.mtimeMs === stat.mtimeMs && known.names.length === names.length) {
+    if (known && known.mtimeMs === stat.mtimeMs && known.names.length === names.length && known.odd.size === odd.size) {
       const same = { ...known, settled };
       this.#listings.set(state, same);
       return same;
     }
-    const listing = { names, mtimeMs: stat.mtimeMs, settled };
+    const listing = { names, odd, mtimeMs: stat.mtimeMs, settled };
     this.#listings.set(state, listing);
     return listing;
   }
 }
+
+/** Names as bytes, because a file system stores also what is no text; hidden files are no keys. */
+function readNames(folder: string): Pick<Listing, 'names' | 'odd'> {
+  const names: string[] = [];
+  const odd = new Map<string, Buffer>();
+  for (const bytes of readdirSync(folder, 'buffer')) {
+    const name = bytes.toString();
+    if (name.startsWith('.')) continue;
+    if (isValidMinionId(name)) names.push(name);
+    else odd.set(oddName(name, bytes), bytes);
+  }
+  return { names: names.sort(), odd };
+}
+
+/** Visible, and different for different files. */
+function oddName(name: string, bytes: Buffer): string {
+  if (!Buffer.from(name).equals(bytes)) return bytes.toString('latin1').replace(/[^ -~]/g, hexByte);
+  return name.replace(/[\p{C}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}\u2800\ufffd\\]/gu, (character) =>
+    character === ' ' ? '\\u0020' : escapedCharacter(character),
+  );
+}
+
+const hexByte = (byte: string): string => `\\x${byte.charCodeAt(0).toString(16).padStart(2, '0')}`;
 
 function readRsaKey(pem: string): KeyObject | undefined {
   try {
@@ -189,7 +233,10 @@ export function keyServices(
   };
   return {
     list: async () =>
-      Object.fromEntries(states.map((state) => [state, [...store.ids(state)]])) as Record<KeyState, string[]>,
+      Object.fromEntries(states.map((state) => [state, [...store.ids(state), ...store.oddNames(state)]])) as Record<
+        KeyState,
+        string[]
+      >,
     read: async (state, id) => store.readText(state, id),
     accept: (ids, from = ['pending']) => transfer(ids, from, 'accepted'),
     reject: (ids, from = ['pending']) => transfer(ids, from, 'rejected'),

@@ -207,6 +207,40 @@ describe('smtp', () => {
       expect(mail).toContain(part);
   });
 
+  it.runIf(ensureProgram('aiosmtpd', 'python3-aiosmtpd'))('believes no server that cannot prove itself', async () => {
+    const ctx = testContext({ modules });
+    const send = (at: SmtpServer, use_ssl: string, more: Record<string, Value> = {}) =>
+      ctx.callWith('smtp.send_msg', ['b@example.com', 'secret'], {
+        ...{ sender: 'a@example.com', server: `127.0.0.1:${at.port}`, use_ssl },
+        ...more,
+      });
+    const [starts, encrypted] = await Promise.all([startSmtp({ tls: true }), startSmtp({ tls: 'from the start' })]);
+    try {
+      if (!starts || !encrypted || !server) throw new Error('no server');
+      expect(await send(encrypted, 'True')).toBe(false);
+      expect(await send(starts, 'starttls')).toBe(false);
+      expect(await send(starts, 'False', { username: 'u', password: 'p' })).toBe(false);
+      // A server, or somebody on the way, that offers no encryption.
+      const before = server.mails().length;
+      expect(await send(server, 'starttls')).toBe(false);
+      expect(server.mails()).toHaveLength(before);
+      expect([...starts.mails(), ...encrypted.mails()]).toEqual([]);
+      expect(await send(encrypted, 'True', { verify_ssl: false })).toBe(true);
+      expect(await send(starts, 'starttls', { verify_ssl: false })).toBe(true);
+      expect(starts.mails().length + encrypted.mails().length).toBe(2);
+    } finally {
+      await Promise.all([starts?.stop(), encrypted?.stop()]);
+    }
+  });
+
+  it.runIf(ensureProgram('aiosmtpd', 'python3-aiosmtpd'))('adds no headers that are in its arguments', async () => {
+    const ctx = testContext({ modules });
+    const kwargs = { sender: 'a@example.com\r\nX-Evil: 1', server: `127.0.0.1:${server?.port}`, use_ssl: 'False' };
+    const subject = 'hello\r\nX-Evil: 2\r\n\r\nbody';
+    await ctx.callWith('smtp.send_msg', ['b@example.com\r\nX-Evil: 3', 'inject'], { ...kwargs, subject });
+    for (const mail of server?.mails() ?? []) expect(mail).not.toMatch(/^X-Evil/m);
+  });
+
   it('says when nobody took it', async () => {
     const kwargs = { sender: 'a@example.com', server: '127.0.0.1:1', use_ssl: 'False' };
     expect(await testContext({ modules }).callWith('smtp.send_msg', ['b@example.com', 'x'], kwargs)).toBe(false);

@@ -115,6 +115,9 @@ export function loadPublicKey(pemText: string, options: LoadOptions = {}): KeyOb
     throw new HaliteError('crypto.key', 'The public key is damaged', { cause });
   }
   checkSize(key, options);
+  const modulus = Buffer.from(key.export({ format: 'jwk' }).n ?? '', 'base64url');
+  if (((modulus.at(-1) ?? 0) & 1) === 0)
+    throw new HaliteError('crypto.key', 'The public key is damaged: an even modulus');
   if (publicKeys.size >= CACHED_PUBLIC_KEYS) publicKeys.delete(publicKeys.keys().next().value as string);
   publicKeys.set(pemText, key);
   return key;

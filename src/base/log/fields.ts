@@ -1,5 +1,6 @@
 // Lays fields out behind the message: `return refused minion=web1 jid=2026…`.
 
+import { escapedCharacter, visibleLine, visibleText } from '../util/visible.ts';
 import type { Fields } from './record.ts';
 import { isSecretName, MASK, redact, redactText } from './redact.ts';
 
@@ -20,11 +21,8 @@ function plain(_key: string, value: unknown): unknown {
 /** Control characters would let a peer forge log lines; JSON writes them as escapes. */
 function quoted(text: string): string {
   const short = cut(text);
-  return bare.test(short) ? short : JSON.stringify(short).replace(unsafe, escapeCharacter);
+  return bare.test(short) ? short : JSON.stringify(short).replace(unsafe, escapedCharacter);
 }
-
-const escapeCharacter = (character: string): string =>
-  `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
 
 /** One value as text on one line. */
 export function fieldText(value: unknown): string {
@@ -34,16 +32,16 @@ export function fieldText(value: unknown): string {
   if (value instanceof Uint8Array) return `<${value.length} bytes>`;
   if (typeof value !== 'object' || value === null) return String(value);
   try {
-    return cut(JSON.stringify(redact(value), plain) ?? 'undefined').replace(unsafe, escapeCharacter);
+    return cut(JSON.stringify(redact(value), plain) ?? 'undefined').replace(unsafe, escapedCharacter);
   } catch {
     return '<unprintable>';
   }
 }
 
-/** The message with its fields; fields that are undefined are left out. */
+/** The message with its fields on one line; fields that are undefined are left out. */
 export function messageText(text: string, fields: Fields | undefined): string {
-  if (!fields) return text;
-  let line = text;
+  let line = visibleLine(text.replace(/\s*\n\s*/g, ' '));
+  if (!fields) return line;
   for (const key of Object.keys(fields)) {
     const value = fields[key];
     if (value !== undefined) line += ` ${key}=${isSecretName(key) ? MASK : fieldText(value)}`;
@@ -51,12 +49,13 @@ export function messageText(text: string, fields: Fields | undefined): string {
   return line;
 }
 
-/** The stacks of the errors among the fields, for sinks that show debug detail. */
+/** The stacks of the errors among the fields, for sinks that show debug detail; their further lines are indented, so that none passes for a line of the log. */
 export function stacksOf(fields: Fields | undefined): string {
   if (!fields) return '';
   let text = '';
   for (const value of Object.values(fields)) {
-    if (value instanceof Error && value.stack) text += `\n${redactText(value.stack)}`;
+    if (value instanceof Error && value.stack)
+      text += `\n${visibleText(redactText(value.stack)).replace(/\r?\n(?! {4})/g, '\n    ')}`;
   }
   return text;
 }

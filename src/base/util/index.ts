@@ -11,5 +11,6 @@ export { nearest, typingDistance } from './nearest.ts';
 export { pyDictGet, pyEquals } from './py-equals.ts';
 export { matchesWhole, pyRegex, pyRegexFull, pyRegexSearch } from './pyregex.ts';
 export { isInside, safeJoin } from './safe-join.ts';
-export { isPathComponent, isValidMinionId } from './valid-id.ts';
+export { isPathComponent, isValidMinionId, minionIdProblem, shownId } from './valid-id.ts';
+export { visibleColored, visibleLine, visibleText } from './visible.ts';
 export { yamlKey } from './yaml-key.ts';

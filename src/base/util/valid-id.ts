@@ -1,4 +1,5 @@
 // Names from peers that become file names: minion ids, environments, cache banks.
+import { visibleLine } from './visible.ts';
 
 const FORBIDDEN = /[/\\\u0000-\u001f\u007f]/;
 // File systems store at most 255 bytes per name.
@@ -10,7 +11,42 @@ export function isPathComponent(name: unknown): name is string {
   return !FORBIDDEN.test(name) && name.length <= MAX_BYTES && Buffer.byteLength(name) <= MAX_BYTES;
 }
 
-/** Whether a minion id is acceptable. A leading dot is not: such key files are never listed. */
+/** What nearly all ids look like, decided without a closer look. */
+const hostName = /^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,254}$/;
+/** Controls, characters without a shape of their own, spaces other than the plain one, and what stands for broken text. */
+const invisible = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\ufffd]|(?! )\p{Zs}/u;
+
+/**
+ * Why a text cannot be the id of a minion, as the end of the sentence "the id …"; undefined when it can. Ids are names of
+ * files, are matched by patterns and are read by people: Salt's path separators are refused, and so is what would
+ * match other minions, steer a terminal or look like another id. Letters of any script are fine.
+ */
+export function minionIdProblem(id: unknown): string | undefined {
+  if (typeof id !== 'string') return 'is no text';
+  if (hostName.test(id)) return undefined;
+  if (id === '') return 'is empty';
+  if (id.length > MAX_BYTES || Buffer.byteLength(id) > MAX_BYTES) return `is longer than ${MAX_BYTES} bytes`;
+  const odd = invisible.exec(id)?.[0];
+  if (odd !== undefined) return `contains U+${codePoint(odd)}, a control or invisible character`;
+  const syntax = /[/\\*?[\]]/.exec(id)?.[0];
+  if (syntax !== undefined) return `contains '${syntax}', which means something else in paths and targets`;
+  // Key files that begin with a dot are never listed; a dash would begin an option of commands.
+  if (/^[.-]/.test(id)) return `begins with '${id[0]}'`;
+  if (id !== id.trim()) return 'begins or ends with a space';
+  return id === id.normalize('NFC')
+    ? undefined
+    : 'is written with combining characters where single ones exist (not in NFC)';
+}
+
+const codePoint = (character: string): string =>
+  (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+
+/** Whether a minion id is acceptable. */
 export function isValidMinionId(id: unknown): id is string {
-  return isPathComponent(id) && !id.startsWith('.');
+  return minionIdProblem(id) === undefined;
+}
+
+/** An id for messages: short, and visible. */
+export function shownId(id: string): string {
+  return visibleLine(id.length > 80 ? `${id.slice(0, 80)}…` : id);
 }

@@ -48,6 +48,10 @@ export async function changeKeys(
   const done: KeyChange[] = [];
   for (const [state, ids] of selection) {
     for (const id of ids) {
+      if (act !== 'delete' && !isValidMinionId(id)) {
+        io.err(`The key ${id} is not named like a minion: it can only be deleted ("salt-key -d").\n`);
+        continue;
+      }
       if (act === 'accept' && !isPublicKey(store.readText(state, id))) {
         io.err(`Unable to accept invalid key for ${id}.\n`);
         continue;

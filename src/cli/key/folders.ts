@@ -24,7 +24,7 @@ function ignoringCase(ids: readonly string[]): string[] {
 }
 
 export function idsOf(store: KeyStore, state: KeyState): string[] {
-  return ignoringCase(store.ids(state));
+  return ignoringCase([...store.ids(state), ...store.oddNames(state)]);
 }
 
 /** One glob, or several with commas between. */

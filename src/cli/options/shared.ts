@@ -199,6 +199,14 @@ export const outputGroup = (prog: string): OptionGroup => ({
       'output_file_append',
       'Add to that file instead of emptying it first.',
     ),
+    {
+      ...switchOption(
+        ['--out-raw-escapes'],
+        'output_raw_escapes',
+        'Print control characters of results as they are. Minions can then steer your terminal: for pipes to programs.',
+      ),
+      ours: true,
+    },
     switchOption(['--no-color', '--no-colour'], 'no_color', 'Plain text.'),
     switchOption(['--force-color', '--force-colour'], 'force_color', 'Colours even when the output is not a terminal.'),
     {

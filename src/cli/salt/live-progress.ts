@@ -1,5 +1,6 @@
 // A line on the terminal that says how far a job is, wiped before anything else is printed.
 import { isatty } from 'node:tty';
+import { visibleLine } from '../../base/util/visible.ts';
 import type { Terminal } from '../io.ts';
 
 const WIPE = '\r\x1b[K';
@@ -18,7 +19,7 @@ export function progressText({ done, total, text }: ProgressLine): string {
   const share = total === 0 ? 1 : Math.min(1, done / total);
   const filled = Math.floor(share * BAR);
   const head = `[${'#'.repeat(filled).padEnd(BAR)}] ${Math.floor(share * 100)}%  Returns: [${done}/${total}]`;
-  return text === '' ? head : `${head}  ${text}`.slice(0, WIDTH);
+  return text === '' ? head : `${head}  ${visibleLine(text)}`.slice(0, WIDTH);
 }
 
 export interface ProgressOptions {
@@ -59,7 +60,7 @@ export class LiveProgress {
 
   /** Call before printing anything else. */
   clear(): void {
-    if (this.#shown) this.#options.io.err(WIPE);
+    if (this.#shown) this.#options.io.err(WIPE, 'all');
     this.#shown = false;
   }
 
@@ -73,7 +74,7 @@ export class LiveProgress {
 
   #draw(): void {
     if (!this.#on) return;
-    this.#options.io.err(`${this.#shown ? WIPE : ''}${progressText(this.#line)}`);
+    this.#options.io.err(`${this.#shown ? WIPE : ''}${progressText(this.#line)}`, 'all');
     this.#shown = true;
   }
 }

@@ -10,21 +10,29 @@ interface Server {
   readonly use_ssl: Value;
   readonly username: Value;
   readonly password: Value;
+  readonly verify_ssl: Value;
 }
 
-/** Encrypted from the start, or with STARTTLS where the server offers it. */
-async function transport({ server, use_ssl, username, password }: Server) {
+const isTrue = (value: Value): boolean => value === true || value === 'True' || value === 'true';
+
+/**
+ * Encrypted from the start, or with STARTTLS: then that is what the connection must be, with a certificate that proves
+ * the server. Without, STARTTLS is taken where it is offered, which is better than nothing and proves nothing.
+ */
+async function transport({ server, use_ssl, username, password, verify_ssl }: Server) {
   const { createTransport } = await import('nodemailer');
   const [host = '', port] = pyStr(server).split(/:(?=\d+$)/);
-  const secure = use_ssl === 'True' || use_ssl === 'true' || use_ssl === true;
+  const secure = isTrue(use_ssl);
+  const startTls = use_ssl === 'starttls';
+  const login = Boolean(username && password);
   const timeouts = { connectionTimeout: 30_000, greetingTimeout: 30_000, socketTimeout: 30_000 };
   return createTransport({
     host,
     port: port === undefined ? (secure ? 465 : 25) : Number(port),
     secure,
-    // Salt checks no certificate here, and mail servers often have one of their own.
-    tls: { rejectUnauthorized: false },
-    ...(username && password ? { auth: { user: pyStr(username), pass: pyStr(password) } } : {}),
+    requireTLS: startTls,
+    tls: { rejectUnauthorized: (secure || startTls || login) && isTrue(verify_ssl) },
+    ...(login ? { auth: { user: pyStr(username), pass: pyStr(password) } } : {}),
     ...timeouts,
   });
 }
@@ -44,14 +52,20 @@ export default defineModule({
         subject: p.string({ default: 'Message from Salt', doc: 'the subject' }),
         sender: any('from this address'),
         server: any('host, or host:port'),
-        use_ssl: p.any({ default: 'True', doc: 'encrypted from the start' }),
+        use_ssl: p.any({
+          default: 'True',
+          doc: "encrypted from the start; 'starttls': encrypted before anything is said",
+        }),
         username: any('user, where the server asks for one'),
         password: any('its password'),
-        profile: any('name of settings with smtp.server, smtp.tls, smtp.sender, smtp.username, smtp.password'),
+        profile: any(
+          'name of settings with smtp.server, smtp.tls, smtp.sender, smtp.username, smtp.password, smtp.verify_ssl',
+        ),
         attachments: any('list of files'),
+        verify_ssl: p.any({ default: true, doc: "check the server's certificate" }),
       },
       async run(args, ctx) {
-        let { sender, server, use_ssl, username, password } = args;
+        let { sender, server, use_ssl, username, password, verify_ssl } = args;
         if (args.profile) {
           const found = await ctx.call('config.option', args.profile);
           const known = (isDict(found) ? found : {}) as Record<string, Value>;
@@ -59,9 +73,10 @@ export default defineModule({
           [server, use_ssl, sender, username, password] = ['server', 'tls', 'sender', 'username', 'password'].map(
             of,
           ) as [Value, Value, Value, Value, Value];
+          verify_ssl = of('verify_ssl') ?? verify_ssl;
         }
         const files = Array.isArray(args.attachments) ? args.attachments.map(pyStr) : [];
-        const sending = await transport({ server, use_ssl, username, password });
+        const sending = await transport({ server, use_ssl, username, password, verify_ssl });
         try {
           await sending.sendMail({
             from: pyStr(sender ?? ''),
@@ -72,7 +87,9 @@ export default defineModule({
           });
           return true;
         } catch (error) {
-          ctx.log.debug(`The mail was not sent: ${messageOf(error)}`);
+          const why = messageOf(error);
+          const hint = /certificate|self.signed/i.test(why) ? ' (verify_ssl=False sends it all the same)' : '';
+          ctx.log.error(`The mail was not sent: ${why}${hint}`);
           return false;
         } finally {
           sending.close();

@@ -1,6 +1,7 @@
 // Returner `local`: prints results and events, to see that they arrive.
 import { defineReturner, type Value } from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
+import { visibleText } from '../../base/util/visible.ts';
 
 export default defineReturner({
   name: 'local',
@@ -9,7 +10,7 @@ export default defineReturner({
   options: {},
   open() {
     const print = (value: Value) =>
-      new Promise<void>((resolve) => void process.stdout.write(`${pyStr(value)}\n`, () => resolve()));
+      new Promise<void>((resolve) => void process.stdout.write(`${visibleText(pyStr(value))}\n`, () => resolve()));
     return {
       save: print,
       saveEvents: (events) => print(events.map(({ tag, data }) => ({ tag, data }))),

@@ -21,7 +21,7 @@ export function selfSigned(folder: string): { cert: string; key: string } {
 }
 
 /** Starts one; undefined when it is not there. */
-export async function startSmtp(options: { tls?: boolean } = {}): Promise<SmtpServer | undefined> {
+export async function startSmtp(options: { tls?: boolean | 'from the start' } = {}): Promise<SmtpServer | undefined> {
   const program = preparedProgram('aiosmtpd', 'python3-aiosmtpd');
   if (!program) return undefined;
   const server = await startServer({
@@ -30,7 +30,8 @@ export async function startSmtp(options: { tls?: boolean } = {}): Promise<SmtpSe
       if (options.tls) selfSigned(folder);
     },
     command: (port, folder) => {
-      const tls = ['--tlscert', `${folder}/cert.pem`, '--tlskey', `${folder}/key.pem`];
+      const kind = options.tls === true ? '--tls' : '--smtps';
+      const tls = [`${kind}cert`, `${folder}/cert.pem`, `${kind}key`, `${folder}/key.pem`];
       const handler = ['-c', 'aiosmtpd.handlers.Mailbox', `${folder}/mail`];
       return [program, '-n', '-l', `127.0.0.1:${port}`, ...(options.tls ? tls : []), ...handler];
     },

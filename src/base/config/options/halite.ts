@@ -24,6 +24,13 @@ export const haliteMaster = [
     doc: 'Size in MB that each spool may reach while its returner takes nothing; then new records stay in the own store only.',
   },
   {
+    name: 'max_pending_keys',
+    type: 'int',
+    default: 20_000,
+    since: 'Halite 0.1',
+    doc: 'Most keys that wait for acceptance; further new minions are told to wait and are not stored. 0 means no limit.',
+  },
+  {
     name: 'return_via_master',
     type: ['bool', 'list'],
     default: true,

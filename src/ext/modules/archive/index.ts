@@ -1,29 +1,19 @@
 // Execution module `archive`: packing, unpacking and looking into archives.
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { defineModule, fn, type ModuleContext, p, type Value } from 'halite/sdk';
 import { compareText } from '../../../base/codec/json/index.ts';
 import { pyRepr, pyStr } from '../../../base/codec/python/index.ts';
 import { messageOf } from '../../../base/errors/index.ts';
-import { isInside, safeJoin } from '../../../base/util/index.ts';
 import { commandError, commandNotFound, invocationError } from '../support/errors.ts';
 import { osText } from '../support/os-errors.ts';
 import { globPaths } from '../support/paths.ts';
 import { shellSplit } from '../support/shlex.ts';
 import { lines, words } from '../support/text.ts';
 import { which } from '../support/which.ts';
+import { checkRar, checkTar, checkZip, unpacks } from './check-archive.ts';
 import { formatOf, listArchive, whereabouts, withTop } from './list.ts';
+import { unzip } from './unzip.ts';
 import { type NewEntry, writeZip, ZipFile } from './zip-file.ts';
 
 const texts = (value: Value): string[] =>
@@ -69,38 +59,7 @@ function need(...programs: string[]): string {
   return found;
 }
 
-/** Unpacks a ZIP file; no entry can leave the destination. */
-function unzip(path: string, dest: string, excludes: readonly string[], password: Value, perms: boolean): string[] {
-  const zip = new ZipFile(path);
-  const done: string[] = [];
-  try {
-    for (const entry of zip.entries) {
-      if (excludes.includes(entry.name)) continue;
-      const target = safeJoin(dest, entry.name.replace(/^\/+/, ''));
-      done.push(entry.name);
-      const kind = entry.mode & 0o170000;
-      if (entry.name.endsWith('/')) mkdirSync(target, { recursive: true });
-      else {
-        mkdirSync(dirname(target), { recursive: true });
-        // A link of the archive itself must not lead the files after it elsewhere.
-        if (!isInside(realpathSync(dest), realpathSync(dirname(target))))
-          throw commandError(`${entry.name} lies outside of the destination`);
-        const content = zip.content(entry, password === null ? undefined : pyStr(password));
-        if (kind === 0o120000) {
-          rmSync(target, { force: true });
-          symlinkSync(content.toString('utf8'), target);
-          continue;
-        }
-        rmSync(target, { force: true });
-        writeFileSync(target, content);
-      }
-      if (perms && (entry.mode & 0o7777) !== 0) chmodSync(target, entry.mode & 0o7777);
-    }
-    return done;
-  } finally {
-    zip.close();
-  }
-}
+const passwordOf = (password: Value): string | undefined => (password === null ? undefined : pyStr(password));
 
 function* zipEntries(sources: readonly string[], cwd: string | null): Generator<NewEntry> {
   const nameOf = (path: string): string => relative(cwd && path.startsWith(cwd) ? cwd : '/', path);
@@ -224,11 +183,14 @@ export default defineModule({
         cwd,
         ...common,
       },
-      run(args, ctx) {
+      async run(args, ctx) {
         if (!args.options) throw invocationError('Tar options can not be empty');
+        const tar = need('tar');
+        const { tarfile: path, dest, options } = args;
+        if (unpacks(options)) await checkTar({ path, dest: dest ?? args.cwd, options }, ctx);
         return run(
           [
-            need('tar'),
+            tar,
             ...words(args.options),
             args.tarfile,
             ...(args.dest ? ['-C', args.dest] : []),
@@ -301,8 +263,10 @@ export default defineModule({
         password: p.any({ default: null }),
       },
       async run(args, ctx) {
+        const program = need('unzip');
+        checkZip(args.zip_file, args.dest, texts(args.excludes), passwordOf(args.password));
         const command = [
-          need('unzip'),
+          program,
           ...(args.password ? ['-P', pyStr(args.password)] : []),
           ...shellSplit(args.options ?? ''),
           args.zip_file,
@@ -337,7 +301,7 @@ export default defineModule({
       run(args) {
         try {
           return trimmed(
-            unzip(args.zip_file, args.dest, texts(args.excludes), args.password, args.extract_perms),
+            unzip(args.zip_file, args.dest, texts(args.excludes), passwordOf(args.password), args.extract_perms),
             args.trim_output,
           );
         } catch (error) {
@@ -355,22 +319,13 @@ export default defineModule({
       doc: 'Unpacks a rar archive.',
       examples: ["salt '*' archive.unrar /tmp/rarfile.rar /home/strongbad/ excludes=file_1,file_2"],
       params: { rarfile: p.path(), dest: p.path(), excludes, ...common, trim_output },
-      run: async (args, ctx) =>
-        trimmed(
-          await run(
-            [
-              need('unrar', 'rar'),
-              'x',
-              '-idp',
-              args.rarfile,
-              ...texts(args.excludes).flatMap((item) => ['-x', item]),
-              args.dest,
-            ],
-            args,
-            ctx,
-          ),
-          args.trim_output,
-        ),
+      async run(args, ctx) {
+        const program = need('unrar', 'rar');
+        await checkRar(program, args.rarfile, args.dest, ctx);
+        const left = texts(args.excludes).flatMap((item) => ['-x', item]);
+        const files = await run([program, 'x', '-idp', args.rarfile, ...left, args.dest], args, ctx);
+        return trimmed(files, args.trim_output);
+      },
     }),
   },
 });

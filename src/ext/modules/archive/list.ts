@@ -6,6 +6,7 @@ import { shellSplit } from '../support/shlex.ts';
 import { lines } from '../support/text.ts';
 import { askTool } from '../support/tools.ts';
 import { which } from '../support/which.ts';
+import type { Member } from './check.ts';
 import { ZipFile } from './zip-file.ts';
 
 export interface Listing {
@@ -34,9 +35,32 @@ function unescaped(name: string): string {
   return Buffer.from(bytes).toString('utf8');
 }
 
-export interface TarMember {
-  readonly type: string;
-  readonly name: string;
+const kinds: Readonly<Record<string, Member['kind']>> = {
+  '-': 'file',
+  C: 'file',
+  V: 'file',
+  d: 'dir',
+  l: 'link',
+  h: 'hard',
+};
+const tarLine =
+  /^(.)(\S{9})\S*\s+\S+\s+(\d+)(?:,\s*\d+)?\s+\S+\s+\S+\s"((?:[^"\\]|\\.)*)"(?: (?:->|link to) "((?:[^"\\]|\\.)*)")?/s;
+
+/** Set-user-id and set-group-id as `rwsr-sr-x` shows them. */
+const lentRights = (letters: string): number =>
+  (/[sS]/.test(letters.charAt(2)) ? 0o4000 : 0) | (/[sS]/.test(letters.charAt(5)) ? 0o2000 : 0);
+
+/** One line of `tar -tv`; what is not understood is nothing that may be unpacked. */
+function tarMember(line: string): Member {
+  const [, type = '', letters = '', size = '', name, target] = tarLine.exec(line) ?? [];
+  if (name === undefined) return { name: line, kind: 'special', size: 0, mode: 0 };
+  return {
+    name: unescaped(name),
+    kind: kinds[type] ?? 'special',
+    target: target === undefined ? undefined : unescaped(target),
+    size: type === '-' ? Number(size) : 0,
+    mode: lentRights(letters),
+  };
 }
 
 /** Members of a tar archive in order; `options` may name a program that decompresses it. */
@@ -44,10 +68,10 @@ export async function tarMembers(
   path: string,
   options: string | null,
   ctx: ModuleContext,
-): Promise<TarMember[] | undefined> {
+): Promise<Member[] | undefined> {
   if (!which('tar')) throw commandError("'tar' command not available");
   const list = (program: string[]) =>
-    askTool(ctx, 'tar', [...program, '--quoting-style=escape', '--numeric-owner', '-tvf', path], {
+    askTool(ctx, 'tar', [...program, '--quoting-style=c', '--numeric-owner', '--absolute-names', '-tvf', path], {
       maxOutputBytes: 512 << 20,
     });
   // As in Salt the program is asked only about what cannot be read without it.
@@ -55,13 +79,7 @@ export async function tarMembers(
   const { retcode, stdout } =
     plain.retcode === 0 || !options ? plain : await list([`--use-compress-program=${shellSplit(options).join(' ')}`]);
   if (retcode !== 0) return undefined;
-  return lines(stdout).flatMap((line) => {
-    const match = /^(.)\S*\s+\S+\s+\d+(?:,\s*\d+)?\s+\S+\s+\S+\s(.*)$/.exec(line);
-    if (!match) return [];
-    const [type, rest] = [match[1] as string, match[2] as string];
-    const name = type === 'l' ? rest.split(' -> ')[0] : type === 'h' ? rest.split(' link to ')[0] : rest;
-    return [{ type, name: unescaped(name as string) }];
-  });
+  return lines(stdout).map(tarMember);
 }
 
 /** Salt's words for where the archive lies that could not be read. */
@@ -77,9 +95,9 @@ async function listTar(name: string, path: string, options: string | null, ctx: 
     );
   }
   const found: Listing = { dirs: [], files: [], links: [] };
-  for (const { type, name: member } of members) {
-    if (type === 'l') found.links.push(member);
-    else if (type === 'd') found.dirs.push(`${member.replace(/\/+$/, '')}/`);
+  for (const { kind, name: member } of members) {
+    if (kind === 'link') found.links.push(member);
+    else if (kind === 'dir') found.dirs.push(`${member.replace(/\/+$/, '')}/`);
     else found.files.push(member);
   }
   return found;

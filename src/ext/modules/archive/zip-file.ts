@@ -124,6 +124,8 @@ export class ZipFile {
       });
       at += 46 + nameLength + extraLength + commentLength;
     }
+    // Entries that share their bytes make a small file endless.
+    if (found.reduce((sum, { packed }) => sum + packed, 0) > size) throw commandError('Overlapped entries');
     return found;
   }
 
@@ -133,6 +135,7 @@ export class ZipFile {
     if (head.length < 30 || head.readUInt32LE(0) !== 0x04034b50)
       throw commandError(`Bad magic number for file header: ${entry.name}`);
     const start = entry.offset + 30 + head.readUInt16LE(26) + head.readUInt16LE(28);
+    if (entry.packed > fstatSync(this.#file).size - start) throw commandError(`Truncated file: ${entry.name}`);
     let data = bytesAt(this.#file, start, entry.packed);
     if (entry.encrypted) {
       if (password === undefined)

@@ -1,16 +1,32 @@
 // What an archive holds, and what stands in its way.
 import type { PlainDict, StateContext, StateResult } from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { checkTar, checkZip, stripOf } from '../../modules/archive/check-archive.ts';
 import { joinPath } from '../../modules/support/paths.ts';
 import { failureOf, isExpected } from '../support/calls.ts';
 import { withoutPassword } from '../support/sources.ts';
 import { type Compared, type Contents, listed, removePaths } from './compare.ts';
 import type { Work } from './understand.ts';
 
+/** Why the archive cannot be unpacked there, before anything of the destination is touched. */
+export async function outsideProblem(work: Work, path: string, ctx: StateContext): Promise<string | undefined> {
+  const { args, format, options, name: dest } = work;
+  const password = args.password === null ? undefined : pyStr(args.password);
+  try {
+    if (format === 'zip') checkZip(path, dest, [], password);
+    const program = args.list_options === null ? null : pyStr(args.list_options);
+    if (format === 'tar') await checkTar({ path, dest, options, program }, ctx);
+    return undefined;
+  } catch (error) {
+    if (!isExpected(error)) throw error;
+    return failureOf(error).message;
+  }
+}
+
 /** What the archive holds; text when that cannot be told. */
 export async function contentsOf(work: Work, path: string, ctx: StateContext): Promise<Contents | string> {
   const { args, format, options } = work;
-  const strip =
-    format === 'tar' ? /--strip(?:-components)?(?:\s+|=)["']?(\d+)["']?/.exec(options ?? '')?.[1] : undefined;
+  const strip = format === 'tar' ? stripOf(options) : 0;
   try {
     if (format === 'zip' && !args.password && (await ctx.callWith('archive.is_encrypted', [path], { clean: false }))) {
       return `Archive ${withoutPassword(work.source)} is password-protected, but no password was specified. Please set the 'password' argument.`;
@@ -18,7 +34,7 @@ export async function contentsOf(work: Work, path: string, ctx: StateContext): P
     const order = {
       archive_format: format,
       options: args.list_options,
-      strip_components: strip === undefined ? null : Number(strip),
+      strip_components: strip === 0 ? null : strip,
       clean: false,
       verbose: true,
     };

@@ -1,7 +1,10 @@
 // Unpacks an archive into a folder; the names that were unpacked, or why it failed.
-import { rmdirSync } from 'node:fs';
+import { chmodSync, lstatSync, rmdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { dictGet, type PlainDict, type StateContext, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
+import type { Member } from '../../modules/archive/check.ts';
+import { keepsModes, stripOf } from '../../modules/archive/check-archive.ts';
 import { tarMembers } from '../../modules/archive/list.ts';
 import { shellSplit } from '../../modules/support/shlex.ts';
 import { lines } from '../../modules/support/text.ts';
@@ -43,21 +46,34 @@ function tarCommand(request: ExtractRequest, ctx: StateContext): string[] {
   return ['tar', `${dash}${letters}`, ...rest, '-f', request.path];
 }
 
+/** Files that would lend the rights of their owner do not: who made the archive does not decide about that. */
+function clearLentRights(request: ExtractRequest, members: readonly Member[]): void {
+  if (keepsModes(request.options)) return;
+  for (const { name, kind, mode } of members) {
+    if (mode === 0 || (kind !== 'file' && kind !== 'hard')) continue;
+    const path = join(request.target, ...name.split('/').slice(stripOf(request.options)));
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    if (stat?.isFile() && (stat.mode & 0o6000) !== 0) chmodSync(path, stat.mode & 0o1777);
+  }
+}
+
 async function untar(request: ExtractRequest, ctx: StateContext): Promise<Extracted> {
   const tar = which('tar');
   if (!tar) return { problem: 'tar command not available, it might not be installed on minion' };
+  const members = await tarMembers(request.path, request.listOptions, ctx);
   if (request.options !== null) {
     const out = plain(
       await ctx.callWith('cmd.run_all', [tarCommand(request, ctx)], { cwd: request.target, python_shell: false }),
     );
+    clearLentRights(request, members ?? []);
     if (out['retcode'] !== 0) return { failed: out };
     const files = lines(pyStr(out['stdout'] ?? '')).slice(0, count(request.trim));
     return { files: files.length > 0 ? files : 'no tar output so far' };
   }
-  const members = await tarMembers(request.path, request.listOptions, ctx);
   const program = request.listOptions ? [`--use-compress-program=${request.listOptions}`] : [];
   const done =
     members && (await ctx.exec(tar, [...program, '-xf', request.path, '-C', request.target], { env: { LC_ALL: 'C' } }));
+  clearLentRights(request, members ?? []);
   if (members && done?.retcode === 0)
     return { files: members.map((member) => member.name.replace(/\/+$/, '')).slice(0, count(request.trim)) };
   if (request.madeTarget) {

@@ -16,7 +16,7 @@ import { exists, isDir } from '../file/facts.ts';
 import { hashOfFile } from '../file/hash-sums.ts';
 import { withoutPassword } from '../support/sources.ts';
 import { type Contents, compare, listed, removePaths } from './compare.ts';
-import { contentsOf, resolveWrong } from './contents.ts';
+import { contentsOf, outsideProblem, resolveWrong } from './contents.ts';
 import { type Extracted, extract } from './extract.ts';
 import { addOwnerNotes, enforceOwner } from './owner.ts';
 import { readSum, writeSum } from './sums.ts';
@@ -130,6 +130,8 @@ async function process(work: Work, path: string, ctx: StateContext): Promise<Sta
   if (args.source_hash && args.source_hash_update && !args.skip_verify && !ctx.test) writeSum(path, ctx);
   const contents = await contentsOf(work, path, ctx);
   if (typeof contents === 'string') return ctx.fail(contents);
+  const outside = await outsideProblem(work, path, ctx);
+  if (outside !== undefined) return ctx.fail(outside);
   const top = topProblem(work, contents);
   if (top) return ctx.fail(top);
   if (args.clean && args.clean_parent) return ctx.fail("Only one of 'clean' and 'clean_parent' can be set to True");
