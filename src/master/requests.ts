@@ -106,6 +106,7 @@ export class RequestPort {
     if (isProblem(load)) return this.#refuse(request, load.problem, outerId, load.reply);
     const breach = this.#check(load, envelope) ?? this.#tooLate(load, envelope);
     if (breach) return this.#refuse(request, breach, load.id);
+    request.trust();
     const sender: Sender = { id: load.id, version, peer: request.peer, transport: this.#transport };
     fleet.contact(load.id, { peer: request.peer, transport: this.#transport, generation: version });
     this.#master.durable.arrived(load.id, 'heard');
