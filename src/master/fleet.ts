@@ -38,6 +38,8 @@ export interface MinionRecord {
 
 /** More minions than any master has. */
 const mostRecords = 100_000;
+/** Live connections that one id may show: more are no minions. */
+const mostConnections = 64;
 /** A minion that renews its proof leaves and joins within moments. */
 const reconnectingMs = 250;
 /** After a start of the master every minion that is alive has dialled again by then. */
@@ -103,12 +105,21 @@ export class Fleet {
     const record = this.record(id);
     record.lastContact = Date.now();
     record.silentSince = 0;
-    if (from.peer) record.address = from.peer;
+    // Behind the address stands what the peer calls itself.
+    const end = from.peer.indexOf(' ');
+    if (from.peer) record.address = end < 0 ? from.peer : from.peer.slice(0, end);
     record.transport = from.transport;
     record.generation = from.generation;
   }
 
-  /** A subscriber came or went; only those that prove possession of the session key count. */
+  /** True when a presence text proves possession of the session key of the minion that it names. */
+  proves(topic: string): boolean {
+    const claim = readPresenceTopic(topic);
+    const key = claim && this.#sessionKey(claim.id);
+    return claim !== undefined && key !== undefined && verifyPresence(claim, key);
+  }
+
+  /** A subscriber came or went; only those that prove possession of the session key count. The port tells `left` of no others. */
   subscriber(event: SubscriberEvent): void {
     const claim = readPresenceTopic(event.topic);
     if (!claim) {
@@ -116,15 +127,15 @@ export class Fleet {
       if (event.id) this.#connection(event, event.id, event.peer, false);
       return;
     }
-    const key = this.#sessionKey(claim.id);
-    if (key === undefined) return;
-    if (event.kind === 'joined' && !verifyPresence(claim, key)) return;
+    if (event.kind === 'joined' && !this.proves(event.topic)) return;
     this.#connection(event, claim.id, claim.boot, true);
   }
 
   #connection(event: SubscriberEvent, id: string, boot: string, halite: boolean): void {
-    const record = this.record(id);
+    const record = event.kind === 'joined' ? this.record(id) : this.#records.get(id);
+    if (!record) return;
     if (event.kind === 'joined') {
+      if (record.connections.size >= mostConnections) return;
       record.halite ||= halite;
       record.tracked = true;
       record.lastContact = Date.now();

@@ -9,7 +9,7 @@ import { type FileServerOpts, openFileServer } from '../engine/files/open.ts';
 import { PillarService } from '../engine/pillar/service.ts';
 import { Loader, sdkUrl } from '../extend/loader/index.ts';
 import { EventBus } from '../protocol/event/bus.ts';
-import type { PublishServer, RequestServer, TlsOptions } from '../protocol/wire/transport.ts';
+import type { PublishServer, RequestServer, TlsOptions, WireProblem } from '../protocol/wire/transport.ts';
 import { getTransport } from '../protocol/wire/transports.ts';
 import type { JobStore } from '../store/jobs.ts';
 import { KeyStore } from '../store/keys.ts';
@@ -204,6 +204,8 @@ async function openPorts(
     backlog: opts.zmq_backlog,
     ...(tls ? { tls } : {}),
     maxMessageBytes: maxRequestBytes,
+    onProblem: ({ kind, peer, detail }: WireProblem) =>
+      master.log.limited(`wire:${kind}`, 'warn', 'a peer broke a rule of the wire', { kind, peer, why: detail }),
   };
   const publish = await transport
     .listenPublish({
@@ -212,6 +214,7 @@ async function openPorts(
       hwm: opts.pub_hwm,
       filtering: opts.zmq_filtering,
       identify: tcpIdentity(master),
+      provesPresence: (topic) => master.fleet.proves(topic),
       onSubscriber: (event) => master.fleet.subscriber(event),
     })
     .catch((error: unknown) => portError('publish_port', opts.publish_port, error));

@@ -126,6 +126,7 @@ export class RequestPort {
     if (isProblem(load)) return this.#refuse(request, load.problem, outerId, load.reply);
     const breach = this.#check(load, envelope) ?? this.#tooLate(load, envelope);
     if (breach) return this.#refuse(request, breach, load.id);
+    request.trust();
     const repeated = load.cmd === '_pillar' && this.#replays.isRepeated(load, sealed);
     const sender: Sender = { id: load.id, version, peer: request.peer, transport: this.#transport, repeated };
     fleet.contact(load.id, { peer: request.peer, transport: this.#transport, generation: version });

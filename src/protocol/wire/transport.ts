@@ -6,6 +6,8 @@ export interface IncomingRequest {
   /** Where it came from, as far as the transport knows (`tcp://10.0.0.1:5123`), for logs and presence. */
   readonly peer: string;
   reply(payload: Uint8Array): void;
+  /** Says that its sender has proven who it is: from now on its connection may hold more than strangers may. */
+  trust(): void;
 }
 
 export type RequestHandler = (request: IncomingRequest) => void;
@@ -70,7 +72,7 @@ export interface ListenOptions {
   readonly backlog?: number;
   readonly tls?: TlsOptions | true;
   /**
-   * Largest request accepted (default 100 MiB). TCP closes the connection of a bigger one; ZeroMQ drops and answers it,
+   * Largest request accepted (default 100 MiB). TCP closes the connection of a bigger one; ZeroMQ passes over it and answers,
    * and closes the connection past twice the size.
    */
   readonly maxMessageBytes?: number;
@@ -84,10 +86,12 @@ export interface PublishListenOptions extends ListenOptions {
   readonly filtering?: boolean;
   /** `order_masters`: per-id publishes also go to lower masters (filtered ZeroMQ) or to everybody (TCP). */
   readonly syndics?: boolean;
-  /** ZeroMQ heartbeats (default on). Peers with libzmq older than 4.2 cannot answer them: switch off to serve those. */
+  /** ZeroMQ heartbeats (default on). Only peers that can answer them are asked. */
   readonly heartbeat?: boolean;
   /** TCP only: checks the identification frame's body and gives the id it proves, or undefined. */
   readonly identify?: (body: unknown) => Promise<string | undefined>;
+  /** Checks the proof in a presence text; without it every well-formed text counts. */
+  readonly provesPresence?: (topic: string) => boolean;
   readonly onSubscriber?: (event: SubscriberEvent) => void;
 }
 
@@ -117,7 +121,7 @@ export interface SubscribeOptions {
   readonly tls?: TlsOptions | true;
   readonly sourceAddress?: string;
   readonly keepAlive?: KeepAlive | false;
-  /** ZeroMQ heartbeats (default on); see PublishListenOptions. */
+  /** ZeroMQ heartbeats (default on). Masters with libzmq older than 4.2 cannot answer them: switch off for those. */
   readonly heartbeat?: boolean;
   readonly onProblem?: (problem: WireProblem) => void;
   /** Extra subscription text that tells a Halite master who is connected; real Salt masters ignore it. */
@@ -137,7 +141,7 @@ export interface DialOptions {
   readonly tls?: TlsOptions | true;
   readonly sourceAddress?: string;
   readonly keepAlive?: KeepAlive | false;
-  /** ZeroMQ heartbeats (default on); see PublishListenOptions. */
+  /** ZeroMQ heartbeats (default on). Masters with libzmq older than 4.2 cannot answer them: switch off for those. */
   readonly heartbeat?: boolean;
 }
 

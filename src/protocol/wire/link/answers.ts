@@ -7,6 +7,3 @@ export const defaultMaxMessageBytes = 100 * 1024 * 1024;
 /** Makes a real minion sign in again and repeat. */
 export const badLoad: Uint8Array = pack('bad load');
 export const serverError: Uint8Array = pack('Server-side exception handling payload');
-
-/** Most requests a server holds at once before it stops reading. */
-export const maxOutstanding = { count: 10_000, bytes: 512 * 1024 * 1024 } as const;

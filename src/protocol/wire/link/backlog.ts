@@ -4,25 +4,28 @@ import { HaliteError } from '../../../base/errors/index.ts';
 const mostItems = 100_000;
 const mostBytes = 512 * 1024 * 1024;
 
-interface Item<T> {
-  readonly targets: readonly T[];
-  readonly payload: Uint8Array;
+/** Those a publish is for; a function finds them when its turn has come. */
+export type Targets<T> = readonly T[] | (() => readonly T[]);
+
+interface Item<T, P> {
+  targets: Targets<T>;
+  readonly payload: P;
   next: number;
 }
 
 /** One message: a payload for one of its targets. */
-export interface Message<T> {
+export interface Message<T, P> {
   readonly target: T;
-  readonly payload: Uint8Array;
+  readonly payload: P;
 }
 
-export class Backlog<T> {
-  private items: Item<T>[] = [];
+export class Backlog<T, P extends { readonly length: number } = Uint8Array> {
+  private items: Item<T, P>[] = [];
   private head = 0;
   private bytes = 0;
 
-  push(targets: readonly T[], payload: Uint8Array): void {
-    if (targets.length === 0) return;
+  push(targets: Targets<T>, payload: P): void {
+    if (typeof targets !== 'function' && targets.length === 0) return;
     const waiting = this.items.length - this.head;
     if (waiting >= mostItems || this.bytes + payload.length > mostBytes) {
       throw new HaliteError('codec.limit', `Too many publishes wait to be sent (${waiting})`, {
@@ -38,16 +41,18 @@ export class Backlog<T> {
   }
 
   /** The next message, taken out; undefined when none waits. */
-  take(): Message<T> | undefined {
-    const item = this.items[this.head];
-    if (!item) return undefined;
-    const target = item.targets[item.next] as T;
-    item.next += 1;
-    if (item.next >= item.targets.length) this.shift(item);
-    return { target, payload: item.payload };
+  take(): Message<T, P> | undefined {
+    for (let item = this.items[this.head]; item; item = this.items[this.head]) {
+      if (typeof item.targets === 'function') item.targets = item.targets();
+      const { targets, payload, next } = item;
+      item.next += 1;
+      if (item.next >= targets.length) this.shift(item);
+      if (next < targets.length) return { target: targets[next] as T, payload };
+    }
+    return undefined;
   }
 
-  private shift(item: Item<T>): void {
+  private shift(item: Item<T, P>): void {
     this.bytes -= item.payload.length;
     this.head += 1;
     if (this.head < this.items.length && this.head <= 4096) return;

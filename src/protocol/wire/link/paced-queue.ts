@@ -1,20 +1,20 @@
 // Publishes leave in order and in small portions: the loop is never held up.
-import { Backlog } from './backlog.ts';
+import { Backlog, type Targets } from './backlog.ts';
 
 const sliceMs = 8;
 
 /** Sends each payload to its targets, one after the other. */
-export class PacedQueue<T> {
-  private readonly send: (target: T, payload: Uint8Array) => void;
-  private readonly backlog = new Backlog<T>();
+export class PacedQueue<T, P extends { readonly length: number } = Uint8Array> {
+  private readonly send: (target: T, payload: P) => void;
+  private readonly backlog = new Backlog<T, P>();
   private scheduled = false;
 
-  constructor(send: (target: T, payload: Uint8Array) => void) {
+  constructor(send: (target: T, payload: P) => void) {
     this.send = send;
   }
 
   /** Sends the first message at once when nothing waits; never blocks. */
-  push(targets: readonly T[], payload: Uint8Array): void {
+  push(targets: Targets<T>, payload: P): void {
     this.backlog.push(targets, payload);
     if (this.scheduled || !this.backlog.waiting) return;
     this.sendOne();

@@ -10,7 +10,6 @@ interface Entry {
 export class Roster<T extends { readonly peer: string }> {
   private readonly entries = new Map<T, Entry>();
   private readonly byId = new Map<string, Set<T>>();
-  private readonly unknown = new Set<T>();
   private readonly present = new Map<string, number>();
   private readonly tell: (event: SubscriberEvent) => void;
 
@@ -20,19 +19,15 @@ export class Roster<T extends { readonly peer: string }> {
 
   add(member: T): void {
     this.entries.set(member, { id: undefined, topic: '' });
-    this.unknown.add(member);
   }
 
   all(): T[] {
     return [...this.entries.keys()];
   }
 
-  /**
-   * Those who proved one of the ids, and those who proved none: a real minion may reconnect with keys of before a restart,
-   * and only a publish it cannot open makes it sign in again.
-   */
+  /** Those who proved one of the ids. */
   withIds(ids: readonly string[]): T[] {
-    const found = new Set<T>(this.unknown);
+    const found = new Set<T>();
     for (const id of ids) for (const member of this.byId.get(id) ?? []) found.add(member);
     return [...found];
   }
@@ -46,12 +41,7 @@ export class Roster<T extends { readonly peer: string }> {
     this.leave(member, entry);
     entry.id = id;
     entry.topic = known;
-    if (id === undefined) this.unknown.add(member);
-    else {
-      this.unknown.delete(member);
-      const members = this.byId.get(id) ?? new Set<T>();
-      this.byId.set(id, members.add(member));
-    }
+    if (id !== undefined) this.byId.set(id, (this.byId.get(id) ?? new Set<T>()).add(member));
     this.count(member, entry, 1);
   }
 
@@ -59,7 +49,6 @@ export class Roster<T extends { readonly peer: string }> {
     const entry = this.entries.get(member);
     if (!entry) return;
     this.entries.delete(member);
-    this.unknown.delete(member);
     this.leave(member, entry);
   }
 

@@ -1,15 +1,17 @@
 // Cuts a byte stream into frames: msgpack maps that follow each other without length prefix.
 import { HaliteError } from '../../../base/errors/index.ts';
+import { Gather } from '../link/gather.ts';
 import { readHead } from './skip.ts';
 
 const empty = Buffer.alloc(0);
 
-/** Feed chunks, get whole frames. Each byte is looked at once, whatever the size of the frame. */
+/** Push chunks, get whole frames. Each byte is looked at once, whatever the size of the frame. */
 export class FrameReader {
   private readonly maxBytes: number;
-  /** Chunks of the frame not yet complete. */
-  private parts: Buffer[] = [];
-  private held = 0;
+  /** What was pushed and not looked at. */
+  private rest: Buffer = empty;
+  /** The frame not yet complete. */
+  private readonly gather = new Gather();
   /** Values still missing in it, and content bytes still to be passed over. */
   private missing = 1;
   private content = 0;
@@ -21,42 +23,55 @@ export class FrameReader {
     this.maxBytes = maxBytes;
   }
 
-  /** Bytes held that belong to a frame not yet complete. */
+  /** Bytes held that belong to a frame not yet complete, or not yet looked at. */
   get pending(): number {
-    return this.held;
+    return this.gather.length + this.rest.length;
   }
 
-  /** Throws when the stream is no stream of frames, or a frame is or will be too large: the connection is then useless. */
-  feed(chunk: Buffer): Buffer[] {
-    const frames: Buffer[] = [];
-    let rest = chunk;
-    while (rest.length > 0) {
-      const end = this.scan(rest);
-      if (end < 0) {
-        this.hold(rest);
-        break;
-      }
-      this.hold(rest.subarray(0, end));
-      frames.push(this.parts.length === 1 ? (this.parts[0] as Buffer) : Buffer.concat(this.parts, this.held));
-      this.reset();
-      rest = rest.subarray(end);
+  push(chunk: Buffer): void {
+    this.rest = this.rest.length === 0 ? chunk : Buffer.concat([this.rest, chunk]);
+  }
+
+  /**
+   * The next whole frame; undefined when more bytes are needed, after telling `expect` how many the frame will have at least.
+   * Throws when the stream is no stream of frames, or a frame is or will be too large: the connection is then useless.
+   */
+  next(expect?: (total: number) => void): Buffer | undefined {
+    const { rest } = this;
+    if (rest.length === 0) return undefined;
+    const end = this.scan(rest);
+    if (end < 0) {
+      const total = this.gather.length + rest.length + this.content + this.missing;
+      this.hold(rest, total);
+      this.rest = empty;
+      expect?.(total);
+      return undefined;
     }
-    return frames;
-  }
-
-  private hold(bytes: Buffer): void {
-    if (bytes.length === 0) return;
-    this.held += bytes.length;
-    this.parts.push(bytes);
-    if (this.held > this.maxBytes) this.tooLarge();
-  }
-
-  private reset(): void {
-    this.parts = [];
-    this.held = 0;
+    this.rest = rest.subarray(end);
+    const frame = this.gather.length === 0 ? rest.subarray(0, end) : this.join(rest.subarray(0, end));
+    if (frame.length > this.maxBytes) this.tooLarge();
     this.missing = 1;
     this.content = 0;
     this.started = false;
+    return frame;
+  }
+
+  /** All frames that are complete with this chunk. */
+  feed(chunk: Buffer): Buffer[] {
+    this.push(chunk);
+    const frames: Buffer[] = [];
+    for (let frame = this.next(); frame; frame = this.next()) frames.push(frame);
+    return frames;
+  }
+
+  private hold(bytes: Buffer, total: number): void {
+    this.gather.add(bytes, Math.min(total, this.maxBytes));
+    if (this.gather.length > this.maxBytes) this.tooLarge();
+  }
+
+  private join(last: Buffer): Buffer {
+    this.gather.add(last, this.gather.length + last.length);
+    return this.gather.take();
   }
 
   private tooLarge(): never {
@@ -102,7 +117,7 @@ export class FrameReader {
     }
     this.missing += head.inside - 1;
     this.content = head.content;
-    if (this.held + head.content + this.missing > this.maxBytes) this.tooLarge();
+    if (this.gather.length + head.content + this.missing > this.maxBytes) this.tooLarge();
     return position + head.size - before;
   }
 }

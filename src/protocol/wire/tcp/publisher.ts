@@ -1,39 +1,39 @@
-// The master's publish port over TCP: every connection gets every publish, or only those that identified as a target.
-import type { Socket } from 'node:net';
+// The master's publish port over TCP: every connection gets every publish for all, and those for some when it proved to be one of them.
 import { unpack } from '../../../base/codec/msgpack/index.ts';
-import { messageOf } from '../../../base/errors/index.ts';
+import { HaliteError, messageOf } from '../../../base/errors/index.ts';
+import { Delivery, SharedFrame, Waiting } from '../link/delivery.ts';
+import { listenGuarded } from '../link/listen.ts';
 import { PacedQueue } from '../link/paced-queue.ts';
+import { provenPresence, tellSubscriber } from '../link/presence.ts';
 import { Roster } from '../link/roster.ts';
-import type { PublishListenOptions, PublishServer, WireProblem } from '../transport.ts';
+import type { Protocol, ServerConnection } from '../link/server-connection.ts';
+import type { PublishListenOptions, PublishServer } from '../transport.ts';
 import { headText, publishFrame, splitFrame } from './frame.ts';
 import { FrameReader } from './frame-reader.ts';
-import { listenStream } from './listen.ts';
 
 // Subscribers send identifications only: a few hundred bytes, once per key.
 const MAX_IDENTIFICATION_BYTES = 64 * 1024;
 const MAX_IDENTIFICATIONS = 64;
-const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
-const STALLED_MS = 60_000;
+// A real minion signs in before it identifies itself, which may take a while when a whole fleet does.
+const IDENTIFICATION_MS = 60_000;
 
 export async function listenPublish(options: PublishListenOptions): Promise<PublishServer> {
-  const roster = new Roster<Subscriber>((event) => {
-    try {
-      options.onSubscriber?.(event);
-    } catch (thrown) {
-      options.onProblem?.({ kind: 'handler', peer: event.peer, detail: messageOf(thrown) });
-    }
-  });
-  const queue = new PacedQueue<Subscriber>((subscriber, frame) => subscriber.send(frame));
-  const server = await listenStream(options, (socket, peer) => {
-    const subscriber = new Subscriber(socket, peer, options, roster);
+  const roster = new Roster<Subscriber>((event) => tellSubscriber(options, event));
+  const waiting = new Waiting();
+  const queue = new PacedQueue<Subscriber, SharedFrame>((subscriber, frame) => subscriber.delivery.send(frame));
+  const accept = (connection: ServerConnection): Protocol => {
+    const delivery = new Delivery(connection, waiting, options.hwm);
+    const subscriber = new Subscriber(connection, delivery, options, roster);
     roster.add(subscriber);
-  });
+    return subscriber;
+  };
+  const server = await listenGuarded(options, 'publish', accept, IDENTIFICATION_MS);
   return {
     port: server.port,
     publish(payload, ids) {
+      const frame = new SharedFrame(payload.length, () => publishFrame(payload));
       // Salt: without ids, and with lower masters that take all jobs, everybody gets it.
-      const targets = ids?.length && !options.syndics ? roster.withIds(ids) : roster.all();
-      if (targets.length > 0) queue.push(targets, publishFrame(payload));
+      queue.push(() => (ids?.length && !options.syndics ? roster.withIds(ids) : roster.all()), frame);
     },
     close() {
       queue.flush();
@@ -42,63 +42,88 @@ export async function listenPublish(options: PublishListenOptions): Promise<Publ
   };
 }
 
-class Subscriber {
-  readonly peer: string;
-  private readonly socket: Socket;
-  private readonly options: PublishListenOptions;
-  private readonly roster: Roster<Subscriber>;
-  private readonly reader = new FrameReader(MAX_IDENTIFICATION_BYTES);
-  private identifying: Promise<void> = Promise.resolve();
-  private identifications = 0;
+/** True for the identification of a real minion; other subscribers say nothing, or only a presence text. */
+function isSealed(body: Buffer): boolean {
+  return headText(body, 'enc') === 'aes';
+}
 
-  constructor(socket: Socket, peer: string, options: PublishListenOptions, roster: Roster<Subscriber>) {
-    this.socket = socket;
-    this.peer = peer;
-    this.options = options;
-    this.roster = roster;
-    socket.on('data', (chunk: Buffer) => this.take(chunk));
-    socket.on('close', () => roster.remove(this));
-    socket.setTimeout(STALLED_MS, () => {
-      if (this.reader.pending > 0) this.cut('idle', 'stalled in its identification');
-      else if (socket.writableLength > 0) this.cut('slow', 'takes no publishes');
-    });
+class Subscriber implements Protocol {
+  readonly delivery: Delivery;
+  readonly #connection: ServerConnection;
+  readonly #options: PublishListenOptions;
+  readonly #roster: Roster<Subscriber>;
+  readonly #reader = new FrameReader(MAX_IDENTIFICATION_BYTES);
+  #identifying: Promise<void> = Promise.resolve();
+  #identifications = 0;
+
+  constructor(
+    connection: ServerConnection,
+    delivery: Delivery,
+    options: PublishListenOptions,
+    roster: Roster<Subscriber>,
+  ) {
+    this.#connection = connection;
+    this.delivery = delivery;
+    this.#options = options;
+    this.#roster = roster;
   }
 
-  send(frame: Uint8Array): void {
-    if (this.socket.destroyed) return;
-    this.socket.write(frame);
-    if (this.socket.writableLength > MAX_UNSENT_BYTES) this.cut('slow', 'takes publishes too slowly');
+  get peer(): string {
+    return this.#connection.peer;
   }
 
-  private take(chunk: Buffer): void {
-    try {
-      for (const bytes of this.reader.feed(chunk)) {
-        this.identifications += 1;
-        if (this.identifications > MAX_IDENTIFICATIONS) throw new Error('too many identifications');
-        this.identifying = this.identifying.then(() => this.identify(bytes));
+  get pending(): number {
+    return this.#reader.pending;
+  }
+
+  push(chunk: Buffer): void {
+    this.#reader.push(chunk);
+  }
+
+  take(): void {
+    for (let bytes = this.#reader.next(); bytes; bytes = this.#reader.next()) {
+      const frame = bytes;
+      this.#connection.completed();
+      if (!this.#connection.ready) this.#connection.setReady();
+      this.#identifications += 1;
+      if (this.#identifications > MAX_IDENTIFICATIONS) {
+        throw new HaliteError('codec.malformed', 'Too many identifications');
       }
-    } catch (thrown) {
-      this.cut('malformed', messageOf(thrown));
+      this.#identifying = this.#identifying.then(() => this.#identify(frame));
     }
+  }
+
+  drained(): void {
+    this.delivery.drained();
+  }
+
+  closed(): void {
+    this.#roster.remove(this);
+    this.delivery.closed();
   }
 
   /** Never throws: whatever a peer sends, it is at worst nobody. */
-  private async identify(bytes: Buffer): Promise<void> {
+  async #identify(bytes: Buffer): Promise<void> {
     const frame = splitFrame(bytes);
-    if (!frame || this.socket.destroyed) return;
-    const topic = headText(frame.head, 'presence') ?? '';
+    const { socket, guard } = this.#connection;
+    if (!frame || socket.destroyed) return;
+    const claimed = headText(frame.head, 'presence') ?? '';
     let id: string | undefined;
+    let stale = false;
     try {
-      id = await this.options.identify?.(unpack(frame.body, { maxDepth: 16 }));
+      id = await this.#options.identify?.(unpack(frame.body, { maxDepth: 16 }));
+      stale = id === undefined && this.#options.identify !== undefined && isSealed(frame.body);
     } catch (thrown) {
-      this.options.onProblem?.({ kind: 'malformed', peer: this.peer, detail: messageOf(thrown) });
+      guard.problem({ kind: 'malformed', peer: this.peer, detail: messageOf(thrown) });
     }
-    if (!this.socket.destroyed) this.roster.identify(this, id, topic);
-  }
-
-  private cut(kind: WireProblem['kind'], detail: string): void {
-    if (this.socket.destroyed) return;
-    this.socket.destroy();
-    this.options.onProblem?.({ kind, peer: this.peer, detail });
+    if (socket.destroyed) return;
+    const topic = provenPresence(claimed, this.#options) ? claimed : '';
+    // Sealed with a key of before: a minion that dials again signs in first, and proves itself with the new one.
+    if (stale && topic === '') {
+      this.#connection.cut('malformed', 'its identification proves nothing');
+      return;
+    }
+    if (id !== undefined || topic !== '') this.#connection.trust();
+    this.#roster.identify(this, id, topic);
   }
 }

@@ -29,7 +29,7 @@ export async function serverTls(given: TlsOptions | true): Promise<NodeTlsOption
     ...(await common(options)),
     requestCert: wanted !== 'CERT_NONE',
     rejectUnauthorized: wanted === 'CERT_REQUIRED',
-    handshakeTimeout: 30_000,
+    handshakeTimeout: 15_000,
   };
 }
 

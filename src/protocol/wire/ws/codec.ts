@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { HaliteError } from '../../../base/errors/index.ts';
 import { ByteQueue } from '../link/byte-queue.ts';
+import { Gather } from '../link/gather.ts';
 
 export const opcodes = { more: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const;
 
@@ -28,15 +29,21 @@ export function encodeFrame(opcode: number, data: Uint8Array, masked: boolean): 
   return frame;
 }
 
-function applyMask(bytes: Buffer, key: Buffer): void {
-  for (let i = 0; i < bytes.length; i++) bytes[i] = (bytes[i] as number) ^ (key[i & 3] as number);
+/** `from`: how many bytes of the frame came before these. */
+function applyMask(bytes: Buffer, key: Buffer, from = 0): void {
+  for (let i = 0; i < bytes.length; i++) bytes[i] = (bytes[i] as number) ^ (key[(from + i) & 3] as number);
 }
 
 interface Head {
   readonly opcode: number;
   readonly fin: boolean;
   readonly length: number;
+  readonly key: Buffer | undefined;
+  /** Bytes of its content that have been taken. */
+  got: number;
 }
+
+const maxFragments = 65_536;
 
 /** Puts messages together from chunks; throws when the peer breaks the protocol or a bound. */
 export class WsReader {
@@ -45,8 +52,8 @@ export class WsReader {
   /** True on a server, where every frame must be masked; on a client none may be. */
   private readonly masked: boolean;
   private head: Head | undefined;
-  private fragments: Buffer[] = [];
-  private fragmentBytes = 0;
+  private readonly gather = new Gather();
+  private fragments = 0;
   private started = -1;
 
   constructor(maxBytes: number, masked: boolean) {
@@ -56,30 +63,66 @@ export class WsReader {
 
   /** Bytes held that belong to a message not yet complete. */
   get pending(): number {
-    return this.bytes.length + this.fragmentBytes;
+    return this.bytes.length + this.gather.length + (this.head || this.started >= 0 ? 1 : 0);
+  }
+
+  push(chunk: Buffer): void {
+    this.bytes.push(chunk);
   }
 
   feed(chunk: Buffer): WsMessage[] {
-    this.bytes.push(chunk);
+    this.push(chunk);
     const messages: WsMessage[] = [];
+    for (let message = this.next(); message; message = this.next()) messages.push(message);
+    return messages;
+  }
+
+  /** The next message; undefined when more bytes are needed, after telling `expect` how many it will have at least. */
+  next(expect?: (total: number) => void): WsMessage | undefined {
     for (;;) {
       this.head ??= this.readHead();
-      if (!this.head) return messages;
-      const size = this.head.length + (this.masked ? 4 : 0);
-      if (this.bytes.length < size) return messages;
-      const { opcode, fin, length } = this.head;
+      const { head } = this;
+      if (!head) return undefined;
+      if (head.opcode >= 8) return this.control(head);
+      const piece = this.piece(head, Math.min(head.length - head.got, this.bytes.length));
+      if (head.got < head.length) {
+        const total = this.gather.length + piece.length + head.length - head.got;
+        this.gather.add(piece, total);
+        expect?.(total);
+        return undefined;
+      }
       this.head = undefined;
-      const message = this.join(opcode, fin, this.payload(length));
-      if (message) messages.push(message);
+      const message = this.join(head, piece);
+      if (message) return message;
     }
   }
 
-  private payload(length: number): Buffer {
-    if (!this.masked) return this.bytes.take(length);
-    const key = this.bytes.take(4);
-    const data = this.bytes.take(length);
-    applyMask(data, key);
+  private control(head: Head): WsMessage | undefined {
+    if (this.bytes.length < head.length) return undefined;
+    this.head = undefined;
+    return { opcode: head.opcode, data: this.piece(head, head.length) };
+  }
+
+  /** The next bytes of the frame, unmasked. */
+  private piece(head: Head, count: number): Buffer {
+    const data = this.bytes.take(count);
+    if (head.key) applyMask(data, head.key, head.got);
+    head.got += count;
     return data;
+  }
+
+  /** The frame is complete with these bytes; gives the message when that is complete, too. */
+  private join({ opcode, fin }: Head, last: Buffer): WsMessage | undefined {
+    if (fin && opcode !== 0 && this.gather.length === 0) return { opcode, data: last };
+    if (opcode !== 0) this.started = opcode;
+    this.gather.add(last, this.gather.length + last.length);
+    this.fragments += 1;
+    if (this.fragments > maxFragments) throw new HaliteError('codec.limit', 'A message has too many fragments');
+    if (!fin) return undefined;
+    const message = { opcode: this.started, data: this.gather.take() };
+    this.fragments = 0;
+    this.started = -1;
+    return message;
   }
 
   private readHead(): Head | undefined {
@@ -89,7 +132,7 @@ export class WsReader {
     const second = start[1] as number;
     const short = second & 0x7f;
     const lengthBytes = short === 126 ? 2 : short === 127 ? 8 : 0;
-    if (this.bytes.length < lengthBytes) {
+    if (this.bytes.length < lengthBytes + (this.masked ? 4 : 0)) {
       this.bytes.unread(start);
       return undefined;
     }
@@ -98,7 +141,7 @@ export class WsReader {
     const wide = lengthBytes > 0 ? this.bytes.take(lengthBytes) : undefined;
     const length = !wide ? short : lengthBytes === 2 ? wide.readUInt16BE() : Number(wide.readBigUInt64BE());
     this.check(first, opcode, fin, length, (second & 0x80) !== 0);
-    return { opcode, fin, length };
+    return { opcode, fin, length, key: this.masked ? this.bytes.take(4) : undefined, got: 0 };
   }
 
   private check(first: number, opcode: number, fin: boolean, length: number, masked: boolean): void {
@@ -107,24 +150,9 @@ export class WsReader {
     if (opcode > 2 && (opcode < 8 || opcode > 10)) throw wrong(`no such opcode ${opcode}`);
     if (opcode >= 8 && (!fin || length > 125)) throw wrong('a control frame is cut or too long');
     if (opcode === 0 ? this.started < 0 : opcode < 8 && this.started >= 0) throw wrong('fragments are out of order');
-    if (opcode < 8 && this.fragmentBytes + length > this.maxBytes) {
+    if (opcode < 8 && this.gather.length + length > this.maxBytes) {
       throw new HaliteError('codec.limit', `A message is larger than ${this.maxBytes} bytes`);
     }
-  }
-
-  private join(opcode: number, fin: boolean, data: Buffer): WsMessage | undefined {
-    if (opcode >= 8) return { opcode, data };
-    if (fin && opcode !== 0) return { opcode, data };
-    if (opcode !== 0) this.started = opcode;
-    this.fragments.push(data);
-    this.fragmentBytes += data.length;
-    if (this.fragments.length > 65_536) throw new HaliteError('codec.limit', 'A message has too many fragments');
-    if (!fin) return undefined;
-    const message = { opcode: this.started, data: Buffer.concat(this.fragments, this.fragmentBytes) };
-    this.fragments = [];
-    this.fragmentBytes = 0;
-    this.started = -1;
-    return message;
   }
 }
 

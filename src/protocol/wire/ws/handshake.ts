@@ -5,9 +5,11 @@ import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { HaliteError } from '../../../base/errors/index.ts';
 import { ByteQueue } from '../link/byte-queue.ts';
+import { Handshakes } from '../link/handshakes.ts';
+import { bindGuarded, type GuardedServer, guardOf, keepAliveOf, peerOf } from '../link/listen.ts';
 import { endpoint } from '../link/resolve.ts';
+import { type Protocol, ServerConnection } from '../link/server-connection.ts';
 import { connectStream, type StreamTarget } from '../tcp/connect.ts';
-import { bindServer, boundServer, peerOf, type StreamServer } from '../tcp/listen.ts';
 import { serverTls } from '../tcp/tls.ts';
 import type { ListenOptions } from '../transport.ts';
 
@@ -19,50 +21,45 @@ export function acceptKey(key: string): string {
   return createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');
 }
 
-export interface Accepted {
-  readonly socket: Socket;
-  readonly peer: string;
-  readonly head: Buffer;
-  readonly headers: IncomingMessage['headers'];
-}
-
 /** Listens and calls `accept` for every WebSocket, on any path as Salt does. */
-export async function listenWs(options: ListenOptions, accept: (accepted: Accepted) => void): Promise<StreamServer> {
-  const limits = { headersTimeout: HANDSHAKE_MS, requestTimeout: HANDSHAKE_MS, maxHeaderSize: MAX_HEAD_BYTES };
+export async function listenWs(
+  options: ListenOptions,
+  port: 'request' | 'publish',
+  accept: (connection: ServerConnection, headers: IncomingMessage['headers']) => Protocol,
+): Promise<GuardedServer> {
+  const limits = { maxHeaderSize: MAX_HEAD_BYTES, ...keepAliveOf(options), noDelay: true };
   const server = options.tls ? createTlsServer({ ...limits, ...(await serverTls(options.tls)) }) : createServer(limits);
-  const open = new Set<Socket>();
-  const event = options.tls ? 'secureConnection' : 'connection';
-  server.on(event, (socket: Socket) => {
-    open.add(socket);
-    socket.on('close', () => open.delete(socket));
-    socket.on('error', () => undefined);
-  });
+  const guard = guardOf(options, port);
+  const handshakes = new Handshakes(guard);
+  server.on('connection', (socket: Socket) => handshakes.begin(socket));
   server.on('request', (_request, response) => {
     response.writeHead(426, { Upgrade: 'websocket', Connection: 'close' }).end('WebSocket expected\n');
   });
   server.on('clientError', (error, socket) => {
-    options.onProblem?.({ kind: 'malformed', peer: peerOf(socket as Socket), detail: error.message });
+    guard.problem({ kind: 'malformed', peer: peerOf(socket as Socket), detail: error.message });
     socket.destroy();
   });
-  server.on('upgrade', (request, socket, head) => {
+  server.on('upgrade', (request, stream, head) => {
+    const socket = stream as Socket;
     const key = request.headers['sec-websocket-key'];
     const version = request.headers['sec-websocket-version'];
     if (!isUpgrade(request) || !key || key.length > 64 || version !== '13') {
       socket.end('HTTP/1.1 400 Bad Request\r\nSec-WebSocket-Version: 13\r\nConnection: close\r\n\r\n');
       return;
     }
-    const plain = socket as Socket;
-    const idle = options.keepAlive ? options.keepAlive.idleSeconds : 60;
-    plain.setNoDelay(true);
-    plain.setTimeout(0);
-    plain.setKeepAlive(options.keepAlive !== false, idle * 1000);
-    plain.write(
-      `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${acceptKey(key)}\r\n\r\n`,
+    handshakes.done(socket);
+    const connection = new ServerConnection(socket, peerOf(socket), guard);
+    if (!guard.add(connection)) return;
+    connection.out.write(
+      Buffer.from(
+        `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${acceptKey(key)}\r\n\r\n`,
+      ),
     );
-    accept({ socket: plain, peer: peerOf(plain), head, headers: request.headers });
+    connection.setReady();
+    if (head.length > 0) socket.unshift(head);
+    connection.start(accept(connection, request.headers));
   });
-  await bindServer(server, options);
-  return boundServer(server, options, open);
+  return bindGuarded(server, options, guard, handshakes);
 }
 
 function isUpgrade(request: IncomingMessage): boolean {

@@ -1,60 +1,43 @@
 // The master's publish port over WebSocket: everybody gets everything, as in Salt.
-import { messageOf } from '../../../base/errors/index.ts';
+import { Delivery, SharedFrame, Waiting } from '../link/delivery.ts';
 import { PacedQueue } from '../link/paced-queue.ts';
-import { Roster } from '../link/roster.ts';
+import { Presence } from '../link/presence.ts';
 import type { PublishListenOptions, PublishServer } from '../transport.ts';
 import { encodeFrame, opcodes } from './codec.ts';
-import { WsConnection } from './connection.ts';
 import { listenWs } from './handshake.ts';
+import { WsServerProtocol } from './server-protocol.ts';
 
 // Subscribers have nothing to say.
 const MAX_MESSAGE_BYTES = 4096;
-const MAX_UNSENT_BYTES = 64 * 1024 * 1024;
 /** Real masters ignore the header; ours learns who is connected. */
 export const presenceHeader = 'x-halite-presence';
 
-interface Member {
-  readonly peer: string;
-  readonly connection: WsConnection;
-}
-
 export async function listenPublish(options: PublishListenOptions): Promise<PublishServer> {
-  const roster = new Roster<Member>((event) => {
-    try {
-      options.onSubscriber?.(event);
-    } catch (thrown) {
-      options.onProblem?.({ kind: 'handler', peer: event.peer, detail: messageOf(thrown) });
-    }
-  });
-  const queue = new PacedQueue<Member>(({ peer, connection }, frame) => {
-    connection.write(frame);
-    if (connection.unsent <= MAX_UNSENT_BYTES) return;
-    options.onProblem?.({ kind: 'slow', peer, detail: 'takes publishes too slowly' });
-    connection.destroy();
-  });
-  const server = await listenWs(options, ({ socket, peer, head, headers }) => {
-    const connection = new WsConnection(
-      socket,
-      head,
-      { client: false, maxBytes: MAX_MESSAGE_BYTES },
-      {
-        onMessage: () => undefined,
-        onClosed(_reason, error) {
-          roster.remove(member);
-          if (error) options.onProblem?.({ kind: 'malformed', peer, detail: messageOf(error) });
-        },
+  const presence = new Presence(options);
+  const waiting = new Waiting();
+  const subscribers = new Set<Delivery>();
+  const queue = new PacedQueue<Delivery, SharedFrame>((delivery, frame) => delivery.send(frame));
+  const server = await listenWs(options, 'publish', (connection, headers) => {
+    const delivery = new Delivery(connection, waiting, options.hwm);
+    subscribers.add(delivery);
+    const claimed = headers[presenceHeader];
+    const topic = typeof claimed === 'string' && presence.joined(claimed, connection.peer) ? claimed : undefined;
+    if (topic !== undefined) connection.trust();
+    return new WsServerProtocol(connection, MAX_MESSAGE_BYTES, {
+      onMessage: () => connection.completed(),
+      drained: () => delivery.drained(),
+      closed() {
+        subscribers.delete(delivery);
+        delivery.closed();
+        if (topic !== undefined) presence.left(topic, connection.peer);
       },
-    );
-    const member: Member = { peer, connection };
-    roster.add(member);
-    const topic = headers[presenceHeader];
-    if (typeof topic === 'string') roster.identify(member, undefined, topic);
+    });
   });
   return {
     port: server.port,
     publish(payload) {
-      const targets = roster.all();
-      if (targets.length > 0) queue.push(targets, encodeFrame(opcodes.binary, asBin(payload), false));
+      const frame = new SharedFrame(payload.length, () => encodeFrame(opcodes.binary, asBin(payload), false));
+      queue.push(() => [...subscribers], frame);
     },
     close() {
       queue.flush();

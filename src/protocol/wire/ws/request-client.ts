@@ -21,22 +21,17 @@ async function openLink(options: DialOptions, events: LinkEvents, attempt: numbe
   const { socket, head } = await connectWs({ ...options, path: '/ws' }, attempt);
   let current: number | undefined;
   let closing = false;
-  const connection = new WsConnection(
-    socket,
-    head,
-    { client: true, maxBytes: defaultMaxMessageBytes * 2 },
-    {
-      onMessage(data) {
-        const ticket = current;
-        current = undefined;
-        if (ticket === undefined) connection.destroy();
-        else events.onReply(ticket, data);
-      },
-      onClosed(reason) {
-        if (!closing) events.onClosed(reason);
-      },
+  const connection = new WsConnection(socket, head, defaultMaxMessageBytes * 2, {
+    onMessage(data) {
+      const ticket = current;
+      current = undefined;
+      if (ticket === undefined) connection.destroy();
+      else events.onReply(ticket, data);
     },
-  );
+    onClosed(reason) {
+      if (!closing) events.onClosed(reason);
+    },
+  });
   connection.resume();
   return {
     capacity: 1,

@@ -18,19 +18,14 @@ export async function subscribe(options: SubscribeOptions): Promise<Subscription
     const { socket, head, address } = await connectWs(target, context.attempt, context.signal);
     return new Promise((resolve) => {
       const onAbort = () => connection.close();
-      const connection = new WsConnection(
-        socket,
-        head,
-        { client: true, maxBytes: defaultMaxMessageBytes },
-        {
-          onMessage: (data) => deliver(data, options),
-          onClosed(reason) {
-            live = undefined;
-            context.signal.removeEventListener('abort', onAbort);
-            resolve(`${address}: ${reason}`);
-          },
+      const connection = new WsConnection(socket, head, defaultMaxMessageBytes, {
+        onMessage: (data) => deliver(data, options),
+        onClosed(reason) {
+          live = undefined;
+          context.signal.removeEventListener('abort', onAbort);
+          resolve(`${address}: ${reason}`);
         },
-      );
+      });
       context.signal.addEventListener('abort', onAbort, { once: true });
       live = connection;
       context.connected(address);

@@ -1,15 +1,25 @@
-// The master's publish port over ZeroMQ: an XPUB, so that presence subscriptions are seen.
+// The master's publish port over ZeroMQ: an XPUB in ZMTP of our own, so that presence subscriptions are seen and every queue has a bound.
 import { createHash } from 'node:crypto';
-import { XPublisher } from 'zeromq';
-import { readPresenceTopic } from '../presence-topic.ts';
+import { Delivery, SharedFrame, Waiting } from '../link/delivery.ts';
+import { listenGuarded } from '../link/listen.ts';
+import { PacedQueue } from '../link/paced-queue.ts';
+import { Presence } from '../link/presence.ts';
 import type { PublishListenOptions, PublishServer } from '../transport.ts';
-import { Outbox } from './outbox.ts';
-import { type Bound, bind, heartbeat, keepAlive, publishKeepAlive } from './settings.ts';
+import { publishKeepAlive } from './keep-alive.ts';
+import { TopicIndex } from './topic-index.ts';
+import { malformed } from './zmtp/commands.ts';
+import { encodeMessage } from './zmtp/frames.ts';
+import { type Generation, xpubType } from './zmtp/greeting.ts';
+import { type Role, ZmtpPeer } from './zmtp/peer.ts';
 
 // What subscribers may send is a topic: a presence text is below 1100 bytes.
 const MAX_SUBSCRIPTION_BYTES = 4096;
-/** Without filtering the payload is a message of its own. */
-const noTopic = '';
+// A minion has two topics and a presence text; a process that plays several minions may have some more.
+const MAX_TOPICS = 64;
+const MAX_TOPIC_BYTES = 16 * 1024;
+// Subscriptions change with a new session key: how many may come in a minute.
+const MAX_CHANGES = 1000;
+const MINUTE_MS = 60_000;
 
 /** Topic of the messages for one minion in filtering mode. */
 export function minionTopic(id: string): string {
@@ -17,52 +27,124 @@ export function minionTopic(id: string): string {
 }
 
 export async function listenPublish(options: PublishListenOptions): Promise<PublishServer> {
-  const socket = new XPublisher({
-    linger: 1000,
-    sendTimeout: 0,
-    sendHighWaterMark: options.hwm,
-    receiveHighWaterMark: 0,
-    backlog: options.backlog ?? 1000,
-    ipv6: options.ipv6 === true || options.interface.includes(':'),
-    maxMessageSize: MAX_SUBSCRIPTION_BYTES,
-    ...heartbeat(options.heartbeat),
-    ...keepAlive(options.keepAlive, publishKeepAlive),
-  });
-  const bound = await bind(socket, options);
-  const queue = new Outbox(socket);
-  const done = watch(bound, options);
+  const index = new TopicIndex<Subscriber>();
+  const waiting = new Waiting();
+  const presence = new Presence(options);
+  const subscribers = new Map<ZmtpPeer, Subscriber>();
+  const queue = new PacedQueue<Subscriber, SharedFrame>((subscriber, frame) => subscriber.delivery.send(frame));
+  const role: Role = {
+    type: xpubType,
+    maxFrames: 1,
+    maxBytes: MAX_SUBSCRIPTION_BYTES,
+    hardBytes: MAX_SUBSCRIPTION_BYTES,
+    heartbeat: options.heartbeat !== false,
+    ready(peer) {
+      const delivery = new Delivery(peer.connection, waiting, options.hwm, Math.min(peer.generation, 2));
+      const subscriber = new Subscriber(peer, delivery, index, presence);
+      subscribers.set(peer, subscriber);
+      // libzmq 2.x filters what it gets: it wants everything.
+      if (peer.unversioned) subscriber.change(true, Buffer.alloc(0));
+    },
+    message(peer, [frame]) {
+      peer.connection.completed();
+      const sign = frame?.[0];
+      if (frame && (sign === 0 || sign === 1)) subscribers.get(peer)?.change(sign === 1, frame.subarray(1));
+    },
+    command(peer, name, body) {
+      if (name === 'SUBSCRIBE' || name === 'CANCEL') subscribers.get(peer)?.change(name === 'SUBSCRIBE', body);
+    },
+    drained: (peer) => subscribers.get(peer)?.delivery.drained(),
+    closed(peer) {
+      subscribers.get(peer)?.closed();
+      subscribers.delete(peer);
+    },
+  };
+  const server = await listenGuarded(
+    { keepAlive: publishKeepAlive, ...options, tls: undefined },
+    'publish',
+    (connection) => new ZmtpPeer(connection, role),
+  );
   return {
-    port: bound.port,
+    port: server.port,
     publish(payload, ids) {
-      if (!options.filtering) return queue.push([noTopic], payload);
-      // Salt: an empty list of ids means everybody.
-      if (!ids?.length) return queue.push(['broadcast'], payload);
-      const topics = ids.map(minionTopic);
-      if (options.syndics) topics.push('syndic');
-      queue.push(topics, payload);
+      if (!options.filtering) return queue.push(() => index.match(payload), frameOf([payload]));
+      for (const topic of topicsOf(ids, options)) {
+        const start = Buffer.from(topic);
+        queue.push(() => index.match(start), frameOf([start, payload]));
+      }
     },
     async close() {
       queue.flush();
-      await bound.close();
-      await done;
+      await server.close();
     },
   };
 }
 
-/**
- * Tells about presence texts. ZeroMQ counts subscribers per topic: the first brings `joined`, the end of the last
- * connection (closed, lost or without heartbeat) brings `left`, so a minion that reconnects quickly was never away.
- */
-async function watch(bound: Bound<XPublisher>, options: PublishListenOptions): Promise<void> {
-  for await (const [message] of bound.socket) {
-    const sign = message?.[0];
-    if (!message || (sign !== 0 && sign !== 1)) continue;
-    const topic = message.toString('utf8', 1);
-    if (!options.onSubscriber || readPresenceTopic(topic) === undefined) continue;
-    try {
-      options.onSubscriber({ kind: sign === 1 ? 'joined' : 'left', topic, peer: 'zeromq' });
-    } catch (thrown) {
-      options.onProblem?.({ kind: 'handler', peer: 'zeromq', detail: String(thrown) });
+/** Salt: an empty list of ids means everybody. */
+function topicsOf(ids: readonly string[] | undefined, options: PublishListenOptions): string[] {
+  if (!ids?.length) return ['broadcast'];
+  return [...ids.map(minionTopic), ...(options.syndics ? ['syndic'] : [])];
+}
+
+function frameOf(frames: readonly Uint8Array[]): SharedFrame {
+  let length = 0;
+  for (const frame of frames) length += frame.length;
+  return new SharedFrame(length, (form) => Buffer.concat(encodeMessage(form as Generation, frames)));
+}
+
+class Subscriber {
+  readonly delivery: Delivery;
+  readonly #peer: ZmtpPeer;
+  readonly #index: TopicIndex<Subscriber>;
+  readonly #presence: Presence;
+  /** With whether the topic is a presence text that was proven. */
+  readonly #topics = new Map<string, boolean>();
+  #topicBytes = 0;
+  #changes = 0;
+  #changesSince = 0;
+
+  constructor(peer: ZmtpPeer, delivery: Delivery, index: TopicIndex<Subscriber>, presence: Presence) {
+    this.#peer = peer;
+    this.delivery = delivery;
+    this.#index = index;
+    this.#presence = presence;
+  }
+
+  /** Throws when it is too much: that ends the connection. */
+  change(subscribe: boolean, bytes: Buffer): void {
+    this.#countChange();
+    const topic = bytes.toString('latin1');
+    if (subscribe === this.#topics.has(topic)) return;
+    if (subscribe) {
+      this.#topicBytes += topic.length;
+      if (this.#topics.size >= MAX_TOPICS || this.#topicBytes > MAX_TOPIC_BYTES)
+        throw malformed('too many subscriptions');
+      this.#index.add(topic, this);
+      const present = this.#presence.joined(bytes.toString('utf8'), this.#peer.connection.peer);
+      this.#topics.set(topic, present);
+      if (present) this.#peer.connection.trust();
+    } else this.#drop(topic, this.#topics.get(topic) === true);
+  }
+
+  closed(): void {
+    for (const [topic, present] of this.#topics) this.#drop(topic, present);
+    this.delivery.closed();
+  }
+
+  #drop(topic: string, present: boolean): void {
+    this.#topics.delete(topic);
+    this.#topicBytes -= topic.length;
+    this.#index.remove(topic, this);
+    if (present) this.#presence.left(Buffer.from(topic, 'latin1').toString('utf8'), this.#peer.connection.peer);
+  }
+
+  #countChange(): void {
+    const now = performance.now();
+    if (now - this.#changesSince > MINUTE_MS) {
+      this.#changesSince = now;
+      this.#changes = 0;
     }
+    this.#changes += 1;
+    if (this.#changes > MAX_CHANGES) throw malformed('too many changes of subscriptions');
   }
 }

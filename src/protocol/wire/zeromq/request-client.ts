@@ -6,7 +6,8 @@ import { type Link, type LinkEvents, RequestPool } from '../link/request-pool.ts
 import { endpoint } from '../link/resolve.ts';
 import type { DialOptions, RequestClient } from '../transport.ts';
 import { connect, singleUse } from './connect.ts';
-import { heartbeat, keepAlive, requestKeepAlive } from './settings.ts';
+import { requestKeepAlive } from './keep-alive.ts';
+import { heartbeat, keepAlive } from './settings.ts';
 
 // Requests beyond this wait for a free connection; idle connections are closed, so most minions hold one or none.
 const MAX_LINKS = 16;

@@ -1,89 +1,58 @@
-// The master's request port over ZeroMQ: a ROUTER that answers REQ clients in any order.
-import { Router } from 'zeromq';
-import { messageOf } from '../../../base/errors/index.ts';
-import { badLoad, defaultMaxMessageBytes, maxOutstanding, serverError } from '../link/answers.ts';
-import { Gate } from '../link/gate.ts';
-import type { ListenOptions, RequestHandler, RequestServer, WireProblem } from '../transport.ts';
-import { type Bound, bind, keepAlive, requestKeepAlive } from './settings.ts';
+// The master's request port over ZeroMQ: a ROUTER in ZMTP of our own. A reply goes to the connection that asked, whatever identity it claims.
+import { badLoad, defaultMaxMessageBytes } from '../link/answers.ts';
+import { listenGuarded } from '../link/listen.ts';
+import { ServerRequest } from '../link/server-request.ts';
+import type { ListenOptions, RequestHandler, RequestServer } from '../transport.ts';
+import { requestKeepAlive } from './keep-alive.ts';
+import { routerType } from './zmtp/greeting.ts';
+import { type Role, ZmtpPeer } from './zmtp/peer.ts';
 
-// Reply routes longer than this are nobody's: REQ has one hop, a proxy or REQ_CORRELATE adds one each.
+// Reply routes longer than this are nobody's: REQ has none, REQ_CORRELATE one, and each proxy adds one.
 const MAX_HOPS = 8;
+// The route, the delimiter, the payload, and room for a few that are too many: those are no reason to end a connection.
+const MAX_FRAMES = 16;
 
 export async function listenRequests(options: ListenOptions, handler: RequestHandler): Promise<RequestServer> {
   const limit = options.maxMessageBytes ?? defaultMaxMessageBytes;
-  const router = new Router({
-    // Salt: a client that reconnects under its old identity takes over its route.
-    handover: true,
-    linger: 1000,
-    sendTimeout: 0,
-    backlog: options.backlog ?? 1000,
-    ipv6: options.ipv6 === true || options.interface.includes(':'),
-    maxMessageSize: limit * 2,
-    ...keepAlive(options.keepAlive, requestKeepAlive),
-  });
-  const bound = await bind(router, options);
-  const done = serve(bound, limit, handler, options.onProblem);
-  return {
-    port: bound.port,
-    async close() {
-      await bound.close();
-      await done;
-    },
+  const role: Role = {
+    type: routerType,
+    maxFrames: MAX_FRAMES,
+    // Room for the route around the largest payload.
+    maxBytes: limit + 4096,
+    hardBytes: limit * 2 + 4096,
+    heartbeat: false,
+    ready: () => undefined,
+    command: () => undefined,
+    closed: () => undefined,
+    message: (peer, frames, tooLarge) => serve(peer, frames, tooLarge, limit, handler),
   };
+  return listenGuarded({ keepAlive: requestKeepAlive, ...options, tls: undefined }, 'request', (connection) => {
+    return new ZmtpPeer(connection, role);
+  });
 }
 
-async function serve(
-  bound: Bound<Router>,
-  limit: number,
-  handler: RequestHandler,
-  onProblem: ((problem: WireProblem) => void) | undefined,
-): Promise<void> {
-  const gate = new Gate(maxOutstanding.count, maxOutstanding.bytes);
-  for await (const frames of bound.socket) {
-    const at = delimiter(frames);
-    const peer = nameOf(frames[0]);
-    const payload = frames[at + 1];
-    if (at < 1 || payload === undefined || frames.length !== at + 2) {
-      onProblem?.({ kind: 'malformed', peer, detail: `a message of ${frames.length} frames is no request` });
-      continue;
-    }
-    const route = frames.slice(0, at + 1);
-    const leave = gate.enter(payload.length);
-    let answered = false;
-    const reply = (answer: Uint8Array) => {
-      if (answered) return;
-      answered = true;
-      leave();
-      if (bound.socket.closed) return;
-      bound.socket.send([...route, answer]).catch((thrown: unknown) => {
-        onProblem?.({ kind: 'slow', peer, detail: `reply dropped: ${messageOf(thrown)}` });
-      });
-    };
-    if (payload.length > limit) {
-      onProblem?.({ kind: 'too-large', peer, detail: `a request of ${payload.length} bytes` });
-      reply(badLoad);
-      continue;
-    }
-    try {
-      handler({ payload, peer, reply });
-    } catch (thrown) {
-      onProblem?.({ kind: 'handler', peer, detail: messageOf(thrown) });
-      reply(serverError);
-    }
-    if (gate.full) await gate.room();
+function serve(peer: ZmtpPeer, frames: Buffer[], tooLarge: number, limit: number, handler: RequestHandler): void {
+  const { connection } = peer;
+  const at = delimiter(frames);
+  const payload = frames[at + 1];
+  if (at < 0 || payload === undefined || frames.length !== at + 2) {
+    connection.completed()?.release();
+    const detail = `a message of ${frames.length} frames is no request`;
+    connection.guard.problem({ kind: 'malformed', peer: connection.peer, detail });
+    return;
   }
+  const route = frames.slice(0, at + 1);
+  const request = new ServerRequest(connection, payload, (answer) => peer.send([...route, answer]));
+  if (tooLarge > 0 || payload.length > limit) {
+    const detail = `a request of ${Math.max(tooLarge, payload.length)} bytes`;
+    connection.guard.problem({ kind: 'too-large', peer: connection.peer, detail });
+    request.reply(badLoad);
+  } else request.serve(handler);
 }
 
 /** Where the empty frame stands that ends the reply route; -1 when there is none. */
 function delimiter(frames: readonly Buffer[]): number {
   const end = Math.min(frames.length, MAX_HOPS + 1);
-  for (let i = 1; i < end; i++) if (frames[i]?.length === 0) return i;
+  for (let i = 0; i < end; i++) if (frames[i]?.length === 0) return i;
   return -1;
-}
-
-/** The peer's self-chosen identity where it is readable (Salt 3006.27: `salt-req/...`), else its number in hex. */
-function nameOf(identity: Buffer | undefined): string {
-  if (!identity) return 'zeromq';
-  const text = identity.toString('latin1');
-  return `zeromq:${/^[\x21-\x7e]{1,200}$/.test(text) ? text : identity.toString('hex').slice(0, 64)}`;
 }

@@ -5,8 +5,9 @@ import { defaultMaxMessageBytes } from '../link/answers.ts';
 import { keepConnected, type SessionContext } from '../link/keep-connected.ts';
 import type { SubscribeOptions, Subscription } from '../transport.ts';
 import { connect, singleUse } from './connect.ts';
+import { publishKeepAlive } from './keep-alive.ts';
 import { minionTopic } from './publisher.ts';
-import { heartbeat, keepAlive, publishKeepAlive } from './settings.ts';
+import { heartbeat, keepAlive } from './settings.ts';
 
 export async function subscribe(options: SubscribeOptions): Promise<Subscription> {
   const own = new Set(['broadcast', options.syndic ? 'syndic' : minionTopic(options.id)]);

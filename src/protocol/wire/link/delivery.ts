@@ -1,0 +1,116 @@
+// What is published to one subscriber that does not take it at once. The bytes are the same for all: they are kept once.
+import type { ServerConnection } from './server-connection.ts';
+
+/** How long a subscriber may take nothing before it misses what is beyond its high-water mark, as with Salt. */
+const patienceMs = 1000;
+/** What may wait for one subscriber, and for all of them, every message counted once. */
+const mostBytesEach = 32 * 1024 * 1024;
+const mostBytesAll = 128 * 1024 * 1024;
+
+/** One message to many; its bytes in the form that a generation of peers understands. */
+export class SharedFrame {
+  readonly length: number;
+  holders = 0;
+  readonly #encode: (form: number) => Uint8Array;
+  readonly #forms: (Uint8Array | undefined)[] = [];
+
+  constructor(length: number, encode: (form: number) => Uint8Array) {
+    this.length = length;
+    this.#encode = encode;
+  }
+
+  bytes(form: number): Uint8Array {
+    const known = this.#forms[form];
+    if (known) return known;
+    const made = this.#encode(form);
+    this.#forms[form] = made;
+    return made;
+  }
+}
+
+/** The messages that wait for anybody on one port. */
+export class Waiting {
+  #bytes = 0;
+
+  get full(): boolean {
+    return this.#bytes > mostBytesAll;
+  }
+
+  hold(frame: SharedFrame): void {
+    frame.holders += 1;
+    if (frame.holders === 1) this.#bytes += frame.length;
+  }
+
+  release(frame: SharedFrame): void {
+    frame.holders -= 1;
+    if (frame.holders === 0) this.#bytes -= frame.length;
+  }
+}
+
+export class Delivery {
+  readonly #connection: ServerConnection;
+  readonly #waiting: Waiting;
+  readonly #hwm: number;
+  readonly #form: number;
+  #queue: SharedFrame[] = [];
+  #head = 0;
+  #bytes = 0;
+  #missed = 0;
+
+  constructor(connection: ServerConnection, waiting: Waiting, hwm: number, form = 0) {
+    this.#connection = connection;
+    this.#waiting = waiting;
+    this.#hwm = hwm > 0 ? hwm : Number.POSITIVE_INFINITY;
+    this.#form = form;
+  }
+
+  send(frame: SharedFrame): void {
+    const { out, socket } = this.#connection;
+    if (socket.destroyed) return;
+    if (out.unsent === 0) out.write(frame.bytes(this.#form));
+    else if (this.#mustMiss(frame)) this.#miss();
+    else this.#keep(frame);
+  }
+
+  #keep(frame: SharedFrame): void {
+    this.#queue.push(frame);
+    this.#bytes += frame.length;
+    this.#waiting.hold(frame);
+    if (this.#waiting.full) this.#connection.guard.cutSlowest();
+  }
+
+  /** The subscriber took what it was given. */
+  drained(): void {
+    const { out } = this.#connection;
+    for (let frame = this.#queue[this.#head]; frame && out.unsent === 0; frame = this.#queue[this.#head]) {
+      this.#head += 1;
+      this.#bytes -= frame.length;
+      this.#waiting.release(frame);
+      out.write(frame.bytes(this.#form));
+    }
+    if (this.#head < this.#queue.length && this.#head < 1024) return;
+    this.#queue = this.#queue.slice(this.#head);
+    this.#head = 0;
+    if (this.#queue.length === 0) this.#missed = 0;
+  }
+
+  closed(): void {
+    for (const frame of this.#queue.slice(this.#head)) this.#waiting.release(frame);
+    this.#queue = [];
+    this.#head = 0;
+    this.#bytes = 0;
+  }
+
+  #mustMiss(frame: SharedFrame): boolean {
+    if (this.#bytes + frame.length > mostBytesEach && this.#bytes > 0) return true;
+    if (this.#queue.length - this.#head < this.#hwm) return false;
+    return performance.now() - this.#connection.out.progressAt > patienceMs;
+  }
+
+  #miss(): void {
+    this.#missed += 1;
+    if (this.#missed > 1) return;
+    const { guard, peer } = this.#connection;
+    guard.problem({ kind: 'slow', peer, detail: 'takes publishes too slowly and misses some' });
+  }
+}

@@ -1,0 +1,45 @@
+// Presence texts counted over all connections: the first with a text brings `joined`, the end of the last one `left`.
+import { messageOf } from '../../../base/errors/index.ts';
+import { readPresenceTopic } from '../presence-topic.ts';
+import type { PublishListenOptions, SubscriberEvent } from '../transport.ts';
+
+export class Presence {
+  readonly #options: PublishListenOptions;
+  readonly #counts = new Map<string, number>();
+
+  constructor(options: PublishListenOptions) {
+    this.#options = options;
+  }
+
+  /** Counts a text; false when it is none, or proves nothing. Who proved nothing is never told as `left` either. */
+  joined(topic: string, peer: string): boolean {
+    if (!provenPresence(topic, this.#options)) return false;
+    const before = this.#counts.get(topic) ?? 0;
+    this.#counts.set(topic, before + 1);
+    if (before === 0) tellSubscriber(this.#options, { kind: 'joined', topic, peer });
+    return true;
+  }
+
+  /** A text that is not subscribed to any more. */
+  left(topic: string, peer: string): void {
+    const before = this.#counts.get(topic);
+    if (before === undefined) return;
+    if (before > 1) this.#counts.set(topic, before - 1);
+    else {
+      this.#counts.delete(topic);
+      tellSubscriber(this.#options, { kind: 'left', topic, peer });
+    }
+  }
+}
+
+export function provenPresence(topic: string, options: PublishListenOptions): boolean {
+  return readPresenceTopic(topic) !== undefined && (options.provesPresence?.(topic) ?? true);
+}
+
+export function tellSubscriber(options: PublishListenOptions, event: SubscriberEvent): void {
+  try {
+    options.onSubscriber?.(event);
+  } catch (thrown) {
+    options.onProblem?.({ kind: 'handler', peer: event.peer, detail: messageOf(thrown) });
+  }
+}

@@ -1,0 +1,52 @@
+// One request on a server connection, from its last byte to its reply: counted, and its memory with it.
+import { messageOf } from '../../../base/errors/index.ts';
+import type { IncomingRequest, RequestHandler } from '../transport.ts';
+import { serverError } from './answers.ts';
+import type { ConnectionClass } from './port-guard.ts';
+import type { ServerConnection, Share } from './server-connection.ts';
+
+export class ServerRequest implements IncomingRequest {
+  readonly payload: Uint8Array;
+  readonly #connection: ServerConnection;
+  readonly #share: Share | undefined;
+  readonly #kind: ConnectionClass;
+  readonly #send: (answer: Uint8Array) => void;
+  #answered = false;
+
+  /** `send` writes the reply in the form of the transport. */
+  constructor(connection: ServerConnection, payload: Uint8Array, send: (answer: Uint8Array) => void) {
+    this.payload = payload;
+    this.#connection = connection;
+    this.#share = connection.completed();
+    this.#kind = connection.guard.begun(connection);
+    this.#send = send;
+  }
+
+  get peer(): string {
+    return this.#connection.peer;
+  }
+
+  trust(): void {
+    this.#connection.trust();
+  }
+
+  reply(answer: Uint8Array): void {
+    if (this.#answered) return;
+    this.#answered = true;
+    const connection = this.#connection;
+    if (!connection.socket.destroyed) this.#send(answer);
+    this.#share?.release();
+    connection.guard.ended(connection, this.#kind);
+    connection.update();
+  }
+
+  /** Gives it to its handler; whatever happens there, it is answered. */
+  serve(handler: RequestHandler): void {
+    try {
+      handler(this);
+    } catch (thrown) {
+      this.#connection.guard.problem({ kind: 'handler', peer: this.peer, detail: messageOf(thrown) });
+      this.reply(serverError);
+    }
+  }
+}

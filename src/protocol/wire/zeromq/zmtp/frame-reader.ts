@@ -1,0 +1,110 @@
+// Cuts a byte stream into frames of ZMTP. The head of a frame can be seen, and judged, before its content is taken.
+import { Gather } from '../../link/gather.ts';
+import { malformed } from './commands.ts';
+import { flags } from './frames.ts';
+import type { Generation } from './greeting.ts';
+
+export interface FrameHead {
+  readonly length: number;
+  readonly more: boolean;
+  readonly command: boolean;
+}
+
+const empty = Buffer.alloc(0);
+
+export class FrameReader {
+  readonly #generation: Generation;
+  /** Bytes that were pushed, and how many of them have been taken. */
+  #chunk: Buffer = empty;
+  #at = 0;
+  #head: FrameHead | undefined;
+  readonly #gather = new Gather();
+  #skipped = 0;
+
+  constructor(generation: Generation) {
+    this.#generation = generation;
+  }
+
+  push(chunk: Buffer): void {
+    this.#chunk = this.#left === 0 ? chunk : Buffer.concat([this.#chunk.subarray(this.#at), chunk]);
+    this.#at = 0;
+  }
+
+  get #left(): number {
+    return this.#chunk.length - this.#at;
+  }
+
+  /** Bytes of a frame that is not complete, or that nobody has asked for. */
+  get pending(): number {
+    return this.#left + this.#gather.length + this.#skipped + (this.#head ? 1 : 0);
+  }
+
+  /** The head of the frame that comes next; undefined when it is not there. */
+  head(): FrameHead | undefined {
+    this.#head ??= this.#generation === 1 ? this.#readHead1() : this.#readHead2();
+    return this.#head;
+  }
+
+  /** The content of the frame whose head was seen, when all of it is there. What comes in pieces is put together. */
+  body(): Buffer | undefined {
+    const { length } = this.#head as FrameHead;
+    const held = this.#gather.length;
+    if (held === 0 && this.#left >= length) {
+      this.#head = undefined;
+      return this.#cut(length);
+    }
+    this.#gather.add(this.#cut(Math.min(length - held, this.#left)), length);
+    if (this.#gather.length < length) return undefined;
+    this.#head = undefined;
+    return this.#gather.take();
+  }
+
+  /** Passes over the content of the frame whose head was seen, keeping nothing; false when more has to come. */
+  skip(): boolean {
+    const { length } = this.#head as FrameHead;
+    const step = Math.min(length - this.#skipped, this.#left);
+    this.#cut(step);
+    this.#skipped += step;
+    if (this.#skipped < length) return false;
+    this.#skipped = 0;
+    this.#head = undefined;
+    return true;
+  }
+
+  #cut(count: number): Buffer {
+    const start = this.#at;
+    const chunk = this.#chunk;
+    this.#at += count;
+    // A chunk that is used up is not kept alive.
+    if (this.#at === chunk.length) {
+      this.#chunk = empty;
+      this.#at = 0;
+    }
+    return count === 0 ? empty : chunk.subarray(start, start + count);
+  }
+
+  #readHead1(): FrameHead | undefined {
+    const first = this.#chunk[this.#at];
+    if (first === undefined) return undefined;
+    const width = first === 0xff ? 9 : 1;
+    if (this.#left < width + 1) return undefined;
+    const length = width === 1 ? first : Number(this.#chunk.readBigUInt64BE(this.#at + 1));
+    if (length === 0) throw malformed('a frame without flags');
+    const flag = this.#chunk[this.#at + width] as number;
+    this.#cut(width + 1);
+    return { length: length - 1, more: (flag & flags.more) !== 0, command: false };
+  }
+
+  #readHead2(): FrameHead | undefined {
+    const flag = this.#chunk[this.#at];
+    if (flag === undefined) return undefined;
+    if (flag > 7 || (flag & 5) === 5) throw malformed('a frame has unknown flags');
+    if (this.#generation === 2 && (flag & flags.command) !== 0) throw malformed('a command in ZMTP 2.0');
+    const width = (flag & flags.long) === 0 ? 1 : 8;
+    if (this.#left < 1 + width) return undefined;
+    const at = this.#at + 1;
+    const length = width === 1 ? (this.#chunk[at] as number) : Number(this.#chunk.readBigUInt64BE(at));
+    this.#cut(1 + width);
+    return { length, more: (flag & flags.more) !== 0, command: (flag & flags.command) !== 0 };
+  }
+}

@@ -1,0 +1,216 @@
+// One connection that speaks ZMTP, seen from the listening side: greeting, handshake, then messages and heartbeats.
+import { HaliteError } from '../../../../base/errors/index.ts';
+import type { Protocol, ServerConnection } from '../../link/server-connection.ts';
+import { errorCommand, malformed, pingCommand, readCommand, readPing, readReady, readyCommand } from './commands.ts';
+import { type FrameHead, FrameReader } from './frame-reader.ts';
+import { encodeMessage } from './frames.ts';
+import {
+  type Generation,
+  type Greeting,
+  GreetingAnswer,
+  readGreeting,
+  type SocketType,
+  signature,
+} from './greeting.ts';
+
+const maxCommandBytes = 8192;
+const maxIdentityBytes = 255;
+const heartbeatMs = 10_000;
+const heartbeatTimeoutMs = 30_000;
+const none = Buffer.alloc(0);
+
+/** What kind of socket listens, and what it does with what peers say. */
+export interface Role {
+  readonly type: SocketType;
+  readonly maxFrames: number;
+  /** Larger messages are passed over and told as too large; beyond `hardBytes` the connection ends. */
+  readonly maxBytes: number;
+  readonly hardBytes: number;
+  /** PINGs to peers that can answer them. */
+  readonly heartbeat: boolean;
+  ready(peer: ZmtpPeer): void;
+  /** `tooLarge` is the size of a message that was passed over; `frames` are then those before it grew too large. */
+  message(peer: ZmtpPeer, frames: Buffer[], tooLarge: number): void;
+  /** A command other than those of handshake and heartbeat. */
+  command(peer: ZmtpPeer, name: string, body: Buffer): void;
+  /** The peer took what waited for it. */
+  drained?(peer: ZmtpPeer): void;
+  closed(peer: ZmtpPeer): void;
+}
+
+export class ZmtpPeer implements Protocol {
+  readonly connection: ServerConnection;
+  /** Of ZMTP 1.0 without a signature: such peers (libzmq 2.x) filter what is published to them themselves. */
+  unversioned = false;
+  readonly #role: Role;
+  readonly #answer: GreetingAnswer;
+  #greetingBytes: Buffer = none;
+  #greeting: Greeting | undefined;
+  #reader: FrameReader | undefined;
+  #frames: Buffer[] = [];
+  #total = 0;
+  #tooLarge = false;
+  /** The frame whose head has been judged. */
+  #judged: FrameHead | undefined;
+  #ttlMs = 0;
+  #pings = false;
+  #pingedAt = 0;
+
+  constructor(connection: ServerConnection, role: Role) {
+    this.connection = connection;
+    this.#role = role;
+    this.#answer = new GreetingAnswer(role.type);
+    connection.write(signature);
+  }
+
+  get pending(): number {
+    return (this.#reader?.pending ?? 0) + this.#total + this.#greetingBytes.length;
+  }
+
+  get generation(): Generation {
+    return this.#greeting?.generation ?? 3;
+  }
+
+  send(frames: readonly Uint8Array[]): void {
+    for (const part of encodeMessage(this.generation, frames)) this.connection.write(part);
+  }
+
+  push(chunk: Buffer): void {
+    if (this.#reader) this.#reader.push(chunk);
+    else this.#greetingBytes = Buffer.concat([this.#greetingBytes, chunk]);
+  }
+
+  take(): void {
+    const reader = this.#reader ?? this.#greet();
+    if (!reader) return;
+    while (!this.connection.blocked) {
+      const head = reader.head();
+      if (!head) return;
+      if (this.#judged !== head) {
+        this.#judge(head);
+        this.#judged = head;
+      }
+      if (this.#tooLarge && !head.command) {
+        if (!reader.skip()) return;
+        this.#frame(none, head);
+        continue;
+      }
+      if (!head.command && !this.connection.admit(this.#total)) return;
+      const body = reader.body();
+      if (!body) return;
+      if (head.command) this.#command(body);
+      else this.#frame(body, head);
+    }
+  }
+
+  /** The greeting, in any pieces; gives the reader of what follows when it is complete. */
+  #greet(): FrameReader | undefined {
+    const next = this.#answer.next(this.#greetingBytes);
+    if (next.length > 0) this.connection.write(next);
+    const greeting = readGreeting(this.#greetingBytes);
+    if (!greeting) return undefined;
+    this.#greeting = greeting;
+    this.unversioned = greeting.unversioned;
+    // The oldest took our signature for an empty identity; the others get one as a frame, or in READY.
+    if (greeting.generation === 3) this.connection.write(readyCommand(this.#role.type));
+    else if (!greeting.unversioned) this.send([none]);
+    this.#reader = new FrameReader(greeting.generation);
+    this.#reader.push(this.#greetingBytes.subarray(greeting.length));
+    this.#greetingBytes = none;
+    return this.#reader;
+  }
+
+  /** Decides by its head what becomes of a frame. */
+  #judge(head: FrameHead): void {
+    if (head.command) {
+      if (head.length > maxCommandBytes) throw malformed('a command is too long');
+      if (this.#frames.length > 0) throw malformed('a command inside a message');
+      return;
+    }
+    if (!this.connection.ready) {
+      if (this.generation === 3) throw malformed('a message before READY');
+      if (head.length > maxIdentityBytes) throw malformed('an identity is too long');
+      return;
+    }
+    const total = this.#total + head.length + 1;
+    if (total > this.#role.hardBytes) {
+      throw new HaliteError('codec.limit', `A message is larger than ${this.#role.hardBytes} bytes`);
+    }
+    if (this.#frames.length >= this.#role.maxFrames) throw malformed('a message has too many frames');
+    this.#total = total;
+    if (total > this.#role.maxBytes) this.#tooLarge = true;
+  }
+
+  #frame(body: Buffer, head: FrameHead): void {
+    this.#frames.push(body);
+    if (head.more) return;
+    const frames = this.#frames;
+    const tooLarge = this.#tooLarge ? this.#total : 0;
+    this.#frames = [];
+    this.#total = 0;
+    this.#tooLarge = false;
+    // Before ZMTP 3 the first message is the identity.
+    if (this.connection.ready) this.#role.message(this, frames, tooLarge);
+    else this.#ready(body);
+  }
+
+  #ready(identity: Buffer): void {
+    const text = identity.toString('latin1');
+    if (/^[\x21-\x7e]{1,200}$/.test(text)) this.connection.peer += ` (${text})`;
+    this.connection.setReady();
+    this.connection.completed();
+    this.#role.ready(this);
+  }
+
+  #command(frame: Buffer): void {
+    const { name, body } = readCommand(frame);
+    if (name === 'ERROR') throw new HaliteError('wire.closed', 'The peer refused the handshake');
+    if (!this.connection.ready) this.#handshake(name, body);
+    else if (name === 'PING') {
+      const { ttlMs, pong } = readPing(body);
+      this.#ttlMs = ttlMs;
+      this.#pings = true;
+      this.connection.write(pong);
+    } else if (name !== 'PONG') this.#role.command(this, name, body);
+  }
+
+  #handshake(name: string, body: Buffer): void {
+    if (name !== 'READY') throw malformed('a command before READY');
+    const { socketType, identity } = readReady(body);
+    if (!this.#role.type.accepts.has(socketType)) {
+      this.connection.write(errorCommand(`This port is for ${[...this.#role.type.accepts].join(', ')} sockets`));
+      throw malformed('a socket of this type does not belong on this port');
+    }
+    this.#ready(identity);
+  }
+
+  tick(now: number): void {
+    const { heardAt, out } = this.connection;
+    const silent = now - heardAt;
+    const unanswered = this.#pingedAt > heardAt;
+    if (this.#ttlMs > 0 && silent > this.#ttlMs) this.connection.cut('idle', 'is not heard of any more');
+    else if (!this.#canAnswer) return;
+    else if (unanswered && now - this.#pingedAt > heartbeatTimeoutMs - heartbeatMs) {
+      this.connection.cut('idle', 'answers no heartbeat');
+    } else if (!unanswered && silent > heartbeatMs && out.unsent === 0) {
+      this.#pingedAt = now;
+      this.connection.write(pingCommand);
+    }
+  }
+
+  /** Peers before ZMTP 3.1 may take a PING for a message: they get one only when they sent one. */
+  get #canAnswer(): boolean {
+    const greeting = this.#greeting;
+    if (!this.#role.heartbeat || !this.connection.ready || greeting?.generation !== 3) return false;
+    return greeting.minor > 0 || this.#pings;
+  }
+
+  drained(): void {
+    this.#role.drained?.(this);
+  }
+
+  closed(): void {
+    this.#frames = [];
+    this.#role.closed(this);
+  }
+}
