@@ -14,17 +14,21 @@ async function answer(master: Master, load: PlainDict, sender: Sender): Promise<
   const request = readRequest(load, sender.id);
   let pillar: Dict;
   try {
-    pillar = await master.pillars.get(request, isTrue(load['clean_cache']));
+    pillar = await compile(master, request, sender, isTrue(load['clean_cache']));
   } catch (error) {
     master.log.error('a pillar could not be compiled', { minion: sender.id, error: messageOf(error) });
     // Grains are remembered all the same; the pillar known so far stays.
-    remember(master, sender.id, request.grains, master.fleet.data(sender.id)?.pillar ?? newDict());
+    remember(master, sender, request.grains, master.fleet.data(sender.id)?.pillar ?? newDict());
     return failedPillar(`The pillar could not be compiled: ${messageOf(error)}`);
   }
   // Values of one command (`pillar=`) are for that command alone.
-  if (request.override === undefined) remember(master, sender.id, request.grains, pillar);
+  if (request.override === undefined) remember(master, sender, request.grains, pillar);
   return pillar;
 }
+
+/** Only its owner can read the answer, but anybody may have sent grains that are disputed: they leave nothing behind. */
+const compile = ({ pillars }: Master, request: PillarRequest, { trust }: Sender, clean: boolean): Promise<Dict> =>
+  trust === 'disputed' ? pillars.compile(request) : pillars.get(request, clean);
 
 /** The id is the one the sender proved, whatever its grains say. */
 function readRequest(load: PlainDict, id: string): PillarRequest {
@@ -44,8 +48,8 @@ function readRequest(load: PlainDict, id: string): PillarRequest {
 }
 
 /** For targeting; the minion's answer does not wait for the disk. */
-function remember(master: Master, id: string, grains: Dict, pillar: Dict): void {
-  if (!master.opts.minion_data_cache) return;
+function remember(master: Master, { id, trust }: Sender, grains: Dict, pillar: Dict): void {
+  if (!master.opts.minion_data_cache || trust === 'disputed') return;
   master.fleet.setData(id, { grains, pillar }).catch((error: unknown) => {
     master.log.limited('store', 'error', 'grains could not be stored', { error: messageOf(error) });
   });
