@@ -1,14 +1,7 @@
 // The request port: opens each envelope in its own protocol generation, checks the sender, calls a handler, always replies.
 import { pack } from '../base/codec/msgpack/index.ts';
 import { type Dict, newDict, type PlainDict, type Value } from '../base/codec/value.ts';
-import {
-  type Crypticle,
-  defaultEncAlgo,
-  defaultSigAlgo,
-  isEncAlgo,
-  isSigAlgo,
-  verifyToken,
-} from '../base/crypto/index.ts';
+import { type Crypticle, defaultEncAlgo, defaultSigAlgo, isEncAlgo, isSigAlgo } from '../base/crypto/index.ts';
 import { HaliteError, messageOf } from '../base/errors/index.ts';
 import { Lane } from '../base/util/lane.ts';
 import { isValidMinionId } from '../base/util/valid-id.ts';
@@ -25,6 +18,7 @@ import {
 import type { IncomingRequest } from '../protocol/wire/transport.ts';
 import { authenticate } from './auth.ts';
 import type { Master, Sender } from './core.ts';
+import { judge, SessionProofs } from './generations.ts';
 import { type HandlerTable, PackedReply, type PieceSeal } from './handlers/table.ts';
 import { sealPrivate } from './private-reply.ts';
 import { ReplayGuard } from './replay.ts';
@@ -36,22 +30,6 @@ const longBytes = 1024 * 1024;
 /** Long messages at a time: each takes several times its size until it is stored. */
 const longAtOnce = 2;
 const longPatienceMs = 10_000;
-/** Commands that old generations had to prove with a token, although the channel did not ask for one. */
-const tokenRequired = new Set([
-  '_master_tops',
-  '_ext_nodes',
-  '_mine_get',
-  '_mine',
-  '_mine_delete',
-  '_mine_flush',
-  '_file_recv',
-  '_minion_event',
-  'minion_runner',
-  'pub_ret',
-  'minion_pub',
-  'minion_publish',
-  'revoke_auth',
-]);
 
 export class RequestPort {
   readonly #master: Master;
@@ -60,6 +38,8 @@ export class RequestPort {
   readonly #transport: string;
   readonly #replays: ReplayGuard;
   readonly #long = new Lane(longAtOnce, longPatienceMs);
+  /** Needed only where older protocols are let in. */
+  readonly #proofs: SessionProofs | undefined;
 
   constructor(master: Master, handlers: HandlerTable, clear: (load: PlainDict) => Promise<Value>, transport: string) {
     this.#master = master;
@@ -67,6 +47,14 @@ export class RequestPort {
     this.#clear = clear;
     this.#transport = transport;
     this.#replays = new ReplayGuard(() => master.opts.request_server_ttl);
+    const { opts, log } = master;
+    if (opts.minimum_auth_version < 3) {
+      const failed = (error: unknown): void =>
+        log.limited('proofs', 'error', 'who has used the newer protocol is not remembered', {
+          error: messageOf(error),
+        });
+      this.#proofs = new SessionProofs(opts.cachedir, failed);
+    }
   }
 
   /** Takes one request off the wire; the reply is sent whatever happens. */
@@ -124,32 +112,25 @@ export class RequestPort {
     }
     const load = readOpenedLoad(opened);
     if (isProblem(load)) return this.#refuse(request, load.problem, outerId, load.reply);
-    const breach = this.#check(load, envelope) ?? this.#tooLate(load, envelope);
-    if (breach) return this.#refuse(request, breach, load.id);
-    request.trust();
-    const repeated = load.cmd === '_pillar' && this.#replays.isRepeated(load, sealed);
-    const sender: Sender = { id: load.id, version, peer: request.peer, transport: this.#transport, repeated };
-    fleet.contact(load.id, { peer: request.peer, transport: this.#transport, generation: version });
-    this.#master.durable.arrived(load.id, 'heard');
+    const judged = judge(load, envelope, (id) => this.#master.keys.accepted(id), this.#proofs);
+    if ('breach' in judged) return this.#refuse(request, judged.breach, load.id);
+    const { id, trust } = judged;
+    const breach = this.#tooLate(id, load, envelope);
+    if (breach) return this.#refuse(request, breach, id);
+    if (trust === 'proven') request.trust();
+    const repeated = load.cmd === '_pillar' && this.#replays.isRepeated({ id, ts: load.ts }, sealed);
+    const sender: Sender = { id, trust, version, peer: request.peer, transport: this.#transport, repeated };
+    if (trust === 'proven' || trust === 'claimed') {
+      fleet.contact(id, { peer: request.peer, transport: this.#transport, generation: version });
+      this.#master.durable.arrived(id, 'heard');
+    }
     return this.#dispatch(load, sender, crypticle, envelope);
   }
 
-  /** Everything that must hold before a handler sees the load; the text says what does not. */
-  #check(load: OpenedLoad, { version, id: outerId }: SealedEnvelope): string | undefined {
-    const { keys } = this.#master;
-    if (version >= 3 && load.id !== outerId) return 'inner and outer id differ';
-    const key = keys.accepted(load.id)?.key;
-    if (!key) return 'no accepted key of this id';
-    if (load.tok === undefined) {
-      if (version >= 3 || tokenRequired.has(load.cmd)) return 'token missing';
-    } else if (!verifyToken(key, load.tok)) return 'token does not verify';
-    return undefined;
-  }
-
   /** The sender is proven by now: what its clock says is kept, also when it is the reason to refuse. */
-  #tooLate(load: OpenedLoad, { version }: SealedEnvelope): string | undefined {
+  #tooLate(id: string, load: OpenedLoad, { version }: SealedEnvelope): string | undefined {
     if (version < 3) return undefined;
-    const record = this.#master.fleet.record(load.id);
+    const record = this.#master.fleet.record(id);
     const age = Date.now() / 1000 - (load.ts ?? 0);
     if (load.ts !== undefined) record.skewSeconds = -age;
     const ttl = this.#master.opts.request_server_ttl;

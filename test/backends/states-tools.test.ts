@@ -207,7 +207,7 @@ describe('smtp', () => {
       expect(mail).toContain(part);
   });
 
-  it.runIf(ensureProgram('aiosmtpd', 'python3-aiosmtpd'))('believes no server that cannot prove itself', async () => {
+  it.runIf(preparedProgram('aiosmtpd', 'python3-aiosmtpd'))('believes no server that cannot prove itself', async () => {
     const ctx = testContext({ modules });
     const send = (at: SmtpServer, use_ssl: string, more: Record<string, Value> = {}) =>
       ctx.callWith('smtp.send_msg', ['b@example.com', 'secret'], {
@@ -233,7 +233,7 @@ describe('smtp', () => {
     }
   });
 
-  it.runIf(ensureProgram('aiosmtpd', 'python3-aiosmtpd'))('adds no headers that are in its arguments', async () => {
+  it.runIf(preparedProgram('aiosmtpd', 'python3-aiosmtpd'))('adds no headers that are in its arguments', async () => {
     const ctx = testContext({ modules });
     const kwargs = { sender: 'a@example.com\r\nX-Evil: 1', server: `127.0.0.1:${server?.port}`, use_ssl: 'False' };
     const subject = 'hello\r\nX-Evil: 2\r\n\r\nbody';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { dictGet, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import type { PillarRequest } from '../../engine/pillar/types.ts';
 import type { MinionData } from '../../store/jobs.ts';
-import type { Master } from '../core.ts';
+import type { Master, Sender } from '../core.ts';
 import { pillarHandlers } from './pillar.ts';
 
 function setUp(compile: (request: PillarRequest) => PlainDict, opts: Record<string, Value> = {}) {
@@ -26,7 +26,7 @@ function setUp(compile: (request: PillarRequest) => PlainDict, opts: Record<stri
       },
     },
   } as unknown as Master;
-  const sender = { id: 'web1', version: 3, peer: '', transport: 'tcp' };
+  const sender: Sender = { id: 'web1', trust: 'proven', version: 3, peer: '', transport: 'tcp' };
   const ask = (load: Record<string, Value>): Promise<unknown> =>
     Promise.resolve(pillarHandlers(master)['_pillar']!.run(newDict(Object.entries(load)), sender));
   return { ask, stored, fired, asked };

@@ -14,7 +14,7 @@ async function answer(master: Master, load: PlainDict, sender: Sender): Promise<
   const request = readRequest(load, sender.id);
   let pillar: Dict;
   try {
-    pillar = await master.pillars.get(request, isTrue(load['clean_cache']));
+    pillar = await compile(master, request, sender, isTrue(load['clean_cache']));
   } catch (error) {
     master.log.error('a pillar could not be compiled', { minion: sender.id, error: messageOf(error) });
     // Grains are remembered all the same; the pillar known so far stays.
@@ -25,6 +25,10 @@ async function answer(master: Master, load: PlainDict, sender: Sender): Promise<
   if (request.override === undefined) remember(master, sender, request.grains, pillar);
   return pillar;
 }
+
+/** Only its owner can read the answer, but anybody may have sent grains that are disputed: they leave nothing behind. */
+const compile = ({ pillars }: Master, request: PillarRequest, { trust }: Sender, clean: boolean): Promise<Dict> =>
+  trust === 'disputed' ? pillars.compile(request) : pillars.get(request, clean);
 
 /** The id is the one the sender proved, whatever its grains say. */
 function readRequest(load: PlainDict, id: string): PillarRequest {
@@ -44,8 +48,8 @@ function readRequest(load: PlainDict, id: string): PillarRequest {
 }
 
 /** For targeting; the minion's answer does not wait for the disk. A request sent again may carry grains of the past. */
-function remember(master: Master, { id, repeated }: Sender, grains: Dict, pillar: Dict): void {
-  if (!master.opts.minion_data_cache || repeated) return;
+function remember(master: Master, { id, trust, repeated }: Sender, grains: Dict, pillar: Dict): void {
+  if (!master.opts.minion_data_cache || repeated || trust === 'disputed') return;
   master.fleet.setData(id, { grains, pillar }).catch((error: unknown) => {
     master.log.limited('store', 'error', 'grains could not be stored', { error: messageOf(error) });
   });

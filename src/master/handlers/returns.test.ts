@@ -7,7 +7,7 @@ import { Tracker } from '../track.ts';
 import { returnHandlers } from './returns.ts';
 
 const jid = '20260131235959000001';
-const sender: Sender = { id: 'web1', version: 3, peer: '', transport: 'zeromq' };
+const sender: Sender = { id: 'web1', trust: 'proven', version: 3, peer: '', transport: 'zeromq' };
 const result = (): PlainDict =>
   newDict([
     ['jid', jid],

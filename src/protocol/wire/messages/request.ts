@@ -1,6 +1,6 @@
 // The envelope of every request, and what an opened one must have.
 import { PackedValue, type UnpackOptions, unpack, unpackShallow } from '../../../base/codec/msgpack/index.ts';
-import { type Dict, isDict, type Value } from '../../../base/codec/value.ts';
+import { type Dict, dictGet, isDict, type Value } from '../../../base/codec/value.ts';
 import { readId } from './auth.ts';
 import { bytesField, dense, intField, isProblem, type Problem, problem, textField } from './fields.ts';
 
@@ -70,7 +70,8 @@ export function envelopeValue(envelope: Envelope): Dict {
 /** What the channel itself reads in an opened load, before any command sees it. */
 export interface OpenedLoad {
   readonly cmd: string;
-  readonly id: string;
+  /** Before P3 minions leave it out where the answer is the same for all. */
+  readonly id: string | undefined;
   readonly nonce: string | undefined;
   readonly ts: number | undefined;
   readonly tok: Uint8Array | undefined;
@@ -93,11 +94,11 @@ export function openLimits(bytes: number, bundles: boolean): UnpackOptions {
 
 export function readOpenedLoad(value: Value): OpenedLoad | Problem {
   if (!isDict(value)) return problem('the sealed load is no map');
-  const id = readId(value);
-  if (isProblem(id)) return id;
+  const said = dictGet(value, 'id') === undefined ? undefined : readId(value);
+  if (said && isProblem(said)) return said;
   return {
     cmd: textField(value, 'cmd') ?? '',
-    id: id.id,
+    id: said?.id,
     nonce: textField(value, 'nonce'),
     ts: intField(value, 'ts'),
     tok: bytesField(value, 'tok'),
