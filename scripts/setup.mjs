@@ -15,8 +15,8 @@ function fail(text) {
 }
 
 /** Content hash of what decides whether dependencies or bundles are current. */
-function stampOf(paths) {
-  const hash = createHash('sha256').update(process.version);
+function stampOf(paths, more = '') {
+  const hash = createHash('sha256').update(process.version).update(more);
   for (const path of paths) hash.update(path).update(readFileSync(join(root, path)));
   return hash.digest('hex');
 }
@@ -30,10 +30,18 @@ function mark(marker, stamp) {
   writeFileSync(join(root, marker), stamp);
 }
 
+/** What is installed depends on these alone: another script or description changes nothing. */
+function dependenciesStamp() {
+  const { dependencies, optionalDependencies, devDependencies } = JSON.parse(
+    readFileSync(join(root, 'package.json'), 'utf8'),
+  );
+  const lock = existsSync(join(root, 'package-lock.json')) ? ['package-lock.json'] : [];
+  return stampOf(lock, JSON.stringify([dependencies, optionalDependencies, devDependencies]));
+}
+
 export function installDependencies(say = () => {}) {
   if (major < 20 || (major === 20 && minor < 19)) fail(`Halite needs Node 20.19 or newer; this is ${process.version}.`);
-  const lock = existsSync(join(root, 'package-lock.json'));
-  const stamp = stampOf(lock ? ['package.json', 'package-lock.json'] : ['package.json']);
+  const stamp = dependenciesStamp();
   if (isCurrent('node_modules/.halite-stamp', stamp)) return;
   say('installing dependencies (first time only; a compiler may run for a minute or two)');
   // Not `npm ci`: it refuses a lock file made on another platform, whose optional packages it does not name.

@@ -8,6 +8,7 @@ import { fingerprint } from '../../src/base/crypto/index.ts';
 import { Deployment, freePorts, halite, startProgram } from '../support/deployment.ts';
 import { eventually } from '../support/eventually.ts';
 import { canCutNetworks, FarNetwork, LossyProxy, signalAll, withClock, wrapped } from '../support/faults.ts';
+import { startStopwatch } from '../support/pace.ts';
 
 interface Reason {
   code: string;
@@ -34,7 +35,7 @@ function override(id: string, lines: string): void {
 
 /** One job for `steady` and another: both are in the balance exactly once, and `steady` has answered. */
 async function ask(id: string, ...more: string[]): Promise<Verdicts> {
-  const before = Date.now();
+  const watch = await startStopwatch();
   const { stdout } = await fleet.salt(
     '-L',
     `steady,${id}`,
@@ -44,7 +45,7 @@ async function ask(id: string, ...more: string[]): Promise<Verdicts> {
     '--out=json',
     ...more,
   );
-  const ms = Date.now() - before;
+  const ms = await watch.ms();
   const { __explain__: reasons = {}, ...answers } = JSON.parse(stdout) as Record<string, never>;
   expect([...Object.keys(answers), ...Object.keys(reasons)].sort()).toEqual([id, 'steady'].sort());
   expect(answers['steady']).toBe(true);
@@ -129,9 +130,9 @@ describe('a minion that is away', () => {
     const running = fleet.salt('victim', 'cmd.run', 'echo half way; sleep 60', '--explain', '-t', '1');
     await eventually('its output', async () => (await explain(await lastJob('victim'))).includes('half way'));
     await fleet.minion('victim').stop('SIGKILL');
-    const killed = Date.now();
+    const killed = await startStopwatch();
     const { stdout, code } = await running;
-    expect(Date.now() - killed).toBeLessThan(3000);
+    expect(await killed.ms()).toBeLessThan(3000);
     expect(stdout).toContain('[Not connected]');
     expect(stdout).toContain('last_output: half way');
     expect(code).toBe(1);
