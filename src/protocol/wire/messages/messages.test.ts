@@ -184,7 +184,16 @@ describe('the job of a publish', () => {
     readAskedJob(dict({ tgt: '*', fun: 'test.ping', ...load }), ['metadata', 'ret_kwargs']);
 
   it('is what its known fields say: others never take their place', () => {
-    const kwargs = { fun: 'cmd.run', arg: ['id'], tgt: 'x', user: 'root', jid: '1', ret: 'mysql', metadata: 7, id: 'm' };
+    const kwargs = {
+      fun: 'cmd.run',
+      arg: ['id'],
+      tgt: 'x',
+      user: 'root',
+      jid: '1',
+      ret: 'mysql',
+      metadata: 7,
+      id: 'm',
+    };
     expect(read({ kwargs })).toEqual({
       ...{ tgt: '*', tgt_type: 'glob', fun: 'test.ping', arg: [], ret: '' },
       extra: { metadata: 7 },
