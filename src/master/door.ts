@@ -36,13 +36,18 @@ export function authenticateCaller(master: Master, given: Credentials): Caller {
   return { user };
 }
 
+/** Root and the master's user, and those who came through sudo unless rules count for them too. */
+export function hasFullRights(master: Master, { user }: Caller): boolean {
+  return isMasterUser(master, user) || (user.startsWith(sudoMark) && !master.opts.sudo_acl);
+}
+
 /**
  * Gives the request that may be published, which is the given one for root, the master's user and sudo; the blacklist
  * counts for them too. For others the minions they may reach are written into it.
  */
 export function authorizePublish(master: Master, caller: Caller, request: PublishRequest): PublishRequest {
   const { user } = caller;
-  const { raw, sudo_acl } = master.opts;
+  const { raw } = master.opts;
   const wishes = wishesOf(request);
   const functions = wishes.map(({ fun }) => fun);
   const refuse = (why: string): never => {
@@ -55,9 +60,8 @@ export function authorizePublish(master: Master, caller: Caller, request: Publis
     );
   };
   if (isBlacklisted(raw['publisher_acl_blacklist'], user, functions)) refuse(': publisher_acl_blacklist forbids it');
-  const sudo = user.startsWith(sudoMark);
-  if (isMasterUser(master, user) || (sudo && !sudo_acl)) return request;
-  const account = sudo ? user.slice(sudoMark.length) : user;
+  if (hasFullRights(master, caller)) return request;
+  const account = user.startsWith(sudoMark) ? user.slice(sudoMark.length) : user;
   const reserved = reservedOption(request);
   if (reserved) refuse(` with ${reserved}: only users with full rights may choose it`);
   // Groups are those of the master: whoever is limited by them does not define them.

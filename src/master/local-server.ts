@@ -1,16 +1,23 @@
 // The master's unix socket: what local commands ask, checked at the door, answered as streams.
 import { join } from 'node:path';
-import { isDict, newDict, type PlainDict, type Value } from '../base/codec/value.ts';
+import { dictEntries, isDict, newDict, type PlainDict, type Value } from '../base/codec/value.ts';
 import { HaliteError } from '../base/errors/index.ts';
 import type { JobItem, RunnerItem } from '../engine/client/api.ts';
-import { socketName } from '../engine/client/socket.ts';
+import { ownSocketName, socketName } from '../engine/client/socket.ts';
 import type { PassedField } from '../protocol/job/asked-job.ts';
-import { type IpcCall, type IpcServer, listenIpc } from '../protocol/wire/ipc.ts';
+import {
+  type IpcCall,
+  type IpcServer,
+  limitedUser,
+  listenIpc,
+  sharedLimits,
+  trustedUser,
+} from '../protocol/wire/ipc.ts';
 import { readAskedJob, readCredentials } from '../protocol/wire/messages/clear.ts';
 import { isProblem } from '../protocol/wire/messages/fields.ts';
 import { runBatch } from './batch.ts';
 import type { Master } from './core.ts';
-import { authenticateCaller, authorizeMaster, authorizePublish, type Caller } from './door.ts';
+import { authenticateCaller, authorizeMaster, authorizePublish, type Caller, hasFullRights } from './door.ts';
 import type { MasterFunctions } from './functions.ts';
 import { followJob } from './job-stream.ts';
 import { rotateKey } from './maintenance.ts';
@@ -24,6 +31,8 @@ type Verb = (args: PlainDict, caller: Caller, signal: AbortSignal) => Items;
 
 export async function listenLocal(master: Master, functions: MasterFunctions): Promise<IpcServer> {
   const verbs = new Map<string, Verb>([
+    // Proves the caller before anything large is sent.
+    ['hello', async function* () {}],
     ['publish', (args, caller, signal) => publish(master, args, caller, signal)],
     ['runner', (args, caller, signal) => callFunction(master, functions, 'runners', args, caller, signal)],
     ['wheel', (args, caller, signal) => callFunction(master, functions, 'wheel', args, caller, signal)],
@@ -31,14 +40,27 @@ export async function listenLocal(master: Master, functions: MasterFunctions): P
     ['events', (args, caller, signal) => events(master, args, caller, signal)],
     ['keys-changed', (args, caller) => keysChanged(master, args, caller)],
   ]);
-  const acl = master.opts as unknown as { publisher_acl?: unknown; external_auth?: unknown };
-  const shared = Object.keys(acl.publisher_acl ?? {}).length > 0 || Object.keys(acl.external_auth ?? {}).length > 0;
-  return listenIpc(join(master.opts.sock_dir, socketName), { mode: shared ? 0o666 : 0o600 }, async (call) => {
+  const handler = async (call: IpcCall): Promise<void> => {
     const verb = verbs.get(call.verb);
     if (!verb) throw new HaliteError('call.unknown', `the master knows no '${call.verb}'`);
     const caller = authenticateCaller(master, readCredentials(call.args));
+    await call.admit(caller.user, hasFullRights(master, caller) ? trustedUser : limitedUser);
     await stream(call, verb(call.args, caller, call.signal));
-  });
+  };
+  const path = (name: string): string => join(master.opts.sock_dir, name);
+  const { publisher_acl: acl, external_auth: eauth } = master.opts.raw;
+  const shared = [acl, eauth].some((rules) => isDict(rules) && dictEntries(rules).length > 0);
+  if (!shared) return listenIpc(path(socketName), { mode: 0o600 }, handler);
+  // The master's own user has a socket that nobody else can fill.
+  const servers = await Promise.all([
+    listenIpc(path(socketName), { mode: 0o666, limits: sharedLimits }, handler),
+    listenIpc(path(ownSocketName), { mode: 0o600 }, handler),
+  ]);
+  return {
+    async close() {
+      await Promise.all(servers.map((server) => server.close()));
+    },
+  };
 }
 
 /** Sends items at the speed the client reads them. */

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PlainDict, Value } from '../../src/base/codec/value.ts';
 import { jidOf } from '../../src/base/util/jid.ts';
-import { Deployment, startProgram } from '../support/deployment.ts';
+import { Deployment } from '../support/deployment.ts';
 import { eventually } from '../support/eventually.ts';
 import { HostileMinion } from '../support/hostile-minion.ts';
 import { LocalCaller } from '../support/local-caller.ts';
@@ -131,26 +131,62 @@ describe('a run that a minion tells of', () => {
 
 describe('results of a minion that was not asked', () => {
   it('reach neither the one who waits nor the record', async () => {
-    const waiting = startProgram(`${process.cwd()}/bin/salt`, [
-      ...['-c', fleet.masterConfigDir, 'm1', 'test.sleep', '4', '--out=json', '--static'],
-    ]);
-    const running = async (): Promise<string | undefined> => {
-      const { stdout } = await fleet.run('salt-run', ['jobs.active', '--out=json']);
-      const jobs = Object.entries(JSON.parse(stdout) as Record<string, { Function: string }>);
-      return jobs.find(([, job]) => job.Function === 'test.sleep')?.[0];
-    };
-    let jid: string | undefined;
-    await eventually('the job to run', async () => {
-      jid = await running();
-      return jid !== undefined;
-    });
-    await evil.returnOf(jid as string, 'FORGED');
-    const { stdout } = await waiting.done;
-    expect(JSON.parse(stdout)).toEqual({ m1: true });
-    expect(await lookUp(jid as string)).toEqual({ m1: true });
+    const items: PlainDict[] = [];
+    let jid = '';
+    const job = { tgt: 'm1', tgt_type: 'glob', fun: 'test.sleep', arg: [2], timeout: 60 };
+    for await (const item of root.stream('publish', job)) {
+      items.push(item);
+      if (item['type'] !== 'job') continue;
+      // It runs on m1 now.
+      jid = String(item['jid']);
+      await evil.returnOf(jid, 'FORGED');
+    }
+    expect(items.flatMap((item) => (item['type'] === 'return' ? [item['id']] : []))).toEqual(['m1']);
+    expect(items.at(-1)).toMatchObject({ type: 'end', balance: { returned: 1 } });
+    expect(await lookUp(jid)).toEqual({ m1: true });
     await eventually('the master to say so', () => fleet.master.output().includes('not asked'));
     // Also when the job has ended long ago.
-    await evil.returnOf(jid as string, 'FORGED');
-    expect(await lookUp(jid as string)).toEqual({ m1: true });
+    await evil.returnOf(jid, 'FORGED');
+    expect(await lookUp(jid)).toEqual({ m1: true });
+  });
+});
+
+describe('a minion that asks for jobs and runners', () => {
+  const ask = (more: PlainDict): Promise<Value> =>
+    evil.send('minion_publish', {
+      tgt: 'm1',
+      fun: 'test.ping',
+      arg: [],
+      ret: '',
+      tmo: 100_000,
+      form: 'clean',
+      ...more,
+    });
+
+  it('has only so many jobs open', async () => {
+    // Nobody answers these: the minion they are for only asks.
+    const publish = async (): Promise<string> =>
+      JSON.stringify(await evil.send('minion_pub', { tgt: 'evil', fun: 'test.ping', arg: [], ret: '', tmo: 100_000 }));
+    const answers: string[] = [];
+    for (let i = 0; i < 70; i++) answers.push(await publish());
+    expect(answers.filter((answer) => answer === '{}')).toHaveLength(6);
+    expect(await ask({})).toEqual({});
+    expect(fleet.master.output()).toContain('too many jobs open');
+    const [first] = answers;
+    await evil.returnOf((JSON.parse(first as string) as { jid: string }).jid, true);
+    // One of them is over: it may ask again.
+    expect(await ask({})).toEqual({ m1: true });
+  });
+
+  it.each(['testXping', 'test.pin', 'test.ping,cmd.run', '', ','])('gets nothing for %j', async (fun) => {
+    expect(await ask({ fun })).toEqual({});
+  });
+
+  const runner = (fun: string, ...arg: Value[]): Promise<Value> => evil.send('minion_runner', { fun, arg });
+  it('does not read what is others’ because a rule names a whole module', async () => {
+    expect(await runner('jobs.query', 'select * from minion_data')).toEqual({});
+    expect(await runner('pillar.show_pillar', 'm1')).toEqual({});
+    expect(await runner('manage.up')).toEqual(expect.arrayContaining(['m1']));
+    expect(await runner('jobs.active')).toEqual({});
   });
 });

@@ -29,11 +29,16 @@ export class LocalCaller {
     return new LocalCaller(ipc, newDict(Object.entries({ user, key: userKey(fleet, user) })));
   }
 
+  /** Each item as it comes. */
+  async *stream(verb: string, args: Record<string, Value>): AsyncIterable<PlainDict> {
+    for await (const item of this.#ipc.call(verb, { ...this.#identity, ...args })) yield item as PlainDict;
+  }
+
   /** Everything that is answered, to the end of the call. */
   async call(verb: string, args: Record<string, Value>): Promise<Answer> {
     const items: PlainDict[] = [];
     try {
-      for await (const item of this.#ipc.call(verb, { ...this.#identity, ...args })) items.push(item as PlainDict);
+      for await (const item of this.stream(verb, args)) items.push(item);
       return { items };
     } catch (error) {
       return { items, error: messageOf(error) };

@@ -6,7 +6,7 @@ import { readValue } from '../../base/codec/json/index.ts';
 import { type Dict, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { connectIpc, type IpcClient } from '../../protocol/wire/ipc.ts';
 import type { JobItem, LocalClient, MasterEvent, PublishCall, RunnerItem, TargetPreview } from './api.ts';
-import { socketName } from './socket.ts';
+import { ownSocketName, socketName } from './socket.ts';
 
 export interface LocalClientOptions {
   readonly sock_dir: string;
@@ -23,13 +23,21 @@ export function callingUser(env: NodeJS.ProcessEnv = process.env): string {
 
 /** Connects to the running master; daemon.unreachable when there is none. */
 export async function connectLocal(opts: LocalClientOptions): Promise<LocalClient> {
-  const ipc = await connectIpc(join(opts.sock_dir, socketName), { what: 'salt-master' });
   const user = callingUser();
+  const ipc = await connectSocket(opts);
   const identity = newDict([
     ['user', user],
     ['key', readKey(opts, user)],
   ]);
+  // The master listens to strangers for a short while, and to short messages only; the calls say how it went.
+  void ipc.one('hello', identity).catch(() => undefined);
   return new SocketClient(ipc, identity);
+}
+
+/** The master's user has a socket of its own where other users have one too. */
+async function connectSocket({ sock_dir }: LocalClientOptions): Promise<IpcClient> {
+  const connect = (name: string): Promise<IpcClient> => connectIpc(join(sock_dir, name), { what: 'salt-master' });
+  return connect(ownSocketName).catch(() => connect(socketName));
 }
 
 /** sudo users present the key of the master's user, which only root can read. */

@@ -2,67 +2,52 @@
 import { readValue } from '../../base/codec/json/index.ts';
 import { isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
-import { matchesIdRule, matchesRule } from '../../base/util/function-rule.ts';
 import { splitArguments } from '../../engine/exec/index.ts';
 import { isProblem } from '../../protocol/wire/messages/fields.ts';
-import { readPeerPublish, readPeerRunner } from '../../protocol/wire/messages/minion-loads.ts';
+import { type PeerPublish, readPeerPublish, readPeerRunner } from '../../protocol/wire/messages/minion-loads.ts';
 import type { Master, Sender } from '../core.ts';
 import type { MasterFunctions } from '../functions.ts';
 import { type PreparedJob, prepareJob, runToEnd } from '../publish.ts';
+import { PeerJobs } from './peer-jobs.ts';
+import { mayPublish, mayRun } from './peer-rights.ts';
 import type { Handlers } from './table.ts';
 
 export function peerHandlers(master: Master, functions: MasterFunctions): Handlers {
-  const asked = new Map<string, string>();
+  const jobs = new PeerJobs();
   return {
     minion_pub: {
       run: async (load, sender) => {
-        const job = peerJob(master, load, sender, asked, true);
+        const request = readPeerPublish(load);
+        const job = isProblem(request) ? undefined : peerJob(master, request, sender, jobs, true);
         await job?.send();
         return job ? { jid: job.jid, minions: [...job.minions] } : newDict();
       },
     },
-    minion_publish: { run: (load, sender) => publishAndWait(master, load, sender, asked) },
-    pub_ret: { run: (load, sender) => results(master, load, sender, asked) },
+    minion_publish: { run: (load, sender) => publishAndWait(master, load, sender, jobs) },
+    pub_ret: { run: (load, sender) => results(master, load, sender, jobs) },
     minion_runner: { run: (load, sender) => callRunner(master, functions, load, sender) },
   };
 }
 
-/** `peer` and `peer_run`: {id expression: [function expressions]}. */
-function allowed(rules: unknown, id: string, functions: readonly string[]): boolean {
-  if (!isDict(rules as Value)) return false;
-  for (const [expression, wanted] of Object.entries(rules as PlainDict)) {
-    if (!matchesIdRule(expression, id) || !Array.isArray(wanted)) continue;
-    if (functions.every((fun) => wanted.some((rule) => matchesRule(String(rule), fun)))) return true;
-  }
-  return false;
-}
-
-/** publish.* is never allowed, or jobs would breed jobs. */
-const mayPublish = (master: Master, id: string, functions: readonly string[]): boolean =>
-  !functions.some((fun) => fun.startsWith('publish.')) && allowed(master.opts.raw['peer'], id, functions);
-
 /** The job a minion asks for, ready to be sent; undefined when it may not, or nobody matches. */
 function peerJob(
   master: Master,
-  load: PlainDict,
+  request: PeerPublish,
   sender: Sender,
-  asked: Map<string, string>,
+  jobs: PeerJobs,
   unwatched: boolean,
 ): PreparedJob | undefined {
-  const request = readPeerPublish(load);
-  if (isProblem(request)) return undefined;
-  const functions = request.fun.split(',');
-  if (!mayPublish(master, sender.id, functions)) {
-    const fields = { minion: sender.id, functions };
-    master.log.limited(`peer:${sender.id}`, 'warn', 'minion may not publish this function', fields);
-    return undefined;
-  }
-  const { tgt, tgt_type, arg, ret, timeout } = request;
+  const { tgt, tgt_type, arg, ret, timeout, functions } = request;
+  const refuse = (why: string): undefined =>
+    master.log.limited(`peer:${sender.id}:${why}`, 'warn', why, { minion: sender.id, functions }) as undefined;
+  if (!mayPublish(master.opts.raw['peer'], sender.id, functions)) return refuse('minion may not publish this function');
+  if (!jobs.mayStart(sender.id)) return refuse('minion has too many jobs open and may not publish more');
+  const [only, ...more] = functions;
   try {
     const job = prepareJob(master, {
       tgt,
       tgt_type,
-      fun: functions.length === 1 ? request.fun : functions,
+      fun: only !== undefined && more.length === 0 ? only : functions,
       arg,
       ret,
       user: sender.id,
@@ -70,8 +55,7 @@ function peerJob(
       timeoutSeconds: timeout > 0 ? timeout : master.opts.timeout,
       unwatched,
     });
-    asked.set(job.jid, sender.id);
-    if (asked.size > 10_000) asked.delete(asked.keys().next().value ?? '');
+    jobs.started(sender.id, job.active);
     return job;
   } catch (error) {
     if (error instanceof HaliteError && error.code === 'target.empty') return undefined;
@@ -79,31 +63,21 @@ function peerJob(
   }
 }
 
-async function publishAndWait(
-  master: Master,
-  load: PlainDict,
-  sender: Sender,
-  asked: Map<string, string>,
-): Promise<Value> {
-  const job = peerJob(master, load, sender, asked, false);
+async function publishAndWait(master: Master, load: PlainDict, sender: Sender, jobs: PeerJobs): Promise<Value> {
+  const request = readPeerPublish(load);
+  const job = isProblem(request) ? undefined : peerJob(master, request, sender, jobs, false);
   const found = newDict();
-  if (!job) return found;
-  const full = load['form'] === 'full';
+  if (!job || isProblem(request)) return found;
   const take = (id: string, result: PlainDict): void => {
-    found[id] = full ? { ...result, ret: result['return'] ?? null } : (result['return'] ?? null);
+    found[id] = request.full ? { ...result, ret: result['return'] ?? null } : (result['return'] ?? null);
   };
   await runToEnd(job, take);
   return found;
 }
 
-async function results(
-  master: Master,
-  load: PlainDict,
-  sender: Sender,
-  asked: ReadonlyMap<string, string>,
-): Promise<Value> {
+async function results(master: Master, load: PlainDict, sender: Sender, jobs: PeerJobs): Promise<Value> {
   const jid = String(load['jid'] ?? '');
-  if (asked.get(jid) !== sender.id) return newDict();
+  if (!jobs.isOf(sender.id, jid)) return newDict();
   const found = newDict();
   for (const [id, result] of await master.store.returns(jid)) {
     if (isDict(result) && !(result instanceof Map)) found[id] = { ret: result['return'] ?? null };
@@ -116,7 +90,7 @@ async function callRunner(master: Master, functions: MasterFunctions, load: Plai
   const request = readPeerRunner(load);
   if (isProblem(request)) return newDict();
   const { fun, arg } = request;
-  if (!allowed(master.opts.raw['peer_run'], sender.id, [fun])) {
+  if (!mayRun(master.opts.raw['peer_run'], sender.id, fun)) {
     const fields = { minion: sender.id, runner: fun, hint: 'peer_run' };
     master.log.limited(`peer_run:${sender.id}`, 'warn', 'minion may not start this runner', fields);
     return newDict();

@@ -4,7 +4,7 @@ import { type Dict, newDict, type Value } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
 import { Call } from './call.ts';
 import { errorFromValue } from './errors.ts';
-import { encode, type Message, MessageReader } from './frames.ts';
+import { encode, type Message, MessageReader, wholeConnection } from './frames.ts';
 
 export interface IpcConnectOptions {
   /** The command that starts the daemon, for the hint when it does not run: `salt-master`. */
@@ -43,7 +43,7 @@ export class IpcClient {
     const reader = new MessageReader({ jsonTexts: true });
     socket.on('data', (chunk: Buffer) => {
       try {
-        for (const message of reader.feed(chunk)) this.receive(message);
+        reader.feed(chunk, (message) => this.receive(message));
       } catch (thrown) {
         this.lose(thrown as HaliteError);
       }
@@ -88,6 +88,7 @@ export class IpcClient {
   }
 
   private receive([id, kind, value]: Message): void {
+    if (id === wholeConnection && kind === 'fail') this.lose(errorFromValue(value));
     const call = this.calls.get(id);
     if (!call) return;
     if (kind === 'item') {

@@ -3,18 +3,19 @@ import { pack, type UnpackOptions, unpack } from '../../../base/codec/msgpack/in
 import type { Value } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
 import { ByteQueue } from '../link/byte-queue.ts';
+import { type FrameLimits, openLimits } from './admission.ts';
 
 /**
  * Client to server: `[id, 'call', verb, args]`, `[id, 'more', count]`, `[id, 'cancel']`.
  * Server to client: `[id, 'item', value]`, `[id, 'end']`, `[id, 'fail', {code, message, hint, details}]`.
+ * A failure of call 0 is one of the whole connection, which ends with it.
  */
 export type Message = readonly [id: number, kind: string, ...rest: Value[]];
 
+export const wholeConnection = 0;
+
 /** Items a call may send before the reader has taken any: a slow reader stops the sender, not the connection. */
 export const windowItems = 256;
-
-/** Largest frame either side accepts. */
-export const maxFrameBytes = 512 * 1024 * 1024;
 
 export function encode(message: Message): Buffer {
   const frame = pack(message as unknown as Value[], { bin: true, jsonTexts: true, room: 4 });
@@ -24,31 +25,41 @@ export function encode(message: Message): Buffer {
 
 /** Cuts a byte stream into messages. */
 export class MessageReader {
+  /** May change between two messages. */
+  limits: FrameLimits = openLimits.stranger;
   private readonly bytes = new ByteQueue();
   private wanted = -1;
-  private readonly limits: UnpackOptions;
+  private readonly options: UnpackOptions;
 
   constructor(options: { readonly jsonTexts?: boolean } = {}) {
-    this.limits = { maxBytes: maxFrameBytes, maxItems: Number.POSITIVE_INFINITY, ...options };
+    this.options = options;
   }
 
-  /** Throws when the stream is no stream of messages: the connection is then useless. */
-  feed(chunk: Buffer): Message[] {
+  /** Whether a message has begun to come and is not complete. */
+  get partial(): boolean {
+    return this.wanted >= 0 || this.bytes.length > 0;
+  }
+
+  /** Hands each message on before the next is looked at. Throws when the connection is useless. */
+  feed(chunk: Buffer, take: (message: Message) => void): void {
     this.bytes.push(chunk);
-    const messages: Message[] = [];
     for (;;) {
       if (this.wanted < 0) {
-        if (this.bytes.length < 4) return messages;
+        if (this.bytes.length < 4) return;
         this.wanted = this.bytes.take(4).readUInt32BE();
-        if (this.wanted > maxFrameBytes) throw new HaliteError('codec.limit', 'A local message is too large');
+        if (this.wanted > this.limits.bytes) throw tooLarge(this.limits.bytes);
       }
-      if (this.bytes.length < this.wanted) return messages;
+      if (this.bytes.length < this.wanted) return;
       const body = this.bytes.take(this.wanted);
       this.wanted = -1;
-      messages.push(asMessage(unpack(body, this.limits)));
+      const { bytes: maxBytes, items: maxItems } = this.limits;
+      take(asMessage(unpack(body, { ...this.options, maxBytes, maxItems })));
     }
   }
 }
+
+const tooLarge = (most: number): HaliteError =>
+  new HaliteError('codec.limit', `A message on the local socket is larger than the ${most} bytes this caller may send`);
 
 function asMessage(value: Value): Message {
   if (Array.isArray(value) && typeof value[0] === 'number' && typeof value[1] === 'string') {

@@ -1,6 +1,7 @@
 // One call as the daemon sees it: items go out as the client takes them, and wait in a bounded queue otherwise.
 import type { PlainDict, Value } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
+import type { Turn, UserLimits } from './admission.ts';
 import { errorToValue } from './errors.ts';
 import { type Message, windowItems } from './frames.ts';
 
@@ -18,6 +19,11 @@ export interface IpcCall {
   readonly args: PlainDict;
   /** A name for logs; who may connect is decided by the permissions of the socket file. */
   readonly peer: string;
+  /**
+   * The caller is proven: from here on the connection is this user's, and has what the user may have. Resolves when it is
+   * the turn of this call; rejects when the user has too many already.
+   */
+  admit(user: string, limits: UserLimits): Promise<void>;
   /** Aborted when the client cancelled, went away or was dropped. */
   readonly signal: AbortSignal;
   /** Sends one item. Await it: it resolves when the client has room for more. Does nothing once the client is gone. */
@@ -26,6 +32,16 @@ export interface IpcCall {
   end(item?: Value): void;
   /** Lets the call fail; the client gets a HaliteError. The same as throwing. */
   fail(error: unknown): void;
+}
+
+/** The connection of a call, as far as a call changes it. */
+export interface CallConnection {
+  /** Sends a message; false when the client shall read first. */
+  write(message: Message): boolean;
+  /** The call is over. */
+  done(): void;
+  /** Waits for a turn of this user. */
+  admit(user: string, limits: UserLimits): Promise<Turn>;
 }
 
 export interface CallRequest {
@@ -42,22 +58,28 @@ export class Responder implements IpcCall {
   readonly signal: AbortSignal;
   private readonly abort = new AbortController();
   private readonly id: number;
-  private readonly write: (message: Message) => boolean;
-  private readonly done: () => void;
+  private readonly connection: CallConnection;
+  private turn: Turn | undefined;
   private queue: Waiting[] = [];
   private credit = windowItems;
   private flowing = true;
   private last: Message | undefined;
   private finished = false;
 
-  constructor(request: CallRequest, write: (message: Message) => boolean, done: () => void) {
+  constructor(request: CallRequest, connection: CallConnection) {
     this.id = request.id;
     this.verb = request.verb;
     this.args = request.args;
     this.peer = request.peer;
-    this.write = write;
-    this.done = done;
+    this.connection = connection;
     this.signal = this.abort.signal;
+  }
+
+  async admit(user: string, limits: UserLimits): Promise<void> {
+    this.turn = await this.connection.admit(user, limits);
+    if (!this.finished && !this.signal.aborted) return;
+    this.over();
+    throw new HaliteError('wire.closed', 'The client went away');
   }
 
   send(item: Value): Promise<void> {
@@ -68,6 +90,7 @@ export class Responder implements IpcCall {
       this.abort.abort(new HaliteError('codec.limit', 'The client reads too slowly'));
       return Promise.resolve();
     }
+    this.turn?.started();
     return new Promise((sent) => {
       this.queue.push({ item, sent });
       this.pump();
@@ -96,19 +119,26 @@ export class Responder implements IpcCall {
       const next = this.queue.shift();
       if (!next) break;
       this.credit -= 1;
-      this.flowing = this.write([this.id, 'item', next.item]);
+      this.flowing = this.connection.write([this.id, 'item', next.item]);
       next.sent();
     }
     if (this.queue.length > 0 || !this.last || this.finished) return;
     this.finished = true;
-    this.write(this.last);
-    this.done();
+    this.connection.write(this.last);
+    this.over();
+    this.connection.done();
+  }
+
+  private over(): void {
+    this.turn?.ended();
+    this.turn = undefined;
   }
 
   abandon(reason: string): void {
     this.finished = true;
     for (const { sent } of this.queue.splice(0)) sent();
     this.abort.abort(new HaliteError('wire.closed', reason));
+    this.over();
   }
 
   private finish(last: Message): void {

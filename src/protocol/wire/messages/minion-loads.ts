@@ -198,26 +198,39 @@ export function readFilePush(load: Dict): FilePush | Problem {
 export interface PeerPublish {
   readonly tgt: string | readonly string[];
   readonly tgt_type: string;
-  readonly fun: string;
+  /** At least one; several come with a list of arguments for each. */
+  readonly functions: readonly string[];
   readonly arg: readonly Value[];
   readonly ret: string;
+  /** Seconds. */
   readonly timeout: number;
   readonly full: boolean;
 }
 
+/** A minion that waits longer than that comes back for the results (`pub_ret`). */
+const longestPeerWait = 3600;
+
 export function readPeerPublish(load: Dict): PeerPublish | Problem {
   const tgt = textsField(load, 'tgt');
-  const fun = textField(load, 'fun');
-  if (tgt === undefined || fun === undefined) return problem('a peer publish without tgt or fun');
+  const functions = (textField(load, 'fun') ?? '').split(',');
+  if (tgt === undefined || functions.includes('')) return problem('a peer publish without tgt or fun');
+  const given = listField(load, 'arg') ?? [];
+  const timeout = Math.max(0, intField(load, 'tmo') ?? intField(load, 'timeout') ?? 5);
   return {
     tgt,
     tgt_type: textField(load, 'tgt_type') ?? textField(load, 'expr_form') ?? 'glob',
-    fun,
-    arg: listField(load, 'arg') ?? [],
+    functions,
+    arg: functions.length === 1 ? given : functions.map((_, at) => ownArguments(given[at])),
     ret: textField(load, 'ret') ?? '',
-    timeout: Math.max(0, intField(load, 'tmo') ?? intField(load, 'timeout') ?? 5),
+    timeout: Math.min(longestPeerWait, timeout),
     full: textField(load, 'form') === 'full',
   };
+}
+
+/** Salt: with several functions the arguments of each are a list, or words. */
+function ownArguments(value: Value | undefined): Value[] {
+  if (Array.isArray(value)) return value;
+  return typeof value === 'string' ? value.split(/\s+/).filter((word) => word !== '') : [];
 }
 
 /** `minion_runner`. */

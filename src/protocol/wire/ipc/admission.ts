@@ -1,0 +1,135 @@
+// Who may use how much of a local socket: little until a caller is proven, a share of it for each user after that.
+import { HaliteError } from '../../../base/errors/index.ts';
+
+export interface FrameLimits {
+  readonly bytes: number;
+  /** Values inside a frame: an empty map of one byte takes hundreds in memory. */
+  readonly items: number;
+}
+
+/** What one user has; whoever runs the daemon is not limited. */
+export interface UserLimits {
+  readonly frame: FrameLimits;
+  readonly connections: number;
+  /** Calls that have not answered anything yet; further ones wait their turn. */
+  readonly starting: number;
+  /** All calls, those that wait too. */
+  readonly calls: number;
+  /** Bytes that wait in one connection for a client that does not read. */
+  readonly unsentBytes: number;
+}
+
+export interface SocketLimits {
+  /** For connections whose user is not proven. */
+  readonly stranger: FrameLimits;
+  readonly strangers: number;
+  /** All connections of the socket. */
+  readonly connections: number;
+  /** Time to prove who one is, and for each frame to be complete. */
+  readonly patienceMs: number;
+  /** A connection without calls, or whose client does not read. */
+  readonly idleMs: number;
+}
+
+/** For sockets that only their own user can reach. */
+export const openLimits: SocketLimits = {
+  stranger: { bytes: 512 * 1024 * 1024, items: Number.POSITIVE_INFINITY },
+  strangers: 4096,
+  connections: 4096,
+  patienceMs: 2 ** 31 - 1,
+  idleMs: 2 ** 31 - 1,
+};
+
+/** For sockets that every user of the machine may connect to. */
+export const sharedLimits: SocketLimits = {
+  stranger: { bytes: 256 * 1024, items: 20_000 },
+  strangers: 128,
+  connections: 1024,
+  patienceMs: 20_000,
+  idleMs: 120_000,
+};
+
+export const trustedUser: UserLimits = {
+  frame: openLimits.stranger,
+  connections: Number.POSITIVE_INFINITY,
+  starting: Number.POSITIVE_INFINITY,
+  calls: Number.POSITIVE_INFINITY,
+  unsentBytes: 256 * 1024 * 1024,
+};
+
+export const limitedUser: UserLimits = {
+  frame: { bytes: 8 * 1024 * 1024, items: 200_000 },
+  connections: 64,
+  starting: 8,
+  calls: 512,
+  unsentBytes: 16 * 1024 * 1024,
+};
+
+interface Share {
+  connections: number;
+  calls: number;
+  starting: number;
+  readonly waiting: (() => void)[];
+}
+
+/** A call that has its turn. */
+export interface Turn {
+  /** It has begun to answer: the next may start. */
+  started(): void;
+  ended(): void;
+}
+
+/** The shares of all users of one socket. */
+export class Shares {
+  readonly #users = new Map<string, Share>();
+
+  /** Counts a connection of a user, or refuses it. The result takes it back. */
+  connected(user: string, { connections }: UserLimits): () => void {
+    const share = this.#share(user);
+    if (share.connections >= connections) throw busy(`this user has ${connections} connections already`);
+    share.connections++;
+    return () => {
+      share.connections--;
+      this.#forget(user, share);
+    };
+  }
+
+  /** Waits until it is the turn of a call, or refuses it. */
+  async turn(user: string, { starting, calls }: UserLimits): Promise<Turn> {
+    const share = this.#share(user);
+    if (share.calls >= calls) throw busy(`this user has ${calls} calls under way`);
+    share.calls++;
+    if (share.starting < starting) share.starting++;
+    else await new Promise<void>((resolve) => share.waiting.push(resolve));
+    let begins = true;
+    const started = (): void => {
+      if (!begins) return;
+      begins = false;
+      const next = share.waiting.shift();
+      // The place is handed on, and other users come in between.
+      if (next) setImmediate(next);
+      else share.starting--;
+    };
+    const ended = (): void => {
+      started();
+      share.calls--;
+      this.#forget(user, share);
+    };
+    return { started, ended };
+  }
+
+  #share(user: string): Share {
+    const known = this.#users.get(user) ?? { connections: 0, calls: 0, starting: 0, waiting: [] };
+    this.#users.set(user, known);
+    return known;
+  }
+
+  #forget(user: string, share: Share): void {
+    if (share.connections === 0 && share.calls === 0) this.#users.delete(user);
+  }
+}
+
+const busy = (why: string): HaliteError =>
+  new HaliteError('call.failed', `The daemon takes no more of these calls now: ${why}`, {
+    hint: 'Try again when some of them are done.',
+  });

@@ -1,0 +1,155 @@
+// One client of a local socket: its frames, its calls, and what it may take up before and after its user is proven.
+import type { Socket } from 'node:net';
+import { dictEntries, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+import { HaliteError } from '../../../base/errors/index.ts';
+import { type Shares, type SocketLimits, type Turn, trustedUser, type UserLimits } from './admission.ts';
+import { errorToValue } from './errors.ts';
+import { encode, type Message, MessageReader, wholeConnection } from './frames.ts';
+import { type IpcCall, Responder } from './responder.ts';
+
+/** Answers with `call.send`. The call ends when the handler is done and fails when it throws. */
+export type IpcHandler = (call: IpcCall) => unknown;
+
+const MAX_CALLS_PER_CLIENT = 4096;
+
+export class ServerConnection {
+  /** The user of this connection is proven. */
+  onKnown: () => void = () => undefined;
+  private readonly socket: Socket;
+  private readonly peer: string;
+  private readonly handler: IpcHandler;
+  private readonly limits: SocketLimits;
+  private readonly shares: Shares;
+  private readonly reader = new MessageReader();
+  private readonly calls = new Map<number, Responder>();
+  private user: string | undefined;
+  private unsentBytes = trustedUser.unsentBytes;
+  private leave: () => void = () => undefined;
+  /** Runs while the user is not proven, and while a frame is not complete. */
+  private deadline: NodeJS.Timeout | undefined;
+
+  constructor(socket: Socket, peer: string, handler: IpcHandler, limits: SocketLimits, shares: Shares) {
+    this.socket = socket;
+    this.peer = peer;
+    this.handler = handler;
+    this.limits = limits;
+    this.shares = shares;
+    this.reader.limits = limits.stranger;
+    socket.on('error', () => undefined);
+    socket.on('drain', () => {
+      for (const call of this.calls.values()) call.pump();
+    });
+    socket.on('close', () => this.ended());
+    socket.on('data', (chunk: Buffer) => this.read(chunk));
+    socket.setTimeout(limits.idleMs, () => this.idle());
+    this.watch();
+  }
+
+  close(): void {
+    this.socket.destroy();
+  }
+
+  private read(chunk: Buffer): void {
+    try {
+      this.reader.feed(chunk, (message) => this.receive(message));
+    } catch (thrown) {
+      this.cut(thrown);
+    }
+    this.watch();
+  }
+
+  /** There is nothing more to say to each other; a known user learns why. */
+  private cut(why: unknown): void {
+    if (this.user === undefined) {
+      this.close();
+      return;
+    }
+    this.socket.pause().removeAllListeners('data');
+    this.write([wholeConnection, 'fail', errorToValue(why)]);
+    this.socket.destroySoon();
+  }
+
+  /** Nobody may hold a frame open, or come and say nothing. */
+  private watch(): void {
+    const waits = this.user === undefined || this.reader.partial;
+    if (!waits) {
+      clearTimeout(this.deadline);
+      this.deadline = undefined;
+    } else this.deadline ??= setTimeout(() => this.close(), this.limits.patienceMs).unref();
+  }
+
+  /** No byte went either way for a while: that is how a long job looks, or somebody who takes up room. */
+  private idle(): void {
+    if (this.socket.writableLength > 0 || this.calls.size === 0) this.close();
+  }
+
+  private write(message: Message): boolean {
+    const { socket } = this;
+    if (socket.destroyed) return false;
+    const flowing = socket.write(encode(message));
+    if (socket.writableLength > this.unsentBytes) socket.destroy();
+    return flowing;
+  }
+
+  private receive(message: Message): void {
+    const [id, kind, first, second] = message;
+    if (kind === 'call') {
+      if (typeof first !== 'string' || this.calls.has(id) || this.calls.size >= MAX_CALLS_PER_CLIENT) {
+        throw new HaliteError('codec.malformed', 'A local call has the wrong form');
+      }
+      const call = new Responder(
+        { id, verb: first, args: plainArgs(second), peer: this.peer },
+        {
+          write: (answer) => this.write(answer),
+          done: () => this.calls.delete(id),
+          admit: (user, limits) => this.admit(user, limits),
+        },
+      );
+      this.calls.set(id, call);
+      void this.answer(call);
+    } else if (kind === 'more' && typeof first === 'number') {
+      this.calls.get(id)?.grant(first);
+    } else if (kind === 'cancel') {
+      this.calls.get(id)?.abandon('The client cancelled the call');
+      this.calls.delete(id);
+    }
+  }
+
+  private async answer(call: Responder): Promise<void> {
+    try {
+      await this.handler(call);
+      call.end();
+    } catch (thrown) {
+      call.fail(thrown);
+    }
+  }
+
+  /** One connection is for one user: that of the first call that was proven. */
+  private admit(user: string, limits: UserLimits): Promise<Turn> {
+    if (this.user === undefined) {
+      this.leave = this.shares.connected(user, limits);
+      this.user = user;
+      this.reader.limits = limits.frame;
+      this.unsentBytes = limits.unsentBytes;
+      this.onKnown();
+      this.watch();
+    } else if (this.user !== user) {
+      throw new HaliteError('auth.failed', `This connection belongs to the user ${this.user}`);
+    }
+    return this.shares.turn(user, limits);
+  }
+
+  private ended(): void {
+    clearTimeout(this.deadline);
+    this.leave();
+    for (const call of this.calls.values()) call.abandon('The client went away');
+    this.calls.clear();
+  }
+}
+
+/** Arguments have names; a map with other keys would be nobody's. */
+function plainArgs(value: Value | undefined): PlainDict {
+  const args = newDict();
+  if (isDict(value)) for (const [key, item] of dictEntries(value)) if (typeof key === 'string') args[key] = item;
+  return args;
+}
