@@ -156,7 +156,7 @@ export function evidenceOf(master: Master, id: string): PlainDict {
   if (!record) return evidence;
   if (record.lastContact > 0) evidence['last_contact'] = clock(record.lastContact);
   if (record.lostAt > 0) evidence['connection_lost'] = clock(record.lostAt);
-  const address = addressOf(master, record);
+  const address = addressOf(record);
   if (address) evidence['address'] = address;
   if (record.lastAuth) {
     evidence['last_sign_in'] = `${clock(record.lastAuth.at)}: ${record.lastAuth.result}, ${record.lastAuth.detail}`;
@@ -167,14 +167,7 @@ export function evidenceOf(master: Master, id: string): PlainDict {
   return evidence;
 }
 
-/** ZeroMQ does not tell addresses: a Halite minion says its own, the others have them in their grains. */
-function addressOf(master: Master, record: MinionRecord): string {
-  const own = [...record.connections.values()].at(-1)?.address;
-  if (own) return own;
-  if (!record.address.startsWith('zeromq:')) return record.address;
-  const grains = master.fleet.grains(record.id);
-  const addresses = grains && !(grains instanceof Map) ? grains['ipv4'] : undefined;
-  return Array.isArray(addresses)
-    ? String(addresses.find((address) => address !== '127.0.0.1') ?? addresses[0] ?? '')
-    : '';
+/** A Halite minion says which address it dials from; of the others we know the one we see. */
+function addressOf(record: MinionRecord): string {
+  return [...record.connections.values()].at(-1)?.address || record.address;
 }

@@ -166,8 +166,11 @@ export class ServerConnection {
   }
 
   cut(kind: WireProblem['kind'], detail: string): void {
-    if (this.socket.destroyed) return;
-    this.socket.destroy();
+    const { socket } = this;
+    if (socket.destroyed) return;
+    // A reset: the system keeps nothing for a peer that may never take it. TLS cannot do that.
+    if ('encrypted' in socket) socket.destroy();
+    else socket.resetAndDestroy();
     this.guard.problem({ kind, peer: this.peer, detail });
   }
 
