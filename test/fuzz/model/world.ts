@@ -148,6 +148,12 @@ export class World implements Wire {
     this.#stopped = epoch;
     this.master = master;
     resumeJobs(master);
+    // What the maintenance of a master does for durable jobs.
+    const look = (): void => {
+      durable.expire();
+      setTimeout(look, 60_000);
+    };
+    look();
   }
 
   /** The master ends as if by `kill -9`, and is there again after a while; minions dial again after that. */
