@@ -21,7 +21,7 @@ export default defineConfig({
   test: {
     maxWorkers: 2,
     projects: [
-      tier('unit', ['src/**/*.test.ts', 'scripts/**/*.test.ts'], 60_000),
+      tier('unit', ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'test/fuzz/**/*.test.ts'], 60_000),
       tier('integration', ['test/integration/**/*.test.ts'], 120_000),
       tier('stories', ['test/stories/**/*.test.ts'], 180_000, withSalt),
       tier('backends', ['test/backends/**/*.test.ts'], 120_000),

@@ -39,7 +39,10 @@ export class SimulatedFleet {
   static async start(port: number, count: number, options: { subscribe?: boolean } = {}): Promise<SimulatedFleet> {
     const transport = await getTransport('zeromq');
     const fleet = new SimulatedFleet(Array.from({ length: 4 }, () => transport.dial({ host: '127.0.0.1', port })));
-    for (let at = 0; at < count; at++) await fleet.#signIn(`sim-${String(at).padStart(4, '0')}`);
+    for (let at = 0; at < count; at++) {
+      const id = `sim-${String(at).padStart(4, '0')}`;
+      fleet.#minions.push({ id, session: await fleet.#signIn(id) });
+    }
     if (options.subscribe !== false) for (const minion of fleet.#minions) await fleet.#subscribe(transport, minion);
     return fleet;
   }
@@ -65,18 +68,33 @@ export class SimulatedFleet {
       ...{ cmd: '_pillar', id: minion.id, grains: { ...grains, id: minion.id }, saltenv: 'base', pillarenv: null },
       ...{ pillar_override: {}, extra_minion_data: {}, ver: '2', nonce: nonce(), tok: this.#token },
     };
-    const request = pack({
-      ...{ enc: 'aes', load: minion.session.seal(load), version: 3, id: minion.id },
+    return (await this.ask(this.seal(this.#minions.indexOf(minion), load), 120_000)).length;
+  }
+
+  /** All sign in again, as after a new AES key of the master. */
+  async renew(): Promise<void> {
+    for (const minion of this.#minions) minion.session = await this.#signIn(minion.id);
+  }
+
+  /** A request of one of them, with any content, ready to be sent: once or again. */
+  seal(at: number, load: PlainDict): Buffer {
+    const { id, session } = this.#minions[at]!;
+    return pack({
+      ...{ enc: 'aes', load: session.seal({ id, nonce: nonce(), tok: this.#token, ...load }), version: 3, id },
       ...{ enc_algo: 'OAEP-SHA1', sig_algo: 'PKCS1v15-SHA1' },
     });
-    return (await this.#client().request(request, { timeoutMs: 120_000 })).length;
+  }
+
+  /** Sends ready bytes; the answer as it came. */
+  ask(request: Buffer, timeoutMs = 30_000): Promise<Uint8Array> {
+    return this.#client().request(request, { timeoutMs });
   }
 
   #client(): RequestClient {
     return this.#clients[Math.floor(Math.random() * this.#clients.length)]!;
   }
 
-  async #signIn(id: string): Promise<void> {
+  async #signIn(id: string): Promise<Crypticle> {
     const load = { cmd: '_auth', id, pub: this.#pem, nonce: nonce(), enc_algo: 'OAEP-SHA1', sig_algo: 'PKCS1v15-SHA1' };
     const reply = unpack(
       await this.#client().request(pack({ enc: 'clear', load, version: 3 }), { timeoutMs: 30_000 }),
@@ -86,7 +104,7 @@ export class SimulatedFleet {
     const open = (name: string): string => oaepDecrypt(this.#key, inner[name] as Uint8Array).toString();
     this.#aes = new Crypticle(open('aes'));
     this.#publishPort = Number(inner['publish_port']);
-    this.#minions.push({ id, session: new Crypticle(open('session')) });
+    return new Crypticle(open('session'));
   }
 
   async #subscribe(transport: Transport, minion: SimulatedMinion): Promise<void> {

@@ -1,5 +1,7 @@
 // One entry of a schedule: what the configuration says, read once, and what the scheduler remembers about it.
+import { pyStr } from '../../base/codec/python/index.ts';
 import {
+  asNumber,
   type Dict,
   dictEntries,
   dictGet,
@@ -72,7 +74,7 @@ function momentsOf(list: Value | undefined): Date[] {
   for (const item of Array.isArray(list) ? list : []) {
     if (item instanceof Date) found.push(item);
     if (!isDict(item)) continue;
-    const at = parseLocalTime(String(dictGet(item, 'time')), String(dictGet(item, 'time_fmt') ?? isoFormat));
+    const at = parseLocalTime(pyStr(dictGet(item, 'time')), pyStr(dictGet(item, 'time_fmt') ?? isoFormat));
     if (at) found.push(at);
   }
   return found;
@@ -94,7 +96,7 @@ export function newState(data: PlainDict = newDict()): EntryState {
 
 /** A copy with text keys, which is what entries are made of. */
 export function plainEntry(value: Dict): PlainDict {
-  return newDict(dictEntries(value).map(([key, item]) => [String(key), item]));
+  return newDict(dictEntries(value).map(([key, item]) => [pyStr(key), item]));
 }
 
 export const functionOf = (data: PlainDict): string => {
@@ -102,8 +104,12 @@ export const functionOf = (data: PlainDict): string => {
   return typeof fun === 'string' ? fun : '';
 };
 
+/** The number a value is or names; not a number for everything else, whatever a configuration holds. */
+export const numberOf = (value: Value | undefined): number =>
+  asNumber(value) ?? (typeof value === 'string' || typeof value === 'boolean' ? Number(value) : Number.NaN);
+
 const asInteger = (value: Value | undefined): number => {
-  const number = Math.trunc(Number(typeof value === 'object' ? Number.NaN : (value ?? 0)));
+  const number = Math.trunc(numberOf(value ?? 0));
   return Number.isFinite(number) ? number : 0;
 };
 
@@ -119,11 +125,11 @@ export function timingOf(data: PlainDict): Timing | { readonly error: string } |
   }
   switch (given[0]) {
     case 'once':
-      return { kind: 'once', text: data['once'] ?? '', format: String(data['once_fmt'] ?? isoFormat) };
+      return { kind: 'once', text: data['once'] ?? '', format: pyStr(data['once_fmt'] ?? isoFormat) };
     case 'when':
       return { kind: 'when', texts: Array.isArray(data['when']) ? data['when'] : [data['when'] ?? ''] };
     case 'cron':
-      return { kind: 'cron', pattern: String(data['cron']) };
+      return { kind: 'cron', pattern: pyStr(data['cron']) };
     default:
       return undefined;
   }

@@ -1,4 +1,5 @@
 // When a job runs next, computed from its description and a moment alone.
+import { pyStr } from '../../base/codec/python/index.ts';
 import { type Dict, isDict, type Value } from '../../base/codec/value.ts';
 import { parseDateText } from '../../base/util/date-text.ts';
 import { parseLocalTime } from '../../base/util/strptime.ts';
@@ -27,10 +28,10 @@ export function nextFire(timing: Timing, begin: Date, after: Date, name: string,
     case 'interval':
       return { at: new Date(begin.getTime() + timing.seconds * 1000) };
     case 'once': {
-      const at = timing.text instanceof Date ? timing.text : parseLocalTime(String(timing.text), timing.format);
+      const at = timing.text instanceof Date ? timing.text : parseLocalTime(pyStr(timing.text), timing.format);
       if (!at)
         return {
-          error: `Date string could not be parsed: ${String(timing.text)}, ${timing.format}. Ignoring job ${name}.`,
+          error: `Date string could not be parsed: ${pyStr(timing.text)}, ${timing.format}. Ignoring job ${name}.`,
         };
       return { at: at > after ? at : undefined };
     }
@@ -58,7 +59,7 @@ function nextWhen(texts: readonly Value[], after: Date, name: string, tools: Tim
   for (const text of texts) {
     const meant = isDict(text) ? text : namedTime(text, tools.sources);
     const today = momentOf(meant, after);
-    if (!today) return { error: `Invalid date string ${String(text)}. Ignoring job ${name}.` };
+    if (!today) return { error: `Invalid date string ${pyStr(text)}. Ignoring job ${name}.` };
     const at = today > after ? today : momentOf(meant, new Date(after.getTime() + dayMs));
     if (at && at > after && (!first || at < first)) first = at;
   }

@@ -1,10 +1,11 @@
 // The schedule of a daemon: its jobs from configuration and pillar, the look at the clock, and the runs that follow.
+import { pyStr } from '../../base/codec/python/index.ts';
 import { type Dict, dictEntries, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import { pyEquals } from '../../base/util/py-equals.ts';
 import type { ExtensionLog } from '../../extend/sdk/index.ts';
 import { loadCron, noCron } from './cron.ts';
-import { argumentsOf, type Entry, functionOf, isSetting, newState, plainEntry } from './entry.ts';
+import { argumentsOf, type Entry, functionOf, isSetting, newState, numberOf, plainEntry } from './entry.ts';
 import { type Due, evaluate } from './evaluate.ts';
 
 /** A run of a job, handed to the daemon. */
@@ -42,14 +43,14 @@ export class Schedule {
 
   constructor(own: Dict, host: ScheduleHost) {
     this.host = host;
-    this.own = new Map(dictEntries(own).map(([name, value]) => [String(name), value]));
+    this.own = new Map(dictEntries(own).map(([name, value]) => [pyStr(name), value]));
   }
 
   /** Everything by name: the pillar's, then our own over it. */
   merged(where?: 'opts' | 'pillar'): Map<string, Value> {
     const pillar = where === 'opts' ? [] : dictEntries(this.pillarSchedule());
     const own = where === 'pillar' ? [] : [...this.own];
-    return new Map([...pillar.map(([name, value]): [string, Value] => [String(name), value]), ...own]);
+    return new Map([...pillar.map(([name, value]): [string, Value] => [pyStr(name), value]), ...own]);
   }
 
   hasOwn(name: string): boolean {
@@ -174,7 +175,7 @@ export class Schedule {
 
   private tooMany({ name, data }: Entry, running: readonly string[]): boolean {
     if (data['jid_include'] === false) return false;
-    const most = Number(data['maxrunning'] ?? 1);
+    const most = numberOf(data['maxrunning'] ?? 1);
     const count = running.filter((other) => other === name).length;
     if (count < most) return false;
     this.host.log.debug('The scheduled job was not started: as many run as may run', { job: name, maxrunning: most });

@@ -159,7 +159,8 @@ class HostView {
 
   #count(state: StateResult): void {
     const { tally } = this;
-    const key = state.result === null ? 'none' : String(state.result);
+    const { result } = state;
+    const key = result === null ? 'none' : typeof result === 'boolean' ? String(result) : pyStr(result);
     const times = this.#style.compressIds ? compressedCount(state.tag) : 1;
     tally.results.set(key, (tally.results.get(key) ?? 0) + times);
     const ms = durationOf(state.info);

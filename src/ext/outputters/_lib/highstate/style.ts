@@ -39,11 +39,11 @@ function filterSettings(opts: OutputOptions['opts']): { exclude: string[]; terse
 
 export function highstateStyle(options: OutputOptions): HighstateStyle {
   const { opts } = options;
-  const tabular = opts['state_tabular'];
+  const { state_tabular: tabular, state_output: mode } = opts;
   return {
     colors: colorsFor(options),
     strip: stripsColors(options),
-    mode: String(opts['state_output'] ?? 'full').toLowerCase(),
+    mode: typeof mode === 'string' ? mode.toLowerCase() : 'full',
     verbose: isTruthy(opts['state_verbose'] ?? false),
     onlyChanged: isTruthy(opts['state_output_diff'] ?? false),
     profile: isTruthy(opts['state_output_profile'] ?? false),

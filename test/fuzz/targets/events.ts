@@ -1,0 +1,53 @@
+// Tags of events and filters on them; which a minion may fire.
+import { dictEntries, isDict } from '../../../src/base/codec/value.ts';
+import { matchTypes, tagTest } from '../../../src/protocol/event/filter.ts';
+import { minionMayFire } from '../../../src/protocol/event/minion-event-filter.ts';
+import { jobReturnTag, readJobTag } from '../../../src/protocol/event/tags.ts';
+import { roughSize, trimToSize } from '../../../src/protocol/event/trim.ts';
+import { type FuzzTarget, hold, read } from '../engine/target.ts';
+import { anyDict, Choices } from '../engine/values.ts';
+
+/** What the master's own decisions are read from. */
+const reserved =
+  /^(?:salt\/(?:auth|key)(?:\/.*)?|salt\/(?:presence|run|wheel|cloud|cluster)\/.*|halite\/.*|key|salt\/job\/[^/]*\/(?:new|publish|error))$/s;
+
+const target: FuzzTarget = {
+  maxLength: 300,
+  tokens: [
+    'salt/job/',
+    '/ret/',
+    '/new',
+    '/prog/',
+    'salt/auth',
+    'salt/key',
+    'salt/presence/',
+    'key',
+    'halite/',
+    'syndic/',
+    '20261116010000000000',
+    '*',
+    '[',
+    '(',
+    'm1',
+  ],
+  seeds: ['\u0001\u001asalt/job/20261116010000000000/ret/m1'],
+  run: (bytes) => {
+    const choices = new Choices(bytes);
+    const match = choices.pick(matchTypes);
+    const tag = choices.text(60);
+    const wanted = choices.text(20);
+    const test = read(() => tagTest({ tag: wanted, match }));
+    if (test) hold(typeof test(tag) === 'boolean', 'a filter answers');
+    const job = readJobTag(tag);
+    if (minionMayFire(tag, 'm1')) {
+      hold(!(job?.kind === 'ret' && job.id !== undefined && job.id !== 'm1'), `returns of others: ${tag}`);
+      hold(!reserved.test(tag), `a tag of the master: ${tag}`);
+    }
+    if (job?.id) hold(readJobTag(jobReturnTag(job.jid, job.id))?.id === job.id, 'a tag written is read');
+    const data = anyDict(choices, ['data', 'id', 'return', '_stamp']);
+    const trimmed = trimToSize(data, 200);
+    hold(isDict(trimmed) && dictEntries(trimmed).length === dictEntries(data).length, 'trimming keeps every key');
+    hold(roughSize(data) > 200 || trimmed === data, 'what fits stays as it is');
+  },
+};
+export default target;

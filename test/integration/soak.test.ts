@@ -1,0 +1,14 @@
+// The soak of `npm run soak`, once through everything: each attack meets each honest task somewhere; by counts, not by time.
+import { expect, it } from 'vitest';
+import { tasks } from '../soak/honest.ts';
+import { attacks } from '../soak/hostile.ts';
+import { soak } from '../soak/soak.ts';
+
+it('good minions are served while strangers and a lying minion do their worst', async () => {
+  const result = await soak({ more: (rounds) => rounds < 1, simulated: 5 });
+  expect(result.failures).toEqual([]);
+  expect(result.masterLives).toBe(true);
+  expect(result.answers).toHaveLength(Object.keys(tasks).length);
+  expect(result.attacks).toBeGreaterThanOrEqual(Object.keys(attacks).length);
+  expect(result.samples.length).toBeGreaterThan(0);
+});
