@@ -5,7 +5,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { buildWhenNeeded, installDependencies, root } from './setup.mjs';
 
-const tiers = ['unit', 'integration', 'stories', 'backends', 'interop'];
+const tiers = ['unit', 'integration', 'stories', 'backends', 'old-minions', 'interop'];
 const asked = process.argv.slice(2);
 const unknown = asked.filter((name) => ![...tiers, 'check'].includes(name));
 if (unknown.length > 0) {

@@ -136,13 +136,27 @@ export class OldMinion {
 
   /** Sends any load, sealed and with this minion's proof: also what an honest minion would never send. */
   async send(load: PlainDict): Promise<void> {
-    const proven: PlainDict = { ...load, tok: makeToken(this.#key) };
+    await this.ask(load);
+  }
+
+  /** The same with the answer: opened, or the bare text of a refusal. Without a token when `unproven`. */
+  async ask(load: PlainDict, unproven = false): Promise<Value> {
+    const sent: PlainDict = unproven ? { ...load } : { ...load, tok: makeToken(this.#key) };
     const message: PlainDict = { enc: 'aes', load: '' };
+    const nonce = randomUUID().replaceAll('-', '');
     if (this.options.generation === 2) {
-      proven['nonce'] = randomUUID().replaceAll('-', '');
+      sent['nonce'] = nonce;
       message['version'] = 2;
     }
-    message['load'] = (this.#aes as Crypticle).seal(proven);
-    await this.#ask(message);
+    const aes = this.#aes as Crypticle;
+    message['load'] = aes.seal(sent);
+    const reply = await this.#ask(message);
+    if (isDict(reply)) return reply;
+    const bytes = Buffer.from(reply as Uint8Array);
+    try {
+      return this.options.generation === 2 ? aes.open(bytes, { nonce }) : aes.open(bytes);
+    } catch {
+      return bytes.toString();
+    }
   }
 }
