@@ -1,7 +1,7 @@
 // Real minions of every release before P3 on a Halite master: all that a minion asks of its master, per release.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { Deployment, runProgram } from '../support/deployment.ts';
 import { EventListener } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
@@ -30,7 +30,7 @@ type Answers = Record<string, unknown>;
 
 /** Python is slow on a machine with two processors and eight minions. */
 async function ask(...command: string[]): Promise<Answers> {
-  const args = [...command, '-t', '60', '--out=json', '--static'];
+  const args = ['-t', '60', '--out=json', '--static', ...command];
   const { stdout, stderr } = await fleet.run('salt', args, { timeoutMs: 170_000 });
   const answers = JSON.parse(stdout === '' ? '{}' : stdout) as Answers;
   // Who did not answer is named there, with the reason.

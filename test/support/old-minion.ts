@@ -1,5 +1,5 @@
 // Minions of long ago on the wire: they sign in, listen and answer as Salt 2015.5 (P0) and 3005 (P2) did.
-import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { pack, unpack } from '../../src/base/codec/msgpack/index.ts';
 import { isDict, newDict, type PlainDict, type Value } from '../../src/base/codec/value.ts';
 import {
@@ -21,6 +21,8 @@ export interface OldMinionOptions {
   readonly generation: 0 | 2;
   readonly version: string;
   readonly requests: number;
+  /** PEM of its private key; a new one otherwise. */
+  readonly key?: string;
 }
 
 const kinds: Record<string, string> = { '': 'glob', G: 'grain', P: 'grain_pcre', L: 'list', S: 'ipcidr', E: 'pcre' };
@@ -38,9 +40,10 @@ export class OldMinion {
   private constructor(options: OldMinionOptions, client: RequestClient) {
     this.options = options;
     this.#client = client;
-    const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-    this.#key = privateKey;
-    this.#pem = publicPem(publicKey);
+    this.#key = options.key
+      ? createPrivateKey(options.key)
+      : generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+    this.#pem = publicPem(createPublicKey(this.#key));
   }
 
   static async start(options: OldMinionOptions): Promise<OldMinion> {
