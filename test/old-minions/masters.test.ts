@@ -28,7 +28,7 @@ function underMaster({ version, implementation }: OldPeer): void {
 
   beforeAll(async () => {
     if (!implementation) return;
-    fleet = await Deployment.create({ master: implementation, masterConfig: 'gather_job_timeout: 30' });
+    fleet = await Deployment.create({ master: implementation });
     writeTree(fleet);
     await fleet.startMaster();
     if (generation === 0) knowMaster();

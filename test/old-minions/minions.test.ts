@@ -1,5 +1,5 @@
 // Real minions of every release before P3 on a Halite master: all that a minion asks of its master, per release.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { Deployment, runProgram } from '../support/deployment.ts';
@@ -87,8 +87,6 @@ const all = (...names: string[]): Check => is(expect.arrayContaining(names));
 beforeAll(async () => {
   fleet = await Deployment.create({ masterConfig });
   writeTree(fleet);
-  // Their answers to find_job take longer here than elsewhere.
-  writeFileSync(fleet.path('etc/master.d/patience.conf'), 'gather_job_timeout: 30\n');
   await fleet.startMaster();
   events = await EventListener.start(fleet);
   for (const peer of peers) start(peer);
