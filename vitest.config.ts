@@ -25,6 +25,7 @@ export default defineConfig({
       tier('integration', ['test/integration/**/*.test.ts'], 120_000),
       tier('stories', ['test/stories/**/*.test.ts'], 180_000, withSalt),
       tier('backends', ['test/backends/**/*.test.ts'], 120_000),
+      tier('old-minions', ['test/old-minions/**/*.test.ts'], 180_000),
       tier('interop', ['test/interop/**/*.test.ts'], 180_000, withSalt),
     ],
   },

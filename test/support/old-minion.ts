@@ -1,5 +1,5 @@
 // Minions of long ago on the wire: they sign in, listen and answer as Salt 2015.5 (P0) and 3005 (P2) did.
-import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { pack, unpack } from '../../src/base/codec/msgpack/index.ts';
 import { isDict, newDict, type PlainDict, type Value } from '../../src/base/codec/value.ts';
 import {
@@ -21,6 +21,8 @@ export interface OldMinionOptions {
   readonly generation: 0 | 2;
   readonly version: string;
   readonly requests: number;
+  /** PEM of its private key; a new one otherwise. */
+  readonly key?: string;
 }
 
 const kinds: Record<string, string> = { '': 'glob', G: 'grain', P: 'grain_pcre', L: 'list', S: 'ipcidr', E: 'pcre' };
@@ -38,9 +40,10 @@ export class OldMinion {
   private constructor(options: OldMinionOptions, client: RequestClient) {
     this.options = options;
     this.#client = client;
-    const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-    this.#key = privateKey;
-    this.#pem = publicPem(publicKey);
+    this.#key = options.key
+      ? createPrivateKey(options.key)
+      : generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+    this.#pem = publicPem(createPublicKey(this.#key));
   }
 
   static async start(options: OldMinionOptions): Promise<OldMinion> {
@@ -136,13 +139,27 @@ export class OldMinion {
 
   /** Sends any load, sealed and with this minion's proof: also what an honest minion would never send. */
   async send(load: PlainDict): Promise<void> {
-    const proven: PlainDict = { ...load, tok: makeToken(this.#key) };
+    await this.ask(load);
+  }
+
+  /** The same with the answer: opened, or the bare text of a refusal. Without a token when `unproven`. */
+  async ask(load: PlainDict, unproven = false): Promise<Value> {
+    const sent: PlainDict = unproven ? { ...load } : { ...load, tok: makeToken(this.#key) };
     const message: PlainDict = { enc: 'aes', load: '' };
+    const nonce = randomUUID().replaceAll('-', '');
     if (this.options.generation === 2) {
-      proven['nonce'] = randomUUID().replaceAll('-', '');
+      sent['nonce'] = nonce;
       message['version'] = 2;
     }
-    message['load'] = (this.#aes as Crypticle).seal(proven);
-    await this.#ask(message);
+    const aes = this.#aes as Crypticle;
+    message['load'] = aes.seal(sent);
+    const reply = await this.#ask(message);
+    if (isDict(reply)) return reply;
+    const bytes = Buffer.from(reply as Uint8Array);
+    try {
+      return this.options.generation === 2 ? aes.open(bytes, { nonce }) : aes.open(bytes);
+    } catch {
+      return bytes.toString();
+    }
   }
 }
