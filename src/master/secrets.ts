@@ -1,7 +1,6 @@
 // The master's secrets: its RSA pair, the shared AES key with its serial, and one session key per minion.
 import { createHash, type KeyObject } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
-import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   Crypticle,
@@ -12,6 +11,7 @@ import {
   x931Sign,
 } from '../base/crypto/index.ts';
 import { HaliteError } from '../base/errors/index.ts';
+import { replaceFile } from '../base/util/replace-file.ts';
 
 interface SessionKey {
   readonly crypticle: Crypticle;
@@ -122,16 +122,10 @@ export class Secrets {
     }
     const text = Crypticle.generateKeyString();
     // On disk so that it survives a restart; whoever signs in meanwhile need not wait for that.
-    this.#save(file, text).catch((error: unknown) => this.#failed(error));
+    replaceFile(file, text).catch((error: unknown) => this.#failed(error));
     const crypticle = new Crypticle(text);
     this.#sessions.set(id, { crypticle, made: Date.now() });
     return crypticle;
-  }
-
-  async #save(file: string, text: string): Promise<void> {
-    const temporary = `${file}.${process.pid}.new`;
-    await writeFile(temporary, text, { mode: 0o600 });
-    await rename(temporary, file);
   }
 
   #expired(made: number): boolean {

@@ -4,7 +4,7 @@ import { chownSync, readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { Crypticle } from '../base/crypto/index.ts';
-import { writeFileAtomic } from '../store/keys.ts';
+import { replaceFileNow } from '../base/util/replace-file.ts';
 import { isListed } from './publisher-acl.ts';
 
 export class UserKeys {
@@ -24,7 +24,7 @@ export class UserKeys {
       if (!account && user !== own) continue;
       const text = Crypticle.generateKeyString();
       const file = join(opts.cachedir, `.${user}_key`);
-      writeFileAtomic(file, text, 0o600);
+      replaceFileNow(file, text);
       if (account && process.getuid?.() === 0) chownSync(file, account.uid, account.gid);
       this.#keys.set(user, Buffer.from(text));
     }

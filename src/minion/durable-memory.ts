@@ -1,7 +1,8 @@
 // Which durable jobs this minion began, on disk: a job that is delivered twice, or after a restart, still runs once.
-import { mkdir, open, readdir, readFile, unlink, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isJid } from '../base/util/index.ts';
+import { replaceFile } from '../base/util/replace-file.ts';
 
 /** A master may deliver again after the job's time: it does not know yet that the minion had begun in time. */
 const keptAfterMs = 7 * 86_400_000;
@@ -46,7 +47,7 @@ export class DurableMemory {
 
   /** Its result is delivered or waits in the spool. */
   async done(jid: string, until: number): Promise<void> {
-    if (isJid(jid)) await writeFile(join(this.folder, jid), noteText({ until, state: 'done' }), { mode: 0o600 });
+    if (isJid(jid)) await replaceFile(join(this.folder, jid), noteText({ until, state: 'done' }));
   }
 
   private async read(name: string): Promise<Note | undefined> {

@@ -1,11 +1,12 @@
 // The grains of this minion: collected in a job process at start and on request, kept in memory and, when asked for, on disk.
-import { readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pack, unpack } from '../base/codec/msgpack/index.ts';
 import { isDict, newDict, type PlainDict } from '../base/codec/value.ts';
 import type { MinionOpts } from '../base/config/index.ts';
 import { messageOf } from '../base/errors/index.ts';
 import type { Logger } from '../base/log/index.ts';
+import { replaceFile } from '../base/util/replace-file.ts';
 
 export class GrainStore {
   private readonly opts: MinionOpts;
@@ -71,9 +72,7 @@ export class GrainStore {
   private async writeCache(grains: PlainDict): Promise<void> {
     if (!this.opts.grains_cache) return;
     try {
-      const temporary = `${this.cachePath}.${process.pid}`;
-      await writeFile(temporary, pack(grains), { mode: 0o600 });
-      await rename(temporary, this.cachePath);
+      await replaceFile(this.cachePath, pack(grains));
     } catch (error) {
       this.log.error('the grains cache could not be written', { path: this.cachePath, error: messageOf(error) });
     }

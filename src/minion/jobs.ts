@@ -1,5 +1,5 @@
 // Runs what masters ask for: quick functions at once, everything else in a job process; then sends the result back.
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pack } from '../base/codec/msgpack/index.ts';
 import { type Dict, dictEntries, dictGet, isDict, newDict, type PlainDict, type Value } from '../base/codec/value.ts';
@@ -8,6 +8,7 @@ import { messageOf } from '../base/errors/index.ts';
 import type { Logger } from '../base/log/index.ts';
 import { isJid } from '../base/util/index.ts';
 import { tidySoon } from '../base/util/light-heap.ts';
+import { replaceFile } from '../base/util/replace-file.ts';
 import {
   failed,
   type JobPool,
@@ -251,7 +252,7 @@ export class Jobs {
     const folder = join(this.parts.opts.cachedir, 'minion_jobs', jid);
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      await writeFile(join(folder, 'return.p'), pack(load), { mode: 0o600 });
+      await replaceFile(join(folder, 'return.p'), pack(load));
     } catch (error) {
       this.parts.log.error('the job could not be cached', { jid, error: messageOf(error) });
     }

@@ -1,10 +1,10 @@
 // One file per running job under cachedir/proc, in Salt's format: `saltutil.running` of any process reads them.
-import { renameSync, writeFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pack, unpack } from '../base/codec/msgpack/index.ts';
 import { type Dict, dictEntries, dictGet, isDict, newDict, type PlainDict, type Value } from '../base/codec/value.ts';
 import { isJid } from '../base/util/index.ts';
+import { replaceFileNow } from '../base/util/replace-file.ts';
 import { isAlive } from '../engine/exec/process-tree.ts';
 import type { RunningJob } from '../extend/sdk/index.ts';
 
@@ -28,9 +28,7 @@ export class ProcFiles {
     const jid = dictGet(job, 'jid');
     if (!isJid(jid)) return;
     const data = newDict([['pid', pid], ...(dictEntries(job) as [string, Value][])]);
-    const beside = join(this.folder, `.${jid}`);
-    writeFileSync(beside, pack(data), { mode: 0o600 });
-    renameSync(beside, join(this.folder, jid));
+    replaceFileNow(join(this.folder, jid), pack(data));
   }
 
   async remove(jid: string): Promise<void> {

@@ -1,10 +1,11 @@
 // The master's key folders, exactly as Salt lays them out; a stat per look-up keeps the cache true without watchers.
 import type { KeyObject } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { rename, unlink, writeFile } from 'node:fs/promises';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fingerprint, loadPublicKey } from '../base/crypto/index.ts';
 import { HaliteError } from '../base/errors/index.ts';
+import { replaceFile } from '../base/util/replace-file.ts';
 import { isValidMinionId } from '../base/util/valid-id.ts';
 import { escapedCharacter } from '../base/util/visible.ts';
 import type { KeyServices, KeyState } from '../extend/sdk/context.ts';
@@ -124,9 +125,7 @@ export class KeyStore {
   /** Stores key text under a state; written beside and renamed, so a reader never sees half a key. */
   async write(state: KeyState, id: string, pem: string): Promise<void> {
     const target = this.path(state, id);
-    const temporary = join(this.#dir, `.${process.pid}.${Math.random().toString(36).slice(2)}.tmp`);
-    await writeFile(temporary, pem, { mode: 0o644, flag: 'wx' });
-    await rename(temporary, target);
+    await replaceFile(target, pem, 0o644);
     this.#forget(state, id);
   }
 
@@ -270,11 +269,4 @@ function localKeys(pkiDir: string): Record<string, string> {
     if (statSync(path, { throwIfNoEntry: false })?.isFile()) found[name] = readFileSync(path, 'utf8');
   }
   return found;
-}
-
-/** Replaces a file in one step, for small state files that must never be half written. */
-export function writeFileAtomic(path: string, content: string | Uint8Array, mode: number): void {
-  const temporary = `${path}.${process.pid}.tmp`;
-  writeFileSync(temporary, content, { mode });
-  renameSync(temporary, path);
 }

@@ -1,8 +1,9 @@
 // The file in which a minion keeps its beacons: `beacons.conf` beside its other included configuration.
-import { chmod, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { type Dict, dictGet, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { dumpYaml, loadYaml } from '../../base/codec/yaml/index.ts';
+import { replaceFile } from '../../base/util/replace-file.ts';
 
 /** Where Salt keeps it: in the folder of `default_include`. */
 export function savedBeaconsPath(opts: Readonly<Record<string, Value>>): string {
@@ -25,10 +26,7 @@ export async function readSavedBeacons(path: string): Promise<Dict> {
 export async function writeSavedBeacons(path: string, beacons: PlainDict): Promise<void> {
   const text = Object.keys(beacons).length > 0 ? dumpYaml(newDict([['beacons', beacons]]), { flow: false }) : '';
   await mkdir(dirname(path), { recursive: true });
-  const draft = `${path}.${process.pid}.new`;
-  await writeFile(draft, text, { mode: 0o600 });
-  await chmod(draft, 0o600);
-  await rename(draft, path);
+  await replaceFile(path, text);
 }
 
 /** Changes whenever the file does. */

@@ -1,9 +1,10 @@
 // Kept pillars (`pillar_cache`): by minion and pillar environment, in memory and, when asked for, on disk as Salt keeps them.
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pack, unpack } from '../../base/codec/msgpack/index.ts';
 import { asNumber, type Dict, dictEntries, dictGet, dictOf, isDict, type Value } from '../../base/codec/value.ts';
 import { isPathComponent } from '../../base/util/index.ts';
+import { replaceFile } from '../../base/util/replace-file.ts';
 
 export interface PillarCacheOptions {
   readonly folder: string;
@@ -82,9 +83,7 @@ export class PillarCache {
       [timeKey, dictOf([[minionId, entry.at]])],
     ]);
     await mkdir(this.#options.folder, { recursive: true, mode: 0o700 });
-    const temporary = `${this.#path(minionId)}.${process.pid}.tmp`;
-    await writeFile(temporary, pack(stored), { mode: 0o600 });
-    await rename(temporary, this.#path(minionId));
+    await replaceFile(this.#path(minionId), pack(stored));
   }
 }
 

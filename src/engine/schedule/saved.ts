@@ -1,8 +1,9 @@
 // The file in which a minion keeps its schedule: `_schedule.conf` beside its other included configuration.
-import { chmod, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Dict, dictGet, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { dumpYaml, loadYaml } from '../../base/codec/yaml/index.ts';
+import { replaceFile } from '../../base/util/replace-file.ts';
 
 /** Where Salt keeps it: below the folder of `default_include`. */
 export function savedPath(opts: Readonly<Record<string, Value>>): string {
@@ -24,10 +25,7 @@ export async function readSaved(path: string): Promise<Dict> {
 /** Replaces the file in one step: a reader never sees half of it. */
 export async function writeSaved(path: string, schedule: PlainDict): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
-  const draft = `${path}.${process.pid}.new`;
-  await writeFile(draft, dumpYaml(newDict([['schedule', schedule]]), { sortKeys: false }), { mode: 0o600 });
-  await chmod(draft, 0o600);
-  await rename(draft, path);
+  await replaceFile(path, dumpYaml(newDict([['schedule', schedule]]), { sortKeys: false }));
 }
 
 /** Changes whenever the file does. */

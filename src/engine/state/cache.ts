@@ -1,8 +1,9 @@
 // Keeps the high data of the last run, for runs that ask for it (`cache=True`).
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { pack, unpack } from '../../base/codec/msgpack/index.ts';
 import { isDict, type Value } from '../../base/codec/value.ts';
+import { replaceFile } from '../../base/util/replace-file.ts';
 import type { ExtensionLog } from '../../extend/sdk/index.ts';
 import { fromHigh, type High, toHigh } from './data.ts';
 
@@ -23,11 +24,9 @@ export async function readHighCache(cacheDir: string, name: string): Promise<Hig
 /** Written for the owner only: state data may hold secrets. */
 export async function writeHighCache(cacheDir: string, name: string, high: High, log: ExtensionLog): Promise<void> {
   const path = pathOf(cacheDir, name);
-  const temporary = `${path}.${process.pid}.tmp`;
   try {
     await mkdir(cacheDir, { recursive: true });
-    await writeFile(temporary, pack(fromHigh(high) as Value), { mode: 0o600 });
-    await rename(temporary, path);
+    await replaceFile(path, pack(fromHigh(high) as Value));
   } catch (error) {
     log.error(`Unable to write to "state.highstate" cache file ${path}`, { error: String(error) });
   }

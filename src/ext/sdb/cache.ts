@@ -1,9 +1,10 @@
 // Secret store `cache`: Salt's cache folder, a packed file for every key of a bank.
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Dict, defineSdb, HaliteError, type ModuleContext, newDict, type Value } from 'halite/sdk';
 import { pack, unpack } from '../../base/codec/msgpack/index.ts';
 import { pyStr } from '../../base/codec/python/index.ts';
+import { replaceFile } from '../../base/util/replace-file.ts';
 import { safeJoin } from '../../base/util/safe-join.ts';
 import { splitQuery, textOf } from './_lib/profile.ts';
 
@@ -32,9 +33,7 @@ export default defineSdb({
   async set(key, value, profile, ctx): Promise<Value> {
     const file = fileOf(key, profile, ctx);
     await mkdir(dirname(file), { recursive: true });
-    const fresh = `${file}.${process.pid}`;
-    await writeFile(fresh, pack(value, { bin: true }), { mode: 0o600 });
-    await rename(fresh, file);
+    await replaceFile(file, pack(value, { bin: true }));
     return read(file);
   },
   async delete(key, profile, ctx): Promise<Value> {

@@ -1,5 +1,5 @@
 // State module `virt`: keys of libvirt, machines that are off, and storage pools.
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
   type ArgsOf,
@@ -16,6 +16,7 @@ import {
 import { pyStr } from '../../base/codec/python/index.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import { matchesGlob } from '../../base/util/index.ts';
+import { replaceSecretNow } from '../../base/util/replace-file.ts';
 import { needsFunction } from '../modules/support/needs.ts';
 import { isFile, readText } from '../modules/support/read.ts';
 import { isTruthy } from '../modules/support/values.ts';
@@ -56,8 +57,7 @@ const keys = state({
         for (const [path, text] of texts) {
           const secret = path.endsWith('key.pem');
           mkdirSync(dirname(path), { recursive: true });
-          writeFileSync(path, text, { mode: secret ? 0o600 : 0o644 });
-          if (secret) chmodSync(path, 0o600);
+          replaceSecretNow(path, text, secret ? 0o600 : 0o644);
         }
       },
     });

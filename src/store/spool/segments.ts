@@ -1,7 +1,8 @@
 // The form of a spool on disk: numbered segment files of checksummed records, and how far they were delivered.
-import { readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { replaceFileNow } from '../../base/util/replace-file.ts';
 
 /** Before each body: its length and the CRC-32 of it, both 32 bits, little end first. */
 export const headerBytes = 8;
@@ -89,8 +90,7 @@ export function readPosition(folder: string): number {
 export function writePosition(folder: string, next: number): void {
   const file = positionFile(folder);
   try {
-    writeFileSync(`${file}.new`, `${next}\n`, { mode: 0o600 });
-    renameSync(`${file}.new`, file);
+    replaceFileNow(file, `${next}\n`);
   } catch {
     // A full disk takes no new file, but has room for what is there already. The number only grows.
     writeFileSync(file, `${next}\n`, { flag: 'r+' });

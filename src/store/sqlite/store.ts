@@ -1,5 +1,5 @@
 // The embedded job store: SQLite in cachedir, one writer and one reader thread, JSON columns that plain SQL can ask.
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, fchmodSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type JsonText, parseDict, parseValue } from '../../base/codec/json/index.ts';
 import { pack } from '../../base/codec/msgpack/index.ts';
@@ -56,7 +56,9 @@ export class SqliteJobStore implements JobStore {
   static async open(file: string, options: SqliteOptions = {}): Promise<SqliteJobStore> {
     mkdirSync(dirname(file), { recursive: true, mode: 0o755 });
     // Results may hold secrets: the file is private from its first byte on, and SQLite's side files follow its mode.
-    closeSync(openSync(file, 'a', 0o600));
+    const handle = openSync(file, 'a', 0o600);
+    fchmodSync(handle, 0o600);
+    closeSync(handle);
     const store = new SqliteJobStore(file, options);
     const { masterId = 'master', keepEvents = Number.MAX_SAFE_INTEGER } = options;
     store.#writer = await Writer.open(

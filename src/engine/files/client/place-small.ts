@@ -50,7 +50,8 @@ export function placeNow(place: string, bytes: Uint8Array, mode: number): boolea
   const existing = statNow(dest);
   if (existing && !existing.isFile()) return false;
   const part = join(dirname(dest), `.${basename(dest).slice(0, 150)}.${randomBytes(6).toString('hex')}.part`);
-  const handle = openSync(part, 'wx', mode);
+  // What replaces a private file is never readable by others, not even while it is written.
+  const handle = openSync(part, 'wx', existing ? 0o600 : mode);
   try {
     try {
       for (let done = 0; done < bytes.length; ) done += writeSync(handle, bytes, done);

@@ -42,9 +42,7 @@ export async function placeFile(placement: Placement, fill: Fill): Promise<boole
   const existing = await stat(dest).catch(() => undefined);
   // A device or pipe is written to, not replaced.
   if (existing && !existing.isFile()) return writeInto(dest, fill);
-  const path = await partName(dest, placement);
-  const flags = placement.resumable ? constants.O_RDWR | constants.O_CREAT : 'wx+';
-  const handle = await open(path, flags, placement.mode);
+  const { path, handle } = await openPart(dest, placement, existing);
   let good = false;
   try {
     good = await fillAndCheck(path, handle, placement, fill);
@@ -122,14 +120,41 @@ async function hashExisting(handle: FileHandle, hash: Hash | undefined): Promise
   }
 }
 
-/** A part that can be gone on with is found again by its name: place and content decide it. */
-async function partName(dest: string, { expected, resumable }: Placement): Promise<string> {
+/** The file to fill, ours alone: under a name nobody can prepare, or the part an earlier transfer of ours left. */
+async function openPart(
+  dest: string,
+  placement: Placement,
+  existing: Stats | undefined,
+): Promise<Pick<Part, 'path' | 'handle'>> {
+  const { expected, resumable } = placement;
   const folder = dirname(dest);
   const name = basename(dest).slice(0, 150);
-  if (!resumable || !expected) return join(folder, `.${name}.${randomBytes(6).toString('hex')}.part`);
-  const own = `.${name}.${expected.hsum.slice(0, 24)}.part`;
-  await removeStale(folder, name, own);
-  return join(folder, own);
+  // What replaces a private file is never readable by others, not even while it is written.
+  const mode = existing ? 0o600 : placement.mode;
+  if (resumable && expected) {
+    const own = `.${name}.${expected.hsum.slice(0, 24)}.part`;
+    await removeStale(folder, name, own);
+    const path = join(folder, own);
+    const handle = await openOwn(path, mode);
+    if (handle) return { path, handle };
+  }
+  const path = join(folder, `.${name}.${randomBytes(6).toString('hex')}.part`);
+  return { path, handle: await open(path, 'wx+', mode) };
+}
+
+/**
+ * A part that can be gone on with is found again by its name: place and content decide it. In a folder others may write to
+ * somebody else may have put a link or a file of his there: then it is left alone.
+ */
+async function openOwn(path: string, mode: number): Promise<FileHandle | undefined> {
+  const { O_RDWR, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
+  const handle = await open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, mode).catch(() => undefined);
+  if (!handle) return undefined;
+  const found = await handle.stat();
+  const ours = found.isFile() && found.nlink === 1 && found.uid === process.geteuid?.() && (found.mode & 0o022) === 0;
+  if (ours) return handle;
+  await handle.close();
+  return undefined;
 }
 
 /** Parts of other versions of the file, which nobody will go on with. */

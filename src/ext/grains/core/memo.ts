@@ -1,7 +1,8 @@
 // Answers of programs that stay the same as long as program and machine do: asked once, kept in memory and in the minion's cache.
-import { mkdirSync, readFileSync, readlinkSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { ExecOptions, GrainContext } from 'halite/sdk';
+import { replaceFileNow } from '../../../base/util/replace-file.ts';
 import { readTrimmed } from '../../modules/support/read.ts';
 
 export interface Answer {
@@ -54,14 +55,11 @@ function readKept(path: string): Map<string, Kept> {
 }
 
 function keep(path: string, key: string, answer: Kept): void {
-  const temporary = `${path}.${process.pid}`;
   try {
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(temporary, JSON.stringify(Object.fromEntries(readKept(path).set(key, answer))), { mode: 0o600 });
-    renameSync(temporary, path);
+    replaceFileNow(path, JSON.stringify(Object.fromEntries(readKept(path).set(key, answer))));
   } catch {
     // Nothing is lost: it is asked again the next time.
-    rmSync(temporary, { force: true });
   }
 }
 

@@ -1,5 +1,5 @@
 // Reading the schedule: from the running scheduler, or from the file of a minion that does not run.
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
   type Dict,
@@ -12,6 +12,7 @@ import {
   type Value,
 } from 'halite/sdk';
 import { dumpYaml, loadYaml } from '../../../base/codec/yaml/index.ts';
+import { replaceFileNow } from '../../../base/util/replace-file.ts';
 
 /** What an entry may say; everything else is the scheduler's own business. */
 const shownFields = new Set([
@@ -43,9 +44,7 @@ export function writeSchedule(ctx: ModuleContext, schedule: PlainDict): void {
   const path = schedulePath(ctx.opts);
   mkdirSync(dirname(path), { recursive: true });
   // In one step: the daemon looks at the file, too.
-  const draft = `${path}.${process.pid}.new`;
-  writeFileSync(draft, dumpYaml(newDict([['schedule', schedule]]), { sortKeys: false }), { mode: 0o600 });
-  renameSync(draft, path);
+  replaceFileNow(path, dumpYaml(newDict([['schedule', schedule]]), { sortKeys: false }));
 }
 
 export const plain = (dict: Dict): PlainDict =>

@@ -1,9 +1,10 @@
 // Functions of `tls` for authorities: made, asked with requests, signing certificates, and listed in index.txt.
 import { X509Certificate } from 'node:crypto';
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ArgsOf, fn, isDict, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
+import { replaceSecretNow } from '../../../base/util/replace-file.ts';
 import { pythonError } from '../support/errors.ts';
 import { pathExists } from '../support/read.ts';
 import { isTruthy } from '../support/values.ts';
@@ -44,7 +45,7 @@ export function record(folder: string, pem: string): void {
   appendFileSync(join(folder, 'index.txt'), `V\t${until}\t\t${cert.serialNumber}\tunknown\t/${subject}\n`);
 }
 
-const write = (path: string, pem: string, mode: number): void => writeFileSync(path, `${pem.trimEnd()}\n`, { mode });
+const write = (path: string, pem: string, mode: number): void => replaceSecretNow(path, `${pem.trimEnd()}\n`, mode);
 
 /** The condition of a call: a command, or a value. */
 async function holds(condition: Value, ctx: ModuleContext): Promise<boolean> {

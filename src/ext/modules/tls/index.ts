@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineModule, fn, newDict, p } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
+import { replaceSecretNow } from '../../../base/util/replace-file.ts';
 import { pathExists } from '../support/read.ts';
 import { authorityFunctions, basePath, contextKey, record, subjectOf, subjectParams } from './authority.ts';
 
@@ -56,7 +57,7 @@ export default defineModule({
           ...subjectOf(args),
         ]);
         const cert = pyStr(await ctx.callWith('x509.create_certificate', [], kwargs));
-        writeFileSync(keyFile, `${key.trimEnd()}\n`, { mode: 0o600 });
+        replaceSecretNow(keyFile, `${key.trimEnd()}\n`);
         writeFileSync(certFile, `${cert.trimEnd()}\n`, { mode: 0o644 });
         record(join(folder, '..'), cert);
         return `Created Private Key: "${keyFile}" Created Certificate: "${certFile}"`;

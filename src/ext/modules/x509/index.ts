@@ -4,6 +4,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { defineModule, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { messageOf } from '../../../base/errors/index.ts';
+import { replaceSecretNow } from '../../../base/util/replace-file.ts';
 import { commandError, invocationError } from '../support/errors.ts';
 import { generateKey, planCertificate, planRequest, signCertificate, signRequest } from './build.ts';
 import {
@@ -159,7 +160,7 @@ const makingFunctions = {
     run(args) {
       const key = generateKey(args.algo, args.keysize ?? args.kwargs['bits'] ?? null);
       if (args.path === null) return encodedKey(key, args.encoding, args.passphrase, args.raw);
-      writeFileSync(pyStr(args.path), encodedKey(key, args.encoding, args.passphrase, true) as Buffer, { mode: 0o600 });
+      replaceSecretNow(pyStr(args.path), encodedKey(key, args.encoding, args.passphrase, true) as Buffer);
       return args.encoding === 'pem' ? `PEM written to ${pyStr(args.path)}` : null;
     },
   }),

@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import type { Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
+import { replaceSecretNow } from '../../../base/util/replace-file.ts';
 import { invocationError } from '../support/errors.ts';
 import { readText } from '../support/read.ts';
 
@@ -42,6 +43,8 @@ export function writePem(text: string, path: string, type: Value, overwrite: boo
   const before = type === 'CERTIFICATE' && !overwrite ? (readText(path) ?? '') : '';
   const key = entryOr(before, '(?:RSA )?PRIVATE KEY');
   const parameters = entryOr(before, 'DH PARAMETERS');
-  writeFileSync(path, `${key}${entry}${parameters}`, { mode: 0o600 });
+  const whole = `${key}${entry}${parameters}`;
+  if (/PRIVATE KEY-----/.test(whole)) replaceSecretNow(path, whole);
+  else writeFileSync(path, whole, { mode: 0o600 });
   return `PEM written to ${path}`;
 }

@@ -1,8 +1,9 @@
 // The files of Salt's local job cache: `jobs/<2 digits>/<rest of the hash>/…`, msgpack inside.
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pack, unpack } from '../../../base/codec/msgpack/index.ts';
 import type { Value } from '../../../base/codec/value.ts';
+import { replaceFile } from '../../../base/util/replace-file.ts';
 
 const isMissing = (error: unknown): boolean =>
   ['ENOENT', 'ENOTDIR'].includes(String((error as NodeJS.ErrnoException).code));
@@ -25,19 +26,10 @@ export async function exists(file: string): Promise<boolean> {
   );
 }
 
-let counter = 0;
-
 /** Whoever reads sees the whole file or none. */
 export async function writeWhole(file: string, body: Uint8Array | string): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  const temporary = join(dirname(file), `.tmp-${process.pid}-${++counter}`);
-  try {
-    await writeFile(temporary, body, { mode: 0o600 });
-    await rename(temporary, file);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
+  await replaceFile(file, body);
 }
 
 export const writeValue = (file: string, value: Value): Promise<void> => writeWhole(file, pack(value, { bin: true }));

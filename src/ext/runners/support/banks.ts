@@ -1,10 +1,9 @@
-// Salt's `localfs` cache: a folder per bank, a MessagePack file per key, so that other tools find what they know.
-import { randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { newDict, type Value } from 'halite/sdk';
 import { pack, unpack } from '../../../base/codec/msgpack/index.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
+import { replaceFileNow } from '../../../base/util/replace-file.ts';
 import { safeJoin } from '../../../base/util/safe-join.ts';
 
 const EXT = '.p';
@@ -21,9 +20,7 @@ const fileOf = (root: string, bank: string, key: string): string => `${safeJoin(
 export function storeKey(root: string, bank: string, key: string, data: Value): void {
   const file = fileOf(root, bank, key);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const draft = `${file}.${randomUUID()}`;
-  writeFileSync(draft, pack(data), { mode: 0o600 });
-  renameSync(draft, file);
+  replaceFileNow(file, pack(data));
 }
 
 /** An empty map when there is nothing. */
