@@ -204,7 +204,9 @@ function foreignMaster(master: Master, id: string): void {
 
 function announce(master: Master, request: AuthLoad, decision: Decision): void {
   const before = master.fleet.known(request.id)?.lastAuth?.result;
-  master.fleet.signedIn(request.id, { result: decision.act, at: Date.now(), detail: decision.detail });
+  // What was turned away without leaving a key leaves no record either: anybody can invent names.
+  const keyed = decision.act === 'accept' || decision.act === 'pend' || master.keys.statesOf(request.id).length > 0;
+  if (keyed) master.fleet.signedIn(request.id, { result: decision.act, at: Date.now(), detail: decision.detail });
   if (decision.act === 'accept') {
     // Rotations make a whole fleet sign in again; only the first time is news.
     master.log.log(before === 'accept' ? 'debug' : 'info', 'minion signed in', {
@@ -212,7 +214,8 @@ function announce(master: Master, request: AuthLoad, decision: Decision): void {
       why: decision.detail,
     });
   } else if (before !== decision.act) {
-    master.log.warn(`sign-in answered with ${decision.act}`, { minion: request.id, why: decision.detail });
+    const fields = { minion: request.id, why: decision.detail };
+    master.log.limited(`auth:${decision.act}:${request.id}`, 'warn', `sign-in answered with ${decision.act}`, fields);
   }
   if (!master.opts.auth_events) return;
   const result = decision.ret === 'accepted' || decision.ret === true;
