@@ -216,7 +216,9 @@ function foreignMaster(master: Master, id: string): void {
 
 function announce(master: Master, request: AuthLoad, decision: Decision): void {
   const before = master.fleet.known(request.id)?.lastAuth?.result;
-  master.fleet.signedIn(request.id, { result: decision.act, at: Date.now(), detail: decision.detail });
+  // What was turned away without leaving a key leaves no record either: anybody can invent names.
+  const keyed = decision.act === 'accept' || decision.act === 'pend' || master.keys.statesOf(request.id).length > 0;
+  if (keyed) master.fleet.signedIn(request.id, { result: decision.act, at: Date.now(), detail: decision.detail });
   if (decision.act === 'accept') {
     // Rotations make a whole fleet sign in again; only the first time is news.
     master.log.log(before === 'accept' ? 'debug' : 'info', 'minion signed in', {
@@ -225,14 +227,7 @@ function announce(master: Master, request: AuthLoad, decision: Decision): void {
     });
   } else if (before !== decision.act) {
     const fields = { minion: request.id, why: decision.detail };
-    if (master.newKeys.mayLog()) master.log.warn(`sign-in answered with ${decision.act}`, fields);
-    else
-      master.log.limited(
-        'auth:many',
-        'warn',
-        'many sign-ins without success; they are no longer named one by one',
-        fields,
-      );
+    master.log.limited(`auth:${decision.act}:${request.id}`, 'warn', `sign-in answered with ${decision.act}`, fields);
   }
   if (!master.opts.auth_events) return;
   const result = decision.ret === 'accepted' || decision.ret === true;

@@ -13,7 +13,6 @@ const mostAddresses = 1000;
 /** Denied keys overwrite each other, one per known id: what needs a bound is how often. */
 const denials = { burst: 200, perSecond: 5 };
 /** Sign-ins without success that are named in the log one by one. */
-const logLines = { burst: 200, perSecond: 1 };
 /** The folder is counted again after this time; in between our own writes are added. */
 const countEveryMs = 1000;
 
@@ -54,7 +53,6 @@ export class NewKeys {
   readonly #now: () => number;
   readonly #together: Bucket;
   readonly #denials: Bucket;
-  readonly #logLines: Bucket;
   readonly #peers = new Map<string, Peer>();
   readonly #counted = { pending: { at: 0, number: 0 }, rejected: { at: 0, number: 0 } };
 
@@ -64,7 +62,6 @@ export class NewKeys {
     this.#now = now;
     this.#together = new Bucket(together, now());
     this.#denials = new Bucket(denials, now());
-    this.#logLines = new Bucket(logLines, now());
   }
 
   /** Why the key of an id without a key is not stored now; undefined when it may be, and then it counts as stored. */
@@ -94,11 +91,6 @@ export class NewKeys {
   /** Whether another key of a known id is stored as denied now. */
   mayDeny(): boolean {
     return this.#denials.take(this.#now());
-  }
-
-  /** Whether a sign-in that did not succeed gets a line of its own. */
-  mayLog(): boolean {
-    return this.#logLines.take(this.#now());
   }
 
   #peer(address: string | undefined, now: number): Peer | undefined {

@@ -180,18 +180,24 @@ export class RequestPort {
     return reply;
   }
 
-  /** Peers behind one id or connection are told apart, kinds of trouble too; each is said once a minute. */
+  /**
+   * Peers behind one id or address are told apart, kinds of trouble too; each is said once a minute. Minions with a key
+   * have their own kind of line, so that strangers cannot drown it.
+   */
   #drop(request: IncomingRequest, why: string, id = ''): void {
+    const known = isValidMinionId(id) && this.#master.keys.accepted(id) !== undefined;
+    const who = known ? id : request.peer.replace(/:\d+$/, '');
     const fields = { why, ...(id ? { minion: id.slice(0, 80) } : {}), peer: request.peer };
-    this.#master.log.limited(`refused:${id || request.peer}:${why}`, 'warn', 'request refused', fields);
+    const text = known ? 'request refused' : 'request of an unknown sender refused';
+    this.#master.log.limited(`refused:${who}:${why}`, 'warn', text, fields);
   }
 
   #tooOld(request: IncomingRequest, envelope: ClearEnvelope | SealedEnvelope): Value {
-    const { log, fleet, opts } = this.#master;
+    const { log, fleet, opts, keys } = this.#master;
     const named = envelope.enc === 'aes' ? envelope.id : envelope.load instanceof Map ? undefined : envelope.load['id'];
     const id = isValidMinionId(named) ? named : '';
     const detail = `speaks protocol ${envelope.version}, minimum_auth_version is ${opts.minimum_auth_version}`;
-    if (id) fleet.signedIn(id, { result: 'too-old', at: Date.now(), detail });
+    if (id && keys.statesOf(id).length > 0) fleet.signedIn(id, { result: 'too-old', at: Date.now(), detail });
     log.limited(`old:${id || request.peer}`, 'warn', 'request in an older protocol refused', {
       minion: id,
       why: detail,

@@ -1,15 +1,26 @@
-// Lets one line per key and period through, and counts the rest.
+// Lets one line per key and period through, and of one kind only so many; the rest is counted.
 
 const MAX_KEYS = 10_000;
+const MAX_KEY_LENGTH = 200;
+/** Lines of one kind (one message text) in a period, whatever their keys: peers can invent as many names as they like. */
+const MAX_LINES = 30;
 
 interface Entry {
   until: number;
   suppressed: number;
 }
 
+interface Crowd {
+  until: number;
+  lines: number;
+  /** Keys whose line was held back, each once in a period. */
+  others: number;
+}
+
 export class Limiter {
   readonly #period: number;
   readonly #entries = new Map<string, Entry>();
+  readonly #crowds = new Map<string, Crowd>();
 
   constructor(periodMs = 60_000) {
     this.#period = periodMs;
@@ -18,22 +29,52 @@ export class Limiter {
   get size(): number {
     return this.#entries.size;
   }
+  get period(): number {
+    return this.#period;
+  }
 
   /** How many lines were held back since the last one, or undefined when this one has to wait too. */
-  admit(key: string, now: number): number | undefined {
+  admit(given: string, now: number): number | undefined {
+    const key = given.length > MAX_KEY_LENGTH ? shortened(given) : given;
     const entry = this.#entries.get(key);
-    if (entry && now < entry.until && entry.until - now <= this.#period) {
+    if (entry && this.#isOpen(entry.until, now)) {
       entry.suppressed++;
       return undefined;
     }
-    if (!entry && this.#entries.size >= MAX_KEYS) this.#forget(now);
+    // The oldest goes first: a key that is used again moves to the end.
+    this.#entries.delete(key);
+    if (this.#entries.size >= MAX_KEYS) this.#entries.delete(this.#entries.keys().next().value ?? '');
     this.#entries.set(key, { until: now + this.#period, suppressed: 0 });
     return entry?.suppressed ?? 0;
   }
 
-  /** Keys come from peers: without a bound they would fill the memory. */
-  #forget(now: number): void {
-    for (const [key, entry] of this.#entries) if (now >= entry.until) this.#entries.delete(key);
-    if (this.#entries.size >= MAX_KEYS) this.#entries.clear();
+  /** Whether one more line of this kind may be written; `begins` is true for the first that is held back. */
+  crowded(kind: string, now: number): { readonly held: boolean; readonly begins: boolean } {
+    let crowd = this.#crowds.get(kind);
+    if (!crowd || !this.#isOpen(crowd.until, now)) {
+      crowd = { until: now + this.#period, lines: 0, others: crowd?.others ?? 0 };
+      this.#crowds.set(kind, crowd);
+    }
+    if (crowd.lines < MAX_LINES) {
+      crowd.lines++;
+      return { held: false, begins: false };
+    }
+    crowd.others++;
+    return { held: true, begins: crowd.others === 1 };
+  }
+
+  /** How many keys of this kind were held back; from now on they are counted anew. */
+  others(kind: string): number {
+    const crowd = this.#crowds.get(kind);
+    const { others = 0 } = crowd ?? {};
+    if (crowd) crowd.others = 0;
+    return others;
+  }
+
+  #isOpen(until: number, now: number): boolean {
+    return now < until && until - now <= this.#period;
   }
 }
+
+/** A part of a text keeps the whole of it in memory, unless it is made anew. */
+const shortened = (key: string): string => Buffer.from(key.slice(0, MAX_KEY_LENGTH)).toString();

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createLogger, createLoggerFromOpts, memoryLogger, nullLogger } from './index.ts';
 import { Limiter } from './limiter.ts';
 
@@ -195,6 +195,25 @@ describe('limited lines', () => {
     expect(limiter.size).toBeLessThanOrEqual(10_000);
     expect(limiter.admit('k24999', 500)).toBeUndefined();
     expect(limiter.admit('k24999', 1000)).toBe(1);
+  });
+
+  it('of one message do not come by the thousand, whatever their keys', () => {
+    vi.useFakeTimers();
+    const { log, lines } = memoryLogger();
+    for (let i = 0; i < 5000; i++) for (let n = 0; n < 2; n++) log.limited(`peer:${i}`, 'warn', 'refused', { peer: i });
+    const refused = lines.length;
+    expect(refused).toBeLessThan(100);
+    log.limited('x', 'warn', 'another message');
+    expect(lines.at(-1)).toBe('[WARNING ] another message');
+    vi.advanceTimersByTime(60_000);
+    expect(lines.at(-1)).toBe(`[WARNING ] refused others=${5000 - refused}`);
+    vi.useRealTimers();
+  });
+
+  it('keep no long text of a peer', () => {
+    const limiter = new Limiter(1000);
+    limiter.admit(`a${'x'.repeat(1_000_000)}`, 0);
+    expect(limiter.admit(`a${'x'.repeat(2_000_000)}`, 0)).toBeUndefined();
   });
 
   it('survive a clock that is set back', () => {

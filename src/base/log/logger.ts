@@ -26,7 +26,10 @@ export interface Logger {
   error(message: string, fields?: Fields): void;
   critical(message: string, fields?: Fields): void;
   log(method: LogMethod, message: string, fields?: Fields): void;
-  /** At most one line a minute for the key; the next one says how many were held back. */
+  /**
+   * At most one line a minute for the key; the next one says how many were held back. Of one message at most some dozens
+   * a minute, whatever the keys: a last line says for how many `others` it would have been.
+   */
   limited(key: string, method: LogMethod, message: string, fields?: Fields): void;
   /** Whether a line of this level would go anywhere; for fields that cost something to compute. */
   enabled(method: LogMethod): boolean;
@@ -87,6 +90,13 @@ export class LogHub {
 
   admit(key: string): number | undefined {
     return this.#limiter.admit(key, this.#now());
+  }
+
+  /** Whether a line of this kind has to be held back; `summary` is called later with the number of all such lines. */
+  crowded(kind: string, summary: (others: number) => void): boolean {
+    const { held, begins } = this.#limiter.crowded(kind, this.#now());
+    if (begins) setTimeout(() => summary(this.#limiter.others(kind)), this.#limiter.period).unref();
+    return held;
   }
 
   emit(name: string, method: LogMethod, text: string, fields: Fields | undefined): void {
@@ -162,6 +172,8 @@ class NamedLogger implements Logger {
     if (!this.enabled(method)) return;
     const suppressed = this.#hub.admit(key);
     if (suppressed === undefined) return;
+    const kind = `${this.name} ${message}`;
+    if (this.#hub.crowded(kind, (others) => this.log(method, message, { others }))) return;
     this.log(method, message, suppressed > 0 ? { ...fields, suppressed } : fields);
   }
 

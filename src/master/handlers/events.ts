@@ -1,26 +1,35 @@
 // Events that minions send: filtered, then fired; life-cycle messages of Halite minions go to the tracker.
 import { type Dict, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { isJid } from '../../base/util/jid.ts';
 import { minionMayFire } from '../../protocol/event/minion-event-filter.ts';
+import { isProblem } from '../../protocol/wire/messages/fields.ts';
+import { readMinionEvents } from '../../protocol/wire/messages/minion-loads.ts';
 import type { Master, Sender } from '../core.ts';
 import type { Handlers } from './table.ts';
 
+/** Beacons and lower masters bring some dozens at once. */
+const mostEvents = 5000;
+const phases = new Set(['accepted', 'started', 'progress', 'done']);
+
 export function eventHandlers(master: Master): Handlers {
-  return { _minion_event: { run: (load, sender) => takeEvent(master, load, sender) } };
+  return { _minion_event: { run: (load, sender) => takeEvents(master, load, sender) } };
 }
 
-function takeEvent(master: Master, load: PlainDict, sender: Sender): Value {
+function takeEvents(master: Master, load: PlainDict, sender: Sender): Value {
   if (isDict(load['grains'])) void keepStartGrains(master, sender.id, load['grains']);
-  const events = load['events'];
-  if (Array.isArray(events)) {
-    for (const event of events) {
-      if (!isDict(event) || event instanceof Map || typeof event['tag'] !== 'string') continue;
-      const data = isDict(event['data']) ? event['data'] : newDict();
-      fire(master, sender, event['tag'], data);
-      if (typeof load['pretag'] === 'string') fire(master, sender, `${load['pretag']}/${event['tag']}`, data);
-    }
-  } else if (typeof load['tag'] === 'string') {
-    if (load['tag'].startsWith('halite/job/')) lifeCycle(master, sender, load['tag'], load['data']);
-    else fire(master, sender, load['tag'], load);
+  const { tag } = load;
+  if (!Array.isArray(load['events']) && typeof tag === 'string' && tag.startsWith('halite/job/')) {
+    lifeCycle(master, sender, tag, load['data']);
+    return null;
+  }
+  const events = readMinionEvents(load);
+  if (isProblem(events)) return null;
+  for (const event of events.slice(0, mostEvents)) fire(master, sender, event.tag, event.data);
+  if (events.length > mostEvents) {
+    master.log.limited(`events:${sender.id}`, 'warn', 'too many events in one message: the rest is dropped', {
+      minion: sender.id,
+      events: events.length,
+    });
   }
   return null;
 }
@@ -28,7 +37,7 @@ function takeEvent(master: Master, load: PlainDict, sender: Sender): Value {
 function fire(master: Master, sender: Sender, tag: string, data: Dict): void {
   // A real Salt minion has no presence subscription: its start event says that it is back.
   if (tag === `salt/minion/${sender.id}/start`) master.durable.arrived(sender.id, 'joined');
-  if (!minionMayFire(tag, sender.id)) {
+  if (!minionMayFire(tag, sender.id, (other) => isBelow(master, other))) {
     master.log.limited(`event:${sender.id}`, 'warn', 'event with a reserved tag refused', {
       minion: sender.id,
       tag: tag.slice(0, 80),
@@ -38,10 +47,14 @@ function fire(master: Master, sender: Sender, tag: string, data: Dict): void {
   master.bus.fire(tag, data);
 }
 
+/** A minion of a lower master, as far as this one can tell: it has no key here. */
+const isBelow = (master: Master, id: string): boolean =>
+  master.opts.raw['order_masters'] === true && !master.keys.accepted(id);
+
 /** `halite/job/<jid>/<phase>/<id>`: accepted, started, progress, done. A minion speaks only for itself. */
 function lifeCycle(master: Master, sender: Sender, tag: string, data: Value | undefined): void {
-  const [, , jid, phase, id] = tag.split('/');
-  if (!jid || !phase || id !== sender.id) return;
+  const [, , jid, phase, id, ...more] = tag.split('/', 6);
+  if (!isJid(jid) || !phase || !phases.has(phase) || id !== sender.id || more.length > 0) return;
   const said = isDict(data) && !(data instanceof Map) ? data : newDict();
   const text = typeof said['text'] === 'string' ? said['text'].slice(0, 500) : '';
   master.tracker.phase(jid, sender.id, phase, { text, accepted: ago(said['accepted']), started: ago(said['started']) });

@@ -1,6 +1,7 @@
 // The bus: who hears what, in which form, and what a slow listener costs.
 import { describe, expect, it } from 'vitest';
-import { type Dict, dictGet } from '../../base/codec/value.ts';
+import { pack, unpack } from '../../base/codec/msgpack/index.ts';
+import { type Dict, dictGet, dictOf } from '../../base/codec/value.ts';
 import { type BusEvent, EventBus } from './bus.ts';
 import type { MatchType } from './filter.ts';
 import { eventStamp } from './stamp.ts';
@@ -115,6 +116,35 @@ describe('trimming', () => {
     });
     const many = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`k${i}`, 'x'.repeat(120)]));
     expect(roughSize(trimToSize(many, 4000))).toBeLessThanOrEqual(4000);
+  });
+
+  it('ends data of too many small values with a mark', () => {
+    const many = dictOf(Array.from({ length: 5000 }, (_, i) => [`k${i}`, i]));
+    const trimmed = trimToSize({ id: 'web1', data: many }, 4000);
+    expect(roughSize(trimmed)).toBeLessThanOrEqual(4000);
+    const data = dictGet(trimmed, 'data') as Dict;
+    expect(dictGet(data, 'k0')).toBe(0);
+    expect(dictGet(data, 'VALUE_TRIMMED')).toBe('VALUE_TRIMMED');
+    expect(roughSize(trimToSize(new Map(Array.from({ length: 5000 }, (_, i) => [i, i])), 4000))).toBeLessThanOrEqual(
+      4000,
+    );
+  });
+
+  it('hands out a long result that fits as the value it is, and one that does not as a mark', () => {
+    const load = unpack(pack({ jid: '1', return: ['x'.repeat(2000)] }), {
+      packed: { field: 'return', from: 1000, maxCost: 10_000 },
+    }) as Dict;
+    for (const [maxEventSize, seen] of [
+      [0, ['x'.repeat(2000)]],
+      [5000, ['x'.repeat(2000)]],
+      [1500, 'VALUE_TRIMMED'],
+    ] as const) {
+      const bus = new EventBus({ maxEventSize });
+      const events: BusEvent[] = [];
+      bus.subscribe({}, (event) => events.push(event));
+      bus.fire('x', load);
+      expect(dictGet(events[0]?.data as Dict, 'return')).toEqual(seen);
+    }
   });
 
   it('trims what the bus hands out', () => {

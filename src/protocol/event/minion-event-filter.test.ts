@@ -24,6 +24,30 @@ describe('minionMayFire', () => {
     '',
     'a\0b',
     'x'.repeat(5000),
+    'salt/minion/other/start',
+    'salt/minion',
+    'salt/beacon/other/load/',
+    'salt/state_result/other/x',
+    'salt/syndic/other/start',
+    'salt/job/20240101000000000000/prog/other/3',
+    'salt/job/20240101000000000000/x/ret/web1',
+    'salt/job/20240101000000000000/error',
+    'salt/auth/creds',
+    'salt/auth/',
+    'salt//auth',
+    '/salt/auth',
+    ' salt/auth',
+    'SALT/AUTH',
+    'salt//minion/web1/start',
+    'Salt/minion/web1/start',
+    'salt/run',
+    'salt/netapi/hook/deploy',
+    'salt/fileserver/roots/update',
+    'syndic/other/salt/key',
+    'minion/refresh/other',
+    'a\nb',
+    'a\u2028b',
+    'a\u0085b',
   ])('refuses %s', (tag) => expect(minionMayFire(tag, 'web1')).toBe(false));
 
   it.each([
@@ -36,7 +60,21 @@ describe('minionMayFire', () => {
     'syndic/web1/salt/job/20240101000000000000/ret/lower',
     'syndic/web1/salt/key',
     'keyboard',
+    'salt/state_result/web1/restarted',
+    'salt/engines/hook/deploy',
+    'minion/refresh/web1',
+    '_salt_error',
+    'minion/other/thing',
+    'über/straße',
   ])('lets %s pass', (tag) => expect(minionMayFire(tag, 'web1')).toBe(true));
+
+  it('lets a lower master name the minions below it, but never bring their returns', () => {
+    const below = (other: string): boolean => other === 'lower';
+    expect(minionMayFire('salt/minion/lower/start', 'syndic1', below)).toBe(true);
+    expect(minionMayFire('salt/beacon/lower/load/', 'syndic1', below)).toBe(true);
+    expect(minionMayFire('salt/minion/web1/start', 'syndic1', below)).toBe(false);
+    expect(minionMayFire('salt/job/20240101000000000000/ret/lower', 'syndic1', below)).toBe(false);
+  });
 
   it('never throws, and never lets a return of another minion pass', () => {
     const part = fc.oneof(fc.constantFrom('salt', 'job', 'ret', 'web1', 'web2', '', '*'), fc.string());

@@ -3,11 +3,13 @@ import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:f
 import { dirname } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../base/errors/index.ts';
+import { tidySoon } from '../../base/util/light-heap.ts';
 import { type CleanRequest, cleanStep, trimEvents } from './clean.ts';
 import { moveAside, salvage, troubleOf } from './damage.ts';
 import { type Database, openDatabase } from './driver.ts';
 import { schema, schemaVersion, views } from './schema.ts';
 import { fillHeads, prepareWrites, type Write, type WriteKind } from './statements.ts';
+import { WriteQueue } from './write-queue.ts';
 
 /** One write; `data` is msgpack, so that encoding as JSON happens here, off the loop. */
 export interface WriteRequest {
@@ -50,9 +52,9 @@ const largestBatch = 2000;
 const trimEvery = 50;
 /** What may wait in memory while the disk takes nothing. */
 const mostWaitingBytes = 128 * 1024 * 1024;
+const tidyBytes = 1024 * 1024;
 
-const queue: WriteRequest[] = [];
-let queuedBytes = 0;
+const queue = new WriteQueue();
 let scheduled = false;
 let trouble: string | undefined;
 let eventBatches = 0;
@@ -132,8 +134,7 @@ function flush(): void {
     if (trouble !== undefined) probe();
     return;
   }
-  const batch = queue.splice(0, largestBatch);
-  for (const request of batch) queuedBytes -= request.data.byteLength;
+  const batch = queue.take(largestBatch);
   try {
     db.exec('BEGIN IMMEDIATE');
     const answers = batch.map(({ seq, kind, data }) => ({ seq, result: write(kind, data) }));
@@ -141,6 +142,8 @@ function flush(): void {
     db.exec('COMMIT');
     say(undefined);
     send(answers);
+    // A thread that rests would keep what a long result left behind.
+    if (batch.some(({ data }) => data.byteLength > tidyBytes)) tidySoon();
   } catch (error) {
     rollBack();
     failed(batch, error);
@@ -179,7 +182,7 @@ function failed(batch: WriteRequest[], error: unknown): void {
     schedule(retryMs);
     return;
   }
-  putBack(batch);
+  queue.putBack(batch);
   replace(async () => {
     takeAway(error);
     await openOrReplace();
@@ -213,22 +216,15 @@ function singly(batch: readonly WriteRequest[]): void {
   if (queue.length > 0) schedule();
 }
 
-function putBack(batch: readonly WriteRequest[]): void {
-  queue.unshift(...batch);
-  for (const request of batch) queuedBytes += request.data.byteLength;
-}
-
 /**
  * The disk takes nothing now. Results wait, with whoever needs to know that they are safe; a promise to keep a job for
  * later cannot be given; the rest is written when it goes on, and nobody waits for it. Events are let go.
  */
 function hold(batch: readonly WriteRequest[]): void {
-  putBack(batch);
-  const answers = queue.flatMap(early);
+  const all = [...batch, ...queue.empty()];
+  const answers = all.flatMap(early);
   const refused = new Set(answers.filter((answer) => answer.error !== undefined).map((answer) => answer.seq));
-  const kept = queue.filter((request) => !refused.has(request.seq));
-  queue.splice(0, queue.length, ...kept);
-  queuedBytes = queue.reduce((sum, request) => sum + request.data.byteLength, 0);
+  queue.putBack(all.filter((request) => !refused.has(request.seq)));
   send(answers);
 }
 
@@ -249,12 +245,11 @@ function take(request: WriteRequest): void {
     const answers = early(request);
     if (answers.length > 0) send(answers);
     if (answers.some((answer) => answer.error !== undefined)) return;
-    if (queuedBytes > mostWaitingBytes) {
+    if (queue.bytes > mostWaitingBytes) {
       send([{ seq: request.seq, error: trouble }]);
       return;
     }
   }
-  queuedBytes += request.data.byteLength;
   queue.push(request);
   schedule();
 }
@@ -323,7 +318,7 @@ function check(): void {
 function close(): void {
   trouble = undefined;
   while (isOpen && queue.length > 0 && trouble === undefined) flush();
-  send(queue.splice(0).map(({ seq }) => ({ seq, error: trouble ?? 'closed' })));
+  send(queue.empty().map(({ seq }) => ({ seq, error: trouble ?? 'closed' })));
   if (isOpen) db.close();
   send('closed');
   port.close();

@@ -1,0 +1,48 @@
+// What waits to be written. A very long result takes a second and more: the many short writes do not wait for it.
+import type { WriteRequest } from './writer.ts';
+
+const longBytes = 1024 * 1024;
+
+export class WriteQueue {
+  #short: WriteRequest[] = [];
+  #long: WriteRequest[] = [];
+  #bytes = 0;
+
+  get length(): number {
+    return this.#short.length + this.#long.length;
+  }
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  push(request: WriteRequest): void {
+    this.#bytes += request.data.byteLength;
+    if (request.data.byteLength < longBytes) this.#short.push(request);
+    else this.#long.push(request);
+  }
+
+  /** What is written in one transaction: short ones together, a long one for itself. */
+  take(most: number): WriteRequest[] {
+    const batch = this.#short.length > 0 ? this.#short.splice(0, most) : this.#long.splice(0, 1);
+    for (const request of batch) this.#bytes -= request.data.byteLength;
+    return batch;
+  }
+
+  /** Before all others, in the order in which they were. */
+  putBack(batch: readonly WriteRequest[]): void {
+    const [short, long] = [this.#short, this.#long];
+    this.#short = [];
+    this.#long = [];
+    this.#bytes = 0;
+    for (const request of [...batch, ...short, ...long]) this.push(request);
+  }
+
+  /** Takes all of them out. */
+  empty(): WriteRequest[] {
+    const all = [...this.#short, ...this.#long];
+    this.#short = [];
+    this.#long = [];
+    this.#bytes = 0;
+    return all;
+  }
+}
