@@ -1,6 +1,6 @@
 // Whom a target expression means, among the accepted keys and what is known of their grains and pillar.
 import type { Dict, PlainDict } from '../base/codec/value.ts';
-import { parseTarget, resolve, type Subject, type Target } from '../protocol/target/index.ts';
+import { parseTarget, resolve, type Subject, type Target, targetBudget } from '../protocol/target/index.ts';
 import type { Master } from './core.ts';
 
 export interface MatchOptions {
@@ -9,6 +9,8 @@ export interface MatchOptions {
   readonly nodegroups?: Dict | undefined;
   /** Only these ids instead of all accepted ones. */
   readonly ids?: readonly string[];
+  /** Asked by a minion: it may cost less than what an operator asks. */
+  readonly foreign?: boolean;
 }
 export interface FleetMatch {
   readonly target: Target;
@@ -29,7 +31,13 @@ export function matchFleet(
     nodegroups: options.nodegroups ?? configured ?? {},
   });
   const ids = options.ids ?? master.keys.ids('accepted');
-  return { target, ...resolve(target, subjects(master, ids)) };
+  const budget = targetBudget(ids.length, options.foreign === true);
+  const { matched, unknown, failed } = resolve(target, subjects(master, ids), budget);
+  for (const [id, why] of failed ?? []) {
+    // Said once per minion and while: the cause is its data.
+    master.log.limited(`match:${id}`, 'warn', 'a minion cannot be matched by its data', { minion: id, why });
+  }
+  return { target, matched, unknown };
 }
 
 function* subjects(master: Master, ids: readonly string[]): Iterable<Subject> {

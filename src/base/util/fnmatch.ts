@@ -1,8 +1,15 @@
-// Shell globs with the exact meaning of Python's fnmatch, compiled once per pattern.
+// Shell globs with the exact meaning of Python's fnmatch, read once per pattern. Foreign patterns meet foreign texts here:
+// a star is never tried anew once a later one is reached, so that no pattern costs more than its length times the text's.
+import type { Budget } from './budget.ts';
+import { codeOf, GlobSet } from './glob-set.ts';
+import { readCodes } from './read-codes.ts';
 
-export type Matcher = (text: string) => boolean;
+/** A budget is asked for where a pattern and a text of one's own choice could cost much. */
+export type Matcher = (text: string, budget?: Budget) => boolean;
 
 const MAX_CACHED = 1000;
+/** Longer ones are read each time: who sends them must not fill the memory. */
+const MAX_CACHED_LENGTH = 1024;
 const matchers = new Map<string, Matcher>();
 const SPECIAL = /[*?[]/;
 
@@ -15,16 +22,18 @@ export function matchesGlob(text: string, pattern: string): boolean {
   return globMatcher(pattern)(text);
 }
 
-/** The test for a pattern; the common shapes need no regular expression. */
+/** The test for a pattern. */
 export function globMatcher(pattern: string): Matcher {
   const known = matchers.get(pattern);
   if (known) return known;
   const made = makeMatcher(pattern);
+  if (pattern.length > MAX_CACHED_LENGTH) return made;
   if (matchers.size >= MAX_CACHED) matchers.clear();
   matchers.set(pattern, made);
   return made;
 }
 
+/** The common shapes need no steps of their own. */
 function makeMatcher(pattern: string): Matcher {
   if (!SPECIAL.test(pattern)) return (text) => text === pattern;
   if (/^\*+$/.test(pattern)) return () => true;
@@ -34,95 +43,79 @@ function makeMatcher(pattern: string): Matcher {
     if (simple[1] && simple[3]) return (text) => text.includes(middle);
     return simple[1] ? (text) => text.endsWith(middle) : (text) => text.startsWith(middle);
   }
-  const expression = globToRegExp(pattern);
-  return (text) => expression.test(text);
+  return generalMatcher(pattern);
 }
 
-/** Translates a glob; each `*` but the last is atomic, so that hostile patterns cost no exponential time. */
-export function globToRegExp(pattern: string): RegExp {
-  const pieces = globPieces([...pattern]);
-  const parts: string[] = [''];
-  for (const piece of pieces) {
-    if (piece !== '*') parts[parts.length - 1] += piece;
-    else if (parts.length === 1 || parts.at(-1) !== '') parts.push('');
-  }
-  let source = `^${parts[0]}`;
-  for (let i = 1; i < parts.length; i++) {
-    const part = parts[i] as string;
-    source += i === parts.length - 1 ? `[^]*${part}` : `(?=(?<s${i}>[^]*?${part}))\\k<s${i}>`;
-  }
-  return new RegExp(`${source}$`, 'u');
+/** A character, a set, any character (`?`) or any text (`*`). */
+type Piece = number | GlobSet | '?' | '*';
+
+/** The matcher for any shape. */
+export function generalMatcher(pattern: string): Matcher {
+  const pieces = piecesOf([...pattern]);
+  const start = pattern.slice(0, pattern.search(SPECIAL));
+  return (text, budget) => {
+    if (!text.startsWith(start)) return false;
+    const wide = text.length > buffer.length ? new Uint32Array(text.length) : buffer;
+    return matchCodes(pieces, wide, readCodes(text, wide), budget);
+  };
 }
 
-/** Every character, set or `?` as a piece of regular expression; a star stays `*`. */
-function globPieces(pattern: readonly string[]): string[] {
-  const pieces: string[] = [];
-  let at = 0;
-  while (at < pattern.length) {
-    const character = pattern[at++] as string;
-    if (character === '*') pieces.push('*');
-    else if (character === '?') pieces.push('[^]');
-    else if (character !== '[') pieces.push(literal(character));
-    else {
-      const end = endOfSet(pattern, at);
-      if (end < 0) pieces.push('\\[');
-      else {
-        pieces.push(setPiece(pattern.slice(at, end)));
-        at = end + 1;
-      }
+/** Where the characters of a text are read to, unless it is a long one. */
+const buffer = new Uint32Array(4096);
+
+/** What follows a star is tried at every place from the star on; the first that fits is as good as any later one. */
+function matchCodes(pieces: readonly Piece[], codes: Uint32Array, length: number, budget: Budget | undefined): boolean {
+  let [piece, at, star, restart, steps] = [0, 0, -1, 0, 0];
+  while (at < length) {
+    if (++steps === BUNDLE) {
+      budget?.spend(steps);
+      steps = 0;
     }
+    const wanted = pieces[piece];
+    if (wanted === '*') {
+      star = ++piece;
+      restart = at;
+      // Nothing behind the star: the rest is whatever it is.
+      if (piece === pieces.length) return true;
+    } else if (wanted !== undefined && isOne(wanted, codes[at] as number)) {
+      piece++;
+      at++;
+    } else {
+      if (star < 0) return false;
+      piece = star;
+      at = ++restart;
+    }
+  }
+  budget?.spend(steps);
+  while (pieces[piece] === '*') piece++;
+  return piece === pieces.length;
+}
+
+const BUNDLE = 1024;
+const isOne = (piece: Exclude<Piece, '*'>, code: number): boolean =>
+  piece === code || piece === '?' || (typeof piece === 'object' && piece.has(code));
+
+function piecesOf(pattern: readonly string[]): Piece[] {
+  const pieces: Piece[] = [];
+  let hasSets = true;
+  for (let at = 0; at < pattern.length; at++) {
+    const character = pattern[at] as string;
+    if (character === '*') {
+      if (pieces.at(-1) !== '*') pieces.push('*');
+      continue;
+    }
+    const end = character === '[' && hasSets ? endOfSet(pattern, at + 1) : -1;
+    // Where one set has no end, none behind it has.
+    if (character === '[' && end < 0) hasSets = false;
+    pieces.push(character === '?' ? '?' : end < 0 ? codeOf(character) : new GlobSet(pattern.slice(at + 1, end)));
+    if (end >= 0) at = end;
   }
   return pieces;
 }
-
-const literal = (character: string): string => `\\u{${(character.codePointAt(0) as number).toString(16)}}`;
 
 function endOfSet(pattern: readonly string[], start: number): number {
   let at = start;
   if (pattern[at] === '!') at++;
   if (pattern[at] === ']') at++;
-  while (at < pattern.length && pattern[at] !== ']') at++;
-  return at < pattern.length ? at : -1;
+  return pattern.indexOf(']', at);
 }
-
-/** The inside of `[…]`: chunks between hyphens, where the neighbours of a hyphen are the ends of a range. */
-function setPiece(inside: readonly string[]): string {
-  const chunks = withoutEmptyRanges(chunksOf(inside));
-  const first = chunks[0] as string[];
-  const negated = first[0] === '!';
-  if (negated) first.shift();
-  if (chunks.length === 1 && first.length === 0) return negated ? '[^]' : '(?!)';
-  const body = chunks.map((chunk) => chunk.map(literal).join('')).join('-');
-  return `[${negated ? '^' : ''}${body}]`;
-}
-
-function chunksOf(inside: readonly string[]): string[][] {
-  if (!inside.includes('-')) return [[...inside]];
-  const chunks: string[][] = [];
-  let start = 0;
-  let search = inside[0] === '!' ? 2 : 1;
-  for (;;) {
-    const hyphen = inside.indexOf('-', search);
-    if (hyphen < 0) break;
-    chunks.push(inside.slice(start, hyphen));
-    start = hyphen + 1;
-    search = hyphen + 3;
-  }
-  const rest = inside.slice(start);
-  if (rest.length > 0) chunks.push(rest);
-  else chunks.at(-1)?.push('-');
-  return chunks;
-}
-
-function withoutEmptyRanges(chunks: string[][]): string[][] {
-  for (let k = chunks.length - 1; k > 0; k--) {
-    const before = chunks[k - 1] as string[];
-    const after = chunks[k] as string[];
-    if (codeOf(before.at(-1)) > codeOf(after[0])) {
-      chunks.splice(k - 1, 2, [...before.slice(0, -1), ...after.slice(1)]);
-    }
-  }
-  return chunks;
-}
-
-const codeOf = (character: string | undefined): number => character?.codePointAt(0) ?? -1;

@@ -29,11 +29,11 @@ async function asked(ctx: MasterContext, minion: string, extra: PlainDict): Prom
   return { minionId: minion, grains: dictOf([...grains]), saltenv, pillarenv };
 }
 
-const matching = (ctx: MasterContext, minion: string): string[] =>
-  ctx.master.fleet
-    .all()
-    .map(({ id }) => id)
-    .filter(globMatcher(minion));
+function matching(ctx: MasterContext, minion: string): string[] {
+  const fits = globMatcher(minion);
+  const ids = ctx.master.fleet.all().map(({ id }) => id);
+  return ids.filter((id) => fits(id));
+}
 
 const extraArguments = p.kwargs({ doc: 'saltenv, pillarenv; anything else is a grain' });
 

@@ -1,4 +1,5 @@
 // Compound expressions: words with `and`, `or`, `not` and parentheses, with Salt's rules of reading.
+import { MAX_WORDS, tooMuch } from './limits.ts';
 import { expandNodegroups, isOperator } from './nodegroups.ts';
 import { placed, syntaxError, type Word } from './syntax-error.ts';
 import { dataTerm, globTerm, ipTerm, listTerm, type Place, pcreTerm, rangeTerm } from './terms.ts';
@@ -26,8 +27,9 @@ interface Reader {
 /** The tree and the words of an expression whose nodegroups are written out on the way. */
 export function parseCompound(source: readonly Word[], text: string, options: CompoundOptions): CompoundTarget {
   const { expression, words } = withGroups(source, text, options);
-  const reader: Reader = { expression, words: withImpliedAnd(words), options, out: [], at: 0 };
+  if (words.length > MAX_WORDS) throw tooMuch(`more than ${MAX_WORDS.toLocaleString('en-US')} words`);
   if (words.length === 0) throw syntaxError('The target is empty', text, 0, text.length);
+  const reader: Reader = { expression, words: withImpliedAnd(words), options, out: [], at: 0 };
   const tree = readOr(reader, 0);
   const rest = reader.words[reader.at];
   if (rest) throw unexpected(reader, rest);
@@ -67,16 +69,20 @@ function take(reader: Reader, text: string): boolean {
 }
 
 function readOr(reader: Reader, depth: number): Expression {
-  let left = readAnd(reader, depth);
-  while (take(reader, 'or')) left = { type: 'or', left, right: readAnd(reader, depth) };
-  return left;
+  const parts = [readAnd(reader, depth)];
+  while (take(reader, 'or')) parts.push(readAnd(reader, depth));
+  return joined('or', parts);
 }
 
 function readAnd(reader: Reader, depth: number): Expression {
-  let left = readNot(reader, depth);
-  while (take(reader, 'and')) left = { type: 'and', left, right: readNot(reader, depth) };
-  return left;
+  const parts = [readNot(reader, depth)];
+  while (take(reader, 'and')) parts.push(readNot(reader, depth));
+  return joined('and', parts);
 }
+
+/** As wide as it is long and only as deep as its parentheses. */
+const joined = (type: 'and' | 'or', parts: readonly Expression[]): Expression =>
+  parts.length === 1 ? (parts[0] as Expression) : { type, parts };
 
 function readNot(reader: Reader, depth: number): Expression {
   if (!take(reader, 'not')) return readAtom(reader, depth);
@@ -131,7 +137,7 @@ function readTerm(reader: Reader, word: Word): Term {
   const found = TERM.exec(word.text);
   if (!found) {
     if (!options.lenient) checkGlobWord(word, place);
-    const term = globTerm(word.text);
+    const term = globTerm(word.text, place);
     reader.out.push(withoutSpace(word.text, term));
     return term;
   }

@@ -1,5 +1,6 @@
 // Targets: parsing, matching, resolving and publishing. Pure: data is handed in.
 export { targetNetwork } from './ip.ts';
+export { targetBudget } from './limits.ts';
 export { matches } from './match.ts';
 export { expandNodegroups } from './nodegroups.ts';
 export { isTargetKind, parseTarget } from './parse.ts';

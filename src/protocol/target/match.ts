@@ -1,21 +1,26 @@
 // Matching in three values: match, no match, or not known because the data is not at hand.
 import type { Dict } from '../../base/codec/value.ts';
 import { dictGet } from '../../base/codec/value.ts';
-import { subdictMatch } from '../../base/util/dict-path.ts';
+import { boundedRegex } from '../../base/util/bounded-regex.ts';
+import type { Budget } from '../../base/util/budget.ts';
 import { globMatcher } from '../../base/util/fnmatch.ts';
 import { formatIp, inNetwork, parseIp } from '../../base/util/ip.ts';
-import { pyRegex } from '../../base/util/pyregex.ts';
+import { subdictTest } from '../../base/util/subdict.ts';
 import { targetNetwork } from './ip.ts';
+import { targetBudget } from './limits.ts';
 import type { DataKind, Expression, Subject, Target, Term, Verdict } from './types.ts';
 
-type Test = (subject: Subject) => Verdict;
+/** Throws CostError when the budget does not suffice. */
+type Test = (subject: Subject, budget: Budget) => Verdict;
 
 const tests = new WeakMap<object, Test>();
+/** Steps that reading an address is worth. */
+const ADDRESS_COST = 50;
 const verdict = (matched: boolean): Verdict => (matched ? 'match' : 'no-match');
 
-/** Whether the target covers the subject. */
+/** Whether the target covers the subject. Throws CostError for what takes too long. */
 export function matches(target: Target, subject: Subject): Verdict {
-  return testOf(target)(subject);
+  return testOf(target)(subject, targetBudget(1, true));
 }
 
 /** The test for a target, made once: patterns are compiled, lists become sets. */
@@ -32,27 +37,30 @@ function compile(expression: Expression): Test {
   switch (expression.type) {
     case 'not': {
       const inner = compile(expression.inner);
-      return (subject) => {
-        const found = inner(subject);
+      return (subject, budget) => {
+        const found = inner(subject, budget);
         return found === 'unknown' ? found : verdict(found === 'no-match');
       };
     }
     case 'and':
-      return decidedBy('no-match', compile(expression.left), compile(expression.right));
+      return decidedBy('no-match', 'match', expression.parts.map(compile));
     case 'or':
-      return decidedBy('match', compile(expression.left), compile(expression.right));
+      return decidedBy('match', 'no-match', expression.parts.map(compile));
     default:
       return compileTerm(expression);
   }
 }
 
-function decidedBy(decisive: Verdict, left: Test, right: Test): Test {
-  return (subject) => {
-    const first = left(subject);
-    if (first === decisive) return decisive;
-    const second = right(subject);
-    if (second === decisive) return decisive;
-    return first === 'unknown' ? first : second;
+/** The decisive verdict of any part is that of the whole; without it, one that is unknown leaves the whole unknown. */
+function decidedBy(decisive: Verdict, otherwise: Verdict, tests: readonly Test[]): Test {
+  return (subject, budget) => {
+    let found = otherwise;
+    for (const test of tests) {
+      const part = test(subject, budget);
+      if (part === decisive) return decisive;
+      if (part === 'unknown') found = part;
+    }
+    return found;
   };
 }
 
@@ -60,15 +68,21 @@ function compileTerm(term: Term): Test {
   switch (term.type) {
     case 'glob': {
       const match = globMatcher(term.pattern);
-      return (subject) => verdict(match(subject.id));
+      return (subject, budget) => {
+        budget.spend(1);
+        return verdict(match(subject.id, budget));
+      };
     }
     case 'pcre': {
-      const expression = pyRegex(term.pattern);
-      return (subject) => verdict(expression.test(subject.id));
+      const expression = boundedRegex(term.pattern);
+      return (subject, budget) => verdict(expression.test(subject.id, budget));
     }
     case 'list': {
       const ids = new Set(term.ids);
-      return (subject) => verdict(ids.has(subject.id));
+      return (subject, budget) => {
+        budget.spend(1);
+        return verdict(ids.has(subject.id));
+      };
     }
     case 'ipcidr':
       return compileAddress(term.network);
@@ -81,10 +95,14 @@ function compileTerm(term: Term): Test {
 
 function compileData(type: DataKind, expression: string, delimiter: string): Test {
   const part = type.startsWith('grain') ? 'grains' : 'pillar';
-  const options = { delimiter, regex: type.endsWith('_pcre'), exact: type === 'pillar_exact' };
-  return (subject) => {
+  const test = subdictTest(expression, {
+    delimiter,
+    regex: type.endsWith('_pcre'),
+    exact: type === 'pillar_exact',
+  });
+  return (subject, budget) => {
     const data = subject[part];
-    return data === undefined ? 'unknown' : verdict(subdictMatch(data, expression, options));
+    return data === undefined ? 'unknown' : verdict(test(data, budget));
   };
 }
 
@@ -93,9 +111,10 @@ function compileAddress(text: string): Test {
   const network = address ? undefined : targetNetwork(text);
   const name = (address ?? network)?.version === 6 ? 'ipv6' : 'ipv4';
   const plain = address ? formatIp(address) : '';
-  return ({ grains }) => {
+  return ({ grains }, budget) => {
     if (grains === undefined) return 'unknown';
     const addresses = addressesOf(grains, name);
+    budget.spend(1 + addresses.length * ADDRESS_COST);
     if (!network) return verdict(addresses.includes(plain));
     return verdict(
       addresses.some((item) => {

@@ -3,14 +3,13 @@ import { pyStr } from '../../base/codec/python/repr.ts';
 import { type Dict, dictGet, dictKeys, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import { nearest } from '../../base/util/nearest.ts';
+import { MAX_WORDS } from './limits.ts';
 import type { Nodegroups } from './types.ts';
 
 const OPERATORS: ReadonlySet<string> = new Set(['and', 'or', 'not', '(', ')']);
 /** `G@`, and with a delimiter of its own `G|@`, which Salt takes for an id here. */
 const PREFIX = /^(?:[A-Z]@|[GPIJ][^\w\s.-]@)/;
 const EXPRESSION_SIGNS = /[([{\\?}\])]/;
-// Groups that use groups twice can grow without end.
-const MAX_WORDS = 20_000;
 
 export const isOperator = (word: string): boolean => OPERATORS.has(word);
 
@@ -28,6 +27,7 @@ function expandWords(words: readonly string[], groups: Nodegroups, path: readonl
   for (const word of words) {
     if (word.length >= 3 && word.startsWith('N@')) out.push(...expandGroup(word.slice(2), groups, path));
     else out.push(word);
+    // Groups that use groups twice can grow without end.
     if (out.length > MAX_WORDS)
       throw new HaliteError('target.syntax', `Nodegroups expand to more than ${MAX_WORDS} words`);
   }

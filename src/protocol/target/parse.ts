@@ -2,12 +2,11 @@
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import { nearest } from '../../base/util/nearest.ts';
 import { parseCompound } from './compound.ts';
+import { MAX_LISTED, MAX_TEXT, tooMuch } from './limits.ts';
 import { expandNodegroups } from './nodegroups.ts';
 import { placed, wholeError, wordsOf } from './syntax-error.ts';
 import { dataTerm, globTerm, ipTerm, listTerm, type Place, pcreTerm, rangeTerm } from './terms.ts';
 import { type Target, type TargetKind, type TargetOptions, targetKinds } from './types.ts';
-
-const MAX_LENGTH = 1 << 20;
 
 export function isTargetKind(kind: unknown): kind is TargetKind {
   return (targetKinds as readonly unknown[]).includes(kind);
@@ -36,13 +35,13 @@ function parse(expression: string | readonly string[], kind: string, options: Ta
   if (kind === 'compound' || kind === 'compound_pillar_exact') return compound(expression, kind, options);
   if (kind === 'list') {
     const ids = typeof expression === 'string' ? checkText(expression, kind) : checkTexts(expression);
-    return listTerm(ids, placeOf(String(expression), options));
+    return listTerm(ids, placeOf(typeof ids === 'string' ? ids : ids.slice(0, 10).join(), options));
   }
   const text = checkText(expression, kind);
   const place = placeOf(text, options);
   switch (kind) {
     case 'glob':
-      return globTerm(text);
+      return globTerm(text, place);
     case 'pcre':
       return pcreTerm(text, place);
     case 'ipcidr':
@@ -76,14 +75,19 @@ const placeOf = (text: string, options: TargetOptions): Place => ({
 });
 
 function checkText(expression: unknown, kind: string): string {
-  if (typeof expression !== 'string')
-    throw wholeError(`A ${kind} target must be text`, JSON.stringify(expression) ?? '');
-  if (expression.length > MAX_LENGTH) throw new HaliteError('target.syntax', 'The target is too long');
+  if (typeof expression !== 'string') throw wholeError(`A ${kind} target must be text`, shown(expression));
+  if (expression.length > MAX_TEXT) throw tooMuch('too many characters');
   if (expression.trim() === '') throw wholeError('The target is empty', expression);
   return expression;
 }
 
 function checkTexts(expression: unknown): readonly string[] {
-  if (Array.isArray(expression) && expression.every((item) => typeof item === 'string')) return expression;
-  throw wholeError('A target must be text or a list of texts', JSON.stringify(expression) ?? '');
+  if (!Array.isArray(expression) || !expression.every((item) => typeof item === 'string'))
+    throw wholeError('A target must be text or a list of texts', shown(expression));
+  if (expression.length > MAX_LISTED) throw tooMuch(`more than ${MAX_LISTED.toLocaleString('en-US')} entries`);
+  return expression;
 }
+
+/** What was given instead of text, for people; a peer may send anything. */
+const shown = (given: unknown): string =>
+  given === null || typeof given !== 'object' ? String(given) : Array.isArray(given) ? 'a list' : 'a map';

@@ -1,24 +1,44 @@
 // Which of a fleet a target covers, and what data is needed to say so.
+import { messageOf } from '../../base/errors/index.ts';
+import { type Budget, CostError } from '../../base/util/budget.ts';
+import { FOR_ONE_MINION, targetBudget } from './limits.ts';
 import { testOf } from './match.ts';
-import type { Expression, Subject, Target } from './types.ts';
+import type { Expression, Subject, Target, Verdict } from './types.ts';
 
 export interface Resolution {
   readonly matched: string[];
-  /** Cannot be decided here: their grains or pillar are not known. */
+  /** Cannot be decided here: their grains or pillar are not known, or matching them failed. */
   readonly unknown: string[];
+  /** Why matching failed, for some of those where it did; absent when it did for none. */
+  readonly failed?: ReadonlyMap<string, string>;
 }
 
-/** Runs over the fleet once; the test is compiled before, so lists and globs cost a lookup per id. */
-export function resolve(target: Target, fleet: Iterable<Subject>): Resolution {
+const MOST_REASONS = 100;
+
+/**
+ * Runs over the fleet once; the test is compiled before, so lists and globs cost a lookup per id. What the data of one
+ * minion does to the test is that minion's affair: it is unknown then, and the others are decided all the same.
+ * Throws 'target.cost' when the whole costs more than the budget.
+ */
+export function resolve(target: Target, fleet: Iterable<Subject>, budget: Budget = targetBudget(0, false)): Resolution {
   const test = testOf(target);
   const matched: string[] = [];
   const unknown: string[] = [];
+  const failed = new Map<string, string>();
   for (const subject of fleet) {
-    const found = test(subject);
+    budget.startPart(FOR_ONE_MINION);
+    let found: Verdict;
+    try {
+      found = test(subject, budget);
+    } catch (error) {
+      if (error instanceof CostError && error.whole) throw error;
+      found = 'unknown';
+      if (failed.size < MOST_REASONS) failed.set(subject.id, messageOf(error));
+    }
     if (found === 'match') matched.push(subject.id);
     else if (found === 'unknown') unknown.push(subject.id);
   }
-  return { matched, unknown };
+  return { matched, unknown, ...(failed.size > 0 ? { failed } : {}) };
 }
 
 export interface DataNeeds {
@@ -35,9 +55,8 @@ function needsOf(expression: Expression): DataNeeds {
   switch (expression.type) {
     case 'and':
     case 'or': {
-      const left = needsOf(expression.left);
-      const right = needsOf(expression.right);
-      return { grains: left.grains || right.grains, pillar: left.pillar || right.pillar };
+      const needs = expression.parts.map(needsOf);
+      return { grains: needs.some((need) => need.grains), pillar: needs.some((need) => need.pillar) };
     }
     case 'not':
       return needsOf(expression.inner);

@@ -25,6 +25,7 @@ export function placed(texts: readonly string[]): Word[] {
 }
 
 const CONTEXT = 60;
+const DETAILS = 2000;
 
 export function syntaxError(
   message: string,
@@ -35,13 +36,13 @@ export function syntaxError(
 ): HaliteError {
   // Long expressions are cut so that the mark stays in sight.
   const from = Math.max(0, at - CONTEXT);
-  const to = Math.min(expression.length, at + length + CONTEXT);
+  const to = Math.min(expression.length, at + Math.min(length, CONTEXT) + CONTEXT);
   const before = (from > 0 ? '…' : '') + expression.slice(from, at);
   const shown = before + expression.slice(at, to) + (to < expression.length ? '…' : '');
   const mark = ' '.repeat(before.length) + '^'.repeat(Math.max(1, Math.min(length, CONTEXT)));
   return new HaliteError('target.syntax', `${message}\n  ${shown}\n  ${mark}`, {
     ...(hint === undefined ? {} : { hint }),
-    details: { expression, at, length },
+    details: { expression: expression.slice(0, DETAILS), at, length },
   });
 }
 

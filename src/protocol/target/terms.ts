@@ -1,8 +1,10 @@
 // Single terms: what each kind of target accepts, checked once when it is parsed.
 import { messageOf } from '../../base/errors/index.ts';
+import { boundedRegex } from '../../base/util/bounded-regex.ts';
+import { splitPath } from '../../base/util/dict-path.ts';
 import { parseIp } from '../../base/util/ip.ts';
-import { pyRegex } from '../../base/util/pyregex.ts';
 import { clearedNetwork, targetNetwork } from './ip.ts';
+import { MAX_LISTED, MAX_PARTS, MAX_TERM, tooMuch } from './limits.ts';
 import { syntaxError } from './syntax-error.ts';
 import type { DataKind, Term } from './types.ts';
 
@@ -20,13 +22,16 @@ function refuse(message: string, place: Place, hint?: string): Term {
   throw syntaxError(message, place.expression, place.at, place.length, hint);
 }
 
-export function globTerm(pattern: string): Term {
-  return { type: 'glob', pattern };
+export function globTerm(pattern: string, place: Place): Term {
+  return pattern.length > MAX_TERM ? tooLong(place) : { type: 'glob', pattern };
 }
 
+const tooLong = (place: Place): Term => refuse('This is longer than any id or value', place);
+
 export function pcreTerm(pattern: string, place: Place): Term {
+  if (pattern.length > MAX_TERM) return tooLong(place);
   try {
-    pyRegex(pattern);
+    boundedRegex(pattern);
   } catch (thrown) {
     return refuse(messageOf(thrown), place);
   }
@@ -37,11 +42,13 @@ export function pcreTerm(pattern: string, place: Place): Term {
 export function listTerm(ids: string | readonly string[], place: Place): Term {
   const entries = typeof ids === 'string' ? unquote(ids).split(',') : ids;
   const clean = [...new Set(entries.map(unquote).filter((id) => id !== ''))];
+  if (clean.length > MAX_LISTED) throw tooMuch(`more than ${MAX_LISTED.toLocaleString('en-US')} ids`);
   return clean.length === 0 ? refuse('The list of minions is empty', place) : { type: 'list', ids: clean };
 }
 
 function unquote(text: string): string {
   const trimmed = text.trim();
+  if (!trimmed.startsWith('"') && !trimmed.startsWith("'")) return trimmed;
   const quoted = /^(["'])(.*)\1$/s.exec(trimmed);
   // `"a","b"` begins and ends with a quote without being one quoted text.
   return quoted && !(quoted[2] as string).includes(quoted[1] as string) ? (quoted[2] as string).trim() : trimmed;
@@ -56,10 +63,13 @@ export function dataTerm(type: DataKind, expression: string, delimiter: string, 
       `Write key${delimiter || ':'}value, for example ${example}.`,
     );
   }
+  if (expression.length > MAX_TERM) return tooLong(place);
+  if (splitPath(expression, delimiter).length > MAX_PARTS)
+    return refuse(`A path has ${MAX_PARTS} parts at most`, place);
   if (type.endsWith('_pcre')) {
     const pattern = expression.slice(expression.lastIndexOf(delimiter) + delimiter.length);
     try {
-      pyRegex(pattern.toLowerCase());
+      boundedRegex(pattern.toLowerCase());
     } catch (thrown) {
       // The value itself may hold the delimiter, so only the last part is checked, and only people are told.
       if (!place.lenient) throw syntaxError(messageOf(thrown), place.expression, place.at, place.length);
@@ -69,6 +79,7 @@ export function dataTerm(type: DataKind, expression: string, delimiter: string, 
 }
 
 export function ipTerm(network: string, place: Place): Term {
+  if (network.length > MAX_TERM) return tooLong(place);
   if (parseIp(network) || targetNetwork(network)) return { type: 'ipcidr', network };
   const meant = network.includes('/') ? clearedNetwork(network) : undefined;
   const hint = meant && meant !== network ? `The address part must be the network itself: ${meant}.` : undefined;

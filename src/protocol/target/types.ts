@@ -32,7 +32,7 @@ export type Term =
 /** A compound expression as a tree. */
 export type Expression =
   | Term
-  | { readonly type: 'and' | 'or'; readonly left: Expression; readonly right: Expression }
+  | { readonly type: 'and' | 'or'; readonly parts: readonly Expression[] }
   | { readonly type: 'not'; readonly inner: Expression };
 
 export interface CompoundTarget {

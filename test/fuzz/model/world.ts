@@ -211,7 +211,7 @@ export class World implements Wire {
     const { signal } = this.#stopped;
     if (signal.aborted || !this.keys.has(id)) throw new Error('nobody takes it');
     this.#contact(id);
-    await this.#handlers['_return']!.run(load, { id, version: 3, peer: '', transport: 'zeromq' });
+    await this.#handlers['_return']!.run(load, { id, trust: 'proven', version: 3, peer: '', transport: 'zeromq' });
     // The acknowledgement of a master that died meanwhile never arrives.
     if (signal.aborted) throw new Error('the master is gone');
     const key = `${String(load['jid'])} ${id}`;

@@ -70,7 +70,11 @@ const streams: readonly ((bytes: Uint8Array) => void)[] = [
   (bytes) => {
     compareSizes(() => {
       const reader = new MessageReader();
-      return (chunk) => reader.feed(chunk).map(([id, kind]) => [id, kind]);
+      return (chunk) => {
+        const got: unknown[] = [];
+        reader.feed(chunk, ([id, kind]) => got.push([id, kind]));
+        return got;
+      };
     }, bytes);
   },
 ];

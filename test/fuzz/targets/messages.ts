@@ -1,4 +1,5 @@
 // Every message reader, with fields of any type: the answer is a problem or has the declared types.
+import { pack } from '../../../src/base/codec/msgpack/index.ts';
 import type { Dict, Value } from '../../../src/base/codec/value.ts';
 import { authLoad, readAuthAnswer, readAuthReply, readAuthRequest } from '../../../src/protocol/wire/messages/auth.ts';
 import { readClearCommand } from '../../../src/protocol/wire/messages/clear.ts';
@@ -17,7 +18,7 @@ import {
   readSignedPillar,
 } from '../../../src/protocol/wire/messages/reply.ts';
 import { envelopeValue, readEnvelope, readOpenedLoad } from '../../../src/protocol/wire/messages/request.ts';
-import { type FuzzTarget, hold } from '../engine/target.ts';
+import { type FuzzTarget, hold, read } from '../engine/target.ts';
 import { anyDict, anyValue, Choices, sameValue } from '../engine/values.ts';
 
 const keys =
@@ -35,8 +36,8 @@ const readers: readonly (readonly [string, Reader])[] = [
 
 /** Written again and read again, a message is the same. */
 function roundTrips(value: Dict): void {
-  const envelope = readEnvelope(value);
-  if (!isProblem(envelope)) same(readEnvelope(envelopeValue(envelope)), envelope, 'envelope');
+  const envelope = read(() => readEnvelope(pack(value)));
+  if (envelope && !isProblem(envelope)) same(readEnvelope(pack(envelopeValue(envelope))), envelope, 'envelope');
   const publish = readPublishEnvelope(value);
   if (!isProblem(publish) && publish.sig) same(readPublishEnvelope(publishEnvelopeValue(publish)), publish, 'publish');
   const job = readPublishedJob(value);
@@ -73,7 +74,8 @@ const target: FuzzTarget = {
     else checkFields(answer, name);
     roundTrips(value);
     const any = anyValue(choices, keys);
-    for (const read of [readEnvelope, readOpenedLoad, readAuthRequest, readPublishedJob, readPillarReply]) read(any);
+    read(() => readEnvelope(pack(any)));
+    for (const reader of [readOpenedLoad, readAuthRequest, readPublishedJob, readPillarReply]) reader(any);
   },
 };
 export default target;

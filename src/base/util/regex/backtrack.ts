@@ -1,6 +1,7 @@
 // One way after the other, for expressions that look around, are atomic or refer to groups. Where nothing refers to groups,
 // a branch that failed at a place is not tried there again; every step counts against the budget.
 import { type Budget, CostError } from '../budget.ts';
+import { readCodes } from '../read-codes.ts';
 import { holds, kindOf, LAST_NEWLINE, NEWLINE, NONE } from './around.ts';
 import type { Instruction, Program } from './program.ts';
 import type { Form } from './tree.ts';
@@ -41,12 +42,12 @@ class Run {
   #steps = 0;
 
   constructor(program: Program, form: Form, text: string, budget: Budget) {
-    this.#codes = Uint32Array.from(text, (character) => character.codePointAt(0) as number);
-    this.length = this.#codes.length;
+    this.#codes = new Uint32Array(text.length);
+    this.length = readCodes(text, this.#codes);
     this.#code = program.code;
     this.#full = form === 'full';
     this.#budget = budget;
-    this.#slots = new Array<number>(program.slots).fill(FAILED);
+    this.#slots = program.slots === 0 ? [] : new Array<number>(program.slots).fill(FAILED);
     this.#remembers = !program.hasReferences;
     this.#memory = this.#remember(0, program.branches);
   }
@@ -135,18 +136,19 @@ class Run {
 
   #sub(at: number, step: Extract<Instruction, { op: 'sub' }>, place: number, open: number[]): number {
     const start = place - step.back;
-    const slots = this.#slots.slice();
+    const slots = this.#slots.length === 0 ? this.#slots : this.#slots.slice();
     if (!this.#inside.has(at)) this.#inside.set(at, this.#remember(step.firstBranch, step.branches));
     const end = start < 0 ? FAILED : this.#run(at + 1, start, this.#inside.get(at), false);
     const isFound = end !== FAILED;
     // What was tried on the way to success did not fail.
     if (isFound) this.#inside.delete(at);
     // Of what a negative one captured nothing stays; of the others it is taken back on the way back.
-    this.#slots.forEach((value, slot) => {
-      if (value === slots[slot]) return;
+    for (let slot = 0; slot < slots.length; slot++) {
+      const value = this.#slots[slot] as number;
+      if (value === slots[slot]) continue;
       this.#slots[slot] = slots[slot] as number;
       if (isFound && step.kind !== 'is-not') this.#keep(slot, value, open);
-    });
+    }
     if (step.kind === 'is-not') return isFound ? FAILED : place;
     if (!isFound) return FAILED;
     return step.kind === 'atomic' ? end : place;

@@ -65,6 +65,7 @@ class Writer {
   readonly #sets = new Map<string, CharacterSet>();
   #registers: number;
   #branches = 0;
+  #guards = false;
   #asserts = false;
 
   constructor(ignoreCase: boolean, groups: number, references: boolean, regular: boolean) {
@@ -81,7 +82,7 @@ class Writer {
       hasReferences: this.#references,
       hasAsserts: this.#asserts,
       branches: this.#branches,
-      slots: this.#regular ? 0 : this.#registers,
+      slots: this.#references || this.#guards ? this.#registers : 0,
     };
   }
 
@@ -127,9 +128,11 @@ class Writer {
   }
 
   #set(source: string): CharacterSet {
-    let set = this.#sets.get(source);
-    if (!set) this.#sets.set(source, (set = new CharacterSet(source, this.#ignoreCase)));
-    return set;
+    const known = this.#sets.get(source);
+    if (known) return known;
+    const made = new CharacterSet(source, this.#ignoreCase);
+    this.#sets.set(source, made);
+    return made;
   }
 
   /** A split whose two ways are filled in later. */
@@ -141,8 +144,7 @@ class Writer {
 
   #choice(options: readonly Node[]): void {
     const ends: { op: 'jump'; to: number }[] = [];
-    options.forEach((option, index) => {
-      if (index === options.length - 1) return this.write(option);
+    for (const option of options.slice(0, -1)) {
       const split = this.#split();
       split.first = this.code.length;
       this.write(option);
@@ -150,7 +152,8 @@ class Writer {
       this.add(end);
       ends.push(end);
       split.second = this.code.length;
-    });
+    }
+    this.write(options.at(-1) as Node);
     for (const end of ends) end.to = this.code.length;
   }
 
@@ -182,7 +185,10 @@ class Writer {
     // Where all ways go at once, a turn that takes nothing leads nowhere new.
     const guarded = !this.#regular && widthOf(inner, new Map())[0] === 0;
     const register = guarded ? this.#registers++ : 0;
-    if (guarded) this.add({ op: 'turn', register });
+    if (guarded) {
+      this.#guards = true;
+      this.add({ op: 'turn', register });
+    }
     this.write(inner);
     const end = guarded
       ? { op: 'turn-end' as const, register, loop: start, exit: 0 }

@@ -22,7 +22,8 @@ export class AvailableStates {
   async matching(saltenv: string, pattern: string): Promise<string[]> {
     const names = await this.names(saltenv);
     if (!hasGlob(pattern)) return names.has(pattern) ? [pattern] : [];
-    return [...names].filter(globMatcher(pattern));
+    const fits = globMatcher(pattern);
+    return [...names].filter((name) => fits(name));
   }
 
   names(saltenv: string): Promise<ReadonlySet<string>> {
