@@ -48,7 +48,10 @@ function check(name, args) {
 }
 
 /** `test/<tier>/…`; unit tests are beside what they test. */
-const tierOf = (file) => /^test\/([^/]+)\//.exec(relative(root, file))?.[1] ?? 'unit';
+function tierOf(file) {
+  const folder = /^test\/([^/]+)\//.exec(relative(root, file))?.[1];
+  return tiers.includes(folder) ? folder : 'unit';
+}
 
 /** The failed tests of one file, each with the beginning of its message. */
 function failuresOf(file) {
