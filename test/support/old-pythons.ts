@@ -82,7 +82,7 @@ function link(root: string): void {
 
 export const oldPythonsItem: Item = {
   name: `Python ${offered.join(' and ')}`,
-  tiers: ['old-minions'],
+  tiers: ['old-minions', 'stories'],
   need: 'where there is',
   isThere: () => offered.every((version) => findPython(version) !== undefined),
   make() {

@@ -1,10 +1,11 @@
 // Real Salt releases of the protocol generations below P3: which Python each needs, and how it is installed.
-import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { delimiter, join } from 'node:path';
+// The Debian packages that compiling them needs are in scripts/prepare/packages.json.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { buildOnce, type Command, testCache } from './build-once.ts';
 import type { Implementation } from './deployment.ts';
+import { findPython } from './old-pythons.ts';
+import { type Item, whyMissing } from './prepared.ts';
 
 interface OldRelease {
   /** What its minions send as `version` of a request; none is 0. */
@@ -13,11 +14,8 @@ interface OldRelease {
   readonly pythons: readonly string[];
   /** Installed beside Salt, whose own lists fit no package index of today. */
   readonly packages: readonly string[];
-  /** Debian packages without which the installation fails. */
-  readonly apt: readonly string[];
 }
 
-const compiler = ['build-essential', 'python3-venv'];
 const python2 = ['pycrypto', 'pyzmq==16.0.4', 'tornado==4.5.3', 'jinja2<3', 'markupsafe<2', 'pyyaml<5', 'requests'];
 const python3 = ['requests', 'pycryptodomex', 'distro', 'psutil'];
 const jinja30 = ['jinja2<3.1', 'markupsafe<2.1', 'pyyaml<6'];
@@ -28,92 +26,88 @@ export const oldReleases = {
     generation: 0,
     pythons: ['2.7'],
     packages: [...python2, 'futures', 'msgpack-python==0.5.6', 'M2Crypto==0.38.0'],
-    apt: [...compiler, 'swig', 'libssl-dev'],
   },
   '2016.11.10': {
     generation: 0,
     pythons: ['2.7'],
     packages: [...python2, 'futures', 'msgpack==0.5.6'],
-    apt: compiler,
   },
   '2019.2.8': {
     generation: 0,
     pythons: ['2.7'],
     packages: [...python2, 'futures', 'msgpack==0.5.6'],
-    apt: compiler,
   },
   '3000.9': {
     generation: 0,
-    pythons: ['3.7'],
-    packages: [...python3, ...jinja30, 'msgpack<1', 'pyzmq<20', 'tornado<5'],
-    apt: compiler,
+    pythons: ['3.7', '3.9'],
+    packages: [...python3, ...jinja30, 'msgpack<1', 'pyzmq<23', 'tornado<5'],
   },
   '3002.9': {
     generation: 2,
-    pythons: ['3.8'],
+    pythons: ['3.8', '3.9'],
     packages: [...python3, ...jinja30, 'msgpack<1.1', 'pyzmq<23', 'contextvars'],
-    apt: compiler,
   },
   '3004.2': {
     generation: 2,
-    pythons: ['3.8'],
+    pythons: ['3.8', '3.9'],
     packages: [...python3, ...jinja30, 'msgpack<1.1', 'pyzmq<23', 'contextvars'],
-    apt: compiler,
   },
   '3005.5': {
     generation: 2,
     pythons: ['3.9'],
     packages: [...python3, ...current, 'msgpack<1.1', 'pyzmq<24'],
-    apt: compiler,
   },
   '3006.9': {
     generation: 2,
     pythons: ['3.9', '3.10', '3.11'],
     packages: [...python3, ...current, 'msgpack<1.1', 'pyzmq<26', 'cryptography'],
-    apt: compiler,
   },
 } as const satisfies Record<string, OldRelease>;
 
 export type OldVersion = keyof typeof oldReleases;
 export const oldVersions = Object.keys(oldReleases) as OldVersion[];
 
-const cache = join(testCache, 'old-salt');
+const folderOf = (version: OldVersion): string => join(testCache, 'old-salt', version);
+const isThere = (version: OldVersion): boolean => existsSync(join(folderOf(version), '.complete'));
+const itemName = (version: OldVersion): string => `Salt ${version}`;
 
-/** The commands of an old release, installed when they are not there; a sentence when they cannot be had. */
+/** The commands of an old release as they were prepared; a sentence when it could not be had. */
 export function prepareRelease(version: OldVersion): Implementation | { readonly missing: string } {
-  const release: OldRelease = oldReleases[version];
-  const folder = join(cache, version);
-  if (!existsSync(join(folder, '.complete'))) {
-    const python = release.pythons.map(findPython).find((found) => found !== undefined);
-    if (!python) {
-      const wanted = release.pythons.join(' or ');
-      return { missing: `Salt ${version} needs Python ${wanted}, which is neither on PATH nor in pyenv's folder.` };
-    }
-    try {
-      buildOnce(folder, [...environment(folder, python, release), ...installation(folder, version, release)]);
-    } catch (error) {
-      const words = (error as Error).message.trim().split('\n').slice(-3).join(' / ').slice(0, 500);
-      return {
-        missing: `Salt ${version} could not be installed (Debian packages: ${release.apt.join(' ')}): ${words}`,
-      };
-    }
-  }
-  return { name: `salt ${version}`, bin: join(folder, 'bin') };
+  if (!isThere(version)) return { missing: `${itemName(version)}: ${whyMissing(itemName(version))}` };
+  return { name: `salt ${version}`, bin: join(folderOf(version), 'bin') };
 }
 
-/** Python 2 has no `venv`: a virtualenv that still knew it makes the folder. */
-function environment(folder: string, python: string, { pythons }: OldRelease): Command[] {
-  if (pythons[0] !== '2.7') return [[python, '-m', 'venv', folder]];
-  const tool = `${folder}.tool`;
-  return [
-    ['python3', '-m', 'venv', '--clear', tool],
-    [join(tool, 'bin/pip'), ...install, 'virtualenv<20.22'],
-    [join(tool, 'bin/virtualenv'), '-q', '-p', python, folder],
-    ['rm', '-rf', tool],
-  ];
+function make(version: OldVersion): void {
+  const release: OldRelease = oldReleases[version];
+  const folder = folderOf(version);
+  const python = release.pythons.map(findPython).find((found) => found !== undefined);
+  if (!python) throw new Error(`no Python ${release.pythons.join(' or ')} here, nor to be had from the distribution`);
+  buildOnce(folder, [...environment(folder, python), ...installation(folder, version, release)]);
 }
+
+export const oldReleaseItems: readonly Item[] = oldVersions.map((version) => ({
+  name: itemName(version),
+  // The story of the nodegroup has a minion of the oldest.
+  tiers: version === '2015.5.11' ? ['old-minions', 'stories'] : ['old-minions'],
+  // Required where its Python can be had; see CONTRIBUTING.md.
+  get need() {
+    return oldReleases[version].pythons.some(findPython) ? 'required' : 'where there is';
+  },
+  isThere: () => isThere(version),
+  make: () => make(version),
+}));
 
 const install = ['install', '--quiet', '--disable-pip-version-check'];
+
+/** Not `venv`: Python 2 has none, and Debian's Pythons have it without pip. The last virtualenv that knew them all makes the folder. */
+function environment(folder: string, python: string): Command[] {
+  const tool = join(testCache, 'old-salt', 'virtualenv');
+  buildOnce(tool, [
+    ['python3', '-m', 'venv', tool],
+    [join(tool, 'bin/pip'), ...install, 'virtualenv<20.22'],
+  ]);
+  return [[join(tool, 'bin/virtualenv'), '-q', '-p', python, folder]];
+}
 
 function installation(folder: string, version: string, { packages, pythons }: OldRelease): Command[] {
   const pip = join(folder, 'bin/pip');
@@ -125,19 +119,4 @@ function installation(folder: string, version: string, { packages, pythons }: Ol
     [pip, ...install, '--no-deps', '--no-build-isolation', `salt==${version}`],
     [join(folder, 'bin/salt-minion'), '--version'],
   ];
-}
-
-/** A Python of this version that runs: a name on PATH may be a stand-in for one that is not there. */
-function findPython(version: string): string | undefined {
-  const pyenv = join(process.env['PYENV_ROOT'] ?? join(homedir(), '.pyenv'), 'versions');
-  const kept = existsSync(pyenv) ? readdirSync(pyenv).filter((name) => name.startsWith(`${version}.`)) : [];
-  const places = [
-    ...(process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, `python${version}`)),
-    ...kept.map((name) => join(pyenv, name, 'bin', `python${version}`)),
-  ];
-  for (const place of places.filter((file) => existsSync(file))) {
-    const { status, stdout } = spawnSync(place, ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' });
-    if (status === 0) return stdout.trim();
-  }
-  return undefined;
 }
