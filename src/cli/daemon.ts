@@ -12,6 +12,7 @@ import { type Terminal, terminal } from './io.ts';
 import { loadLinkedSettings } from './links.ts';
 import type { CommandSpec } from './optparse.ts';
 import { flagOption, type Settings } from './settings.ts';
+import { forbid } from './umask.ts';
 import { becomeUser } from './user.ts';
 
 type DaemonOpts = OpenOpts & LogOpts & Parameters<typeof prepareDirs>[0] & { readonly pidfile: string };
@@ -46,6 +47,8 @@ export async function runDaemon<O extends DaemonOpts>(
 
 async function serve<O extends DaemonOpts>(program: DaemonProgram<O>, settings: Settings<O>): Promise<number> {
   const { opts, spec } = settings;
+  // Whoever starts a daemon does not decide who else may write its files; Salt's daemons work under 022 as well.
+  forbid(0o022);
   const { warnings } = prepareDirs(opts);
   const release = claimPidFile(opts.pidfile, spec.prog, opts.user);
   const log = openLog(settings, warnings);

@@ -2,6 +2,7 @@
 import { HaliteError, messageOf } from '../base/errors/index.ts';
 import { exitStatusOf } from './exit-status.ts';
 import { type Terminal, terminal } from './io.ts';
+import { forbid } from './umask.ts';
 
 /** Leaves the command with a code and nothing more to say. */
 export class Exit extends Error {
@@ -47,5 +48,6 @@ export async function statusOf(work: () => Promise<number>, io: Terminal = termi
 
 /** The last line of a command's file. */
 export function run(work: (argv: readonly string[]) => Promise<number>): void {
+  forbid(0o002);
   void statusOf(() => work(process.argv.slice(2))).then((code) => process.exit(code));
 }

@@ -149,6 +149,12 @@ describe('http', () => {
     expect(pyRepr(await tree.compile())).toBe("{'own': 1}");
     expect(tree.logged).not.toHaveLength(0);
   });
+  it('does not ask for what a grain climbs to', async () => {
+    external('http_yaml', options({ url: url('/hosts/<role>/data'), with_grains: true }));
+    for (const role of ['..', '../../admin', 'a/./b', 'a/../../admin'])
+      expect(pyRepr(await tree.compile({ grains: options({ id: 'web1.example.com', role }) }))).toBe("{'own': 1}");
+    expect(asked).toEqual([]);
+  });
   it('does not ask without the grain it needs', async () => {
     external('http_yaml', options({ url: url('/<nothing>'), with_grains: true }));
     expect(pyRepr(await tree.compile())).toBe("{'own': 1}");

@@ -31,6 +31,15 @@ export function addressFor(args: HttpArgs, ctx: PillarContext): string | undefin
       ctx.log.error(`Unable to get minion '${ctx.minionId}' grain: ${name}`);
       return undefined;
     }
+    // Minions say what their grains are: one that climbs out of the path would ask for what belongs to others.
+    if (
+      pyStr(value)
+        .split('/')
+        .some((part) => part === '.' || part === '..')
+    ) {
+      ctx.log.error(`The grain ${name} of minion '${ctx.minionId}' cannot be part of an address`);
+      return undefined;
+    }
     url = url.replaceAll(whole, () => quote(pyStr(value)));
   }
   return url;

@@ -1,6 +1,6 @@
 // etcd over HTTP: the JSON gateway of version 3, and the keys API of version 2 for old servers.
 import { pack, unpack } from '../../../base/codec/msgpack/index.ts';
-import { messageOf } from '../../../base/errors/index.ts';
+import { HaliteError, messageOf } from '../../../base/errors/index.ts';
 import { basicAuth, type HttpCall, type HttpTls, hostPort, httpCall } from '../support/http.ts';
 
 export interface EtcdSettings {
@@ -146,8 +146,13 @@ interface Node {
 export function etcdV2(settings: EtcdSettings): EtcdStore {
   const { username, password } = settings;
   const headers: Record<string, string> = username && password ? { authorization: basicAuth(username, password) } : {};
-  const urlOf = (key: string): string =>
-    `${baseOf(settings)}/v2/keys${key.split('/').map(encodeURIComponent).join('/')}`;
+  const urlOf = (key: string): string => {
+    const parts = key.split('/');
+    // Names of fields come from minions, and addresses climb up at two dots however they are written.
+    if (parts.some((part) => part === '.' || part === '..'))
+      throw new HaliteError('path.refused', `etcd takes no key like '${key.slice(0, 100)}'`);
+    return `${baseOf(settings)}/v2/keys${parts.map(encodeURIComponent).join('/')}`;
+  };
   const read = async (key: string, query: string): Promise<Node | undefined> => {
     const answer = await httpCall({ ...common(settings), url: urlOf(key) + query, headers, accept: [404] });
     return answer.status === 404 ? undefined : (JSON.parse(answer.text) as { node: Node }).node;

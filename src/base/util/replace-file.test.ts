@@ -1,0 +1,32 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { replaceFile, replaceFileNow, replaceSecretNow } from './replace-file.ts';
+
+let folder: string;
+const at = (name: string): string => join(folder, name);
+const modeOf = (name: string): string => (statSync(at(name)).mode & 0o777).toString(8);
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'halite-replace-'));
+  writeFileSync(at('f'), 'before', { mode: 0o644 });
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('a file that is replaced', () => {
+  it('has the mode that was asked for, and nothing is left beside it', async () => {
+    replaceFileNow(at('f'), 'after');
+    expect([readFileSync(at('f'), 'utf8'), modeOf('f')]).toEqual(['after', '600']);
+    await replaceFile(at('f'), 'public', 0o644);
+    expect([readFileSync(at('f'), 'utf8'), modeOf('f')]).toEqual(['public', '644']);
+    await expect(replaceFile(at('no/such'), 'x')).rejects.toThrow(/ENOENT/);
+    expect(readdirSync(folder)).toEqual(['f']);
+  });
+
+  it('behind a link is replaced where it lies when people named it', () => {
+    symlinkSync(at('f'), at('l'));
+    replaceSecretNow(at('l'), 'key');
+    expect([readFileSync(at('f'), 'utf8'), modeOf('f')]).toEqual(['key', '600']);
+    expect(readdirSync(folder).sort()).toEqual(['f', 'l']);
+  });
+});
