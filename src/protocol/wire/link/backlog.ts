@@ -3,14 +3,17 @@ import { HaliteError } from '../../../base/errors/index.ts';
 
 const mostItems = 100_000;
 const mostBytes = 512 * 1024 * 1024;
+/** Small publishes for the same targets leave together, up to this size: in a burst each target is written to once, not for each. */
+const joinedBytes = 64 * 1024;
 
-/** Those a publish is for; a function finds them when its turn has come. */
-export type Targets<T> = readonly T[] | (() => readonly T[]);
+/** Those a publish is for; a function finds them when its turn has come. The same object: the same targets. */
+export type Targets<T> = Iterable<T> | (() => Iterable<T>);
 
 interface Item<T, P> {
   targets: Targets<T>;
-  readonly payload: P;
-  next: number;
+  payload: P;
+  /** Where it stands among its targets. */
+  place: Iterator<T> | undefined;
 }
 
 /** One message: a payload for one of its targets. */
@@ -23,16 +26,22 @@ export class Backlog<T, P extends { readonly length: number } = Uint8Array> {
   private items: Item<T, P>[] = [];
   private head = 0;
   private bytes = 0;
+  private readonly join: ((payloads: readonly P[]) => P) | undefined;
+
+  /** `join` makes one payload of several. */
+  constructor(join?: (payloads: readonly P[]) => P) {
+    this.join = join;
+  }
 
   push(targets: Targets<T>, payload: P): void {
-    if (typeof targets !== 'function' && targets.length === 0) return;
+    if (Array.isArray(targets) && targets.length === 0) return;
     const waiting = this.items.length - this.head;
     if (waiting >= mostItems || this.bytes + payload.length > mostBytes) {
       throw new HaliteError('codec.limit', `Too many publishes wait to be sent (${waiting})`, {
         hint: 'Publish fewer jobs at once.',
       });
     }
-    this.items.push({ targets, payload, next: 0 });
+    this.items.push({ targets, payload, place: undefined });
     this.bytes += payload.length;
   }
 
@@ -43,13 +52,32 @@ export class Backlog<T, P extends { readonly length: number } = Uint8Array> {
   /** The next message, taken out; undefined when none waits. */
   take(): Message<T, P> | undefined {
     for (let item = this.items[this.head]; item; item = this.items[this.head]) {
-      if (typeof item.targets === 'function') item.targets = item.targets();
-      const { targets, payload, next } = item;
-      item.next += 1;
-      if (item.next >= targets.length) this.shift(item);
-      if (next < targets.length) return { target: targets[next] as T, payload };
+      item.place ??= this.begin(item);
+      const next = item.place.next();
+      if (!next.done) return { target: next.value, payload: item.payload };
+      this.shift(item);
     }
     return undefined;
+  }
+
+  private begin(item: Item<T, P>): Iterator<T> {
+    const targets = resolve(item);
+    if (this.join && item.payload.length < joinedBytes) this.joinNext(item, targets, this.join);
+    return targets[Symbol.iterator]();
+  }
+
+  private joinNext(item: Item<T, P>, targets: Iterable<T>, join: (payloads: readonly P[]) => P): void {
+    const payloads = [item.payload];
+    let size = item.payload.length;
+    let at = this.head + 1;
+    for (let next = this.items[at]; next; next = this.items[++at]) {
+      size += next.payload.length;
+      if (size > joinedBytes || resolve(next) !== targets) break;
+      payloads.push(next.payload);
+    }
+    if (payloads.length === 1) return;
+    item.payload = join(payloads);
+    this.items.splice(this.head + 1, payloads.length - 1);
   }
 
   private shift(item: Item<T, P>): void {
@@ -59,4 +87,9 @@ export class Backlog<T, P extends { readonly length: number } = Uint8Array> {
     this.items = this.items.slice(this.head);
     this.head = 0;
   }
+}
+
+function resolve<T, P>(item: Item<T, P>): Iterable<T> {
+  if (typeof item.targets === 'function') item.targets = item.targets();
+  return item.targets;
 }

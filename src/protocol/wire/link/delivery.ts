@@ -10,13 +10,22 @@ const mostBytesAll = 128 * 1024 * 1024;
 /** One message to many; its bytes in the form that a generation of peers understands. */
 export class SharedFrame {
   readonly length: number;
+  /** How many messages it is; small ones may be joined. */
+  readonly messages: number;
   holders = 0;
   readonly #encode: (form: number) => Uint8Array;
   readonly #forms: (Uint8Array | undefined)[] = [];
 
-  constructor(length: number, encode: (form: number) => Uint8Array) {
+  constructor(length: number, encode: (form: number) => Uint8Array, messages = 1) {
     this.length = length;
+    this.messages = messages;
     this.#encode = encode;
+  }
+
+  static join(frames: readonly SharedFrame[]): SharedFrame {
+    let length = 0;
+    for (const frame of frames) length += frame.length;
+    return new SharedFrame(length, (form) => Buffer.concat(frames.map((frame) => frame.bytes(form))), frames.length);
   }
 
   bytes(form: number): Uint8Array {
@@ -55,6 +64,7 @@ export class Delivery {
   #queue: SharedFrame[] = [];
   #head = 0;
   #bytes = 0;
+  #messages = 0;
   #missed = 0;
 
   constructor(connection: ServerConnection, waiting: Waiting, hwm: number, form = 0) {
@@ -75,6 +85,7 @@ export class Delivery {
   #keep(frame: SharedFrame): void {
     this.#queue.push(frame);
     this.#bytes += frame.length;
+    this.#messages += frame.messages;
     this.#waiting.hold(frame);
     if (this.#waiting.full) this.#connection.guard.cutSlowest();
   }
@@ -85,6 +96,7 @@ export class Delivery {
     for (let frame = this.#queue[this.#head]; frame && out.unsent === 0; frame = this.#queue[this.#head]) {
       this.#head += 1;
       this.#bytes -= frame.length;
+      this.#messages -= frame.messages;
       this.#waiting.release(frame);
       out.write(frame.bytes(this.#form));
     }
@@ -99,11 +111,12 @@ export class Delivery {
     this.#queue = [];
     this.#head = 0;
     this.#bytes = 0;
+    this.#messages = 0;
   }
 
   #mustMiss(frame: SharedFrame): boolean {
     if (this.#bytes + frame.length > mostBytesEach && this.#bytes > 0) return true;
-    if (this.#queue.length - this.#head < this.#hwm) return false;
+    if (this.#messages < this.#hwm) return false;
     return performance.now() - this.#connection.out.progressAt > patienceMs;
   }
 

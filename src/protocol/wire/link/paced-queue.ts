@@ -6,11 +6,13 @@ const sliceMs = 8;
 /** Sends each payload to its targets, one after the other. */
 export class PacedQueue<T, P extends { readonly length: number } = Uint8Array> {
   private readonly send: (target: T, payload: P) => void;
-  private readonly backlog = new Backlog<T, P>();
+  private readonly backlog: Backlog<T, P>;
   private scheduled = false;
 
-  constructor(send: (target: T, payload: P) => void) {
+  /** `join` makes one payload of several small ones for the same targets. */
+  constructor(send: (target: T, payload: P) => void, join?: (payloads: readonly P[]) => P) {
     this.send = send;
+    this.backlog = new Backlog<T, P>(join);
   }
 
   /** Sends the first message at once when nothing waits; never blocks. */

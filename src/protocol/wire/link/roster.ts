@@ -8,6 +8,7 @@ interface Entry {
 }
 
 export class Roster<T extends { readonly peer: string }> {
+  private readonly members = new Set<T>();
   private readonly entries = new Map<T, Entry>();
   private readonly byId = new Map<string, Set<T>>();
   private readonly present = new Map<string, number>();
@@ -18,18 +19,20 @@ export class Roster<T extends { readonly peer: string }> {
   }
 
   add(member: T): void {
+    this.members.add(member);
     this.entries.set(member, { id: undefined, topic: '' });
   }
 
-  all(): T[] {
-    return [...this.entries.keys()];
+  /** Everybody, now and later. */
+  get all(): ReadonlySet<T> {
+    return this.members;
   }
 
   /** Those who proved one of the ids. */
-  withIds(ids: readonly string[]): T[] {
+  withIds(ids: readonly string[]): ReadonlySet<T> {
     const found = new Set<T>();
     for (const id of ids) for (const member of this.byId.get(id) ?? []) found.add(member);
-    return [...found];
+    return found;
   }
 
   /** What an identification frame proved (`id`) and claimed (`topic`); a later one replaces an earlier one. */
@@ -48,6 +51,7 @@ export class Roster<T extends { readonly peer: string }> {
   remove(member: T): void {
     const entry = this.entries.get(member);
     if (!entry) return;
+    this.members.delete(member);
     this.entries.delete(member);
     this.leave(member, entry);
   }

@@ -71,6 +71,8 @@ export class ServerConnection {
     });
     // Without a listener an error would end the process; `close` follows it.
     socket.on('error', () => undefined);
+    // A peer that has said its last word still gets its replies, no more; HTTP sockets would stay open.
+    socket.on('end', () => this.out.end());
     socket.on('close', () => this.#closed());
   }
 
@@ -169,8 +171,9 @@ export class ServerConnection {
     const { socket } = this;
     if (socket.destroyed) return;
     // A reset: the system keeps nothing for a peer that may never take it. TLS cannot do that.
-    if ('encrypted' in socket) socket.destroy();
-    else socket.resetAndDestroy();
+    const reset = kind !== 'malformed' && kind !== 'too-large' && !('encrypted' in socket);
+    if (reset) socket.resetAndDestroy();
+    else socket.destroy();
     this.guard.problem({ kind, peer: this.peer, detail });
   }
 

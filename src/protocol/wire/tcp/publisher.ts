@@ -20,7 +20,10 @@ const IDENTIFICATION_MS = 60_000;
 export async function listenPublish(options: PublishListenOptions): Promise<PublishServer> {
   const roster = new Roster<Subscriber>((event) => tellSubscriber(options, event));
   const waiting = new Waiting();
-  const queue = new PacedQueue<Subscriber, SharedFrame>((subscriber, frame) => subscriber.delivery.send(frame));
+  const queue = new PacedQueue<Subscriber, SharedFrame>(
+    (subscriber, frame) => subscriber.delivery.send(frame),
+    SharedFrame.join,
+  );
   const accept = (connection: ServerConnection): Protocol => {
     const delivery = new Delivery(connection, waiting, options.hwm);
     const subscriber = new Subscriber(connection, delivery, options, roster);
@@ -33,7 +36,7 @@ export async function listenPublish(options: PublishListenOptions): Promise<Publ
     publish(payload, ids) {
       const frame = new SharedFrame(payload.length, () => publishFrame(payload));
       // Salt: without ids, and with lower masters that take all jobs, everybody gets it.
-      queue.push(() => (ids?.length && !options.syndics ? roster.withIds(ids) : roster.all()), frame);
+      queue.push(() => (ids?.length && !options.syndics ? roster.withIds(ids) : roster.all), frame);
     },
     close() {
       queue.flush();

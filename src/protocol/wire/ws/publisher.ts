@@ -16,7 +16,7 @@ export async function listenPublish(options: PublishListenOptions): Promise<Publ
   const presence = new Presence(options);
   const waiting = new Waiting();
   const subscribers = new Set<Delivery>();
-  const queue = new PacedQueue<Delivery, SharedFrame>((delivery, frame) => delivery.send(frame));
+  const queue = new PacedQueue<Delivery, SharedFrame>((delivery, frame) => delivery.send(frame), SharedFrame.join);
   const server = await listenWs(options, 'publish', (connection, headers) => {
     const delivery = new Delivery(connection, waiting, options.hwm);
     subscribers.add(delivery);
@@ -37,7 +37,7 @@ export async function listenPublish(options: PublishListenOptions): Promise<Publ
     port: server.port,
     publish(payload) {
       const frame = new SharedFrame(payload.length, () => encodeFrame(opcodes.binary, asBin(payload), false));
-      queue.push(() => [...subscribers], frame);
+      queue.push(subscribers, frame);
     },
     close() {
       queue.flush();

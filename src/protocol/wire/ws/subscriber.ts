@@ -13,7 +13,8 @@ export async function subscribe(options: SubscribeOptions): Promise<Subscription
   let live: WsConnection | undefined;
 
   const session = async (context: SessionContext): Promise<string> => {
-    const headers: Record<string, string> = presence ? { [presenceHeader]: presence } : {};
+    const said = presence;
+    const headers: Record<string, string> = said ? { [presenceHeader]: said } : {};
     const target = { ...options, path: '/ws', headers };
     const { socket, head, address } = await connectWs(target, context.attempt, context.signal);
     return new Promise((resolve) => {
@@ -30,6 +31,8 @@ export async function subscribe(options: SubscribeOptions): Promise<Subscription
       live = connection;
       context.connected(address);
       connection.resume();
+      // It changed while the handshake was under way.
+      if (presence !== said) connection.close();
     });
   };
 

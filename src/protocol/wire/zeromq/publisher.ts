@@ -31,7 +31,10 @@ export async function listenPublish(options: PublishListenOptions): Promise<Publ
   const waiting = new Waiting();
   const presence = new Presence(options);
   const subscribers = new Map<ZmtpPeer, Subscriber>();
-  const queue = new PacedQueue<Subscriber, SharedFrame>((subscriber, frame) => subscriber.delivery.send(frame));
+  const queue = new PacedQueue<Subscriber, SharedFrame>(
+    (subscriber, frame) => subscriber.delivery.send(frame),
+    SharedFrame.join,
+  );
   const role: Role = {
     type: xpubType,
     maxFrames: 1,

@@ -59,6 +59,8 @@ describe('the request port', () => {
     await eventually(() => held.length === 4, 'the requests of the strangers');
     held[0]?.reply(Buffer.from('for m1'));
     expect(String((await good.receive())[0])).toBe('for m1');
+    const whole = ({ received }: RawPeer) => received().length >= handshakeBytes('ROUTER');
+    await eventually(() => strangers.every(whole), 'the handshakes of the strangers');
     for (const stranger of strangers) expect(stranger.received()).toHaveLength(handshakeBytes('ROUTER'));
   });
 

@@ -5,6 +5,7 @@ export class TopicIndex<T> {
   readonly #members = new Map<string, Set<T>>();
   /** How many topics there are of each length: only those are looked up. */
   readonly #lengths = new Map<number, number>();
+  readonly #nobody: ReadonlySet<T> = new Set<T>();
 
   add(topic: string, member: T): void {
     const members = this.#members.get(topic);
@@ -25,8 +26,8 @@ export class TopicIndex<T> {
     else this.#lengths.delete(topic.length);
   }
 
-  /** Everybody who wants a message that begins with these bytes, once each. */
-  match(start: Uint8Array): T[] {
+  /** Everybody who wants a message that begins with these bytes, once each; most often a set that lives on. */
+  match(start: Uint8Array): ReadonlySet<T> {
     const bytes = Buffer.from(start.buffer, start.byteOffset, start.byteLength);
     const found: Set<T>[] = [];
     for (const length of this.#lengths.keys()) {
@@ -34,10 +35,10 @@ export class TopicIndex<T> {
       if (members) found.push(members);
     }
     const [first, ...others] = found;
-    if (!first) return [];
-    if (others.length === 0) return [...first];
+    if (!first) return this.#nobody;
+    if (others.length === 0) return first;
     const all = new Set(first);
     for (const members of others) for (const member of members) all.add(member);
-    return [...all];
+    return all;
   }
 }
