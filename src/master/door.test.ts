@@ -81,6 +81,11 @@ describe('the door', () => {
     ['deploy', 'web1', 'pkg.install', ['nginx-extras', kwargs({ refresh: true })], true],
     ['deploy', 'web1', 'pkg.install', ['nginx-extras'], false],
     ['deploy', 'web1', 'pkg.install', ['bash', kwargs({ refresh: true })], false],
+    ['deploy', 'web1', 'pkg.install', ['refresh=True', 'nginx'], true],
+    ['deploy', 'web1', 'pkg.install', ['name=nginx', kwargs({ refresh: true })], false],
+    ['deploy', '*', 'testing.ping', [], false],
+    ['deploy', 'web1', 'cmdXrun', [], false],
+    ['deploy', '*', [], [], false],
     ['deploy', '*', 'saltutil.find_job', ['20260101000000000000'], true],
     ['ops-ann', '*', 'cmd.run', [], true],
     ['xops-ann', '*', 'cmd.run', [], false],
@@ -102,6 +107,31 @@ describe('the door', () => {
     const acl = { deploy: [{ 'G@id:web1': ['cmd.run'] }] };
     const other = { ...master, opts: { ...master.opts, raw: { publisher_acl: acl } } } as unknown as Master;
     expect(() => authorizePublish(other, { user: 'deploy' }, wish)).toThrow(/on this target/);
+  });
+
+  it('gives back what may be published: by name where minions could see the target otherwise', () => {
+    const job = { tgt: 'web1', tgt_type: 'glob', fun: 'cmd.run', arg: [], user: 'deploy' };
+    const nodegroups = { all: '*' };
+    expect(authorizePublish(master, { user: 'deploy' }, { ...job, nodegroups })).toEqual({
+      ...job,
+      only: new Set(['web1']),
+    });
+    expect(authorizePublish(master, { user: 'deploy' }, { ...job, fun: 'test.ping', tgt: '*' }).only).toBeUndefined();
+    const whole = { ...job, user: 'root', ret: 'mysql', nodegroups, extra: { module_executors: ['sudo'] } };
+    expect(authorizePublish(master, { user: 'root' }, whole)).toBe(whole);
+  });
+
+  it.each([
+    ['ret', { ret: 'mysql' }, 'a returner \\(ret\\)'],
+    ['ret_config', { extra: { ret_config: 'x' } }, 'ret_config'],
+    ['ret_kwargs', { extra: { ret_kwargs: {} } }, 'ret_kwargs'],
+    ['module_executors', { extra: { module_executors: ['sudo'] } }, 'module_executors'],
+    ['executor_opts', { extra: { executor_opts: 1 } }, 'executor_opts'],
+    ['id', { extra: { id: 'web1' } }, 'id'],
+    ['master_id', { extra: { master_id: 'x' } }, 'master_id'],
+  ])('lets nobody limited choose %s', (_, more, why) => {
+    const job = { tgt: '*', tgt_type: 'glob', fun: 'test.ping', arg: [], user: 'ops-ann', ...more };
+    expect(() => authorizePublish(master, { user: 'ops-ann' }, job)).toThrow(new RegExp(`with ${why}: only users`));
   });
 
   it('keeps runners and wheel to the master’s own users', () => {

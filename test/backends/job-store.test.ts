@@ -107,6 +107,25 @@ describe.each(drivers)('job store on $name', ({ open }) => {
     expect(await found({ startAfter: new Date(Date.now() + 60_000) })).toEqual([]);
   });
 
+  it('keeps what minions told about their own runs apart from jobs of the master', async () => {
+    const told = (user: string, fun: string) => {
+      const load = newDict(Object.entries({ cmd: '_return', fun, user }));
+      return { user, fun, load, expected: ['evil'], adopted: true };
+    };
+    const [published, free] = [generateJid(), generateJid()];
+    await store.saveJob(job(published, { user: 'alice' }));
+    const before = await store.load(published);
+    for (const user of ['alice', 'evil']) await store.saveJob(job(published, told(user, 'cmd.run')));
+    expect(await store.load(published)).toEqual(before);
+    // The first word about it stays, until the master publishes under that name.
+    await store.saveJob(job(free, told('evil', 'cmd.run')));
+    await store.saveJob(job(free, told('evil', 'cmd.shell')));
+    expect(await store.load(free)).toMatchObject({ fun: 'cmd.run' });
+    await store.saveJob(job(free, { user: 'alice', fun: 'test.ping' }));
+    expect(await store.load(free)).toMatchObject({ fun: 'test.ping' });
+    expect(await store.expected(free)).not.toContain('evil');
+  });
+
   it('lets nobody else write over a job', async () => {
     const jid = generateJid();
     await store.saveJob(job(jid, { user: 'alice' }));

@@ -98,6 +98,13 @@ describe('options of returners', () => {
     expect(warnings({ 'fake.unix_socket': 'for the execution module' })).toEqual([]);
     expect(warnings({}, dict({ prot: 1 }))).toEqual(["The returner fake has no option 'prot'; did you mean 'port'?"]);
   });
+
+  it('tells which options the job gave', () => {
+    const kwargs = dict({ host: 'elsewhere' });
+    const { fromJob, values } = resolveOptions(spec(), request({ 'fake.host': 'here', 'fake.port': 1 }, { kwargs }));
+    expect([...fromJob]).toEqual(['host']);
+    expect(values).toMatchObject({ host: 'elsewhere', port: 1 });
+  });
 });
 
 describe('opening returners', () => {

@@ -157,9 +157,10 @@ export default defineReturner({
     return {
       save(ret) {
         const { id, jid } = keysOf(ret);
-        const fields = Object.entries(ret).map(
-          ([name, value]) => [`${root}/jobs/${jid}/${id}/${name}`, toJson(value)] as const,
-        );
+        // Names of fields come from minions, and become a part of the path.
+        const fields = Object.entries(ret)
+          .filter(([name]) => /^\w[\w.-]*$/.test(name))
+          .map(([name, value]) => [`${root}/jobs/${jid}/${id}/${name}`, toJson(value)] as const);
         return write.put([[`${root}/minions/${id}`, jid], ...fields], ttl);
       },
       async saveEvents(events) {

@@ -48,6 +48,7 @@ export function readMinionReturn(load: Dict): MinionReturn | Problem {
   const value = dictGet(load, 'return');
   if (id === undefined || jid === undefined || value === undefined)
     return problem('a return without id, jid or return');
+  if (!isFunctionName(dictGet(load, 'fun') ?? '')) return problem('a return whose function is none');
   const retcode = dictGet(load, 'retcode');
   return {
     id,
@@ -61,6 +62,13 @@ export function readMinionReturn(load: Dict): MinionReturn | Problem {
     returners: readReturners(load),
     load: newDict(textEntries(load).filter(([key]) => key !== 'returners')),
   };
+}
+
+/** It becomes part of keys, lines and paths of what stores results. Several functions are a list. */
+function isFunctionName(fun: Value): boolean {
+  if (Array.isArray(fun))
+    return fun.length <= 1000 && fun.every((name) => typeof name === 'string' && isFunctionName(name));
+  return typeof fun === 'string' && fun.length <= 4096 && !/[\p{Cc}\u2028\u2029]/u.test(fun);
 }
 
 function readReturners(load: Dict): string[] {
