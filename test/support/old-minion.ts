@@ -136,6 +136,11 @@ export class OldMinion {
 
   /** Sends any load, sealed and with this minion's proof: also what an honest minion would never send. */
   async send(load: PlainDict): Promise<void> {
+    await this.#client.request(this.sealed(load), { timeoutMs: 10_000 });
+  }
+
+  /** The bytes of that request. */
+  sealed(load: PlainDict): Buffer {
     const proven: PlainDict = { ...load, tok: makeToken(this.#key) };
     const message: PlainDict = { enc: 'aes', load: '' };
     if (this.options.generation === 2) {
@@ -143,6 +148,6 @@ export class OldMinion {
       message['version'] = 2;
     }
     message['load'] = (this.#aes as Crypticle).seal(proven);
-    await this.#ask(message);
+    return pack(message);
   }
 }
