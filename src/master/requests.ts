@@ -36,6 +36,8 @@ const longBytes = 1024 * 1024;
 /** Long messages at a time: each takes several times its size until it is stored. */
 const longAtOnce = 2;
 const longPatienceMs = 10_000;
+/** Anybody can ask for a sign-in, and each costs RSA in the four threads of Node's pool: jobs are signed there too. */
+const signInsAtOnce = 3;
 /** Commands that old generations had to prove with a token, although the channel did not ask for one. */
 const tokenRequired = new Set([
   '_master_tops',
@@ -60,6 +62,7 @@ export class RequestPort {
   readonly #transport: string;
   readonly #replays: ReplayGuard;
   readonly #long = new Lane(longAtOnce, longPatienceMs);
+  readonly #signIns = new Lane(signInsAtOnce, longPatienceMs);
 
   constructor(master: Master, handlers: HandlerTable, clear: (load: PlainDict) => Promise<Value>, transport: string) {
     this.#master = master;
@@ -94,7 +97,8 @@ export class RequestPort {
 
   #answerClear(envelope: ClearEnvelope): Promise<Value> {
     const load = envelope.load instanceof Map ? newDict() : envelope.load;
-    return load['cmd'] === '_auth' ? authenticate(this.#master, load, envelope.version) : this.#clear(load);
+    if (load['cmd'] !== '_auth') return this.#clear(load);
+    return this.#signIns.run(() => authenticate(this.#master, load, envelope.version));
   }
 
   async #answerSealed(request: IncomingRequest, envelope: SealedEnvelope): Promise<Reply> {
