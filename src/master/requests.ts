@@ -30,6 +30,8 @@ const longBytes = 1024 * 1024;
 /** Long messages at a time: each takes several times its size until it is stored. */
 const longAtOnce = 2;
 const longPatienceMs = 10_000;
+/** Anybody can ask for a sign-in, and each costs RSA in the four threads of Node's pool: jobs are signed there too. */
+const signInsAtOnce = 3;
 
 export class RequestPort {
   readonly #master: Master;
@@ -38,6 +40,7 @@ export class RequestPort {
   readonly #transport: string;
   readonly #replays: ReplayGuard;
   readonly #long = new Lane(longAtOnce, longPatienceMs);
+  readonly #signIns = new Lane(signInsAtOnce, longPatienceMs);
   /** Needed only where older protocols are let in. */
   readonly #proofs: SessionProofs | undefined;
 
@@ -82,9 +85,8 @@ export class RequestPort {
 
   #answerClear(request: IncomingRequest, envelope: ClearEnvelope): Promise<Value> {
     const load = envelope.load instanceof Map ? newDict() : envelope.load;
-    return load['cmd'] === '_auth'
-      ? authenticate(this.#master, load, envelope.version, request.peer)
-      : this.#clear(load);
+    if (load['cmd'] !== '_auth') return this.#clear(load);
+    return this.#signIns.run(() => authenticate(this.#master, load, envelope.version, request.peer));
   }
 
   async #answerSealed(request: IncomingRequest, envelope: SealedEnvelope): Promise<Reply> {

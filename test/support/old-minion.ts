@@ -144,22 +144,31 @@ export class OldMinion {
 
   /** The same with the answer: opened, or the bare text of a refusal. Without a token when `unproven`. */
   async ask(load: PlainDict, unproven = false): Promise<Value> {
-    const sent: PlainDict = unproven ? { ...load } : { ...load, tok: makeToken(this.#key) };
-    const message: PlainDict = { enc: 'aes', load: '' };
     const nonce = randomUUID().replaceAll('-', '');
-    if (this.options.generation === 2) {
-      sent['nonce'] = nonce;
-      message['version'] = 2;
-    }
-    const aes = this.#aes as Crypticle;
-    message['load'] = aes.seal(sent);
-    const reply = await this.#ask(message);
+    const reply = await this.#ask(this.#message(load, nonce, unproven));
     if (isDict(reply)) return reply;
     const bytes = Buffer.from(reply as Uint8Array);
+    const aes = this.#aes as Crypticle;
     try {
       return this.options.generation === 2 ? aes.open(bytes, { nonce }) : aes.open(bytes);
     } catch {
       return bytes.toString();
     }
+  }
+
+  /** The bytes of a request, for somebody who records and sends them himself. */
+  sealed(load: PlainDict): Buffer {
+    return pack(this.#message(load, randomUUID().replaceAll('-', ''), false));
+  }
+
+  #message(load: PlainDict, nonce: string, unproven: boolean): PlainDict {
+    const sent: PlainDict = unproven ? { ...load } : { ...load, tok: makeToken(this.#key) };
+    const message: PlainDict = { enc: 'aes', load: '' };
+    if (this.options.generation === 2) {
+      sent['nonce'] = nonce;
+      message['version'] = 2;
+    }
+    message['load'] = (this.#aes as Crypticle).seal(sent);
+    return message;
   }
 }
