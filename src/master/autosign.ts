@@ -1,9 +1,10 @@
 // Automatic acceptance and rejection: files of patterns, one-time markers and grains, as Salt reads them.
-import { readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { pyStr } from '../base/codec/python/index.ts';
 import { type Dict, dictGet, isDict } from '../base/codec/value.ts';
 import { matchesGlob } from '../base/util/fnmatch.ts';
+import { measure } from '../base/util/measure.ts';
 import { matchesWhole } from '../base/util/pyregex.ts';
 import type { Master } from './core.ts';
 
@@ -42,17 +43,24 @@ export function autoSign(master: Master, id: string, grains: Dict | undefined): 
 }
 
 function grainAccepted(dir: string, grains: Dict): boolean {
-  const names = grains instanceof Map ? [...grains.keys()] : Object.keys(grains);
-  for (const name of names) {
-    if (typeof name !== 'string' || !/^[\w.:-]+$/.test(name) || name.includes('..')) continue;
-    const file = join(dir, name);
-    if (!statSync(file, { throwIfNoEntry: false })?.isFile()) continue;
-    const accepted = readFileSync(file, 'utf8')
+  // The files say which grains are looked at: a stranger may send any number of others.
+  for (const name of namesIn(dir)) {
+    const value = dictGet(grains, name);
+    if (value === undefined || measure(value, acceptable) === undefined) continue;
+    const accepted = readFileSync(join(dir, name), 'utf8')
       .split(/\r?\n/)
       .map((line) => line.trim())
       .filter((line) => line !== '' && !line.startsWith('#'));
-    const value = dictGet(grains, name);
-    if (value !== undefined && accepted.includes(pyStr(value))) return true;
+    if (accepted.includes(pyStr(value))) return true;
   }
   return false;
+}
+
+/** A grain that can stand on a line. */
+const acceptable = { bytes: 65_536, depth: 10 };
+
+function namesIn(dir: string): string[] {
+  if (!statSync(dir, { throwIfNoEntry: false })?.isDirectory()) return [];
+  const files = readdirSync(dir).filter((name) => /^[\w.:-]+$/.test(name) && !name.includes('..'));
+  return files.filter((name) => statSync(join(dir, name), { throwIfNoEntry: false })?.isFile());
 }

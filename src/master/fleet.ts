@@ -4,6 +4,7 @@ import type { MinionStatus } from '../extend/sdk/context.ts';
 import { type BootDetails, readBoot, readPresenceTopic, verifyPresence } from '../protocol/wire/presence-topic.ts';
 import type { SubscriberEvent } from '../protocol/wire/transport.ts';
 import type { JobStore, MinionData } from '../store/jobs.ts';
+import { acceptGrains } from './minion-grains.ts';
 
 export interface Connection extends BootDetails {
   readonly boot: string;
@@ -179,7 +180,9 @@ export class Fleet {
     return this.#data.get(id);
   }
 
-  async setData(id: string, data: MinionData): Promise<void> {
+  /** Grains come from the minion: what is too large or too deep is left out, whoever brings them here. */
+  async setData(id: string, { grains, ...rest }: MinionData): Promise<void> {
+    const data = { ...rest, grains: acceptGrains(grains).grains };
     this.#data.set(id, data);
     await this.#store.saveMinionData(id, data);
   }

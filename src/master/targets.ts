@@ -1,5 +1,5 @@
 // Whom a target expression means, among the accepted keys and what is known of their grains and pillar.
-import type { Dict, PlainDict } from '../base/codec/value.ts';
+import { type Dict, newDict, type PlainDict } from '../base/codec/value.ts';
 import { parseTarget, resolve, type Subject, type Target, targetBudget } from '../protocol/target/index.ts';
 import type { Master } from './core.ts';
 
@@ -19,16 +19,20 @@ export interface FleetMatch {
   readonly unknown: string[];
 }
 
+/** Those of the master's configuration. */
+export function nodegroupsOf({ opts }: Master): Dict {
+  return (opts as unknown as { nodegroups?: PlainDict }).nodegroups ?? newDict();
+}
+
 export function matchFleet(
   master: Master,
   expression: string | readonly string[],
   kind: string,
   options: MatchOptions = {},
 ): FleetMatch {
-  const configured = (master.opts as unknown as { nodegroups?: PlainDict }).nodegroups;
   const target = parseTarget(expression as string | string[], kind, {
     delimiter: options.delimiter ?? ':',
-    nodegroups: options.nodegroups ?? configured ?? {},
+    nodegroups: options.nodegroups ?? nodegroupsOf(master),
   });
   const ids = options.ids ?? master.keys.ids('accepted');
   const budget = targetBudget(ids.length, options.foreign === true);

@@ -4,6 +4,7 @@ import { messageOf } from '../base/errors/index.ts';
 import { execProgram } from '../engine/exec/exec.ts';
 import { Loader } from '../extend/loader/index.ts';
 import type { Master } from './core.ts';
+import { acceptGrains } from './minion-grains.ts';
 
 export class MasterTops {
   readonly #master: Master;
@@ -19,9 +20,10 @@ export class MasterTops {
     const found = newDict();
     if (!isDict(wanted ?? null)) return found;
     const minion = load['opts'];
-    const grains = isDict(minion ?? null) ? dictGet(minion as Dict, 'grains') : undefined;
+    const grains = isDict(minion) ? dictGet(minion, 'grains') : undefined;
+    const known = isDict(grains) ? acceptGrains(grains).grains : newDict();
     for (const [name, settings] of dictEntries(wanted as Dict)) {
-      const part = await this.#ask(String(name), settings, id, isDict(grains ?? null) ? (grains as Dict) : newDict());
+      const part = await this.#ask(String(name), settings, id, known);
       for (const [saltenv, names] of dictEntries(part)) found[String(saltenv)] = names;
     }
     return found;

@@ -1,6 +1,6 @@
 // Loads the configuration of the master.
 import { dictHas, isDict, type PlainDict, type Value } from '../codec/value.ts';
-import { pyRegexSearch } from '../util/pyregex.ts';
+import { boundedRegex } from '../util/bounded-regex.ts';
 import { findMinionId, withDomain } from './minion-id.ts';
 import { masterOptions, minionOptions } from './options/index.ts';
 import { lazyOption, type MasterOpts, sealOpts } from './opts.ts';
@@ -126,7 +126,7 @@ function keepValidPatterns(opts: PlainDict, report: ConfigReport): void {
   const patterns = opts['file_ignore_regex'] as string[];
   opts['file_ignore_regex'] = patterns.filter((pattern) => {
     try {
-      pyRegexSearch(pattern);
+      boundedRegex(pattern, 'search');
       return true;
     } catch {
       report.warn('value', `Unable to parse file_ignore_regex. Skipping: ${pattern}`, { option: 'file_ignore_regex' });

@@ -9,7 +9,7 @@ import { parsePython } from './regex/parse.ts';
 import { compileProgram, type Program } from './regex/program.ts';
 import { type Form, type Parsed, sequence } from './regex/tree.ts';
 
-const MAX_CACHED = 200;
+const MAX_CACHED = 500;
 const MAX_LENGTH = 16384;
 const compiled = new Map<string, BoundedRegex>();
 

@@ -30,9 +30,13 @@ export function stepOf(key: Value): Step {
   return { key, loaded: loaded === key ? undefined : loaded, index: pythonInt(key) };
 }
 
+/** What a step into a dict costs, beside a step through a character. */
+const STEP_COST = 10;
+
 export function walk(data: Value, steps: readonly Step[], budget?: Budget): Value | undefined {
   let now: Value = data;
   for (const step of steps) {
+    budget?.spend(STEP_COST);
     const next: Value | undefined = Array.isArray(now)
       ? stepIntoList(now, step, budget)
       : isDict(now)

@@ -1,6 +1,7 @@
 // Pure helpers, no I/O.
 export { type Backoff, type BackoffOptions, backoff } from './backoff.ts';
 export { type BoundedRegex, boundedRegex } from './bounded-regex.ts';
+export { Budget, CostError } from './budget.ts';
 export { type MergeOptions, type MergeStrategy, mergeDicts, mergeRecurse, mergeStrategies } from './deep-merge.ts';
 export { DEFAULT_DELIMITER, traverse } from './dict-path.ts';
 export { formatDuration, parseDuration } from './durations.ts';

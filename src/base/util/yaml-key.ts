@@ -16,7 +16,7 @@ function casesOf(word: string): string[] {
 /** The scalar, or the same text when YAML would leave it alone. */
 export function yamlKey(text: string): Value {
   const trimmed = text.trim();
-  if (/[\t\r\n#]/.test(text) || trimmed === '' || /^[\d_]*_[\d_]*$/.test(trimmed)) return text;
+  if (/[\t\r\n#]/.test(text) || trimmed === '' || (trimmed.includes('_') && /^[\d_]+$/.test(trimmed))) return text;
   const word = WORDS.get(trimmed);
   if (word !== undefined) return trimmed === 'None' && text !== 'None' ? trimmed : word;
   const quoted = /^'((?:[^']|'')*)'$/.exec(trimmed);

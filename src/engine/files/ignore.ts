@@ -1,7 +1,7 @@
 // Files that do not exist for minions: `file_ignore_regex` and `file_ignore_glob`.
 import { messageOf } from '../../base/errors/index.ts';
+import { boundedRegex } from '../../base/util/bounded-regex.ts';
 import { globMatcher } from '../../base/util/fnmatch.ts';
-import { pyRegexSearch } from '../../base/util/pyregex.ts';
 
 /** Whether a file is hidden, by its path below the root and its full path. */
 export type Ignored = (relative: string, full?: string) => boolean;
@@ -17,7 +17,8 @@ export function ignoreRules(
   const tests: ((path: string) => boolean)[] = globs.map((glob) => globMatcher(String(glob)));
   for (const rule of regexes) {
     try {
-      const compiled = pyRegexSearch(String(rule));
+      // Minions choose the paths they ask for. What cannot be decided is not served: the error ends the request.
+      const compiled = boundedRegex(String(rule), 'search');
       tests.push((path) => compiled.test(path));
     } catch (error) {
       broken(String(rule), messageOf(error));

@@ -1,9 +1,11 @@
 // `_pillar`: compiles a minion's pillar in a worker and remembers its grains and pillar for targeting.
 import { type Dict, dictEntries, dictOf, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
+import { someNamed } from '../../base/util/some-named.ts';
 import { failedPillar } from '../../engine/pillar/service.ts';
 import type { PillarRequest } from '../../engine/pillar/types.ts';
 import type { Master, Sender } from '../core.ts';
+import { acceptGrains } from '../minion-grains.ts';
 import type { Handlers } from './table.ts';
 
 export function pillarHandlers(master: Master): Handlers {
@@ -11,7 +13,7 @@ export function pillarHandlers(master: Master): Handlers {
 }
 
 async function answer(master: Master, load: PlainDict, sender: Sender): Promise<Dict> {
-  const request = readRequest(load, sender.id);
+  const request = readRequest(master, load, sender.id);
   let pillar: Dict;
   try {
     pillar = await compile(master, request, sender, isTrue(load['clean_cache']));
@@ -31,9 +33,8 @@ const compile = ({ pillars }: Master, request: PillarRequest, { trust }: Sender,
   trust === 'disputed' ? pillars.compile(request) : pillars.get(request, clean);
 
 /** The id is the one the sender proved, whatever its grains say. */
-function readRequest(load: PlainDict, id: string): PillarRequest {
-  const given = load['grains'];
-  const grains = given !== undefined && isDict(given) ? dictEntries(given).filter(([key]) => key !== 'id') : [];
+function readRequest(master: Master, load: PlainDict, id: string): PillarRequest {
+  const grains = dictEntries(grainsOf(master, load, id)).filter(([key]) => key !== 'id');
   const override = load['pillar_override'];
   const isGiven = override !== undefined && isDict(override) && dictEntries(override).length > 0;
   return {
@@ -45,6 +46,16 @@ function readRequest(load: PlainDict, id: string): PillarRequest {
     ext: load['ext'] ?? undefined,
     extraMinionData: load['extra_minion_data'] ?? undefined,
   };
+}
+
+function grainsOf(master: Master, load: PlainDict, id: string): Dict {
+  const given = load['grains'];
+  const { grains, dropped } = acceptGrains(given !== undefined && isDict(given) ? given : newDict());
+  if (dropped.length > 0) {
+    const fields = { minion: id, grains: someNamed(dropped, 5) };
+    master.log.limited(`grains:${id}`, 'warn', 'grains that are too large or too deep are left out', fields);
+  }
+  return grains;
 }
 
 /** For targeting; the minion's answer does not wait for the disk. A request sent again may carry grains of the past. */

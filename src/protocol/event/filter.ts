@@ -1,5 +1,5 @@
 // Which events a subscriber wants, with the match types of Salt's `event_match_type`.
-import { globMatcher, pyRegexSearch } from '../../base/util/index.ts';
+import { type BoundedRegex, boundedRegex, CostError, globMatcher } from '../../base/util/index.ts';
 
 export const matchTypes = ['startswith', 'endswith', 'find', 'regex', 'fnmatch'] as const;
 export type MatchType = (typeof matchTypes)[number];
@@ -25,8 +25,18 @@ export function tagTest(filter: EventFilter): ((tag: string) => boolean) | undef
     case 'fnmatch':
       return globMatcher(wanted);
     case 'regex': {
-      const expression = pyRegexSearch(wanted);
-      return (tag) => expression.test(tag);
+      const expression = boundedRegex(wanted, 'search');
+      return (tag) => isFound(expression, tag);
     }
+  }
+}
+
+/** Minions choose tags: one that a subscriber's expression cannot be held against is none of those it waits for. */
+function isFound(expression: BoundedRegex, tag: string): boolean {
+  try {
+    return expression.test(tag);
+  } catch (error) {
+    if (error instanceof CostError) return false;
+    throw error;
   }
 }

@@ -1,4 +1,5 @@
 // Compound expressions: words with `and`, `or`, `not` and parentheses, with Salt's rules of reading.
+import { shortened } from '../../base/util/budget.ts';
 import { MAX_WORDS, tooMuch } from './limits.ts';
 import { expandNodegroups, isOperator } from './nodegroups.ts';
 import { placed, syntaxError, type Word } from './syntax-error.ts';
@@ -123,7 +124,7 @@ function unexpected(reader: Reader, word: Word): Error {
   const hint = isOperator(lower)
     ? `Operators are written in lower case: ${lower}.`
     : 'Put "and" or "or" between terms.';
-  return syntaxError(`There is no operator before "${text}"`, reader.expression, word.at, text.length, hint);
+  return syntaxError(`There is no operator before "${shortened(text)}"`, reader.expression, word.at, text.length, hint);
 }
 
 function readTerm(reader: Reader, word: Word): Term {

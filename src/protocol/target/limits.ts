@@ -17,7 +17,7 @@ export const MAX_PARTS = 256;
 const FOR_REQUEST = 20_000_000;
 const FOR_EACH = 10_000;
 /** Minions and limited users get a part of it: an honest expression needs some hundred steps per minion. */
-const FOREIGN_PART = 0.1;
+const FOREIGN_PART = 0.25;
 /** Steps that one minion may take, whose data could be made for taking many. */
 export const FOR_ONE_MINION = 2_000_000;
 

@@ -2,6 +2,7 @@
 import { pyStr } from '../../base/codec/python/repr.ts';
 import { type Dict, dictGet, dictKeys, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
+import { shortened } from '../../base/util/budget.ts';
 import { nearest } from '../../base/util/nearest.ts';
 import { MAX_WORDS } from './limits.ts';
 import type { Nodegroups } from './types.ts';
@@ -65,8 +66,8 @@ function definitionOf(name: string, groups: Nodegroups): string[] {
   const dict = groups as Dict;
   const definition = dictGet(dict, name);
   if (definition === undefined) {
-    const close = nearest(name, dictKeys(dict).map(pyStr));
-    throw new HaliteError('target.syntax', `There is no nodegroup ${name}`, {
+    const close = nearest(shortened(name), dictKeys(dict).map(pyStr));
+    throw new HaliteError('target.syntax', `There is no nodegroup ${shortened(name)}`, {
       hint: close ? `Did you mean ${close}?` : 'Nodegroups are defined in the master configuration.',
     });
   }

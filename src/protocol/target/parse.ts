@@ -1,5 +1,6 @@
 // From what a user or a peer wrote to a target.
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
+import { shortened } from '../../base/util/budget.ts';
 import { nearest } from '../../base/util/nearest.ts';
 import { parseCompound } from './compound.ts';
 import { MAX_LISTED, MAX_TEXT, tooMuch } from './limits.ts';
@@ -25,10 +26,11 @@ export function parseTarget(expression: string | readonly string[], kind: string
 
 function parse(expression: string | readonly string[], kind: string, options: TargetOptions): Target {
   if (!isTargetKind(kind)) {
-    const close = nearest(String(kind), targetKinds);
+    const given = shortened(typeof kind === 'string' ? kind : shown(kind));
+    const close = nearest(given, targetKinds);
     throw new HaliteError(
       'target.syntax',
-      `There is no target type ${String(kind)}`,
+      `There is no target type ${given}`,
       close ? { hint: `Did you mean ${close}?` } : {},
     );
   }

@@ -1,6 +1,7 @@
 // Single terms: what each kind of target accepts, checked once when it is parsed.
 import { messageOf } from '../../base/errors/index.ts';
 import { boundedRegex } from '../../base/util/bounded-regex.ts';
+import { shortened } from '../../base/util/budget.ts';
 import { splitPath } from '../../base/util/dict-path.ts';
 import { parseIp } from '../../base/util/ip.ts';
 import { clearedNetwork, targetNetwork } from './ip.ts';
@@ -56,9 +57,10 @@ function unquote(text: string): string {
 
 export function dataTerm(type: DataKind, expression: string, delimiter: string, place: Place): Term {
   if (delimiter === '' || !expression.includes(delimiter)) {
-    const example = `${expression || 'os'}${delimiter || ':'}${type.startsWith('grain') ? 'Debian' : 'value'}`;
+    const named = shortened(expression);
+    const example = `${named || 'os'}${delimiter || ':'}${type.startsWith('grain') ? 'Debian' : 'value'}`;
     return refuse(
-      `"${expression}" names no value to compare with`,
+      `"${named}" names no value to compare with`,
       place,
       `Write key${delimiter || ':'}value, for example ${example}.`,
     );
@@ -83,7 +85,7 @@ export function ipTerm(network: string, place: Place): Term {
   if (parseIp(network) || targetNetwork(network)) return { type: 'ipcidr', network };
   const meant = network.includes('/') ? clearedNetwork(network) : undefined;
   const hint = meant && meant !== network ? `The address part must be the network itself: ${meant}.` : undefined;
-  return refuse(`"${network}" is neither an IP address nor a network`, place, hint);
+  return refuse(`"${shortened(network)}" is neither an IP address nor a network`, place, hint);
 }
 
 export function rangeTerm(place: Place): Term {

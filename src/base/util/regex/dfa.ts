@@ -17,7 +17,7 @@ interface State {
 const END = 128;
 const LAST = 129;
 /** States and wide characters kept; then the table begins anew. */
-const MAX_STATES = 128;
+const MAX_STATES = 64;
 const MAX_WIDE = 64;
 /** Steps that building a place in the table costs, for each instruction. */
 const BUILDING_COST = 10;
