@@ -119,7 +119,8 @@ export class RequestPort {
     const { id, trust } = judged;
     const breach = this.#tooLate(id, load, envelope);
     if (breach) return this.#refuse(request, breach, id);
-    if (trust === 'proven') request.trust();
+    // Whoever holds a key of ours is no stranger, even where its id is not proven.
+    request.trust();
     const repeated = load.cmd === '_pillar' && this.#replays.isRepeated({ id, ts: load.ts }, sealed);
     const sender: Sender = { id, trust, version, peer: request.peer, transport: this.#transport, repeated };
     if (trust === 'proven' || trust === 'claimed') {
