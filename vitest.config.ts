@@ -1,6 +1,7 @@
 // Test tiers as vitest projects; `npm test` runs them all through scripts/test.mjs.
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/support/longest-first.ts';
 
 const alias = { 'halite/sdk': fileURLToPath(new URL('./src/extend/sdk/index.ts', import.meta.url)) };
 /** Skips everything where real Salt could not be prepared. */
@@ -20,6 +21,7 @@ const tier = (name: string, include: string[], testTimeout: number, more: { runn
 export default defineConfig({
   test: {
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     projects: [
       tier('unit', ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'test/fuzz/**/*.test.ts'], 60_000),
       tier('integration', ['test/integration/**/*.test.ts'], 120_000),

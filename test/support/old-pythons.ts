@@ -10,8 +10,8 @@ import type { Item } from './prepared.ts';
 const suite = 'bullseye';
 const folder = join(testCache, `pythons-${suite}`);
 const offered = ['2.7', '3.9'] as const;
-/** What these Pythons link that newer distributions no longer have. */
-const libraries = ['libssl1.1', 'libffi7'];
+/** What these Pythons link or import that other packages of that time hold. */
+const more = ['libssl1.1', 'libffi7', 'python3-distutils', 'python3-lib2to3'];
 const packagesOf = (version: string): string[] => [
   ...['', '-minimal'].map((part) => `python${version}${part}`),
   ...['', '-minimal', '-stdlib', '-dev'].map((part) => `libpython${version}${part}`),
@@ -59,7 +59,7 @@ function download(to: string): void {
     'APT::Sandbox::User': 'root',
   }).flatMap(([name, value]) => ['-o', `${name}=${value}`]);
   run('apt-get', [...settings, '-q', 'update']);
-  const wanted = [...libraries, ...offered.flatMap(packagesOf)];
+  const wanted = [...more, ...offered.flatMap(packagesOf)];
   run('apt-get', [...settings, '-q', 'download', ...wanted], join(to, 'packages'));
 }
 
