@@ -9,9 +9,9 @@ import { tiers } from './prepare/tiers.mjs';
 import { root } from './setup.mjs';
 
 const asked = process.argv.slice(2);
-const unknown = asked.filter((name) => ![...tiers, 'check'].includes(name));
+const unknown = asked.filter((name) => ![...tiers, 'check', 'fuzz'].includes(name));
 if (unknown.length > 0) {
-  console.error(`no such tier: ${unknown.join(', ')}. Tiers: check, ${tiers.join(', ')}`);
+  console.error(`no such tier: ${unknown.join(', ')}. Tiers: check, fuzz, ${tiers.join(', ')}`);
   process.exit(64);
 }
 const chosen = tiers.filter((name) => asked.length === 0 || asked.includes(name));
@@ -132,6 +132,10 @@ if (withChecks) {
     check('types', ['node_modules/typescript/bin/tsc', '-p', '.']),
     check('lint and format', ['node_modules/@biomejs/biome/bin/biome', 'check', '.']),
   ]);
+}
+if (asked.length === 0 || asked.includes('fuzz')) {
+  say('fuzz, a minute, seed 1');
+  await check('fuzz', ['scripts/fuzz.mjs', '--seconds', '60', '--seed', '1']);
 }
 if (chosen.length > 0) {
   say(chosen.join(', '));

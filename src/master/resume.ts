@@ -1,5 +1,7 @@
 // After a restart: jobs that were open go on being followed, so that every minion of theirs ends in a verdict.
+import { dictGet } from '../base/codec/value.ts';
 import { messageOf } from '../base/errors/index.ts';
+import { durableField } from '../protocol/job/verdict.ts';
 import type { UnfinishedJob } from '../store/jobs.ts';
 import type { Master } from './core.ts';
 import { startGraceMs } from './fleet.ts';
@@ -34,7 +36,7 @@ export async function resume(master: Master): Promise<number> {
   const left = idsByJob(await store.unfinished(before));
   for (const job of open) {
     if (job.open().some((id) => !left.get(job.jid)?.has(id))) await takeStored(master, job.jid);
-    tracker.begin(job, { poll: true });
+    tracker.begin(job, { poll: true, ...(await durableOf(master, job.jid)) });
   }
   log.info('jobs from before the start are followed again', { jobs: open.length });
   return open.length;
@@ -42,6 +44,13 @@ export async function resume(master: Master): Promise<number> {
 
 const idsByJob = (jobs: readonly UnfinishedJob[]): Map<string, Set<string>> =>
   new Map(jobs.map(({ jid, ids }) => [jid, new Set(ids)]));
+
+/** A durable job stays one: whoever is not there gets it later, until its time is up. */
+async function durableOf({ store }: Master, jid: string): Promise<{ durableUntil?: number }> {
+  const load = await store.load(jid);
+  const seconds = load && dictGet(load, durableField);
+  return typeof seconds === 'number' && seconds * 1000 > Date.now() ? { durableUntil: seconds * 1000 } : {};
+}
 
 async function takeStored({ store, tracker }: Master, jid: string): Promise<void> {
   for (const [id, load] of await store.returns(jid)) {

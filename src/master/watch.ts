@@ -156,7 +156,8 @@ export class Watch {
     const since = this.#cameAfter(id);
     const evidence = { ...evidenceOf(this.#master, id), ...jobEvidence(job, id) };
     const why = reason('no-record', evidence, since ? `it connected at ${clock(since)}, after the job was sent` : '');
-    if (since && this.#tracker.isDurable(job.jid)) {
+    // A Halite minion runs it once however often it is sent; another one must have come after the job.
+    if (this.#tracker.isDurable(job.jid) && (since || this.#master.fleet.isHalite(id))) {
       this.#tracker.absent(job, id, why);
       this.#master.durable.arrived(id, 'joined');
     } else if (job.isUnevaluated(id)) this.#tracker.absent(job, id, why);

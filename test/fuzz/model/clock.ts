@@ -11,6 +11,8 @@ export class SimulatedClock {
   /** Timers know nothing of a time of day that is set anew. */
   #ticks = 0;
   #order = 0;
+  /** It was set forward: what was to last until a moment may have lasted no time at all. */
+  leapt = false;
   readonly #timers = new Map<object, Timer>();
   /** Those made with the global functions: they end with the process that made them. */
   readonly #global = new Set<object>();
@@ -56,6 +58,7 @@ export class SimulatedClock {
 
   /** Somebody sets the time of day. */
   step(ms: number): void {
+    this.leapt ||= ms > 0;
     this.#wall += ms;
   }
 

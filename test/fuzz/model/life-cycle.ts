@@ -146,6 +146,11 @@ async function checkMinion(
     stored !== undefined || reason || left,
     `${key}: a result or a reason is stored (${verdict?.verdict} ${verdict?.reason})`,
   );
+  if (durable && id.startsWith('h') && world.keys.has(id) && !left && !world.clock.leapt)
+    hold(
+      stored !== undefined || verdict?.verdict === 'expired',
+      `${key}: a durable job runs or expires (${verdict?.reason})`,
+    );
   const known = world.master.tracker.job(jid)?.verdict(id)?.kind;
   if (stored)
     hold(
