@@ -51,4 +51,15 @@ describe('keys of unknown ids', () => {
     expect(stored(5000, 'tcp://192.0.2.1:1111')).toBe(500);
     expect(stored(10, 'tcp://[2001:db8::1]:1111')).toBe(10);
   });
+
+  it('are not more under names that a peer invents, or from other addresses of its network', () => {
+    const { stored } = limits(0);
+    for (let n = 0; n < 100; n++) stored(10, `tcp://192.0.2.1:1111 name${n}:${n}`);
+    expect(stored(10, 'tcp://192.0.2.1:1112 other:1')).toBe(0);
+    for (let n = 0; n < 100; n++) stored(10, `tcp://[2001:db8::${n}]:1111`);
+    expect(stored(10, 'tcp://[2001:db8::ffff]:1')).toBe(0);
+    expect(stored(10, 'tcp://[2001:db8:0:1::1]:1')).toBe(10);
+    for (let n = 0; n < 60; n++) stored(10, 'tcp://[::ffff:192.0.2.7]:1');
+    expect(stored(10, 'tcp://[::ffff:192.0.2.8]:1')).toBe(10);
+  });
 });

@@ -1,4 +1,5 @@
 // How many keys of unknown ids the master stores: anybody who reaches the request port can invent ids.
+import { parseIp } from '../base/util/ip.ts';
 import type { KeyStore } from '../store/keys.ts';
 
 export interface NewKeyOptions {
@@ -39,8 +40,17 @@ class Bucket {
   }
 }
 
-/** The address in `tcp://10.0.0.1:5123`; undefined for transports that do not know it. */
-const addressOf = (peer: string): string | undefined => /^tcp:\/\/(.+):\d+$/.exec(peer)?.[1];
+/**
+ * The address in `tcp://10.0.0.1:5123 name`; undefined where the transport does not know it. The name is the peer's own invention.
+ * Of IPv6 the network counts: whoever has one has all its addresses.
+ */
+function addressOf(peer: string): string | undefined {
+  const text = /^tcp:\/\/(\S+):\d+(?: |$)/.exec(peer)?.[1]?.replace(/^\[|\]$/g, '');
+  const address = text === undefined ? undefined : parseIp(text);
+  if (address?.version !== 6) return text;
+  // `::ffff:10.0.0.1` is an address of IPv4 at a socket for both.
+  return address.value >> 32n === 0xffffn ? String(address.value) : `net ${address.value >> 64n}`;
+}
 
 interface Peer {
   readonly bucket: Bucket;

@@ -66,8 +66,8 @@ export function jsonLine(head: Readonly<Record<string, unknown>>, text: string, 
   const safe = (fields ? redact(fields) : {}) as Record<string, unknown>;
   for (const key of Object.keys(safe)) body[Object.hasOwn(body, key) ? `field_${key}` : key] = safe[key];
   try {
-    return JSON.stringify(body, plain);
+    return visibleLine(JSON.stringify(body, plain));
   } catch {
-    return JSON.stringify({ ...head, message: text });
+    return visibleLine(JSON.stringify({ ...head, message: text }));
   }
 }

@@ -22,6 +22,22 @@ describe('lines', () => {
     expect(lines[0]).toContain('empty="" list=["a\\nb"]');
   });
 
+  it('stay on one line when the message itself has several, and stacks pass for no line', () => {
+    const { log, lines } = memoryLogger({ level: 'debug' });
+    const forged = '2026-01-01 00:00:00,000 [salt.master][CRITICAL] FORGED';
+    log.error(`Rendering failed:\n  ${forged}\u0085\x1b[2J`);
+    log.error('failed', { error: new Error(`x\n${forged}\r\n${forged}`) });
+    expect(lines[0]).toBe(`[ERROR   ] Rendering failed: ${forged}\\u0085\\u001b[2J`);
+    expect(lines[1]?.split('\n').filter((line) => line.startsWith('2026'))).toEqual([]);
+  });
+
+  it('are safe as JSON, too', () => {
+    const { log, lines } = memoryLogger({ json: true });
+    log.warn('a\u0085b', { id: '\u009b31m\u2028\u202e' });
+    expect(lines[0]).not.toMatch(/[\u0085\u009b\u2028\u202e]/);
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ message: 'a\u0085b', id: '\u009b31m\u2028\u202e' });
+  });
+
   it('show values of every kind', () => {
     const { log, lines } = memoryLogger();
     const loop: Record<string, unknown> = {};
