@@ -1,6 +1,7 @@
 // Jobs for minions that are away: kept in the store, delivered once when the minion is back, or expired in plain sight.
 import { dictGet, isDict, newDict, type PlainDict } from '../base/codec/value.ts';
 import { messageOf } from '../base/errors/index.ts';
+import { isAdopted } from '../protocol/job/adopted-job.ts';
 import type { ReasonCode } from '../protocol/job/verdict.ts';
 import type { PendingDelivery } from '../store/jobs.ts';
 import type { Master } from './core.ts';
@@ -161,7 +162,8 @@ export class DurableJobs {
       delivery.deliveredAt = deliveredAt;
       throw error;
     });
-    if (!isDict(load) || load instanceof Map) return this.#forget(jid, id);
+    // Only what this master published is signed for others.
+    if (!isDict(load) || load instanceof Map || isAdopted(load)) return this.#forget(jid, id);
     const job: PlainDict = newDict(Object.entries(load));
     job['tgt'] = [id];
     job['tgt_type'] = 'list';

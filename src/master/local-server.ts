@@ -14,7 +14,7 @@ import {
   trustedUser,
 } from '../protocol/wire/ipc.ts';
 import { readAskedJob, readCredentials } from '../protocol/wire/messages/clear.ts';
-import { isProblem } from '../protocol/wire/messages/fields.ts';
+import { isProblem, textsField } from '../protocol/wire/messages/fields.ts';
 import { runBatch } from './batch.ts';
 import type { Master } from './core.ts';
 import { authenticateCaller, authorizeMaster, authorizePublish, type Caller, hasFullRights } from './door.ts';
@@ -195,7 +195,10 @@ async function* callFunction(
 async function* preview(master: Master, args: PlainDict, caller: Caller): Items {
   authorizeMaster(master, caller, 'a preview of a target');
   const { nodegroups } = args;
-  const found = preflight(master, args['tgt'] as string, text(args['tgt_type']) ?? 'glob', {
+  const tgt = textsField(args, 'tgt');
+  if (tgt === undefined)
+    throw new HaliteError('call.arguments', 'A preview needs a target: a text or a list of texts.');
+  const found = preflight(master, tgt, text(args['tgt_type']) ?? 'glob', {
     delimiter: text(args['delimiter']),
     ...(isDict(nodegroups) ? { nodegroups } : {}),
   });

@@ -101,7 +101,7 @@ describe('a limited user', () => {
     const calls = Array.from({ length: 3000 }, () => caller.publish({ tgt: 'm1', fun: 'test.ping', timeout: 60 }));
     expect(await fleet.json('m1', 'test.ping')).toEqual({ m1: true });
     const answers = await Promise.all(calls);
-    const refused = answers.filter(({ error }) => error?.includes('this user has 512 calls under way'));
+    const refused = answers.filter(({ error }) => error?.includes('this user has 128 calls under way'));
     expect(refused.length).toBeGreaterThan(1000);
     for (const { items, error } of answers)
       if (error === undefined) expect(items.at(-1)).toMatchObject({ type: 'end', balance: { returned: 1 } });

@@ -26,7 +26,7 @@ async function takeReturn(master: Master, load: PlainDict, sender: Sender, unsaf
   // The envelope proved who sends: what the load says about it does not count.
   const { id } = sender;
   const own = await adopt(master, load, id);
-  const ret = readMinionReturn(newDict([...Object.entries(load), ...Object.entries(own ?? {}), ['id', id]]));
+  const ret = readMinionReturn(load, newDict([...Object.entries(own ?? {}), ['id', id]]));
   if (isProblem(ret)) refuse(master, id, 'return refused', ret.problem);
   else if (ret.jid === 'nocache') master.bus.fire(jobReturnTag(ret.jid, id), ret.load);
   else if (!isJid(ret.jid)) refuse(master, id, 'return refused', 'the jid is malformed');
@@ -144,7 +144,8 @@ async function takeSyndicReturn(master: Master, load: PlainDict, sender: Sender,
         refuse(`${id} has a key on this master`);
         continue;
       }
-      const ret = readMinionReturn({ ...part, cmd: '_return', id, jid: bundle.jid, fun: bundle.fun });
+      const { jid, fun } = bundle;
+      const ret = readMinionReturn(part, newDict(Object.entries({ cmd: '_return', id, jid, fun })));
       if (!isProblem(ret) && isJid(ret.jid)) await record(master, ret, unsafe);
     }
   }

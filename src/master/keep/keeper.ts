@@ -20,8 +20,8 @@ interface Waiting {
 
 const questionMs = 15_000;
 const stopMs = 8_000;
-/** Returners that minions may name; more are noise. */
-const mostSpools = 32;
+/** More than there are returners: names that minions choose never take the place of one that is needed. */
+const mostSpools = 128;
 const returnerName = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
 
 export class Keeper {

@@ -60,8 +60,8 @@ export const trustedUser: UserLimits = {
 export const limitedUser: UserLimits = {
   frame: { bytes: 8 * 1024 * 1024, items: 200_000 },
   connections: 64,
-  starting: 8,
-  calls: 512,
+  starting: 4,
+  calls: 128,
   unsentBytes: 16 * 1024 * 1024,
 };
 

@@ -12,22 +12,37 @@ export interface IpcConnectOptions {
   readonly timeoutMs?: number;
 }
 
+/** The queue of connections is full: the daemon is there, and has much to do. */
+const fullQueue = 'EAGAIN';
+const fullQueuePauseMs = 50;
+
 /** Rejects with daemon.unreachable when nobody answers there, auth.denied when this user may not ask. */
-export function connectIpc(path: string, options: IpcConnectOptions): Promise<IpcClient> {
-  return new Promise((resolve, reject) => {
+export async function connectIpc(path: string, options: IpcConnectOptions): Promise<IpcClient> {
+  const until = Date.now() + (options.timeoutMs ?? 5000);
+  for (;;) {
+    const outcome = await dial(path, Math.max(1, until - Date.now()));
+    if (typeof outcome !== 'string') return new IpcClient(outcome);
+    if (outcome !== fullQueue || Date.now() >= until) throw unreachable(path, outcome, options.what);
+    await new Promise((resolve) => setTimeout(resolve, fullQueuePauseMs));
+  }
+}
+
+/** A connected socket, or the code of what went wrong. */
+function dial(path: string, timeoutMs: number): Promise<Socket | string> {
+  return new Promise((resolve) => {
     const socket = connectSocket(path);
-    const timer = setTimeout(() => fail('ETIMEDOUT'), options.timeoutMs ?? 5000);
-    const fail = (code: string) => {
+    const fail = (code: string): void => {
       clearTimeout(timer);
       socket.destroy();
-      reject(unreachable(path, code, options.what));
+      resolve(code);
     };
-    const onError = (thrown: NodeJS.ErrnoException) => fail(thrown.code ?? thrown.message);
+    const timer = setTimeout(() => fail('ETIMEDOUT'), timeoutMs);
+    const onError = (thrown: NodeJS.ErrnoException): void => fail(thrown.code ?? thrown.message);
     socket.once('error', onError);
     socket.once('connect', () => {
       clearTimeout(timer);
       socket.off('error', onError);
-      resolve(new IpcClient(socket));
+      resolve(socket);
     });
   });
 }

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import { dictEntries, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
-import { type Shares, type SocketLimits, type Turn, trustedUser, type UserLimits } from './admission.ts';
+import { openLimits, type Shares, type SocketLimits, type Turn, trustedUser, type UserLimits } from './admission.ts';
 import { errorToValue } from './errors.ts';
 import { encode, type Message, MessageReader, wholeConnection } from './frames.ts';
 import { type IpcCall, Responder } from './responder.ts';
@@ -24,6 +24,7 @@ export class ServerConnection {
   private readonly calls = new Map<number, Responder>();
   private user: string | undefined;
   private unsentBytes = trustedUser.unsentBytes;
+  private limited: boolean;
   private leave: () => void = () => undefined;
   /** Runs while the user is not proven, and while a frame is not complete. */
   private deadline: NodeJS.Timeout | undefined;
@@ -35,6 +36,7 @@ export class ServerConnection {
     this.limits = limits;
     this.shares = shares;
     this.reader.limits = limits.stranger;
+    this.limited = limits !== openLimits;
     socket.on('error', () => undefined);
     socket.on('drain', () => {
       for (const call of this.calls.values()) call.pump();
@@ -51,11 +53,22 @@ export class ServerConnection {
 
   private read(chunk: Buffer): void {
     try {
-      this.reader.feed(chunk, (message) => this.receive(message));
+      this.reader.feed(chunk, (message) => {
+        this.receive(message);
+        if (this.user !== undefined) this.stopWatch();
+      });
     } catch (thrown) {
       this.cut(thrown);
+      return;
     }
     this.watch();
+    if (this.limited) this.letOthersIn();
+  }
+
+  /** However much one client sends at once, the others are read in between. */
+  private letOthersIn(): void {
+    this.socket.pause();
+    setImmediate(() => this.socket.resume());
   }
 
   /** There is nothing more to say to each other; a known user learns why. */
@@ -64,18 +77,22 @@ export class ServerConnection {
       this.close();
       return;
     }
-    this.socket.pause().removeAllListeners('data');
+    // What is still on its way is read and dropped: closed over it, the connection would break before the reason arrives.
+    this.socket.removeAllListeners('data').resume();
+    this.watch();
     this.write([wholeConnection, 'fail', errorToValue(why)]);
-    this.socket.destroySoon();
+    this.socket.end();
   }
 
   /** Nobody may hold a frame open, or come and say nothing. */
   private watch(): void {
-    const waits = this.user === undefined || this.reader.partial;
-    if (!waits) {
-      clearTimeout(this.deadline);
-      this.deadline = undefined;
-    } else this.deadline ??= setTimeout(() => this.close(), this.limits.patienceMs).unref();
+    if (this.user !== undefined && !this.reader.partial) this.stopWatch();
+    else this.deadline ??= setTimeout(() => this.close(), this.limits.patienceMs).unref();
+  }
+
+  private stopWatch(): void {
+    clearTimeout(this.deadline);
+    this.deadline = undefined;
   }
 
   /** No byte went either way for a while: that is how a long job looks, or somebody who takes up room. */
@@ -131,6 +148,7 @@ export class ServerConnection {
       this.user = user;
       this.reader.limits = limits.frame;
       this.unsentBytes = limits.unsentBytes;
+      this.limited = limits !== trustedUser;
       this.onKnown();
       this.watch();
     } else if (this.user !== user) {
@@ -140,7 +158,7 @@ export class ServerConnection {
   }
 
   private ended(): void {
-    clearTimeout(this.deadline);
+    this.stopWatch();
     this.leave();
     for (const call of this.calls.values()) call.abandon('The client went away');
     this.calls.clear();

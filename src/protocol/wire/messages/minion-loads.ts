@@ -42,7 +42,11 @@ export interface MinionReturn {
 
 const mostReturners = 16;
 
-export function readMinionReturn(load: Dict): MinionReturn | Problem {
+/** `decided` is what the master knows better than the load: who sends, and the jid of a run that nobody published. */
+export function readMinionReturn(given: Dict, decided: PlainDict = newDict()): MinionReturn | Problem {
+  const load = newDict();
+  for (const [key, value] of dictEntries(given)) if (typeof key === 'string' && key !== 'returners') load[key] = value;
+  for (const [key, value] of Object.entries(decided)) load[key] = value;
   const id = textField(load, 'id');
   const jid = textField(load, 'jid');
   const value = dictGet(load, 'return');
@@ -59,8 +63,8 @@ export function readMinionReturn(load: Dict): MinionReturn | Problem {
     // Multi-function jobs send a map of codes; any failure counts.
     retcode: isDict(retcode) ? worst(retcode) : (intField(load, 'retcode') ?? 0),
     success: dictGet(load, 'success') !== false,
-    returners: readReturners(load),
-    load: newDict(textEntries(load).filter(([key]) => key !== 'returners')),
+    returners: readReturners(given),
+    load,
   };
 }
 
@@ -75,9 +79,6 @@ function readReturners(load: Dict): string[] {
   const names = listField(dictField(load, 'returners') ?? newDict(), 'names') ?? [];
   return [...new Set(names.filter((name) => typeof name === 'string'))].slice(0, mostReturners);
 }
-
-const textEntries = (load: Dict): [string, Value][] =>
-  dictEntries(load).filter((entry): entry is [string, Value] => typeof entry[0] === 'string');
 
 function worst(codes: Dict): number {
   const values = codes instanceof Map ? [...codes.values()] : Object.values(codes);
