@@ -1,7 +1,7 @@
 // Mine requests of minions.
 import { dictEntries, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
-import { matchesWhole } from '../../base/util/pyregex.ts';
+import { matchesIdRule, matchesRule } from '../../base/util/function-rule.ts';
 import { isProblem } from '../../protocol/wire/messages/fields.ts';
 import { readMineQuery, readMineUpdate } from '../../protocol/wire/messages/minion-loads.ts';
 import type { Master, Sender } from '../core.ts';
@@ -79,7 +79,7 @@ function readable(rules: Value | undefined, id: string, functions: readonly stri
   if (rules === undefined || rules === null) return functions;
   if (!isDict(rules)) return [];
   const granted = dictEntries(rules)
-    .filter(([expression]) => matchesWhole(id, String(expression)))
+    .filter(([expression]) => matchesIdRule(String(expression), id))
     .flatMap(([, names]) => (Array.isArray(names) ? names.map(String) : []));
-  return functions.filter((fun) => granted.some((expression) => matchesWhole(fun, expression)));
+  return functions.filter((fun) => granted.some((expression) => matchesRule(expression, fun)));
 }
