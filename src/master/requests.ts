@@ -117,7 +117,8 @@ export class RequestPort {
     const { id, trust } = judged;
     const breach = this.#tooLate(id, load, envelope);
     if (breach) return this.#refuse(request, breach, id);
-    if (trust === 'proven') request.trust();
+    // Sealed with a key that only who has signed in has, whichever minion that is: no stranger.
+    request.trust();
     const repeated = load.cmd === '_pillar' && this.#replays.isRepeated({ id, ts: load.ts }, sealed);
     const sender: Sender = { id, trust, version, peer: request.peer, transport: this.#transport, repeated };
     if (trust === 'proven' || trust === 'claimed') {
