@@ -1,5 +1,7 @@
 // A share of the memory that many connections draw on. Who finds it used up waits in line, so large messages enter one after the other.
 
+import { mostInLine } from './limits.ts';
+
 interface Waiter {
   readonly bytes: number;
   readonly granted: () => void;
@@ -16,6 +18,11 @@ export class BytePool {
 
   get used(): number {
     return this.#used;
+  }
+
+  /** True when too many wait for one more to do so. */
+  get crowded(): boolean {
+    return this.#line.length >= mostInLine;
   }
 
   /** True while somebody waits: who holds a part should hurry. */

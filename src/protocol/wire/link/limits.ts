@@ -72,6 +72,8 @@ export const lingerMs = 1000;
 export const pieceBytes = 256 * kB;
 
 /** Unproven connections on the request port, where they are short-lived or prove themselves. */
-export const mostUnproven = 2048;
+export const mostUnproven = 8192;
+/** Messages that may wait for room in one pool: what came of each with its announcement is in memory. */
+export const mostInLine = 2048;
 /** Parts of the process's open files that the connections of each port may take. */
 export const filesShare = 0.4;

@@ -130,6 +130,10 @@ export class ServerConnection {
     // One that grows in steps asks for twice as much each time.
     const bytes = Math.max(total, Math.min(2 * (this.#share?.bytes ?? 0), this.guard.maxMessageBytes));
     const pool = this.guard.poolFor(this, bytes);
+    if (pool.crowded) {
+      this.cut('overload', 'too many messages wait for room');
+      return false;
+    }
     // What is held is given back only when the larger part is there.
     const share = new Share(pool, bytes);
     const more = this.#share?.pool === pool ? bytes - this.#share.bytes : bytes;

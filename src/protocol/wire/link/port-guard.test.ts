@@ -1,0 +1,126 @@
+// Who goes when there are too many, who waits when there is no room, and how much is told of it.
+import { createServer, connect as dial, type Server, type Socket } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { loopback } from '../testing/conformance.ts';
+import { eventually } from '../testing/eventually.ts';
+import type { WireProblem } from '../transport.ts';
+import { BytePool } from './byte-pool.ts';
+import { Gather } from './gather.ts';
+import { mostInLine } from './limits.ts';
+import { PortGuard } from './port-guard.ts';
+import { limitProblems } from './problems.ts';
+import { ServerConnection } from './server-connection.ts';
+
+const open: { close(): unknown }[] = [];
+afterEach(async () => {
+  for (const thing of open.splice(0).reverse()) await thing.close();
+});
+
+/** A guard over real connections from this process; each `join` is one more. */
+async function port(kind: 'request' | 'publish', mostConnections: number) {
+  const problems: WireProblem[] = [];
+  const onProblem = (problem: WireProblem) => problems.push(problem);
+  const guard = new PortGuard({ port: kind, maxMessageBytes: 1000, mostConnections, onProblem });
+  const accepted: Socket[] = [];
+  const server: Server = createServer((socket) => accepted.push(socket)).listen(0, loopback);
+  open.push({ close: () => server.close() }, { close: () => guard.close() });
+  await eventually(() => server.listening, 'the server');
+  const { port: number } = server.address() as { port: number };
+  const join = async (): Promise<ServerConnection> => {
+    const before = accepted.length;
+    const socket = dial(number, loopback);
+    socket.on('error', () => undefined);
+    open.push({ close: () => socket.destroy() });
+    await eventually(() => accepted.length > before, 'the connection');
+    const connection = new ServerConnection(accepted[before] as Socket, `peer ${before}`, guard);
+    guard.add(connection);
+    return connection;
+  };
+  return { guard, problems, join };
+}
+
+describe('too many connections', () => {
+  it('on the request port the oldest idle stranger goes; who is proven or at work stays', async () => {
+    const { guard, problems, join } = await port('request', 8);
+    const proven = await join();
+    proven.trust();
+    const working = await join();
+    guard.begun(working);
+    const idle = await join();
+    const others = [await join(), await join()];
+    // Four strangers at most: half of all.
+    const last = await join();
+    await eventually(() => idle.socket.destroyed, 'the oldest idle one to go');
+    expect([proven, working, ...others, last].map(({ socket }) => socket.destroyed)).toEqual(Array(5).fill(false));
+    expect(problems).toMatchObject([{ kind: 'overload', peer: 'peer 2' }]);
+  });
+
+  it('on the publish port who has not finished its handshake goes first, and the established stay', async () => {
+    const { guard, join } = await port('publish', 4);
+    const ready = [await join(), await join(), await join()];
+    for (const one of ready) one.setReady();
+    const halfway = await join();
+    const next = await join();
+    expect(halfway.socket.destroyed).toBe(true);
+    next.setReady();
+    const newest = await join();
+    expect(next.socket.destroyed).toBe(true);
+    expect([...ready, newest].map(({ socket }) => socket.destroyed)).toEqual(Array(4).fill(false));
+    await eventually(() => guard.connections.size === 4, 'those that stay');
+  });
+
+  it('refuses when all are proven', async () => {
+    const { join } = await port('request', 2);
+    for (let i = 0; i < 2; i++) (await join()).trust();
+    expect((await join()).socket.destroyed).toBe(true);
+  });
+});
+
+describe('BytePool', () => {
+  it('lets waiters in by their order, and larger ones than itself alone', () => {
+    const pool = new BytePool(100);
+    const got: string[] = [];
+    const enter = (name: string, bytes: number) => pool.take(bytes, () => got.push(name));
+    expect(enter('a', 60)).toBe(true);
+    expect(enter('b', 60)).toBe(false);
+    expect(enter('c', 10)).toBe(false);
+    pool.give(60);
+    expect(got).toEqual(['b', 'c']);
+    expect(enter('d', 500)).toBe(false);
+    pool.give(60);
+    pool.give(10);
+    expect(got).toEqual(['b', 'c', 'd']);
+    const leaving = () => got.push('never');
+    expect(pool.take(1, leaving)).toBe(false);
+    expect(enter('e', 1)).toBe(false);
+    pool.leave(leaving);
+    pool.give(500);
+    expect(got).toEqual(['b', 'c', 'd', 'e']);
+    expect(pool.used).toBe(1);
+  });
+
+  it('has a line of bounded length', () => {
+    const pool = new BytePool(1);
+    for (let i = 0; i <= mostInLine; i++) pool.take(1, () => undefined);
+    expect(pool.crowded).toBe(true);
+  });
+});
+
+it('Gather puts pieces together without allocating what was only announced', () => {
+  const gather = new Gather();
+  const before = process.memoryUsage().arrayBuffers;
+  gather.add(Buffer.alloc(1000, 1), 500_000_000);
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(1_000_000);
+  gather.add(Buffer.alloc(5000, 2), 500_000_000);
+  const whole = gather.take();
+  expect([whole.length, whole[999], whole[1000], gather.length]).toEqual([6000, 1, 2, 0]);
+});
+
+it('tells of a kind of problem a few times, whoever causes it', () => {
+  const told: WireProblem[] = [];
+  const tell = limitProblems((problem) => told.push(problem));
+  for (let i = 0; i < 1000; i++) tell({ kind: 'malformed', peer: `peer ${i}`, detail: 'no' });
+  tell({ kind: 'slow', peer: 'another', detail: 'no' });
+  expect(told.filter(({ kind }) => kind === 'malformed')).toHaveLength(10);
+  expect(told.at(-1)?.kind).toBe('slow');
+});
