@@ -53,6 +53,11 @@ export class EventListener {
     return this.#events.filter((event) => event.tag === tag).map(({ data }) => data);
   }
 
+  /** The tags that were heard, in order, each once. */
+  tags(): string[] {
+    return [...new Set(this.#events.map(({ tag }) => tag))];
+  }
+
   forget(): void {
     this.#events = [];
   }
@@ -61,7 +66,7 @@ export class EventListener {
   async next(tag: string, accept: (data: EventData) => boolean = () => true): Promise<EventData> {
     await eventually(`the event ${tag}`, () => this.seen(tag).some(accept), {
       timeoutMs: 60_000,
-      describe: () => `heard: ${[...new Set(this.#events.map((event) => event.tag))].join(' ').slice(-2000)}`,
+      describe: () => `heard: ${this.tags().join(' ').slice(-2000)}`,
     });
     return this.seen(tag).find(accept) as EventData;
   }

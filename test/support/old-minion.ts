@@ -144,22 +144,31 @@ export class OldMinion {
 
   /** The same with the answer: opened, or the bare text of a refusal. Without a token when `unproven`. */
   async ask(load: PlainDict, unproven = false): Promise<Value> {
-    const sent: PlainDict = unproven ? { ...load } : { ...load, tok: makeToken(this.#key) };
-    const message: PlainDict = { enc: 'aes', load: '' };
     const nonce = randomUUID().replaceAll('-', '');
-    if (this.options.generation === 2) {
-      sent['nonce'] = nonce;
-      message['version'] = 2;
-    }
-    const aes = this.#aes as Crypticle;
-    message['load'] = aes.seal(sent);
-    const reply = await this.#ask(message);
+    const reply = await this.#ask(this.#sealed(load, nonce, unproven));
     if (isDict(reply)) return reply;
     const bytes = Buffer.from(reply as Uint8Array);
+    const aes = this.#aes as Crypticle;
     try {
       return this.options.generation === 2 ? aes.open(bytes, { nonce }) : aes.open(bytes);
     } catch {
       return bytes.toString();
     }
+  }
+
+  /** The bytes of such a request, as somebody could record them. */
+  recorded(load: PlainDict): Buffer {
+    return pack(this.#sealed(load, randomUUID().replaceAll('-', ''), false));
+  }
+
+  #sealed(load: PlainDict, nonce: string, unproven: boolean): PlainDict {
+    const sent: PlainDict = unproven ? { ...load } : { ...load, tok: makeToken(this.#key) };
+    const message: PlainDict = { enc: 'aes', load: '' };
+    if (this.options.generation === 2) {
+      sent['nonce'] = nonce;
+      message['version'] = 2;
+    }
+    message['load'] = (this.#aes as Crypticle).seal(sent);
+    return message;
   }
 }
