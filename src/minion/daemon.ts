@@ -1,6 +1,7 @@
 // The minion daemon: puts its parts together, keeps one link per master, and lets go of everything in order.
 import { randomBytes } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { newDict, type PlainDict } from '../base/codec/value.ts';
 import { type MinionOpts, masterAddresses } from '../base/config/index.ts';
@@ -27,7 +28,7 @@ import { Jobs } from './jobs.ts';
 import { type JobLink, MasterLink } from './master-link.ts';
 import { adoptOrphans } from './orphans.ts';
 import { ProcFiles } from './proc-files.ts';
-import { RecentJobs } from './receive.ts';
+import { RecentJobs } from './recent-jobs.ts';
 import { Returns } from './return.ts';
 import { Returners } from './returners.ts';
 import { MinionScheduler } from './scheduler.ts';
@@ -81,7 +82,8 @@ export class MinionDaemon {
     this.spool = new Spool(opts.cachedir, log);
     this.memory = new DurableMemory(opts.cachedir);
     this.returns = new Returns(opts, this.spool, log, this.control.signal);
-    this.recent = new RecentJobs(opts.minion_jid_queue_hwm);
+    const file = join(opts.cachedir, 'halite', 'recent-jobs');
+    this.recent = new RecentJobs(opts.minion_jid_queue_hwm, { file, log });
     this.loader = this.newLoader();
     const keeping = new ReturnerWorker({ entry, log: log.child('returner'), idleMs: idleProcessMs });
     this.returners = new Returners(opts, log, keeping, (link) => this.workerData(link));
@@ -104,6 +106,7 @@ export class MinionDaemon {
     await this.procFiles.prepare();
     await this.spool.prepare();
     await this.memory.prepare();
+    await this.recent.restore();
     await this.adoptOrphans();
     if (opts.master_type === 'disable') {
       log.info('no master: master_type is disable');
@@ -192,6 +195,7 @@ export class MinionDaemon {
     await this.jobs.settle();
     this.returners.stop();
     for (const link of this.links) link.stop();
+    await this.recent.flush();
   }
 
   running() {

@@ -8,7 +8,8 @@ import { readBoot, readPresenceTopic, verifyPresence } from '../protocol/wire/pr
 import { eventually, FakeMaster, recorded, testFolder, testKeys, testOpts } from './fake-master.test-helper.ts';
 import { loadIdentity } from './identity.ts';
 import { MasterLink } from './master-link.ts';
-import { Receiver, RecentJobs } from './receive.ts';
+import { Receiver } from './receive.ts';
+import { RecentJobs } from './recent-jobs.ts';
 import { MasterTrust } from './trust.ts';
 
 let folder: ReturnType<typeof testFolder>;
@@ -161,7 +162,7 @@ describe('a link', () => {
 });
 
 describe('receiving jobs', () => {
-  async function receiver(more: { requireSignature?: boolean } = {}) {
+  async function receiver(more: { requireSignature?: boolean; recent?: RecentJobs } = {}) {
     const { link, jobs } = await connect();
     await link.start();
     const log = memoryLogger().log;
@@ -170,7 +171,7 @@ describe('receiving jobs', () => {
       requireSignature: more.requireSignature ?? false,
       credentials: () => link.credentials,
       renew: (stale) => link.renew(stale),
-      recent: new RecentJobs(2),
+      recent: more.recent ?? new RecentJobs(2),
       isTarget: async (tgt) => tgt === '*',
       accept: (accepted) => void jobs.push(accepted),
     });
@@ -244,6 +245,38 @@ describe('receiving jobs', () => {
       });
     for (let n = 0; n < 5; n++) expect(await receive(rubbish())).toBe('undecryptable');
     expect(master.signIns).toBe(before + 1);
+  });
+
+  it('drops what an earlier process of this minion has seen', async () => {
+    const place = { file: join(folder.path, 'recent'), log: memoryLogger().log };
+    const restarted = async () => {
+      const recent = new RecentJobs(2, place);
+      await recent.restore();
+      return { ...(await receiver({ recent })), recent };
+    };
+    const first = await restarted();
+    const recorded = ['1', '2', '3'].map((end) => payload(`2020010100000000000${end}`));
+    for (const message of recorded) expect(await first.receive(message)).toBe('accepted');
+    await first.recent.flush();
+    const second = await restarted();
+    for (const message of recorded) expect(await second.receive(message)).toBe('replayed');
+    expect(await second.receive(payload('20200101000000000003'))).toBe('repeated');
+    expect(await second.receive(payload('20200101000000000004'))).toBe('accepted');
+    // Another key begins anew.
+    master.aes = new Crypticle(Crypticle.generateKeyString());
+    master.serial = 0;
+    expect(await second.receive(payload('20200101000000000005'))).toBe('accepted');
+  });
+
+  it('begins anew with a memory that is damaged', async () => {
+    const file = join(folder.path, 'recent');
+    for (const text of ['', '{"jids": 7, "serials": [1]}', '[]', 'null']) {
+      writeFileSync(file, text);
+      const recent = new RecentJobs(2, { file, log: memoryLogger().log });
+      await recent.restore();
+      expect(recent.add('20200101000000000001')).toBe(true);
+      await recent.flush();
+    }
   });
 
   it('remembers only so many job ids', () => {

@@ -1,10 +1,11 @@
 // Job path 5/9 · from protocol/wire · to engine/exec: takes a publish apart and decides whether it is for this minion.
 import { unpack } from '../base/codec/msgpack/index.ts';
-import { type Dict, dictGet, isDict, type Value } from '../base/codec/value.ts';
+import { type Dict, dictGet, isDict, isTexts } from '../base/codec/value.ts';
 import { defaultSigAlgo, isSigAlgo, verifyPkcs1 } from '../base/crypto/index.ts';
 import { HaliteError, messageOf } from '../base/errors/index.ts';
 import type { Logger } from '../base/log/index.ts';
 import type { Credentials } from './auth-reply.ts';
+import type { RecentJobs } from './recent-jobs.ts';
 
 /** What a receiver needs of the link it belongs to. */
 export interface ReceiverOptions {
@@ -20,24 +21,6 @@ export interface ReceiverOptions {
 
 /** Why a publish went no further; only for logs and tests. */
 export type Dropped = 'malformed' | 'unsigned' | 'forged' | 'undecryptable' | 'replayed' | 'repeated' | 'not-targeted';
-
-/** The job ids seen last, shared by all masters: a job that comes by two ways runs once. */
-export class RecentJobs {
-  private readonly limit: number;
-  private readonly jids = new Set<string>();
-
-  constructor(limit: number) {
-    this.limit = Math.max(1, limit);
-  }
-
-  /** False when it was seen already. */
-  add(jid: string): boolean {
-    if (this.jids.has(jid)) return false;
-    this.jids.add(jid);
-    if (this.jids.size > this.limit) this.jids.delete(this.jids.values().next().value!);
-    return true;
-  }
-}
 
 interface Envelope {
   readonly load: Uint8Array;
@@ -99,19 +82,27 @@ export class Receiver {
   /** Opens the job; after a change of the shared key signs in again and tries the same message once more. */
   private async decrypt(envelope: Envelope, keys: Credentials): Promise<Dict | 'undecryptable' | 'replayed'> {
     try {
-      return keys.aes.openPublish(envelope.load) ?? 'replayed';
+      return this.open(envelope, keys);
     } catch (error) {
       if (!isWrongKey(error)) throw error;
     }
     if (performance.now() < this.quietUntil) return 'undecryptable';
     const fresh = await this.options.renew(keys);
     try {
-      return fresh.aes.openPublish(envelope.load) ?? 'replayed';
+      return this.open(envelope, fresh);
     } catch (error) {
       if (!isWrongKey(error)) throw error;
       this.quietUntil = performance.now() + quietMs;
       return 'undecryptable';
     }
+  }
+
+  private open({ load }: Envelope, { aes }: Credentials): Dict | 'replayed' {
+    const { recent } = this.options;
+    recent.resume(aes);
+    const job = aes.openPublish(load);
+    recent.opened(aes);
+    return job ?? 'replayed';
   }
 
   private drop(why: Dropped, detail: string): Dropped {
@@ -127,7 +118,7 @@ export class Receiver {
 const isWrongKey = (error: unknown): boolean => error instanceof HaliteError && error.code === 'crypto.verify';
 
 function readEnvelope(payload: Uint8Array): Envelope | undefined {
-  const value = unpack(payload, { raw: true, maxDepth: 16 });
+  const value = unpack(payload, { raw: true, maxDepth: 16, maxItems: 64 });
   if (!isDict(value)) return undefined;
   const enc = dictGet(value, 'enc');
   const load = dictGet(value, 'load');
@@ -165,8 +156,4 @@ function targetOf(job: Dict): TargetFields {
     return { ...nothing, problem: 'a job without target' };
   }
   return { tgt, kind, delimiter };
-}
-
-function isTexts(value: Value | undefined): value is string[] {
-  return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }

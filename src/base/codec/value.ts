@@ -70,6 +70,11 @@ export function dictKeys(dict: Dict): Value[] {
   return dict instanceof Map ? [...dict.keys()] : Object.keys(dict);
 }
 
+/** A list of texts only. */
+export function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+}
+
 export function dictSize(dict: Dict): number {
   return dict instanceof Map ? dict.size : Object.keys(dict).length;
 }

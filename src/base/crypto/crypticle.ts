@@ -161,6 +161,16 @@ export class Crypticle {
     return unpack(plain.subarray(start), options);
   }
 
+  /** The serial of the newest publish opened under this key. */
+  get serial(): number {
+    return this.lastSerial;
+  }
+
+  /** An earlier process has opened publishes under this key up to that serial. */
+  resumePublishes(serial: number): void {
+    this.lastSerial = Math.max(this.lastSerial, serial);
+  }
+
   /** Opens a publish: takes `serial` out, and gives undefined for one not newer than the last under this key. */
   openPublish(message: Uint8Array, options: UnpackOptions = {}): Dict | undefined {
     const job = this.open(message, options);
