@@ -165,7 +165,9 @@ function usableKey(pem: string): KeyObject | string {
   if (pem.length > 20_000) return 'the public key is far too large';
   try {
     const key = loadPublicKey(pem);
-    const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
+    const { modulusLength: bits = 0, publicExponent = 0n } = key.asymmetricKeyDetails ?? {};
+    // Every use of the key would take as long as somebody likes.
+    if (bits > 16_384 || publicExponent > 0xffff_ffffn) return 'an RSA key with numbers of this size is not usable';
     return bits >= 2048 ? key : `an RSA key of ${bits} bits is too weak: at least 2048 are required`;
   } catch (error) {
     return `the public key is unreadable: ${messageOf(error)}`;

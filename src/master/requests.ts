@@ -30,6 +30,24 @@ const longBytes = 1024 * 1024;
 /** Long messages at a time: each takes several times its size until it is stored. */
 const longAtOnce = 2;
 const longPatienceMs = 10_000;
+/** Anybody can ask for a sign-in, and each costs RSA in the four threads of Node's pool: jobs are signed there too. */
+const signInsAtOnce = 3;
+/** Commands that old generations had to prove with a token, although the channel did not ask for one. */
+const tokenRequired = new Set([
+  '_master_tops',
+  '_ext_nodes',
+  '_mine_get',
+  '_mine',
+  '_mine_delete',
+  '_mine_flush',
+  '_file_recv',
+  '_minion_event',
+  'minion_runner',
+  'pub_ret',
+  'minion_pub',
+  'minion_publish',
+  'revoke_auth',
+]);
 
 export class RequestPort {
   readonly #master: Master;
@@ -40,6 +58,7 @@ export class RequestPort {
   readonly #long = new Lane(longAtOnce, longPatienceMs);
   /** Needed only where older protocols are let in. */
   readonly #proofs: SessionProofs | undefined;
+  readonly #signIns = new Lane(signInsAtOnce, longPatienceMs);
 
   constructor(master: Master, handlers: HandlerTable, clear: (load: PlainDict) => Promise<Value>, transport: string) {
     this.#master = master;
@@ -61,7 +80,8 @@ export class RequestPort {
   accept(request: IncomingRequest): void {
     this.#answer(request)
       .catch((error: unknown) => {
-        this.#master.log.error('request failed', { peer: request.peer, error: messageOf(error) });
+        const fields = { peer: request.peer, error: messageOf(error) };
+        this.#master.log.limited(`failed:${fields.error}`, 'error', 'request failed', fields);
         return badLoad;
       })
       .then((value) => request.reply(value instanceof PackedReply ? value.bytes : pack(value)));
@@ -82,9 +102,8 @@ export class RequestPort {
 
   #answerClear(request: IncomingRequest, envelope: ClearEnvelope): Promise<Value> {
     const load = envelope.load instanceof Map ? newDict() : envelope.load;
-    return load['cmd'] === '_auth'
-      ? authenticate(this.#master, load, envelope.version, request.peer)
-      : this.#clear(load);
+    if (load['cmd'] !== '_auth') return this.#clear(load);
+    return this.#signIns.run(() => authenticate(this.#master, load, envelope.version, request.peer));
   }
 
   async #answerSealed(request: IncomingRequest, envelope: SealedEnvelope): Promise<Reply> {
@@ -170,7 +189,7 @@ export class RequestPort {
         this.#master.log.limited('store', 'error', 'a result is not stored: its minion keeps it', fields);
         return badLoad;
       }
-      this.#master.log.error('handler failed', fields);
+      this.#master.log.limited(`handler:${sender.id}:${cmd}`, 'error', 'handler failed', fields);
       return crypticle.seal('', nonce);
     }
   }

@@ -20,16 +20,23 @@ export function readAuthRequest(load: Value): AuthRequest | Problem {
   if (!isDict(load)) return problem('the load of _auth is no map', 'payload and load must be a dict');
   const id = readId(load);
   if (isProblem(id)) return id;
+  const nonce = textField(load, 'nonce');
+  if (nonce !== undefined && nonce.length > longestNonce) return problem('the nonce of _auth is far too long');
   return {
     id: id.id,
     pub: textField(load, 'pub') ?? '',
     token: bytesField(load, 'token'),
-    nonce: textField(load, 'nonce'),
+    nonce,
     enc_algo: textField(load, 'enc_algo'),
     sig_algo: textField(load, 'sig_algo'),
     autosign_grains: dictField(load, 'autosign_grains'),
   };
 }
+
+/** File systems store no longer names, and ids become keys of many things: nothing longer gets any further. */
+const longestId = 255;
+/** An id of 32 digits; it comes back in the answer. */
+const longestNonce = 128;
 
 /** The id of a load, with Salt's own words for those that are none. */
 export function readId(load: Dict): { readonly id: string } | Problem {
@@ -39,6 +46,7 @@ export function readId(load: Dict): { readonly id: string } | Problem {
     const shown = typeof id === 'object' && id !== null ? 'of this type' : String(id ?? null);
     return problem('the id is no text', `bad load: id ${shown} is not a string`);
   }
+  if (id.length > longestId) return problem('the id is far too long', 'bad load: id is too long');
   if (id.includes('\0')) return problem('the id has a null byte', 'bad load: id contains a null byte');
   return { id };
 }

@@ -53,6 +53,15 @@ describe('requests', () => {
     expect(reply(dict({ enc: 'pub', load: 'x' }))).toBe('bad load');
     expect((readOpenedLoad(dict({ id: 5 })) as Problem).reply).toBe('bad load: id 5 is not a string');
     expect((readOpenedLoad(dict({ id: 'a\0' })) as Problem).reply).toBe('bad load: id contains a null byte');
+    expect((readOpenedLoad(dict({ id: 'a'.repeat(256) })) as Problem).reply).toBe('bad load: id is too long');
+    expect((readAuthRequest(dict({ id: 'a', nonce: 'n'.repeat(200) })) as Problem).reply).toBe('bad load');
+  });
+
+  it('keeps nothing of a stranger that is long', () => {
+    const sealed = { enc: 'aes', load: Buffer.alloc(100_000, 0xfe), version: 3, id: 'x'.repeat(100_000) };
+    const envelope = good(readEnvelope(pack(sealed)));
+    expect(envelope).toMatchObject({ enc: 'aes', id: undefined });
+    expect(envelope.load).toEqual(sealed.load);
   });
 });
 
