@@ -32,23 +32,6 @@ const longAtOnce = 2;
 const longPatienceMs = 10_000;
 /** Anybody can ask for a sign-in, and each costs RSA in the four threads of Node's pool: jobs are signed there too. */
 const signInsAtOnce = 3;
-/** Commands that old generations had to prove with a token, although the channel did not ask for one. */
-const tokenRequired = new Set([
-  '_master_tops',
-  '_ext_nodes',
-  '_mine_get',
-  '_mine',
-  '_mine_delete',
-  '_mine_flush',
-  '_file_recv',
-  '_minion_event',
-  'minion_runner',
-  'pub_ret',
-  'minion_pub',
-  'minion_publish',
-  'revoke_auth',
-]);
-
 export class RequestPort {
   readonly #master: Master;
   readonly #handlers: HandlerTable;
@@ -56,9 +39,9 @@ export class RequestPort {
   readonly #transport: string;
   readonly #replays: ReplayGuard;
   readonly #long = new Lane(longAtOnce, longPatienceMs);
+  readonly #signIns = new Lane(signInsAtOnce, longPatienceMs);
   /** Needed only where older protocols are let in. */
   readonly #proofs: SessionProofs | undefined;
-  readonly #signIns = new Lane(signInsAtOnce, longPatienceMs);
 
   constructor(master: Master, handlers: HandlerTable, clear: (load: PlainDict) => Promise<Value>, transport: string) {
     this.#master = master;
