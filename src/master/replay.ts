@@ -1,6 +1,7 @@
 // Sealed requests are obeyed once. Somebody who recorded one on the wire can send it again; so does an honest minion that
 // got no answer in time, in the very same bytes: it gets the answer of the first, and nothing happens twice.
 import { newDict, type Value } from '../base/codec/value.ts';
+import { DigestSet } from '../base/util/digest-set.ts';
 import type { PackedReply } from './handlers/table.ts';
 
 type Answer = Value | PackedReply;
@@ -33,22 +34,21 @@ const mostDigests = 2048;
 /** Answers other than "taken" that are kept for a minion that asks again. */
 const mostAnswers = 8;
 const sweepMs = 300_000;
+/** What is noted of an answer: plain ones by themselves, others only as given. */
+const plain: readonly Answer[] = [null, true, false];
+const notPlain = plain.length;
 
 /** What one minion sent: the newer half, and the older one until the newer is full or old enough. */
 interface Memory {
-  newer: Map<string, Promise<Answer>>;
-  older: Map<string, Promise<Answer>>;
+  newer: DigestSet;
+  older: DigestSet;
   since: number;
   windowMs: number;
-  /** Digests whose answers are kept, oldest first. */
-  readonly answers: string[];
+  /** Answers that are under way, and the last few that are not plain, by digest. */
+  readonly answers: Map<string, Promise<Answer>>;
+  /** Digests of the latter, oldest first. */
+  readonly kept: string[];
 }
-
-const plainAnswers: ReadonlyMap<boolean | null, Promise<Answer>> = new Map(
-  [null, true, false].map((value) => [value, Promise.resolve(value)]),
-);
-/** Of an answer that was pushed out by newer ones only this is left. */
-const gone: Promise<Answer> = Promise.resolve(newDict());
 
 export class ReplayGuard {
   readonly #minions = new Map<string, Memory>();
@@ -78,13 +78,16 @@ export class ReplayGuard {
     if (readOnly.has(cmd)) return run();
     const memory = this.#memory(id, ts);
     const digest = digestOf(sealed);
-    const known = memory.newer.get(digest) ?? memory.older.get(digest);
-    if (known) return known;
+    const key = digest.toString('latin1');
+    const underWay = memory.answers.get(key);
+    if (underWay) return underWay;
+    const note = noteOf(memory, digest);
+    if (note !== undefined) return Promise.resolve(plain[note] ?? newDict());
     const answer = run();
-    memory.newer.set(digest, answer);
+    memory.answers.set(key, answer);
     answer.then(
-      (value) => keep(memory, digest, value),
-      () => forget(memory, digest),
+      (value) => settle(memory, Buffer.from(digest), key, value),
+      () => memory.answers.delete(key),
     );
     return answer;
   }
@@ -93,8 +96,8 @@ export class ReplayGuard {
   isRepeated({ id, ts }: { id: string; ts?: number | undefined }, sealed: Uint8Array): boolean {
     const memory = this.#memory(id, ts);
     const digest = digestOf(sealed);
-    if (memory.newer.has(digest) || memory.older.has(digest)) return true;
-    memory.newer.set(digest, gone);
+    if (noteOf(memory, digest) !== undefined) return true;
+    memory.newer.set(digest, notPlain);
     return false;
   }
 
@@ -103,7 +106,14 @@ export class ReplayGuard {
     if (now - this.#sweptAt > sweepMs) this.#sweep(now);
     let memory = this.#minions.get(id);
     if (!memory) {
-      memory = { newer: new Map(), older: new Map(), since: now, windowMs: 0, answers: [] };
+      memory = {
+        newer: new DigestSet(),
+        older: new DigestSet(),
+        since: now,
+        windowMs: 0,
+        answers: new Map(),
+        kept: [],
+      };
       this.#minions.set(id, memory);
     }
     const ttl = this.#ttlSeconds();
@@ -111,7 +121,7 @@ export class ReplayGuard {
     memory.windowMs = Math.max(memory.windowMs, Math.min(longestMs, ttl > 0 ? ttl * 1000 + ahead : untimedMs));
     if (now - memory.since > memory.windowMs || memory.newer.size >= mostDigests) {
       memory.older = memory.newer;
-      memory.newer = new Map();
+      memory.newer = new DigestSet();
       memory.since = now;
     }
     return memory;
@@ -127,25 +137,17 @@ export class ReplayGuard {
 }
 
 /** A sealed load ends with the code over all of it: nobody without the key can make another one for the same content. */
-function digestOf(sealed: Uint8Array): string {
-  return Buffer.from(sealed.buffer, sealed.byteOffset, sealed.length).toString('latin1', sealed.length - 16);
+function digestOf(sealed: Uint8Array): Buffer {
+  return Buffer.from(sealed.buffer, sealed.byteOffset, sealed.length).subarray(-16);
 }
 
-function forget({ newer, older }: Memory, digest: string): void {
-  newer.delete(digest);
-  older.delete(digest);
-}
+const noteOf = ({ newer, older }: Memory, digest: Uint8Array): number | undefined =>
+  newer.get(digest) ?? older.get(digest);
 
-/** Plain answers ("taken") share one promise each; of others the last few are kept. */
-function keep(memory: Memory, digest: string, value: Answer): void {
-  const replace = (old: string, answer: Promise<Answer>): void => {
-    for (const half of [memory.newer, memory.older]) if (half.has(old)) half.set(old, answer);
-  };
-  const plain = typeof value === 'boolean' || value === null ? plainAnswers.get(value) : undefined;
-  if (plain) {
-    replace(digest, plain);
-    return;
-  }
-  memory.answers.push(digest);
-  if (memory.answers.length > mostAnswers) replace(memory.answers.shift() as string, gone);
+/** Of plain answers ("taken") the note is enough; of others the last few are kept. */
+function settle({ newer, answers, kept }: Memory, digest: Buffer, key: string, value: Answer): void {
+  const note = plain.indexOf(value);
+  newer.set(digest, note < 0 ? notPlain : note);
+  if (note >= 0) answers.delete(key);
+  else if (kept.push(key) > mostAnswers) answers.delete(kept.shift() as string);
 }
