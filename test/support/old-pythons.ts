@@ -50,10 +50,13 @@ function download(to: string): void {
   for (const name of ['lists/partial', 'cache/archives/partial', 'packages'])
     mkdirSync(join(to, name), { recursive: true });
   writeFileSync(join(to, 'sources.list'), `deb [signed-by=${keys}] ${mirror} ${suite} main\n`);
+  writeFileSync(join(to, 'status'), '');
   const settings = Object.entries({
     'Dir::Etc::sourcelist': join(to, 'sources.list'),
     'Dir::Etc::sourceparts': '/dev/null',
     'Dir::State::lists': join(to, 'lists'),
+    // Nothing is installed, as far as this goes: the versions of this system are not asked for.
+    'Dir::State::status': join(to, 'status'),
     'Dir::Cache': join(to, 'cache'),
     'Acquire::Retries': '3',
     'APT::Sandbox::User': 'root',

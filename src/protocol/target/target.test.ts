@@ -333,7 +333,7 @@ describe('publishing and resolving', () => {
     ];
     expect(resolve(target, some)).toEqual({ matched: ['web1', 'x'], unknown: ['web2'] });
     const big: Subject[] = Array.from({ length: 10_000 }, (_, i) => ({ id: `web-${i}.example.com` }));
-    const start = performance.now();
+    const start = process.cpuUsage();
     expect(resolve(parseTarget('web-1*.example.com', 'glob'), big).matched).toHaveLength(1111);
     expect(
       resolve(
@@ -345,6 +345,8 @@ describe('publishing and resolving', () => {
       ).matched,
     ).toHaveLength(10_000);
     expect(resolve(parseTarget('web-\\d\\.', 'pcre'), big).matched).toHaveLength(10);
-    expect(performance.now() - start).toBeLessThan(1000);
+    // Of the processor, not of the clock: others may use it too.
+    const { user, system } = process.cpuUsage(start);
+    expect((user + system) / 1000).toBeLessThan(1000);
   });
 });
