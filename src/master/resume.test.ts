@@ -19,6 +19,7 @@ function fake(keepReturns = true) {
     unfinished: async () =>
       unfinished.splice(0).map((job) => ({ ...job, ids: job.ids.filter((id) => !stored.has(id)) })),
     returns: async () => stored,
+    load: async () => dictOf([['fun', 'state.apply']]),
     saveVerdicts: async (rows: VerdictRecord[]) => {
       verdicts.push(...rows);
       if (rows.length > 0) return;

@@ -35,7 +35,7 @@ function poke(port: number, bytes: Uint8Array, lingerMs = 100): Promise<void> {
 
 const both = ({ ports }: Target): number[] => [ports.requests, ports.publish];
 /** What comes of it is not looked at: an answer, a refusal, or silence. */
-const ask = (target: Target, request: Buffer): Promise<unknown> => target.simulated.ask(request, 3_000).catch(() => {});
+const ask = (target: Target, request: Buffer): Promise<unknown> => target.simulated.ask(request, 500).catch(() => {});
 const askAll = async (target: Target, requests: readonly Buffer[]): Promise<void> => {
   for (const request of requests) await ask(target, request);
 };

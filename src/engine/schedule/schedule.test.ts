@@ -1,6 +1,6 @@
 // The schedule as a whole, with a clock in the hand: who runs, who waits, and what is asked of it.
 import { describe, expect, it } from 'vitest';
-import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { newDict, type PlainDict, PyFloat, type Value } from '../../base/codec/value.ts';
 import { answerSchedule } from './requests.ts';
 import { Schedule, type ScheduledRun } from './schedule.ts';
 
@@ -37,6 +37,12 @@ function clockwork(own: Record<string, Value>, pillar: Record<string, Value> = {
 const ping = (more: Record<string, Value> = {}): PlainDict => dict({ function: 'test.ping', seconds: 5, ...more });
 
 describe('a schedule', () => {
+  it('takes a whole float as the number it is', async () => {
+    const { pass, runs } = clockwork({ slow: ping({ seconds: new PyFloat(5) }) });
+    await pass(12);
+    expect(runs).toHaveLength(2);
+  });
+
   it('runs jobs of configuration and pillar, the former over the latter', async () => {
     const pillar = { both: ping({ args: ['pillar'] }), theirs: ping() };
     const { runs, pass } = clockwork({ both: ping({ args: ['own'], kwargs: dict({ a: 1 }) }) }, pillar);

@@ -1,4 +1,7 @@
 // What a fuzz target is, and what targets share.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { HaliteError } from '../../../src/base/errors/index.ts';
 
 export interface FuzzTarget {
@@ -37,6 +40,13 @@ export async function readLater<T>(attempt: () => Promise<T>): Promise<T | undef
 
 export function hold(condition: boolean, what: string): asserts condition {
   if (!condition) throw new Error(`broken promise: ${what}`);
+}
+
+/** A folder of this thread, for targets that read files; it goes with the thread. */
+export function ownFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'halite-fuzz-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
 }
 
 /** Bytes as text: what is not UTF-8 becomes replacement characters. */

@@ -1,16 +1,14 @@
 // Configuration files of master and minion: read whole, or refused with the file named.
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeOptions } from '../../../src/base/config/docs.ts';
 import { loadMasterConfig, loadMinionConfig } from '../../../src/base/config/index.ts';
 import { HaliteError } from '../../../src/base/errors/index.ts';
-import { type FuzzTarget, hold, textOf } from '../engine/target.ts';
+import { type FuzzTarget, hold, ownFolder, textOf } from '../engine/target.ts';
 import { yamlTokens } from './yaml.ts';
 
 const names = [...describeOptions('master'), ...describeOptions('minion')].map(({ name }) => `${name}: `);
 const facts = { hostname: () => 'host', resolve: () => [], readFile: () => undefined, addresses: () => ['10.0.0.1'] };
-/** One folder of this process, which the file is written to again and again. */
 let folder: string | undefined;
 
 const target: FuzzTarget = {
@@ -26,7 +24,7 @@ const target: FuzzTarget = {
     const kind = (bytes[0] ?? 0) % 2 === 0 ? 'master' : 'minion';
     // Includes could name any file of this machine.
     const text = textOf(bytes.slice(1)).replaceAll('include', 'exclude');
-    folder ??= mkdtempSync(join(tmpdir(), 'halite-fuzz-'));
+    folder ??= ownFolder();
     writeFileSync(join(folder, kind), text);
     const request = { configDir: folder, env: {}, facts };
     try {

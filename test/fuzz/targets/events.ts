@@ -1,5 +1,5 @@
 // Tags of events and filters on them; which a minion may fire.
-import { dictEntries, isDict } from '../../../src/base/codec/value.ts';
+import { isDict } from '../../../src/base/codec/value.ts';
 import { matchTypes, tagTest } from '../../../src/protocol/event/filter.ts';
 import { minionMayFire } from '../../../src/protocol/event/minion-event-filter.ts';
 import { jobReturnTag, readJobTag } from '../../../src/protocol/event/tags.ts';
@@ -40,13 +40,14 @@ const target: FuzzTarget = {
     if (test) hold(typeof test(tag) === 'boolean', 'a filter answers');
     const job = readJobTag(tag);
     if (minionMayFire(tag, 'm1')) {
-      hold(!(job?.kind === 'ret' && job.id !== undefined && job.id !== 'm1'), `returns of others: ${tag}`);
+      hold(!(job?.kind === 'ret' && job.id !== 'm1'), `returns of others: ${tag}`);
       hold(!reserved.test(tag), `a tag of the master: ${tag}`);
     }
     if (job?.id) hold(readJobTag(jobReturnTag(job.jid, job.id))?.id === job.id, 'a tag written is read');
     const data = anyDict(choices, ['data', 'id', 'return', '_stamp']);
     const trimmed = trimToSize(data, 200);
-    hold(isDict(trimmed) && dictEntries(trimmed).length === dictEntries(data).length, 'trimming keeps every key');
+    // Each level may end with a mark of its own.
+    hold(isDict(trimmed) && roughSize(trimmed) <= 200 + 6 * 40, `trimmed data is small: ${roughSize(trimmed)}`);
     hold(roughSize(data) > 200 || trimmed === data, 'what fits stays as it is');
   },
 };

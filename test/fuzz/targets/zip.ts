@@ -1,12 +1,10 @@
 // ZIP files: listed and unpacked in bounds, or refused.
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeZip, ZipFile } from '../../../src/ext/modules/archive/zip-file.ts';
-import { type FuzzTarget, hold, read } from '../engine/target.ts';
+import { type FuzzTarget, hold, ownFolder, read } from '../engine/target.ts';
 
-/** One folder of this process, whose one file is written again and again. */
-const folder = mkdtempSync(join(tmpdir(), 'halite-fuzz-'));
+const folder = ownFolder();
 
 function sample(): Buffer {
   const path = join(folder, 'sample.zip');
