@@ -107,7 +107,10 @@ async function decide(master: Master, request: AuthLoad, peer: string): Promise<
   }
   // Every other answer than "wait" makes real minions end.
   const full = master.newKeys.refusal('pending', peer);
-  if (full !== undefined) return { ret: true, act: 'pend', detail: full };
+  if (full !== undefined) {
+    master.log.limited('new-keys', 'warn', 'the key of a new minion was not stored', { minion: id, why: full });
+    return { ret: true, act: 'pend', detail: full };
+  }
   await keys.write('pending', id, request.pub);
   return { ret: true, act: 'pend', detail: 'new key, waits for acceptance' };
 }
@@ -219,7 +222,7 @@ function foreignMaster(master: Master, id: string): void {
 function announce(master: Master, request: AuthLoad, decision: Decision): void {
   const before = master.fleet.known(request.id)?.lastAuth?.result;
   // What was turned away without leaving a key leaves no record either: anybody can invent names.
-  const keyed = decision.act === 'accept' || decision.act === 'pend' || master.keys.statesOf(request.id).length > 0;
+  const keyed = decision.act === 'accept' || master.keys.statesOf(request.id).length > 0;
   if (keyed) master.fleet.signedIn(request.id, { result: decision.act, at: Date.now(), detail: decision.detail });
   if (decision.act === 'accept') {
     // Rotations make a whole fleet sign in again; only the first time is news.
