@@ -1,34 +1,39 @@
 // Connections whose TLS or HTTP handshake is not complete: bounded in number and in time.
 import type { Socket } from 'node:net';
+import type { WireProblem } from '../transport.ts';
 import { handshakeMs } from './limits.ts';
-import type { PortGuard } from './port-guard.ts';
 
 const most = 1024;
 
 export class Handshakes {
-  readonly #guard: PortGuard;
+  readonly #problem: (problem: WireProblem) => void;
   /** By the address of the peer: a TLS socket is another object than the one it came over. In the order they came. */
-  readonly #open = new Map<string, { socket: Socket; timer: NodeJS.Timeout }>();
+  readonly #open = new Map<string, { readonly socket: Socket; readonly since: number }>();
 
-  constructor(guard: PortGuard) {
-    this.#guard = guard;
+  constructor(problem: (problem: WireProblem) => void) {
+    this.#problem = problem;
   }
 
   begin(socket: Socket): void {
     const key = keyOf(socket);
     // A listener, or an error would end the process.
     socket.on('error', () => undefined);
-    socket.on('close', () => this.#forget(key));
-    const timer = setTimeout(() => this.#cut(key, 'idle', 'no handshake'), handshakeMs);
-    timer.unref();
-    this.#open.set(key, { socket, timer });
-    if (this.#open.size <= most) return;
+    socket.on('close', () => this.#open.delete(key));
+    this.#open.set(key, { socket, since: performance.now() });
     const [oldest] = this.#open.keys();
-    if (oldest !== undefined) this.#cut(oldest, 'overload', 'too many handshakes at once');
+    if (this.#open.size > most && oldest !== undefined) this.#cut(oldest, 'overload', 'too many handshakes at once');
   }
 
   done(socket: Socket): void {
-    this.#forget(keyOf(socket));
+    this.#open.delete(keyOf(socket));
+  }
+
+  /** Ends those that take too long. */
+  check(now: number): void {
+    for (const [key, { since }] of this.#open) {
+      if (now - since <= handshakeMs) return;
+      this.#cut(key, 'idle', 'no handshake');
+    }
   }
 
   /** For the end of the server. */
@@ -38,14 +43,9 @@ export class Handshakes {
 
   #cut(key: string, kind: 'idle' | 'overload', detail: string): void {
     const entry = this.#open.get(key);
-    this.#forget(key);
-    entry?.socket.destroy();
-    this.#guard.problem({ kind, peer: `tcp://${key}`, detail });
-  }
-
-  #forget(key: string): void {
-    clearTimeout(this.#open.get(key)?.timer);
     this.#open.delete(key);
+    entry?.socket.destroy();
+    this.#problem({ kind, peer: `tcp://${key}`, detail });
   }
 }
 

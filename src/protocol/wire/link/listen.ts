@@ -5,7 +5,6 @@ import { serverTls } from '../tcp/tls.ts';
 import type { ListenOptions } from '../transport.ts';
 import { defaultMaxMessageBytes } from './answers.ts';
 import { bindError } from './bind-error.ts';
-import { Handshakes } from './handshakes.ts';
 import { type GuardOptions, PortGuard } from './port-guard.ts';
 import { bareHost, endpoint } from './resolve.ts';
 import { type Protocol, ServerConnection } from './server-connection.ts';
@@ -38,16 +37,15 @@ export async function listenGuarded(
   const server = tls
     ? createTlsServer({ ...(await serverTls(tls)), ...keepAliveOf(options) }, onSocket)
     : createServer(keepAliveOf(options), onSocket);
-  const handshakes = new Handshakes(guard);
   if (tls) {
-    server.on('connection', (socket: Socket) => handshakes.begin(socket));
-    server.prependListener('secureConnection', (socket: Socket) => handshakes.done(socket));
+    server.on('connection', (socket: Socket) => guard.handshakes.begin(socket));
+    server.prependListener('secureConnection', (socket: Socket) => guard.handshakes.done(socket));
     server.on('tlsClientError', (error: Error, socket: Socket) => {
       guard.problem({ kind: 'malformed', peer: peerOf(socket), detail: `TLS: ${error.message}` });
       socket.destroy();
     });
   }
-  return bindGuarded(server, options, guard, handshakes);
+  return bindGuarded(server, options, guard);
 }
 
 export function keepAliveOf(options: ListenOptions): { keepAlive: boolean; keepAliveInitialDelay: number } {
@@ -55,12 +53,7 @@ export function keepAliveOf(options: ListenOptions): { keepAlive: boolean; keepA
   return { keepAlive: keep !== false, keepAliveInitialDelay: (keep ? keep.idleSeconds : 60) * 1000 };
 }
 
-export async function bindGuarded(
-  server: Server,
-  options: ListenOptions,
-  guard: PortGuard,
-  handshakes: Handshakes,
-): Promise<GuardedServer> {
+export async function bindGuarded(server: Server, options: ListenOptions, guard: PortGuard): Promise<GuardedServer> {
   try {
     await bind(server, options, guard);
   } catch (thrown) {
@@ -73,7 +66,6 @@ export async function bindGuarded(
     guard,
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      handshakes.destroyAll();
       await guard.close();
       await closed;
     },

@@ -2,6 +2,7 @@
 import { messageOf } from '../../../base/errors/index.ts';
 import type { WireProblem } from '../transport.ts';
 import { BytePool } from './byte-pool.ts';
+import { Handshakes } from './handshakes.ts';
 import * as limits from './limits.ts';
 import { openFilesLimit } from './open-files.ts';
 import { limitProblems } from './problems.ts';
@@ -26,6 +27,8 @@ export interface GuardOptions {
 
 export class PortGuard {
   readonly problem: (problem: WireProblem) => void;
+  /** Of TLS and HTTP, before there is a connection to judge. */
+  readonly handshakes: Handshakes;
   readonly maxMessageBytes: number;
   readonly handshakeMs: number;
   readonly #options: GuardOptions;
@@ -49,6 +52,7 @@ export class PortGuard {
   constructor(options: GuardOptions) {
     this.#options = options;
     this.problem = limitProblems(options.onProblem);
+    this.handshakes = new Handshakes(this.problem);
     this.maxMessageBytes = options.maxMessageBytes;
     this.handshakeMs = options.handshakeMs ?? limits.handshakeMs;
     const largest = options.maxMessageBytes;
@@ -183,6 +187,7 @@ export class PortGuard {
     const now = performance.now();
     const late = now - this.#sweptAt - sweepMs;
     this.#sweptAt = now;
+    this.handshakes.check(now);
     const maxIdleMs = this.#options.port === 'request' ? limits.idleMs : Number.POSITIVE_INFINITY;
     for (const connection of this.#all) {
       if (late > sweepMs) connection.forgive(late);
@@ -207,6 +212,7 @@ export class PortGuard {
   /** Lets everybody take the last bytes, for a moment, and ends all connections. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
+    this.handshakes.destroyAll();
     const left = [...this.#all];
     if (left.length === 0) return;
     await new Promise<void>((resolve) => {

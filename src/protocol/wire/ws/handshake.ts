@@ -5,7 +5,6 @@ import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { HaliteError } from '../../../base/errors/index.ts';
 import { ByteQueue } from '../link/byte-queue.ts';
-import { Handshakes } from '../link/handshakes.ts';
 import { bindGuarded, type GuardedServer, guardOf, keepAliveOf, peerOf } from '../link/listen.ts';
 import { endpoint } from '../link/resolve.ts';
 import { type Protocol, ServerConnection } from '../link/server-connection.ts';
@@ -30,8 +29,7 @@ export async function listenWs(
   const limits = { maxHeaderSize: MAX_HEAD_BYTES, ...keepAliveOf(options), noDelay: true };
   const server = options.tls ? createTlsServer({ ...limits, ...(await serverTls(options.tls)) }) : createServer(limits);
   const guard = guardOf(options, port);
-  const handshakes = new Handshakes(guard);
-  server.on('connection', (socket: Socket) => handshakes.begin(socket));
+  server.on('connection', (socket: Socket) => guard.handshakes.begin(socket));
   server.on('request', (_request, response) => {
     response.writeHead(426, { Upgrade: 'websocket', Connection: 'close' }).end('WebSocket expected\n');
   });
@@ -47,7 +45,7 @@ export async function listenWs(
       socket.end('HTTP/1.1 400 Bad Request\r\nSec-WebSocket-Version: 13\r\nConnection: close\r\n\r\n');
       return;
     }
-    handshakes.done(socket);
+    guard.handshakes.done(socket);
     const connection = new ServerConnection(socket, peerOf(socket), guard);
     if (!guard.add(connection)) return;
     connection.out.write(
@@ -59,7 +57,7 @@ export async function listenWs(
     if (head.length > 0) socket.unshift(head);
     connection.start(accept(connection, request.headers));
   });
-  return bindGuarded(server, options, guard, handshakes);
+  return bindGuarded(server, options, guard);
 }
 
 function isUpgrade(request: IncomingMessage): boolean {
