@@ -16,7 +16,7 @@ export interface Outcome {
   readonly reached: number;
   readonly places: number;
   readonly finds: readonly Find[];
-  /** The smallest inputs that reach everything that was reached. */
+  /** Inputs that reach everything that was reached. */
   readonly corpus: readonly Uint8Array[];
 }
 
@@ -26,6 +26,8 @@ export interface LoopOptions {
   readonly until: number;
   readonly corpus: readonly Uint8Array[];
   readonly tokens: readonly string[];
+  /** The corpus will be kept: it is made as small as can be. */
+  readonly save: boolean;
   /** Told before every run: a run that never ends is found by who watches. */
   readonly announce: (input: Uint8Array) => void;
 }
@@ -68,7 +70,13 @@ export class Loop {
     }
     const { reached, places } = this.#coverage;
     const finds = [...this.#finds.values()];
-    return { executions: this.#executions, reached, places, finds, corpus: await this.#smallest() };
+    return {
+      executions: this.#executions,
+      reached,
+      places,
+      finds,
+      corpus: this.#options.save ? await this.#smallest() : this.#kept,
+    };
   }
 
   /** True when the input reached something new and nothing went wrong. */

@@ -39,6 +39,7 @@ async function fuzz(name: string, outdir: string, tokens: readonly string[]): Pr
     mostRuns: values.runs === '' ? Number.POSITIVE_INFINITY : Number(values.runs),
     corpus: readCorpus(folder, name),
     tokens,
+    save: values.save,
   });
 }
 

@@ -11,6 +11,7 @@ export interface Task {
   readonly seconds: number;
   readonly corpus: readonly Uint8Array[];
   readonly tokens: readonly string[];
+  readonly save: boolean;
   /** Runs begun (4 bytes), length of the input (4 bytes), the input. */
   readonly shared: SharedArrayBuffer;
 }

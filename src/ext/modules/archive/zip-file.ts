@@ -1,6 +1,9 @@
 // ZIP files, read and written without other programs.
+
+import { kMaxLength } from 'node:buffer';
 import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
+import { messageOf } from '../../../base/errors/index.ts';
 import { commandError } from '../support/errors.ts';
 
 export interface ZipEntry {
@@ -48,6 +51,15 @@ function bytesAt(file: number, offset: number, length: number): Buffer {
   const buffer = Buffer.alloc(length);
   const got = readSync(file, buffer, 0, length, offset);
   return buffer.subarray(0, got);
+}
+
+/** No more than the archive says there is. */
+function inflated(data: Buffer, { name, size }: ZipEntry): Buffer {
+  try {
+    return inflateRawSync(data, { maxOutputLength: Math.min(Math.max(size, 1), kMaxLength) });
+  } catch (error) {
+    throw commandError(`The content of '${name}' is damaged: ${messageOf(error)}`);
+  }
 }
 
 const MAX_COMMENT = 65_557;
@@ -143,7 +155,7 @@ export class ZipFile {
       data = decrypt(data, password, entry.flags & 8 ? entry.time >>> 8 : entry.crc >>> 24);
     }
     if (entry.method !== 0 && entry.method !== 8) throw commandError('That compression method is not supported');
-    const made = entry.method === 8 ? inflateRawSync(data, { maxOutputLength: Math.max(entry.size, 1) }) : data;
+    const made = entry.method === 8 ? inflated(data, entry) : data;
     if (crc32(made) !== entry.crc) throw commandError(`Bad CRC-32 for file '${entry.name}'`);
     return made;
   }
