@@ -11,28 +11,48 @@ import type { Master, Sender } from '../core.ts';
 import { passOn } from '../keep/pass-on.ts';
 import type { Handlers } from './table.ts';
 
-/** Results that are handed on but not stored yet, by job and minion. */
-type Unsafe = Map<string, Promise<void>>;
+/** What the handlers remember between results, by job and minion. */
+class ReturnMemory {
+  /** Results that are handed on but not stored yet. */
+  readonly unsafe = new Map<string, Promise<void>>();
+  readonly #allotted = new Map<string, string>();
+
+  /** A jid of the master for a run whose own cannot be used: the same again when the result is sent again. */
+  jidFor(jid: string, id: string): string {
+    const key = `${jid} ${id}`;
+    const known = this.#allotted.get(key);
+    if (known) return known;
+    const fresh = generateJid();
+    this.#allotted.set(key, fresh);
+    const [oldest] = this.#allotted.keys();
+    if (this.#allotted.size > mostAllotted && oldest !== undefined) this.#allotted.delete(oldest);
+    return fresh;
+  }
+}
+const mostAllotted = 10_000;
 
 export function returnHandlers(master: Master): Handlers {
-  const unsafe: Unsafe = new Map();
+  const memory = new ReturnMemory();
   return {
-    _return: { run: (load, sender) => takeReturn(master, load, sender, unsafe) },
-    _syndic_return: { run: (load, sender) => takeSyndicReturn(master, load, sender, unsafe) },
+    _return: { run: (load, sender) => takeReturn(master, load, sender, memory) },
+    _syndic_return: { run: (load, sender) => takeSyndicReturn(master, load, sender, memory) },
   };
 }
 
-async function takeReturn(master: Master, load: PlainDict, sender: Sender, unsafe: Unsafe): Promise<Value> {
+async function takeReturn(master: Master, load: PlainDict, sender: Sender, memory: ReturnMemory): Promise<Value> {
   // The envelope proved who sends: what the load says about it does not count.
   const { id } = sender;
-  const own = await adopt(master, load, id);
-  const ret = readMinionReturn(load, newDict([...Object.entries(own ?? {}), ['id', id]]));
-  if (isProblem(ret)) refuse(master, id, 'return refused', ret.problem);
+  const ret = readMinionReturn(load, newDict([['id', id]]));
+  if (isProblem(ret)) {
+    refuse(master, id, 'return refused', ret.problem);
+    return null;
+  }
+  const jid = await adoptedJid(master, ret, memory);
+  if (jid !== undefined) await record(master, await adopt(master, ret, jid), memory);
   else if (ret.jid === 'nocache') master.bus.fire(jobReturnTag(ret.jid, id), ret.load);
   else if (!isJid(ret.jid)) refuse(master, id, 'return refused', 'the jid is malformed');
-  else if (!own && !(await belongs(master, ret.jid, id)))
-    refuse(master, id, 'result of a minion that was not asked refused', `the job ${ret.jid} is not for this minion`);
-  else await record(master, ret, unsafe);
+  else if (await belongs(master, ret.jid, id)) await record(master, ret, memory);
+  else refuse(master, id, 'result of a minion that was not asked refused', `the job ${ret.jid} is not for this minion`);
   return null;
 }
 
@@ -42,38 +62,32 @@ function refuse(master: Master, minion: string, message: string, why: string): v
 
 /**
  * A run that no master asked for (`salt-call`, the schedule) becomes a job like any other, whose record says only what
- * a minion may say. Gives what the master decided about it; undefined for results of published jobs.
+ * a minion may say. Gives the result under the jid of that job.
  */
-async function adopt(master: Master, load: PlainDict, id: string): Promise<PlainDict | undefined> {
-  const jid = await adoptedJid(master, load, id);
-  if (jid === undefined) return undefined;
-  const job = adoptedJob(load, id, jid);
-  const { fun = '', user } = job;
+async function adopt(master: Master, ret: MinionReturn, jid: string): Promise<MinionReturn> {
+  const { id } = ret;
+  const job = adoptedJob(ret.load, id, jid);
+  const { fun, user, arg = [] } = job;
+  const target = { tgt: id, tgt_type: 'glob' };
   const record = {
-    jid,
-    fun: funName(fun),
-    tgt: id,
-    tgt_type: 'glob',
-    user: typeof user === 'string' ? user : 'root',
-    load: job,
-    expected: [id],
-    started: Date.now(),
-    internal: false,
-    adopted: true,
+    ...{ jid, ...target, fun: funName(fun), user: typeof user === 'string' ? user : 'root', load: job },
+    ...{ expected: [id], started: Date.now(), internal: false, adopted: true },
   };
   await save(master, () => master.store.saveJob(record));
-  const { arg = [], tgt = id, tgt_type = 'glob' } = job;
-  return newDict(Object.entries({ jid, arg, tgt, tgt_type }));
+  return { ...ret, jid, load: newDict(Object.entries({ ...ret.load, jid, arg, ...target })) };
 }
 
-/** A scheduled run brings its id along, which counts while nobody else has it and this master can not come to make it. */
-async function adoptedJid(master: Master, load: PlainDict, id: string): Promise<string | undefined> {
-  const { jid, schedule } = load;
+/**
+ * The jid of a run that the master did not publish; undefined for the others. A scheduled run brings one along, which
+ * counts while nobody else has it and this master can not come to make it.
+ */
+async function adoptedJid(master: Master, ret: MinionReturn, memory: ReturnMemory): Promise<string | undefined> {
+  const { id, jid } = ret;
   if (jid === 'req') return generateJid();
-  if (typeof schedule !== 'string' || !isJid(jid)) return undefined;
-  if (master.tracker.job(jid) || isFutureJid(jid)) return generateJid();
+  if (typeof ret.load['schedule'] !== 'string' || !isJid(jid)) return undefined;
+  if (master.tracker.job(jid) || isFutureJid(jid)) return memory.jidFor(jid, id);
   const known = await master.store.load(jid);
-  return !known || (isAdopted(known) && dictGet(known, 'tgt') === id) ? jid : generateJid();
+  return !known || (isAdopted(known) && dictGet(known, 'tgt') === id) ? jid : memory.jidFor(jid, id);
 }
 
 /**
@@ -83,16 +97,15 @@ async function adoptedJid(master: Master, load: PlainDict, id: string): Promise<
 async function belongs(master: Master, jid: string, id: string): Promise<boolean> {
   const job = master.tracker.job(jid);
   if (job?.verdict(id)) return true;
-  if (!job && isFutureJid(jid)) return false;
   // After a restart the tracker knows only the minions whose fate was open.
   const known = await master.store.load(jid);
-  return known ? (await master.store.expected(jid)).includes(id) : !job;
+  return known ? (await master.store.expected(jid)).includes(id) : !job && !isFutureJid(jid);
 }
 
 const funName = (fun: Value | undefined): string => (Array.isArray(fun) ? fun.join(',') : String(fun ?? ''));
 
 /** Stores one result and tells everybody who waits; a second delivery of the same result changes nothing. */
-async function record(master: Master, ret: MinionReturn, unsafe: Unsafe): Promise<void> {
+async function record(master: Master, ret: MinionReturn, { unsafe }: ReturnMemory): Promise<void> {
   const { jid, id, retcode, success, load } = ret;
   const key = `${jid} ${id}`;
   const again = master.tracker.alreadyReturned(jid, id);
@@ -129,7 +142,7 @@ async function save(master: Master, write: () => Promise<unknown>): Promise<void
  * Lower masters bring bundles of results; each entry names its minion. Only where lower masters are expected, and
  * never for a minion that has a key here: it speaks for itself.
  */
-async function takeSyndicReturn(master: Master, load: PlainDict, sender: Sender, unsafe: Unsafe): Promise<Value> {
+async function takeSyndicReturn(master: Master, load: PlainDict, sender: Sender, memory: ReturnMemory): Promise<Value> {
   const refuse = (why: string): void =>
     master.log.limited(`syndic:${sender.id}:${why}`, 'warn', 'results of others refused', { from: sender.id, why });
   if (master.opts.raw['order_masters'] !== true) {
@@ -146,7 +159,7 @@ async function takeSyndicReturn(master: Master, load: PlainDict, sender: Sender,
       }
       const { jid, fun } = bundle;
       const ret = readMinionReturn(part, newDict(Object.entries({ cmd: '_return', id, jid, fun })));
-      if (!isProblem(ret) && isJid(ret.jid)) await record(master, ret, unsafe);
+      if (!isProblem(ret) && isJid(ret.jid)) await record(master, ret, memory);
     }
   }
   master.log.debug('syndic results taken', { syndic: sender.id, bundles: bundles.length });
