@@ -1,7 +1,7 @@
 // Events that minions send: filtered, then fired; life-cycle messages of Halite minions go to the tracker.
 import { type Dict, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { isJid } from '../../base/util/jid.ts';
-import { minionMayFire } from '../../protocol/event/minion-event-filter.ts';
+import { minionMayFire, type NamesInTags } from '../../protocol/event/minion-event-filter.ts';
 import { isProblem } from '../../protocol/wire/messages/fields.ts';
 import { readMinionEvents } from '../../protocol/wire/messages/minion-loads.ts';
 import type { Master, Sender } from '../core.ts';
@@ -37,7 +37,7 @@ function takeEvents(master: Master, load: PlainDict, sender: Sender): Value {
 function fire(master: Master, sender: Sender, tag: string, data: Dict): void {
   // A real Salt minion has no presence subscription: its start event says that it is back.
   if (tag === `salt/minion/${sender.id}/start`) master.durable.arrived(sender.id, 'joined');
-  if (!minionMayFire(tag, sender.id, (other) => isBelow(master, other))) {
+  if (!minionMayFire(tag, sender.id, namesOf(master))) {
     master.log.limited(`event:${sender.id}`, 'warn', 'event with a reserved tag refused', {
       minion: sender.id,
       tag: tag.slice(0, 80),
@@ -47,9 +47,11 @@ function fire(master: Master, sender: Sender, tag: string, data: Dict): void {
   master.bus.fire(tag, data);
 }
 
-/** A minion of a lower master, as far as this one can tell: it has no key here. */
-const isBelow = (master: Master, id: string): boolean =>
-  master.opts.raw['order_masters'] === true && !master.keys.accepted(id);
+/** A minion of a lower master has no key here, as far as this one can tell. */
+const namesOf = ({ opts, keys }: Master): NamesInTags => ({
+  speaksFor: (name) => opts.raw['order_masters'] === true && !keys.accepted(name),
+  isMinion: (name) => keys.accepted(name) !== undefined,
+});
 
 /** `halite/job/<jid>/<phase>/<id>`: accepted, started, progress, done. A minion speaks only for itself. */
 function lifeCycle(master: Master, sender: Sender, tag: string, data: Value | undefined): void {

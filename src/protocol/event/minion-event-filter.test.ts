@@ -69,11 +69,19 @@ describe('minionMayFire', () => {
   ])('lets %s pass', (tag) => expect(minionMayFire(tag, 'web1')).toBe(true));
 
   it('lets a lower master name the minions below it, but never bring their returns', () => {
-    const below = (other: string): boolean => other === 'lower';
+    const below = { speaksFor: (name: string) => name === 'lower', isMinion: () => false };
     expect(minionMayFire('salt/minion/lower/start', 'syndic1', below)).toBe(true);
     expect(minionMayFire('salt/beacon/lower/load/', 'syndic1', below)).toBe(true);
     expect(minionMayFire('salt/minion/web1/start', 'syndic1', below)).toBe(false);
     expect(minionMayFire('salt/job/20240101000000000000/ret/lower', 'syndic1', below)).toBe(false);
+  });
+
+  it('lets nobody name another minion in a tag that looks like one of Salt, and lets tags of one’s own be', () => {
+    const fleet = { speaksFor: () => false, isMinion: (name: string) => name === 'web2' };
+    const refused = ['minion/web2/start', 'beacon/web2/load/', 'job/20240101000000000000/ret/web2', 'Job/x/ret/web2'];
+    for (const tag of refused) expect(minionMayFire(tag, 'web1', fleet)).toBe(false);
+    for (const tag of ['minion/web1/start', 'minion/web3/start', 'myapp/web2/down', 'job/done', 'jobs/web2'])
+      expect(minionMayFire(tag, 'web1', fleet)).toBe(true);
   });
 
   it('never throws, and never lets a return of another minion pass', () => {
