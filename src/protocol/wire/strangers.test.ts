@@ -49,6 +49,7 @@ describe.each(dialects)('strangers over $transport.name', ({ transport, hello, r
   const stranger = async (port: number): Promise<Socket> => {
     const socket = connect(port, loopback);
     bench.own({ close: () => socket.destroy() });
+    socket.setNoDelay(true);
     socket.on('error', () => undefined);
     let heard = hello === '';
     socket.on('data', () => {

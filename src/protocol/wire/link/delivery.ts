@@ -77,7 +77,7 @@ export class Delivery {
   send(frame: SharedFrame): void {
     const { out, socket } = this.#connection;
     if (socket.destroyed) return;
-    if (out.unsent === 0) out.write(frame.bytes(this.#form));
+    if (out.unsent === 0 && this.#head === this.#queue.length) out.write(frame.bytes(this.#form));
     else if (this.#mustMiss(frame)) this.#miss();
     else this.#keep(frame);
   }

@@ -1,12 +1,14 @@
 // Who goes when there are too many, who waits when there is no room, and how much is told of it.
 import { createServer, connect as dial, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { pack } from '../../../base/codec/msgpack/index.ts';
+import { tcpTransport } from '../tcp.ts';
 import { loopback } from '../testing/conformance.ts';
 import { eventually } from '../testing/eventually.ts';
-import type { WireProblem } from '../transport.ts';
+import type { IncomingRequest, WireProblem } from '../transport.ts';
 import { BytePool } from './byte-pool.ts';
 import { Gather } from './gather.ts';
-import { mostInLine } from './limits.ts';
+import { mostInLine, unproven } from './limits.ts';
 import { PortGuard } from './port-guard.ts';
 import { limitProblems } from './problems.ts';
 import { ServerConnection } from './server-connection.ts';
@@ -73,6 +75,33 @@ describe('too many connections', () => {
     const { join } = await port('request', 2);
     for (let i = 0; i < 2; i++) (await join()).trust();
     expect((await join()).socket.destroyed).toBe(true);
+  });
+});
+
+describe('too many requests under way', () => {
+  it('leaves connections unread until others are answered, each in its turn', async () => {
+    const held: IncomingRequest[] = [];
+    const options = { interface: loopback, port: 0 };
+    const server = await tcpTransport.listenRequests(options, (request) => void held.push(request));
+    open.push({ close: () => server.close() });
+    // As many requests as strangers may have under way, and more: four at most of each connection.
+    const clients = Array.from({ length: 600 }, () => tcpTransport.dial({ host: loopback, port: server.port }));
+    for (const client of clients) open.push({ close: () => client.close() });
+    const answers = clients.flatMap((client) =>
+      Array.from({ length: 5 }, () => client.request(pack('x'), { timeoutMs: 50_000 })),
+    );
+    await eventually(() => held.length >= unproven.inWorkAll, 'as many as may be');
+    expect(held.length).toBe(unproven.inWorkAll);
+    const done = Promise.all(answers);
+    let served = 0;
+    await eventually(() => {
+      for (const request of held.splice(0)) {
+        request.reply(request.payload);
+        served += 1;
+      }
+      return served === answers.length;
+    }, 'all of them');
+    expect(await done).toHaveLength(3000);
   });
 });
 

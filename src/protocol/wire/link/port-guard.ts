@@ -42,7 +42,7 @@ export class PortGuard {
   readonly #proven: BytePool;
   readonly #inWork = { unproven: 0, proven: 0 };
   /** Left unread because too many requests await their reply. */
-  readonly #crowd = new Set<ServerConnection>();
+  readonly #crowds = { unproven: new Set<ServerConnection>(), proven: new Set<ServerConnection>() };
   readonly #most: number;
   readonly #mostUnproven: number;
   readonly #timer: NodeJS.Timeout;
@@ -95,7 +95,8 @@ export class PortGuard {
 
   gone(connection: ServerConnection): void {
     this.#all.delete(connection);
-    this.#crowd.delete(connection);
+    this.#crowds.unproven.delete(connection);
+    this.#crowds.proven.delete(connection);
     this.#noStranger(connection);
   }
 
@@ -144,7 +145,7 @@ export class PortGuard {
   }
 
   wait(connection: ServerConnection): void {
-    this.#crowd.add(connection);
+    this.#crowds[classOf(connection)].add(connection);
   }
 
   /** Counts a request that begins, in the class that `ended` must name. */
@@ -158,9 +159,10 @@ export class PortGuard {
   ended(connection: ServerConnection, kind: ConnectionClass): void {
     this.#inWork[kind] -= 1;
     connection.inWork -= 1;
-    for (const waiting of this.#crowd) {
+    const crowd = this.#crowds[kind];
+    for (const waiting of crowd) {
       if (this.crowded(waiting)) break;
-      this.#crowd.delete(waiting);
+      crowd.delete(waiting);
       waiting.update();
     }
   }

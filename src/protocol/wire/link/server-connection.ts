@@ -163,7 +163,9 @@ export class ServerConnection {
 
   /** Goes on reading when what stood in the way is gone. */
   update(): void {
-    if (this.#pausedAt > 0 && !this.blocked) this.#run();
+    if (this.#pausedAt === 0) return;
+    if (!this.blocked) this.#run();
+    else if (this.guard.crowded(this)) this.guard.wait(this);
   }
 
   write(bytes: Uint8Array): void {

@@ -15,6 +15,7 @@ export function rawPeer(port: number): Promise<RawPeer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     const socket = connect(port, loopback, () => resolve({ socket, received: () => Buffer.concat(chunks) }));
+    socket.setNoDelay(true);
     socket.on('data', (chunk) => chunks.push(chunk));
     socket.once('error', reject);
     socket.on('error', () => undefined);
