@@ -18,10 +18,10 @@ export interface BatchOptions {
 }
 
 export function batchSize(text: string, total: number): number {
-  const match = /^\s*(\d+(?:\.\d+)?)\s*(%?)\s*$/.exec(text);
+  const match = /^(\d{1,9}(?:\.\d{1,9})?) ?(%?)$/.exec(text.trim());
   const given = Number(match?.[1]);
   if (!match || !(given > 0)) {
-    throw new HaliteError('cli.usage', `Invalid batch size '${text}'`, {
+    throw new HaliteError('cli.usage', `Invalid batch size '${text.slice(0, 40)}'`, {
       hint: 'Give a number of minions (10) or a percentage (25%).',
     });
   }

@@ -114,6 +114,7 @@ describe('the door', () => {
     const nodegroups = { all: '*' };
     expect(authorizePublish(master, { user: 'deploy' }, { ...job, nodegroups })).toEqual({
       ...job,
+      foreign: true,
       only: new Set(['web1']),
     });
     expect(authorizePublish(master, { user: 'deploy' }, { ...job, fun: 'test.ping', tgt: '*' }).only).toBeUndefined();

@@ -65,7 +65,8 @@ export function authorizePublish(master: Master, caller: Caller, request: Publis
   const reserved = reservedOption(request);
   if (reserved) refuse(` with ${reserved}: only users with full rights may choose it`);
   // Groups are those of the master: whoever is limited by them does not define them.
-  const { nodegroups: _own, ...limited } = request;
+  const { nodegroups: _own, ...own } = request;
+  const limited = { ...own, foreign: true };
   const reach = new Reach(master, limited);
   if (!aclAllows(raw['publisher_acl'], account, wishes, reach.covers)) refuse(' on this target');
   return reach.limited ? { ...limited, only: new Set(reach.wanted()) } : limited;

@@ -17,6 +17,8 @@ export interface PublishRequest extends AskedJob {
   readonly user: string;
   /** The only minions it may reach, when the caller may not reach all: the job then names its minions. */
   readonly only?: ReadonlySet<string>;
+  /** Asked by a minion or a limited user: finding its target may cost less than for an operator. */
+  readonly foreign?: boolean;
   readonly timeoutSeconds?: number;
   readonly gatherSeconds?: number;
   /** Only this many of the matched, chosen at random, connected ones first. */

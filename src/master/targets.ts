@@ -9,7 +9,7 @@ export interface MatchOptions {
   readonly nodegroups?: Dict | undefined;
   /** Only these ids instead of all accepted ones. */
   readonly ids?: readonly string[];
-  /** Asked by a minion: it may cost less than what an operator asks. */
+  /** Asked by a minion or a limited user: it may cost less than what an operator asks. */
   readonly foreign?: boolean;
 }
 export interface FleetMatch {

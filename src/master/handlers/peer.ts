@@ -51,6 +51,7 @@ function peerJob(
       arg,
       ret,
       user: sender.id,
+      foreign: true,
       extra: newDict([['id', sender.id]]),
       timeoutSeconds: timeout > 0 ? timeout : master.opts.timeout,
       unwatched,
