@@ -27,6 +27,8 @@ export class RecentJobs {
   private readonly limit: number;
   private readonly place: RecentPlace | undefined;
   private readonly jids = new Set<string>();
+  /** Those that an earlier process saw. */
+  private readonly earlier = new Set<string>();
   private readonly serials = new Map<string, number>();
   private readonly known = new WeakMap<Crypticle, string>();
   private timer: NodeJS.Timeout | undefined;
@@ -43,7 +45,7 @@ export class RecentJobs {
     if (!this.place) return;
     try {
       const kept = JSON.parse(await readFile(this.place.file, 'utf8')) as { jids?: unknown; serials?: unknown };
-      if (isTexts(kept.jids)) for (const jid of kept.jids.slice(-this.limit)) this.jids.add(jid);
+      if (isTexts(kept.jids)) for (const jid of kept.jids.slice(-this.limit)) this.restored(jid);
       for (const [digest, serial] of Object.entries(kept.serials ?? {})) {
         if (typeof serial === 'number') this.serials.set(digest, serial);
       }
@@ -52,8 +54,17 @@ export class RecentJobs {
     }
   }
 
-  /** False when it was seen already. */
-  add(jid: string): boolean {
+  private restored(jid: string): void {
+    this.jids.add(jid);
+    this.earlier.add(jid);
+  }
+
+  /**
+   * False when it was seen already. A durable job is delivered again after a restart of the minion, under a new serial:
+   * what became of it is for the memory of durable jobs to say.
+   */
+  add(jid: string, durable = false): boolean {
+    if (durable && this.earlier.delete(jid)) return true;
     if (this.jids.has(jid)) return false;
     this.jids.add(jid);
     if (this.jids.size > this.limit) this.jids.delete(this.jids.values().next().value!);

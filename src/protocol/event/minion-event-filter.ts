@@ -83,5 +83,7 @@ function mayFireBelowSalt(
   if (kind !== 'job') return true;
   // Strict, because a tag may hide a second `/ret/`: only the plain form of a return or of progress counts.
   if (parts[3] === 'ret') return plain && parts.length === 5 && parts[4] === id;
+  // Halite minions say which returner failed.
+  if (parts[3] === 'returner') return plain && parts.length === 5 && parts[4] === id;
   return plain && parts[3] === 'prog' && mayName(parts[4]);
 }
