@@ -4,6 +4,7 @@ import { type Dict, dictGet, isDict, isTexts } from '../base/codec/value.ts';
 import { defaultSigAlgo, isSigAlgo, verifyPkcs1 } from '../base/crypto/index.ts';
 import { HaliteError, messageOf } from '../base/errors/index.ts';
 import type { Logger } from '../base/log/index.ts';
+import { durableField } from '../protocol/job/verdict.ts';
 import type { Credentials } from './auth-reply.ts';
 import type { RecentJobs } from './recent-jobs.ts';
 
@@ -62,8 +63,8 @@ export class Receiver {
     if (problem) return this.drop('malformed', problem);
     if (!(await this.options.isTarget(tgt, kind, delimiter))) return 'not-targeted';
     // Only now: a job for others must not push ours out of the list.
-    if (!this.options.recent.add(String(dictGet(job, 'jid'))))
-      return this.drop('repeated', String(dictGet(job, 'jid')));
+    const jid = String(dictGet(job, 'jid'));
+    if (!this.options.recent.add(jid, dictGet(job, durableField) !== undefined)) return this.drop('repeated', jid);
     this.options.accept(job);
     return 'accepted';
   }
