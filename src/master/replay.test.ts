@@ -36,6 +36,13 @@ describe('ReplayGuard', () => {
     expect(done()).toBe(2);
   });
 
+  it.each([null, true, false])('answers %s with the same', async (value) => {
+    const guard = new ReplayGuard(() => 0);
+    const sealed = randomBytes(64);
+    const { run } = work(() => value);
+    for (let i = 0; i < 3; i++) expect(await guard.once(event, sealed, run)).toBe(value);
+  });
+
   it('lets one that comes again wait for the first, and do it when the first has failed', async () => {
     const guard = new ReplayGuard(() => 0);
     const sealed = randomBytes(64);

@@ -82,7 +82,7 @@ export class ReplayGuard {
     const underWay = memory.answers.get(key);
     if (underWay) return underWay;
     const note = noteOf(memory, digest);
-    if (note !== undefined) return Promise.resolve(plain[note] ?? newDict());
+    if (note !== undefined) return Promise.resolve(note < notPlain ? (plain[note] as Answer) : newDict());
     const answer = run();
     memory.answers.set(key, answer);
     answer.then(

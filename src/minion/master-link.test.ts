@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Dict, newDict, type PlainDict, type Value } from '../base/codec/value.ts';
 import { Crypticle, signPkcs1 } from '../base/crypto/index.ts';
 import { memoryLogger } from '../base/log/index.ts';
+import { durableField } from '../protocol/job/verdict.ts';
 import { readBoot, readPresenceTopic, verifyPresence } from '../protocol/wire/presence-topic.ts';
 import { eventually, FakeMaster, recorded, testFolder, testKeys, testOpts } from './fake-master.test-helper.ts';
 import { loadIdentity } from './identity.ts';
@@ -257,11 +258,16 @@ describe('receiving jobs', () => {
     const first = await restarted();
     const recorded = ['1', '2', '3'].map((end) => payload(`2020010100000000000${end}`));
     for (const message of recorded) expect(await first.receive(message)).toBe('accepted');
+    const durable = { [durableField]: 60 };
+    expect(await first.receive(payload('20200101000000000009', durable))).toBe('accepted');
+    expect(await first.receive(payload('20200101000000000009', durable))).toBe('repeated');
     await first.recent.flush();
     const second = await restarted();
     for (const message of recorded) expect(await second.receive(message)).toBe('replayed');
     expect(await second.receive(payload('20200101000000000003'))).toBe('repeated');
     expect(await second.receive(payload('20200101000000000004'))).toBe('accepted');
+    // A durable job that is delivered again is for the memory of durable jobs to judge.
+    expect(await second.receive(payload('20200101000000000009', durable))).toBe('accepted');
     // Another key begins anew.
     master.aes = new Crypticle(Crypticle.generateKeyString());
     master.serial = 0;

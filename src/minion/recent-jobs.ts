@@ -26,9 +26,8 @@ const gatherMs = 1000;
 export class RecentJobs {
   private readonly limit: number;
   private readonly place: RecentPlace | undefined;
-  private readonly jids = new Set<string>();
-  /** Those that an earlier process saw. */
-  private readonly earlier = new Set<string>();
+  /** Job ids, and whether they are kept for the next process. */
+  private readonly jids = new Map<string, boolean>();
   private readonly serials = new Map<string, number>();
   private readonly known = new WeakMap<Crypticle, string>();
   private timer: NodeJS.Timeout | undefined;
@@ -45,7 +44,7 @@ export class RecentJobs {
     if (!this.place) return;
     try {
       const kept = JSON.parse(await readFile(this.place.file, 'utf8')) as { jids?: unknown; serials?: unknown };
-      if (isTexts(kept.jids)) for (const jid of kept.jids.slice(-this.limit)) this.restored(jid);
+      if (isTexts(kept.jids)) for (const jid of kept.jids.slice(-this.limit)) this.jids.set(jid, true);
       for (const [digest, serial] of Object.entries(kept.serials ?? {})) {
         if (typeof serial === 'number') this.serials.set(digest, serial);
       }
@@ -54,21 +53,12 @@ export class RecentJobs {
     }
   }
 
-  private restored(jid: string): void {
-    this.jids.add(jid);
-    this.earlier.add(jid);
-  }
-
-  /**
-   * False when it was seen already. A durable job is delivered again after a restart of the minion, under a new serial:
-   * what became of it is for the memory of durable jobs to say.
-   */
+  /** False when it was seen already. Durable jobs are delivered again to the next process, which knows itself what it did. */
   add(jid: string, durable = false): boolean {
-    if (durable && this.earlier.delete(jid)) return true;
     if (this.jids.has(jid)) return false;
-    this.jids.add(jid);
-    if (this.jids.size > this.limit) this.jids.delete(this.jids.values().next().value!);
-    this.save();
+    this.jids.set(jid, !durable);
+    if (this.jids.size > this.limit) this.jids.delete(this.jids.keys().next().value!);
+    if (!durable) this.save();
     return true;
   }
 
@@ -112,7 +102,8 @@ export class RecentJobs {
 
   private async write(file: string): Promise<void> {
     this.dirty = false;
-    const text = JSON.stringify({ jids: [...this.jids], serials: Object.fromEntries(this.serials) });
+    const jids = [...this.jids].flatMap(([jid, kept]) => (kept ? [jid] : []));
+    const text = JSON.stringify({ jids, serials: Object.fromEntries(this.serials) });
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     await writeFile(`${file}.new`, text, { mode: 0o600 });
     await rename(`${file}.new`, file);
