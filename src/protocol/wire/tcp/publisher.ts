@@ -1,5 +1,6 @@
 // The master's publish port over TCP: every connection gets every publish for all, and those for some when it proved to be one of them.
-import { unpack } from '../../../base/codec/msgpack/index.ts';
+import { randomBytes } from 'node:crypto';
+import { pack, unpack } from '../../../base/codec/msgpack/index.ts';
 import { HaliteError, messageOf } from '../../../base/errors/index.ts';
 import { Delivery, SharedFrame, Waiting } from '../link/delivery.ts';
 import { listenGuarded } from '../link/listen.ts';
@@ -121,9 +122,12 @@ class Subscriber implements Protocol {
     }
     if (socket.destroyed) return;
     const topic = provenPresence(claimed, this.#options) ? claimed : '';
-    // Sealed with a key of before: a minion that dials again signs in first, and proves itself with the new one.
+    // Sealed with a key of before. A real minion signs in again when it gets something that it cannot open, and proves itself
+    // with the new key when it dials again.
     if (stale && topic === '') {
-      this.#connection.cut('malformed', 'its identification proves nothing');
+      guard.problem({ kind: 'malformed', peer: this.peer, detail: 'its identification proves nothing' });
+      this.#connection.out.write(publishFrame(pack({ enc: 'aes', load: randomBytes(96) })));
+      this.#connection.out.end();
       return;
     }
     if (id !== undefined || topic !== '') this.#connection.trust();
