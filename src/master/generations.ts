@@ -3,22 +3,9 @@ import type { KeyObject } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { verifyToken } from '../base/crypto/index.ts';
-import type { OpenedLoad, SealedEnvelope } from '../protocol/wire/messages/request.ts';
+import { type OpenedLoad, openToFleet, type SealedEnvelope } from '../protocol/wire/messages/request.ts';
 import type { Trust } from './core.ts';
 
-/** The same for every accepted minion. Before P3 minions ask without saying who they are. */
-const openToFleet: ReadonlySet<string> = new Set([
-  '_master_opts',
-  '_file_envs',
-  '_file_find',
-  '_file_hash',
-  '_file_hash_and_stat',
-  '_file_list',
-  '_file_list_emptydirs',
-  '_dir_list',
-  '_symlink_list',
-  '_serve_file',
-]);
 /** Before P3 minions name themselves here and send no token; the reply of `_pillar` can be read by the holder of the key alone. */
 const idIsEnough: ReadonlySet<string> = new Set(['_pillar', '_return', '_syndic_return']);
 

@@ -5,6 +5,7 @@ import { pack, unpack } from '../base/codec/msgpack/index.ts';
 import { type Dict, dictGet, isDict, newDict, type PlainDict, type Value } from '../base/codec/value.ts';
 import { Crypticle, oaepDecrypt, verifyPkcs1 } from '../base/crypto/index.ts';
 import { HaliteError, messageOf } from '../base/errors/index.ts';
+import { openToFleet } from '../protocol/wire/messages/request.ts';
 import type { RequestClient } from '../protocol/wire/transport.ts';
 import type { Credentials } from './auth-reply.ts';
 import type { Identity } from './identity.ts';
@@ -93,8 +94,11 @@ export class Channel {
     const inner = newDict([...Object.entries(load), ...Object.entries(ownFields(options, keys))]);
     if (generation >= 2) inner['nonce'] = nonce;
     if (generation >= 3) inner['ts'] = Math.floor(Date.now() / 1000);
-    inner['tok'] = identity.tok;
-    inner['id'] = identity.id;
+    // Masters of 2019.2 on Python 2 fail on bytes where they expect none.
+    if (generation >= 3 || !openToFleet.has(String(load['cmd']))) {
+      inner['tok'] = identity.tok;
+      inner['id'] = identity.id;
+    }
     const envelope = newDict([
       ['enc', 'aes'],
       ['load', keys.session.seal(inner)],

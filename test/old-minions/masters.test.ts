@@ -2,7 +2,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Deployment } from '../support/deployment.ts';
-import { EventListener } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { big, type OldPeer, oldPeers, sha256, writeTree } from '../support/old-fleet.ts';
 import { oldReleases } from '../support/old-releases.ts';
@@ -15,11 +14,15 @@ for (const peer of masters)
 function underMaster({ version, implementation }: OldPeer): void {
   const { generation } = oldReleases[version];
   let fleet: Deployment;
-  let events: EventListener;
   let first: Record<string, unknown>;
 
   const startMinion = (): unknown => fleet.startMinion('m1', undefined, `minimum_master_version: ${generation}`);
-  const ask = async (...command: string[]): Promise<unknown> => (await fleet.json('m1', ...command, '-t', '60'))['m1'];
+  /** `--static` of these releases puts the exit code into results that are maps. */
+  async function ask(...command: string[]): Promise<unknown> {
+    const { m1: answer } = await fleet.json('m1', ...command, '-t', '50');
+    if (typeof answer === 'object' && answer !== null && 'retcode' in answer) delete answer.retcode;
+    return answer;
+  }
 
   /** A P0 master proves nothing at the first contact: its key is put there by hand. */
   function knowMaster(): void {
@@ -31,11 +34,12 @@ function underMaster({ version, implementation }: OldPeer): void {
     if (!implementation) return;
     fleet = await Deployment.create({ master: implementation });
     writeTree(fleet);
+    const events = `event_return: rawfile_json\nrawfile_json.filename: ${fleet.path('events.json')}\n`;
+    writeFileSync(fleet.path('etc/master.d/events.conf'), events);
     await fleet.startMaster();
     if (generation === 0) knowMaster();
     startMinion();
     await fleet.answering('m1');
-    events = await EventListener.start(fleet, implementation);
     // Each command of Salt's takes a second to start: what needs no order is asked in one.
     const functions = 'test.ping,pillar.items,cp.list_master,cp.get_file,mine.send,event.send';
     const files = [',', ',', ',', 'salt://big', fleet.path('m1/big')];
@@ -44,15 +48,20 @@ function underMaster({ version, implementation }: OldPeer): void {
     first = (await ask(functions, ...files, ...mine, ...event)) as Record<string, unknown>;
   }, 180_000);
   afterAll(async () => {
-    events?.stop();
     await fleet?.destroy();
   });
 
   it('test.ping', () => expect(first['test.ping']).toBe(true));
   it('pillar', () => expect(first['pillar.items']).toMatchObject({ who: 'world', deep: { er: [1, { last: 'm1' }] } }));
-  it('files', () => {
-    expect(first['cp.list_master']).toEqual(expect.arrayContaining(['big', 'body', 'templates/greeting']));
+  it('files', async () => {
     expect(sha256(readFileSync(fleet.path('m1/big')))).toBe(sha256(big));
+    // A master that has just started may still be making its list.
+    let list: unknown = first['cp.list_master'];
+    await eventually('the list of files', async () => {
+      if (Array.isArray(list) && list.length === 0) list = await ask('cp.list_master');
+      return Array.isArray(list) && list.length > 0;
+    });
+    expect(list).toEqual(expect.arrayContaining(['big', 'body', 'templates/greeting']));
   });
   it('state.apply', async () => {
     const states = Object.values((await ask('state.apply')) as Record<string, { result: boolean }>);
@@ -66,7 +75,15 @@ function underMaster({ version, implementation }: OldPeer): void {
   });
   it('events', async () => {
     expect(first['event.send']).toBe(true);
-    expect(await events.next('tests/new')).toMatchObject({ id: 'm1', data: { from: 'halite' } });
+    // Jobs carry the tag too, and the file's last line may be half written.
+    const heard = (): unknown =>
+      readFileSync(fleet.path('events.json'), 'utf8')
+        .split('\n')
+        .find(
+          (line) => line.includes('"tag": "tests/new"') && line.includes('"from": "halite"') && !line.includes('"jid"'),
+        );
+    await eventually('the event', () => heard() !== undefined);
+    expect(heard()).toContain('"id": "m1"');
   });
   it('returns in the job cache', async () => {
     const { stdout } = await fleet.salt('m1', 'test.echo', 'kept', '--async');

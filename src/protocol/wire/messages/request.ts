@@ -67,6 +67,20 @@ export function envelopeValue(envelope: Envelope): Dict {
   return dense({ enc: 'aes', load, version: version > 0 ? version : undefined, id, enc_algo, sig_algo });
 }
 
+/** Commands whose answer is the same for every accepted minion. Before P3 minions send neither id nor token with them. */
+export const openToFleet: ReadonlySet<string> = new Set([
+  '_master_opts',
+  '_file_envs',
+  '_file_find',
+  '_file_hash',
+  '_file_hash_and_stat',
+  '_file_list',
+  '_file_list_emptydirs',
+  '_dir_list',
+  '_symlink_list',
+  '_serve_file',
+]);
+
 /** What the channel itself reads in an opened load, before any command sees it. */
 export interface OpenedLoad {
   readonly cmd: string;
