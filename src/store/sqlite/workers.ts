@@ -30,6 +30,8 @@ export class Writer {
   readonly #waiting = new Map<number, Waiting<string | number>>();
   #seq = 0;
   #batch: { seqs: number[]; kinds: WriteKind[]; datas: Uint8Array[] } | undefined;
+  /** Writes that the thread has and did not answer: what comes meanwhile is gathered, and goes as one message after them. */
+  #underWay = 0;
   #broken: HaliteError | undefined;
 
   private constructor(worker: Worker) {
@@ -49,7 +51,7 @@ export class Writer {
       worker.on('message', (message: FromWriter) => {
         if (message === 'ready') resolve(writer);
         else if (message === 'closed') return;
-        else if (Array.isArray(message)) for (const answer of message) writer.#settle(answer);
+        else if (Array.isArray(message)) writer.#settleAll(message);
         else if ('trouble' in message) hooks.trouble(message.trouble ?? undefined);
         else if ('moved' in message) hooks.moved(message.moved, message.why);
         else reject(storeError(file, message.error ?? 'cannot be opened'));
@@ -61,7 +63,7 @@ export class Writer {
     return this.#ask((seq) => {
       if (!this.#batch) {
         this.#batch = { seqs: [], kinds: [], datas: [] };
-        setImmediate(() => this.#sendBatch());
+        if (this.#underWay === 0) setImmediate(() => this.#sendBatch());
       }
       this.#batch.seqs.push(seq);
       this.#batch.kinds.push(kind);
@@ -73,11 +75,12 @@ export class Writer {
     return this.#ask((seq) => this.#post({ seq, clean: request }));
   }
 
-  /** Everything of one turn of the loop in one message, whose bytes move instead of being copied. */
+  /** Everything that was gathered in one message, whose bytes move instead of being copied. */
   #sendBatch(): void {
     if (!this.#batch) return;
     const { seqs, kinds, datas } = this.#batch;
     this.#batch = undefined;
+    this.#underWay += seqs.length;
     const [only] = datas;
     // A long one has its memory for itself (see pack) and can go as it is.
     if (only && datas.length === 1 && only.byteLength > longBytes) {
@@ -119,6 +122,12 @@ export class Writer {
       this.#waiting.set(seq, { resolve, reject });
       send(seq);
     });
+  }
+
+  #settleAll(answers: readonly WriteAnswer[]): void {
+    for (const answer of answers) this.#settle(answer);
+    this.#underWay = Math.max(0, this.#underWay - answers.length);
+    if (this.#underWay === 0 && this.#batch) setImmediate(() => this.#sendBatch());
   }
 
   #settle(answer: WriteAnswer): void {
