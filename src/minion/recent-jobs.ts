@@ -1,12 +1,13 @@
 // Which publishes this minion has seen, on disk too: what was recorded on the wire and is sent again does not run again,
 // nor after a restart of the minion.
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isTexts } from '../base/codec/value.ts';
 import type { Crypticle } from '../base/crypto/index.ts';
 import { messageOf } from '../base/errors/index.ts';
 import type { Logger } from '../base/log/index.ts';
+import { replaceFile } from '../base/util/replace-file.ts';
 
 /** Where the memory is kept; without it, it ends with the process. */
 export interface RecentPlace {
@@ -105,7 +106,6 @@ export class RecentJobs {
     const jids = [...this.jids].flatMap(([jid, kept]) => (kept ? [jid] : []));
     const text = JSON.stringify({ jids, serials: Object.fromEntries(this.serials) });
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-    await writeFile(`${file}.new`, text, { mode: 0o600 });
-    await rename(`${file}.new`, file);
+    await replaceFile(file, text);
   }
 }
