@@ -13,3 +13,19 @@ it('does not remember every name that strangers invent', () => {
   fleet.signedIn('stranger-0', { result: 'accept', at: 1, detail: '' });
   expect(fleet.known('stranger-0')?.lastAuth?.result).toBe('accept');
 });
+
+it('remembers the reason of the last strangers that were refused, and forgets no minion for them', () => {
+  const fleet = new Fleet(
+    {} as never,
+    () => undefined,
+    () => undefined,
+  );
+  const auth = { result: 'too-old', at: 1, detail: 'speaks protocol 0' } as const;
+  fleet.refusedStranger('web1', auth);
+  fleet.signedIn('web1', { result: 'accept', at: 2, detail: '' });
+  for (let n = 0; n < 3000; n++) fleet.refusedStranger(`stranger-${n}`, auth);
+  expect(fleet.ids()).toHaveLength(1001);
+  expect(fleet.known('web1')?.lastAuth?.result).toBe('accept');
+  expect(fleet.known('stranger-2999')?.lastAuth).toEqual(auth);
+  expect(fleet.known('stranger-0')).toBeUndefined();
+});

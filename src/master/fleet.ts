@@ -39,6 +39,8 @@ export interface MinionRecord {
 
 /** More minions than any master has. */
 const mostRecords = 100_000;
+/** Ids without a key whose last refusal is remembered, so that an operator who asks gets the reason. */
+const mostStrangers = 1000;
 /** Live connections that one id may show: more are no minions. */
 const mostConnections = 64;
 /** A minion that renews its proof leaves and joins within moments. */
@@ -51,6 +53,8 @@ export type FleetChange = (id: string, kind: 'joined' | 'left', restarted: boole
 
 export class Fleet {
   readonly #records = new Map<string, MinionRecord>();
+  /** Ids in it that have no key, oldest first. */
+  readonly #strangers = new Set<string>();
   readonly #data = new Map<string, MinionData>();
   readonly #sessionKey: (id: string) => string | undefined;
   readonly #store: JobStore;
@@ -98,7 +102,20 @@ export class Fleet {
 
   /** What came of a sign-in. Anybody can try one: names they invent must not fill the memory. */
   signedIn(id: string, auth: NonNullable<MinionRecord['lastAuth']>): void {
+    this.#strangers.delete(id);
     if (this.#records.has(id) || this.#records.size < mostRecords) this.record(id).lastAuth = auth;
+  }
+
+  /** Somebody without a key here was refused: remembered for those who ask why, but only of the last ones. */
+  refusedStranger(id: string, auth: NonNullable<MinionRecord['lastAuth']>): void {
+    const isStranger = this.#strangers.delete(id) || !this.#records.has(id);
+    this.record(id).lastAuth = auth;
+    if (!isStranger) return;
+    this.#strangers.add(id);
+    if (this.#strangers.size <= mostStrangers) return;
+    const [oldest] = this.#strangers;
+    this.#strangers.delete(oldest as string);
+    this.#records.delete(oldest as string);
   }
 
   /** An authenticated message arrived from this minion. */

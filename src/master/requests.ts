@@ -200,7 +200,9 @@ export class RequestPort {
     const named = envelope.enc === 'aes' ? envelope.id : envelope.load instanceof Map ? undefined : envelope.load['id'];
     const id = isValidMinionId(named) ? named : '';
     const detail = `speaks protocol ${envelope.version}, minimum_auth_version is ${opts.minimum_auth_version}`;
-    if (id && keys.statesOf(id).length > 0) fleet.signedIn(id, { result: 'too-old', at: Date.now(), detail });
+    const auth = { result: 'too-old', at: Date.now(), detail } as const;
+    if (id && keys.statesOf(id).length > 0) fleet.signedIn(id, auth);
+    else if (id) fleet.refusedStranger(id, auth);
     log.limited(`old:${id || request.peer}`, 'warn', 'request in an older protocol refused', {
       minion: id,
       why: detail,
