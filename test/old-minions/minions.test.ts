@@ -40,8 +40,13 @@ async function ask(...command: string[]): Promise<Answers> {
   }
   return answers;
 }
+/**
+ * The quick retry is for 3005: it sends an event and the result of its job over one socket, and when both are answered at once it
+ * may miss an answer ("Got events for closed stream") and sends again after this time.
+ */
+const options = 'hash_type: sha256\nmine_interval: 60\nreturn_retry_timer: 1\nreturn_retry_timer_max: 2';
 const start = ({ id, implementation }: OldPeer): unknown =>
-  implementation && fleet.startMinion(id, implementation, 'hash_type: sha256\nmine_interval: 60');
+  implementation && fleet.startMinion(id, implementation, options);
 
 type Check = (answer: unknown, peer: OldPeer) => void | Promise<void>;
 

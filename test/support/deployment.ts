@@ -135,6 +135,7 @@ export class Deployment {
   readonly ports: { publish: number; requests: number };
   readonly #options: DeploymentOptions;
   readonly #minions = new Map<string, Daemon>();
+  #starts = 0;
   #implementation: Implementation;
   #master: Daemon | undefined;
 
@@ -212,7 +213,7 @@ export class Deployment {
   }
 
   /** Writes a minion's configuration without starting it. */
-  configureMinion(id: string, extra = ''): string {
+  configureMinion(id: string, extra = '', pidFile = 'pid'): string {
     const configDir = this.path(id, 'etc');
     mkdirSync(configDir, { recursive: true });
     const lines = [
@@ -225,7 +226,7 @@ export class Deployment {
       `cachedir: ${this.path(id, 'cache')}`,
       `sock_dir: ${this.path(id, 'run')}`,
       `log_file: ${this.path(id, 'log')}`,
-      `pidfile: ${this.path(id, 'pid')}`,
+      `pidfile: ${this.path(id, pidFile)}`,
       `transport: ${this.#options.transport ?? 'zeromq'}`,
       'acceptance_wait_time: 1',
       'auth_timeout: 5',
@@ -239,8 +240,9 @@ export class Deployment {
   }
 
   startMinion(id: string, implementation: Implementation = halite, extra = ''): Daemon {
-    const configDir = this.configureMinion(id, extra);
-    this.#forgetPid(implementation, this.path(id, 'pid'));
+    // A process of a killed Salt minion may live on and write its number once more: each start has a file of its own.
+    const pidFile = implementation.bin === halite.bin ? 'pid' : `pid-${this.#starts++}`;
+    const configDir = this.configureMinion(id, extra, pidFile);
     const daemon = new Daemon(implementation, 'salt-minion', configDir, this.path('log', `${id}.out`));
     this.#minions.set(id, daemon);
     return daemon;
