@@ -81,13 +81,16 @@ async function site(master: Implementation, minions: Record<string, Implementati
 
 type Results = Record<string, Record<string, unknown>>;
 
+/** Seconds; a busy Salt is asked about its jobs only after that, and may not answer in time. */
+const patience = '60';
+
 /** A Salt minion refuses a run of states while the process of the last one, whose result is here already, has not ended. */
 async function applied(fleet: Deployment, id: string, call: readonly string[]): Promise<Results> {
   await eventually(`no states to run on ${id}`, async () => {
     const running = (await fleet.json(id, 'saltutil.is_running', 'state.*'))[id];
     return Array.isArray(running) && running.length === 0;
   });
-  return (await fleet.json(id, ...call))[id] as Results;
+  return (await fleet.json('-t', patience, id, ...call))[id] as Results;
 }
 
 /** Without times, process ids and the order of sets. */
@@ -138,7 +141,7 @@ describe('states between Halite and Salt 3006', () => {
     async (fun) => {
       const answers: unknown[] = [];
       for (const fleet of [real, ours]) {
-        for (const id of ['m1', 'm2']) answers.push((await fleet.json(id, `state.${fun}`))[id]);
+        for (const id of ['m1', 'm2']) answers.push((await fleet.json('-t', patience, id, `state.${fun}`))[id]);
       }
       for (const other of answers.slice(1)) expect(other).toEqual(answers[0]);
     },

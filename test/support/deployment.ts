@@ -241,7 +241,7 @@ export class Deployment {
 
   startMinion(id: string, implementation: Implementation = halite, extra = ''): Daemon {
     // A process of a killed Salt minion may live on and write its number once more: each start has a file of its own.
-    const pidFile = implementation.bin === halite.bin ? 'pid' : `pid-${this.#starts++}`;
+    const pidFile = implementation.name.startsWith('salt ') ? `pid-${this.#starts++}` : 'pid';
     const configDir = this.configureMinion(id, extra, pidFile);
     const daemon = new Daemon(implementation, 'salt-minion', configDir, this.path('log', `${id}.out`));
     this.#minions.set(id, daemon);
