@@ -18,7 +18,7 @@ export interface BatchOptions {
 }
 
 export function batchSize(text: string, total: number): number {
-  const match = /^(\d{1,9}(?:\.\d{1,9})?) ?(%?)$/.exec(text.trim());
+  const match = /^(\d{1,9}(?:\.\d{1,9})?)\s{0,8}(%?)$/.exec(text.trim());
   const given = Number(match?.[1]);
   if (!match || !(given > 0)) {
     throw new HaliteError('cli.usage', `Invalid batch size '${text.slice(0, 40)}'`, {

@@ -2,22 +2,14 @@
 // got no answer in time, in the very same bytes: it gets the answer of the first, and nothing happens twice.
 import { newDict, type Value } from '../base/codec/value.ts';
 import { DigestSet } from '../base/util/digest-set.ts';
+import { openToFleet } from '../protocol/wire/messages/request.ts';
 import type { PackedReply } from './handlers/table.ts';
 
 type Answer = Value | PackedReply;
 
 /** Commands that only read: their answers are sealed for the minion they belong to and may be had again. */
 const readOnly = new Set([
-  '_serve_file',
-  '_file_find',
-  '_file_hash',
-  '_file_hash_and_stat',
-  '_file_list',
-  '_file_list_emptydirs',
-  '_dir_list',
-  '_symlink_list',
-  '_file_envs',
-  '_master_opts',
+  ...openToFleet,
   '_master_tops',
   '_ext_nodes',
   '_mine_get',
