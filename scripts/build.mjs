@@ -13,11 +13,11 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 export const programs = {
   'salt-master': 'cli/salt-master.ts',
   'salt-minion': 'cli/salt-minion.ts',
-  'job-process': 'minion/job-process.ts',
+  'job-process': 'minion/jobs/job-process.ts',
   'pillar-worker': 'engine/pillar/worker.ts',
   'store-writer': 'store/sqlite/writer.ts',
   'store-reader': 'store/sqlite/reader.ts',
-  'keep-worker': 'master/keep/worker.ts',
+  'returner-worker': 'master/returners/worker.ts',
   sdk: 'extend/sdk/index.ts',
 };
 /**

@@ -7,8 +7,8 @@ import { memoryLogger } from '../base/log/index.ts';
 import { isAlive } from '../engine/exec/index.ts';
 import type { Transport } from '../protocol/wire/transport.ts';
 import { MinionDaemon } from './daemon.ts';
-import { eventually, FakeMaster, testFolder, testKeys, testOpts } from './fake-master.test-helper.ts';
-import { loadIdentity } from './identity.ts';
+import { eventually, FakeMaster, testFolder, testKeys, testOpts } from './link/fake-master.test-helper.ts';
+import { loadIdentity } from './link/identity.ts';
 
 const module = `
 export function echo(value) { return value; }

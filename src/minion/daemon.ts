@@ -19,22 +19,22 @@ import {
 } from '../engine/exec/index.ts';
 import { Loader, sdkUrl } from '../extend/loader/index.ts';
 import type { Transport } from '../protocol/wire/transport.ts';
-import { Alone, aloneName } from './alone.ts';
-import { MinionBeacons } from './beacons.ts';
-import { DurableMemory } from './durable-memory.ts';
-import { GrainStore } from './grains.ts';
-import type { Identity } from './identity.ts';
-import { Jobs } from './jobs.ts';
-import { type JobLink, MasterLink } from './master-link.ts';
-import { adoptOrphans } from './orphans.ts';
-import { ProcFiles } from './proc-files.ts';
-import { RecentJobs } from './recent-jobs.ts';
-import { Returns } from './return.ts';
-import { Returners } from './returners.ts';
-import { MinionScheduler } from './scheduler.ts';
-import { createServices, runningJobs, signalJob } from './services.ts';
-import { Spool } from './spool.ts';
-import { MasterTrust } from './trust.ts';
+import { DurableMemory } from './jobs/durable-memory.ts';
+import { Jobs } from './jobs/jobs.ts';
+import { adoptOrphans } from './jobs/orphans.ts';
+import { ProcFiles } from './jobs/proc-files.ts';
+import { RecentJobs } from './jobs/recent-jobs.ts';
+import { Returns } from './jobs/return.ts';
+import { Returners } from './jobs/returners.ts';
+import { Spool } from './jobs/spool.ts';
+import type { Identity } from './link/identity.ts';
+import { type JobLink, MasterLink } from './link/master-link.ts';
+import { MasterTrust } from './link/trust.ts';
+import { Alone, aloneName } from './masterless.ts';
+import { MinionBeacons } from './services/beacons.ts';
+import { GrainStore } from './services/grains.ts';
+import { MinionScheduler } from './services/scheduler.ts';
+import { createServices, runningJobs, signalJob } from './services/services.ts';
 
 export interface DaemonParts {
   readonly opts: MinionOpts;

@@ -4,7 +4,7 @@ import type { MinionOpts } from '../base/config/index.ts';
 import type { Logger } from '../base/log/index.ts';
 import { getTransport } from '../protocol/wire/transports.ts';
 import { MinionDaemon } from './daemon.ts';
-import { loadIdentity } from './identity.ts';
+import { loadIdentity } from './link/identity.ts';
 
 export interface RunningMinion {
   stop(): Promise<void>;

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { dictOf, type PlainDict } from '../../src/base/codec/value.ts';
 import { nullLogger } from '../../src/base/log/index.ts';
-import { Keeper } from '../../src/master/keep/keeper.ts';
-import type { KeepSettings } from '../../src/master/keep/settings.ts';
+import type { KeepSettings } from '../../src/master/returners/settings.ts';
+import { Keeper } from '../../src/master/returners/sinks.ts';
 import { EventBus } from '../../src/protocol/event/bus.ts';
 import { eventually } from '../support/eventually.ts';
 

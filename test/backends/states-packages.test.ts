@@ -16,7 +16,7 @@ import user from '../../src/ext/modules/useradd.ts';
 import virtualenv from '../../src/ext/modules/virtualenv_mod.ts';
 import { apply } from '../../src/ext/states/_testing.ts';
 import pipState from '../../src/ext/states/pip/index.ts';
-import virtualenvState from '../../src/ext/states/virtualenv.ts';
+import virtualenvState from '../../src/ext/states/virtualenv/index.ts';
 
 const modules = [cmd, config, cp, file, npm, pip, user, virtualenv];
 const options = { modules, states: [pipState, virtualenvState], opts: { cachedir: tmpdir() } };

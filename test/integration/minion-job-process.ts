@@ -21,7 +21,7 @@ export async function buildJobProcess(modules: Record<string, string>): Promise<
   const source = (name: string) => fileURLToPath(new URL(name, import.meta.url));
   await build({
     entryPoints: {
-      'job-process': source('../../src/minion/job-process.ts'),
+      'job-process': source('../../src/minion/jobs/job-process.ts'),
       sdk: source('../../src/extend/sdk/index.ts'),
     },
     outdir: folder,

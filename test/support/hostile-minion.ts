@@ -2,11 +2,11 @@
 import { newDict, type PlainDict, type Value } from '../../src/base/codec/value.ts';
 import { loadMinionConfig } from '../../src/base/config/index.ts';
 import { nullLogger } from '../../src/base/log/index.ts';
-import type { Credentials } from '../../src/minion/auth-reply.ts';
-import { Channel } from '../../src/minion/channel.ts';
-import { loadIdentity } from '../../src/minion/identity.ts';
-import { signIn } from '../../src/minion/sign-in.ts';
-import { MasterTrust } from '../../src/minion/trust.ts';
+import type { Credentials } from '../../src/minion/link/auth-reply.ts';
+import { Channel } from '../../src/minion/link/channel.ts';
+import { loadIdentity } from '../../src/minion/link/identity.ts';
+import { signIn } from '../../src/minion/link/sign-in.ts';
+import { MasterTrust } from '../../src/minion/link/trust.ts';
 import type { RequestClient } from '../../src/protocol/wire/transport.ts';
 import { getTransport } from '../../src/protocol/wire/transports.ts';
 import type { Deployment } from './deployment.ts';

@@ -5,7 +5,7 @@ import { loadMinionConfig } from '../../base/config/minion.ts';
 import type { MinionOpts } from '../../base/config/opts.ts';
 import { createLoggerFromOpts, type RootLogger } from '../../base/log/index.ts';
 import { exitCodes } from '../../base/util/exit-codes.ts';
-import type { CallOutcome } from '../../minion/caller-run.ts';
+import type { CallOutcome } from '../../minion/caller/run.ts';
 import { printHelp, readCommandLine, usageExit } from '../command-line.ts';
 import { leaveOnSignals } from '../interrupt.ts';
 import { type Terminal, terminal } from '../io.ts';
@@ -43,7 +43,7 @@ async function printDocs({ settings }: CallSession, wanted: string): Promise<num
 }
 
 async function printGrains({ settings, log }: CallSession): Promise<number> {
-  const { openCaller } = await import('../../minion/caller.ts');
+  const { openCaller } = await import('../../minion/caller/caller.ts');
   const caller = await openCaller({ opts: settings.opts, log, local: true });
   try {
     await new Display(outputOptions(settings), settings.io).show(dictOf([['local', caller.grains]]), 'nested');
@@ -79,7 +79,7 @@ function exitCodeOf(settings: Settings<MinionOpts>, retcode: number | undefined)
 
 async function callFunction({ settings, log }: CallSession, fun: string, words: readonly string[]): Promise<number> {
   const { io } = settings;
-  const { runLocalCall } = await import('../../minion/caller.ts');
+  const { runLocalCall } = await import('../../minion/caller/caller.ts');
   const given = textOption(settings, 'metadata');
   const metadata = given === '' ? undefined : (parseCliYaml(given) as Value);
   const outcome = await runLocalCall({

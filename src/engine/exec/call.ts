@@ -1,4 +1,4 @@
-// Job path 6/9 · from minion/receive.ts · to minion/return.ts: runs the function (or functions) of a job and says what came of it.
+// Job path 6/9 · from minion/link/receive.ts · to minion/jobs/return.ts: runs the function (or functions) of a job and says what came of it.
 import { type Dict, dictGet, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import { docstring } from '../../extend/loader/index.ts';

@@ -41,7 +41,7 @@ export interface Expected {
   readonly warnings?: Value;
 }
 
-/** One row of a `.cases.yaml` file. `{tmp}` stands for the folder of the case. */
+/** One row of a `cases.yaml` file. `{tmp}` stands for the folder of the case. */
 export interface StateCase {
   /** What the case shows. */
   readonly it: string;

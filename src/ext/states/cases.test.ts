@@ -1,4 +1,4 @@
-// Every `.cases.yaml` beside the state modules: under test, applied, and applied again.
+// Every `cases.yaml` beside a state module: under test, applied, and applied again.
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -24,18 +24,16 @@ const real = [
 ];
 
 async function stateModule(name: string): Promise<StateModule> {
-  const file = existsSync(join(here, name, 'index.ts')) ? `${name}/index.ts` : `${name}.ts`;
-  return ((await import(join(here, file))) as { default: StateModule }).default;
+  return ((await import(join(here, name, 'index.ts'))) as { default: StateModule }).default;
 }
 
-for (const file of readdirSync(here).filter((name) => name.endsWith('.cases.yaml'))) {
-  const name = file.slice(0, -'.cases.yaml'.length);
+for (const name of readdirSync(here).filter((folder) => existsSync(join(here, folder, 'cases.yaml')))) {
   describe(`states ${name}`, async () => {
     const states = [await stateModule(name), await stateModule('file')];
     const modules = await loadModules(modulesFolder, real);
     // Those of git mostly wait for the program.
     const test = name === 'git' ? it.concurrent : it;
-    test.each(readCases(join(here, file)).map((row) => [row.state, row.it, row] as const))(
+    test.each(readCases(join(here, name, 'cases.yaml')).map((row) => [row.state, row.it, row] as const))(
       '%s: %s',
       async (_state, _it, row) => {
         const { got, wanted } = await runCase(row, states, modules);

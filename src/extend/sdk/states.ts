@@ -151,7 +151,7 @@ export interface StateModule extends StateModuleSpec {
 
 /**
  * A state module: `export default defineState({ name: 'file', doc: '…', functions: { absent: state({…}) } })`.
- * It lies in `src/ext/states/<name>.ts`, or among users' files in `salt://_states`.
+ * It lies in `src/ext/states/<name>/index.ts`, or among users' files in `salt://_states`.
  */
 export const defineState = (spec: StateModuleSpec): StateModule => ({
   kind: 'states',

@@ -3,10 +3,10 @@ import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import type { Chunk } from '../../engine/state/data.ts';
 import type { Master } from '../core.ts';
-import type { MasterFunctions, MasterKind } from '../functions.ts';
-import type { OwnMinion } from '../own-minion.ts';
-import { publishJob } from '../publish.ts';
-import { publishRequest } from '../run-job.ts';
+import type { MasterFunctions, MasterKind } from '../local/functions.ts';
+import type { OwnMinion } from '../local/own-minion.ts';
+import { publishJob } from '../publish/publish.ts';
+import { publishRequest } from '../publish/run-job.ts';
 import { describe, reactionArguments } from './arguments.ts';
 
 /** Events of what reactions start carry this name, so that a reaction to them does not set itself off. */

@@ -4,8 +4,8 @@ import { loadMinionConfig } from '../../../src/base/config/minion.ts';
 import { createLoggerFromOpts } from '../../../src/base/log/index.ts';
 import { generateJid } from '../../../src/base/util/index.ts';
 import { Display } from '../../../src/cli/output.ts';
-import { openCaller } from '../../../src/minion/caller.ts';
-import { callLocally } from '../../../src/minion/caller-run.ts';
+import { openCaller } from '../../../src/minion/caller/caller.ts';
+import { callLocally } from '../../../src/minion/caller/run.ts';
 
 export interface Answer {
   readonly value?: string;

@@ -1,0 +1,59 @@
+// State module `acme`: certificates of Let's Encrypt.
+import { defineState, newDict, type PlainDict, state } from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { pyEquals } from '../../../base/util/index.ts';
+import { certParams } from '../../modules/acme/params.ts';
+import { needsFunction } from '../../modules/support/needs.ts';
+import { isTruthy } from '../../modules/support/values.ts';
+import { plain } from '../support/calls.ts';
+
+/** Fields that differ, before and after. */
+function difference(before: PlainDict, after: PlainDict): PlainDict {
+  const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  const other = keys.filter((key) => !pyEquals(before[key] ?? null, after[key] ?? null));
+  const side = (of: PlainDict): PlainDict =>
+    newDict(other.filter((key) => key in of).map((key) => [key, of[key] ?? null]));
+  const sides = Object.entries({ old: side(before), new: side(after) });
+  return newDict(sides.filter(([, fields]) => Object.keys(fields).length > 0));
+}
+
+const cert = state({
+  doc: 'A certificate that is there and does not end soon.',
+  examples: [
+    'www.example.com:\n  acme.cert:\n    - email: admin@example.com\n    - webroot: /var/www\n    - renew: 14',
+  ],
+  params: certParams,
+  async run({ name, ...given }, ctx) {
+    const certname = given.certname === null ? name : pyStr(given.certname);
+    const there = isTruthy(await ctx.call('acme.has', certname));
+    if (there && !isTruthy(await ctx.call('acme.needs_renewal', certname, given.renew)))
+      return ctx.result({
+        name: certname,
+        result: true,
+        comment: [`Certificate ${certname} exists and does not need renewal.`],
+      });
+    if (ctx.test)
+      return ctx.result({
+        name: certname,
+        result: null,
+        comment: [`Certificate ${certname} would have been ${there ? 'renew' : 'obtain'}ed.`],
+        changes: newDict(Object.entries({ old: 'current certificate', new: 'new certificate' })),
+      });
+    const before = there ? plain(await ctx.call('acme.info', certname)) : newDict();
+    const said = plain(await ctx.callWith('acme.cert', [name], { ...given, certname }));
+    const after = isTruthy(said['result']) ? plain(await ctx.call('acme.info', certname)) : newDict();
+    return ctx.result({
+      name: certname,
+      result: said['result'] ?? null,
+      comment: [pyStr(said['comment'] ?? '')],
+      changes: difference(before, after),
+    });
+  },
+});
+
+export default defineState({
+  name: 'acme',
+  doc: "Certificates of Let's Encrypt.",
+  available: needsFunction('acme.cert', 'acme module could not be loaded'),
+  functions: { cert },
+});

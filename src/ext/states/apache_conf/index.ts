@@ -1,0 +1,11 @@
+// State module `apache_conf`: pieces of configuration of Apache, on or off.
+import { defineState } from 'halite/sdk';
+import { needsFunction } from '../../modules/support/needs.ts';
+import { switches } from '../support/apache.ts';
+
+export default defineState({
+  name: 'apache_conf',
+  doc: 'Pieces of configuration of Apache, on or off.',
+  available: needsFunction('apache.a2enconf', 'apache module could not be loaded'),
+  functions: switches('conf'),
+});

@@ -1,0 +1,133 @@
+// State module `at`: commands to be run once, later.
+import {
+  defineState,
+  newDict,
+  type PlainDict,
+  p,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { needsFunction } from '../../modules/support/needs.ts';
+import { plain } from '../support/calls.ts';
+
+const params = {
+  name: p.string({ doc: 'the command, or any text' }),
+  timespec: p.string({ doc: 'when, as at(1) reads it' }),
+  tag: p.any({ default: null, doc: 'a word to find the job by' }),
+  user: p.any({ default: null, doc: 'run as this user' }),
+  job: p.any({ default: null, doc: 'the command' }),
+  unique_tag: p.bool({ default: false, doc: 'only one job with this tag' }),
+};
+
+interface Job {
+  readonly name: string;
+  readonly timespec: string;
+  readonly tag: Value;
+  readonly user: Value;
+  readonly job: Value;
+  readonly unique_tag: boolean;
+}
+
+const list = (value: Value | undefined): Value[] => (Array.isArray(value) ? value : []);
+
+async function add(args: Job, ctx: StateContext): Promise<StateResult> {
+  const command = pyStr(args.job || args.name);
+  if (args.unique_tag) {
+    if (!args.tag) return ctx.fail('no tag provided and unique_tag is set to True');
+    const found = plain(await ctx.callWith('at.jobcheck', [], newDict([['tag', args.tag]])));
+    if (list(found['jobs']).length > 0) return ctx.ok(`atleast one job with tag ${pyStr(args.tag)} exists.`);
+  }
+  if (args.user && Object.keys(plain(await ctx.call('user.info', args.user))).length === 0)
+    return ctx.fail(`user ${pyStr(args.user)} does not exists`);
+  return ctx.change(newDict(), '', {
+    test: `job ${command} added and will run on ${args.timespec}`,
+    async apply() {
+      const kwargs = newDict([['tag', args.tag], ...(args.user ? [['runas', args.user] as [string, Value]] : [])]);
+      const made = plain(await ctx.callWith('at.at', [args.timespec, command], kwargs));
+      const changes = plain(list(made['jobs'])[0] ?? null);
+      const who = args.user ? ` as ${pyStr(args.user)}` : '';
+      if (made['error'] !== undefined) return ctx.fail(pyStr(made['error']), { changes });
+      return ctx.ok(`job ${command} added and will run${who} on ${args.timespec}`, { changes });
+    },
+  });
+}
+
+async function removeOne(id: Value, ctx: StateContext): Promise<StateResult | undefined> {
+  const found = list(plain(await ctx.call('at.atq', id))['jobs']).map(plain);
+  if (found.length === 0) return ctx.ok(`job with id ${pyStr(id)} not present`);
+  if (found.length > 1) return ctx.fail(`more than one job was return for job with id ${pyStr(id)}`);
+  if (!found[0]?.['job']) return undefined;
+  return ctx.change(newDict(), '', {
+    test: 'removed ? job(s)',
+    async apply() {
+      const gone = list(plain(plain(await ctx.call('at.atrm', id))['jobs'])['removed']);
+      const fine = gone.map(pyStr).includes(pyStr(id));
+      return ctx.result({
+        result: fine,
+        comment: fine ? `job with id ${pyStr(id)} was removed` : `failed to remove job with id ${pyStr(id)}`,
+        changes: newDict([['removed', gone]]),
+      });
+    },
+  });
+}
+
+async function removeMany(conditions: PlainDict, ctx: StateContext): Promise<StateResult> {
+  const all = Object.keys(conditions).length === 0;
+  const found = plain(all ? await ctx.call('at.atq') : await ctx.callWith('at.jobcheck', [], conditions));
+  const ids = list(found['jobs']).map((job) => pyStr(plain(job)['job'] ?? ''));
+  if (ids.length === 0) return ctx.ok('removed 0 job(s)');
+  return ctx.change(newDict(), '', {
+    test: 'removed ? job(s)',
+    async apply() {
+      const done = plain(plain(await ctx.call('at.atrm', ...(all ? ['all'] : ids)))['jobs']);
+      const gone = list(done['removed']);
+      return ctx.ok(`removed ${gone.length} job(s)`, { changes: newDict(gone.length > 0 ? [['removed', gone]] : []) });
+    },
+  });
+}
+
+export default defineState({
+  name: 'at',
+  doc: 'Commands to be run once, later.',
+  available: needsFunction('at.at', 'at module could not be loaded'),
+  functions: {
+    present: state({
+      doc: 'A job that shall wait for its time.',
+      examples: [
+        '/usr/local/bin/backup:\n  at.present:\n    - timespec: 23:30\n    - tag: backup\n    - unique_tag: true',
+      ],
+      params,
+      run: add,
+    }),
+    absent: state({
+      doc: 'Jobs that shall not wait: one by its number, those that fit (runas, tag, hour, …), or all.',
+      examples: ['backup:\n  at.absent:\n    - tag: backup'],
+      params: {
+        name: p.string({ doc: 'any text' }),
+        jobid: p.any({ default: null, doc: 'the number of one job' }),
+        kwargs: p.kwargs({ doc: 'runas, tag, hour, minute, day, month, year' }),
+      },
+      async run(args, ctx) {
+        if (args.kwargs['limit'] !== undefined) return ctx.fail(`limit parameter not supported ${args.name}`);
+        const one = args.jobid ? await removeOne(args.jobid, ctx) : undefined;
+        return one ?? removeMany(args.kwargs, ctx);
+      },
+    }),
+    watch: state({
+      doc: 'A job that is added when something it watches changes.',
+      examples: [
+        '/usr/local/bin/backup:\n  at.watch:\n    - timespec: now + 5 minutes\n    - watch:\n      - file: /etc/x',
+      ],
+      params,
+      run: (_args, ctx) => ctx.ok(''),
+    }),
+  },
+  modWatch: state({
+    doc: 'Adds the job.',
+    params,
+    run: (args, ctx) => (ctx.watchedFunction === 'watch' ? add(args, ctx) : ctx.fail('')),
+  }),
+});

@@ -1,0 +1,77 @@
+// State module `composer`: dependencies of PHP projects.
+import { type ArgsOf, defineState, newDict, p, type StateContext, type StateResult, state } from 'halite/sdk';
+import { messageOf } from '../../../base/errors/index.ts';
+import { isTruthy } from '../../modules/support/values.ts';
+import { isExpected, plain } from '../support/calls.ts';
+
+const any = (doc: string) => p.any({ default: null, doc });
+const project = {
+  name: p.string({ doc: 'folder of the project' }),
+  composer: any('path of composer'),
+  php: any('path of php'),
+  user: any('run as this user'),
+  prefer_source: any('fetch repositories'),
+  prefer_dist: any('fetch packages'),
+  no_scripts: any('run no scripts'),
+  no_plugins: any('load no plugins'),
+  optimize: any('optimise loading'),
+  no_dev: any('without what only developers need'),
+  quiet: p.any({ default: false, doc: 'keep what composer says to itself' }),
+  composer_home: p.string({ default: '/root', doc: 'folder of composer' }),
+};
+const env = any('environment variables');
+type Args = ArgsOf<typeof project & { env: typeof env }>;
+
+async function run(action: 'install' | 'update', args: Args, ctx: StateContext): Promise<StateResult> {
+  const { name, user, quiet, ...rest } = args;
+  try {
+    const said = plain(await ctx.callWith(`composer.${action}`, [name], { ...rest, runas: user, quiet }));
+    const done = `Composer ${action} completed successfully`;
+    if (quiet === true) return ctx.ok(`${done}, output silenced by quiet flag`);
+    const changes = newDict(Object.entries({ stderr: said['stderr'] ?? '', stdout: said['stdout'] ?? '' }));
+    return ctx.ok(done, { changes });
+  } catch (error) {
+    if (!isExpected(error)) throw error;
+    return ctx.fail(`Error executing composer in '${name}': ${messageOf(error)}`);
+  }
+}
+
+const planned = (name: string, before: string, action: string, ctx: StateContext): StateResult =>
+  ctx.result({
+    result: null,
+    comment: `The state of "${name}" will be changed.`,
+    changes: newDict(Object.entries({ old: before, new: `composer ${action} will be run in ${name}` })),
+  });
+
+export default defineState({
+  name: 'composer',
+  doc: 'Dependencies of PHP projects.',
+  functions: {
+    installed: state({
+      doc: 'Dependencies a project has locked shall be installed.',
+      examples: ['/var/www/shop:\n  composer.installed:\n    - no_dev: True'],
+      params: {
+        ...project,
+        always_check: p.any({ default: true, doc: 'run composer also when dependencies are there' }),
+        env,
+      },
+      async run({ always_check, ...args }, ctx) {
+        const there = isTruthy(await ctx.call('composer.did_composer_install', args.name));
+        if (always_check === false && there) return ctx.ok('Composer already installed this directory');
+        const before = `composer install has ${there ? '' : 'not '}been run in ${args.name}`;
+        return ctx.test ? planned(args.name, before, 'install', ctx) : run('install', args, ctx);
+      },
+    }),
+    update: state({
+      doc: 'Dependencies of a project are renewed.',
+      examples: ['/var/www/shop:\n  composer.update'],
+      params: { ...project, env },
+      async run(args, ctx) {
+        // Salt says it the wrong way round; what it says is kept.
+        const there = isTruthy(await ctx.call('composer.did_composer_install', args.name));
+        const before = `composer install has ${there ? 'not yet ' : ''}been run in ${args.name}`;
+        return ctx.test ? planned(args.name, before, 'install/update', ctx) : run('update', args, ctx);
+      },
+    }),
+  },
+});

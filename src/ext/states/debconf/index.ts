@@ -1,0 +1,82 @@
+// State module `debconf`: answers to the questions Debian packages ask.
+import { defineState, dictEntries, dictGet, isDict, newDict, p, state, type Value } from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { pyEquals } from '../../../base/util/index.ts';
+import { needsFunction } from '../../modules/support/needs.ts';
+import { isTruthy } from '../../modules/support/values.ts';
+import { plain } from '../support/calls.ts';
+
+const set_file = state({
+  doc: 'Sets the answers of a file.',
+  examples: ['vim-answers:\n  debconf.set_file:\n    - source: salt://pathto/pkg.selections'],
+  params: {
+    name: p.string({ doc: 'any name' }),
+    source: p.string({ doc: 'the file' }),
+    template: p.any({ default: null, doc: 'engine it is rendered with' }),
+    context: p.any({ default: null, doc: 'variables for the template' }),
+    defaults: p.any({ default: null, doc: 'variables below those' }),
+    kwargs: p.kwargs({ doc: 'accepted' }),
+  },
+  run({ source, template, context, defaults, kwargs }, ctx) {
+    if (context !== null && !isDict(context)) return ctx.fail('Context must be formed as a dict');
+    if (defaults !== null && !isDict(defaults)) return ctx.fail('Defaults must be formed as a dict');
+    return ctx.change(newDict(), 'Debconf selections were set.', {
+      test: 'Debconf selections would have been set.',
+      async apply() {
+        const done = template
+          ? await ctx.callWith(
+              'debconf.set_template',
+              [source, template, context ?? newDict(), defaults ?? newDict()],
+              kwargs,
+            )
+          : await ctx.callWith('debconf.set_file', [source], kwargs);
+        return done ? undefined : ctx.fail('Unable to set debconf selections from file.');
+      },
+    });
+  },
+});
+
+const set = state({
+  doc: 'Answers to the questions of a package.',
+  examples: ["tzdata:\n  debconf.set:\n    - data:\n        'tzdata/Areas': {'type': 'select', 'value': 'Europe'}"],
+  params: {
+    name: p.string({ doc: 'the package' }),
+    data: p.dict({ doc: 'question → {type, value}' }),
+    kwargs: p.kwargs({ doc: 'accepted' }),
+  },
+  async run({ name, data }, ctx) {
+    const current = await ctx.call('debconf.show', name);
+    const changes = newDict();
+    let comment = '';
+    let ok = true;
+    for (const [question, answer] of dictEntries(data)) {
+      const key = pyStr(question);
+      const type = pyStr(dictGet(plain(answer), 'type') ?? '');
+      const given: Value = dictGet(plain(answer), 'value') ?? '';
+      const value = type === 'boolean' ? (isTruthy(given) ? 'true' : 'false') : given;
+      if (Array.isArray(current) && current.some((row) => pyEquals(row, [key, type, pyStr(value)]))) {
+        comment = `${comment === '' ? 'Unchanged answers: ' : comment}${key} `;
+      } else if (ctx.test) changes[key] = `New value: ${pyStr(value)}`;
+      else if (await ctx.call('debconf.set', name, key, type, value))
+        changes[key] = type === 'password' ? '(password hidden)' : pyStr(value);
+      else {
+        ok = false;
+        comment = 'Some settings failed to be applied.';
+        changes[key] = 'Failed to set!';
+      }
+    }
+    const changed = Object.keys(changes).length > 0;
+    const result = changed && ctx.test ? null : ok;
+    return ctx.result({ result, comment: changed ? comment : 'All specified answers are already set', changes });
+  },
+});
+
+export default defineState({
+  name: 'debconf',
+  doc: 'Answers to the questions Debian packages ask.',
+  available: (system) =>
+    dictGet(system.grains, 'os_family') === 'Debian'
+      ? needsFunction('debconf.show', 'debconf module could not be loaded')(system)
+      : 'debconf state only runs on Debian systems',
+  functions: { set, set_file },
+});

@@ -1,0 +1,57 @@
+// State module `environ`: variables in the environment of the process that applies states.
+import { defineState, dictEntries, isDict, newDict, type PlainDict, p, state, type Value } from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+
+interface Wish {
+  readonly environ: PlainDict;
+  readonly falseUnsets: boolean;
+  readonly clearAll: boolean;
+}
+
+/** What will differ afterwards. */
+function differences({ environ, falseUnsets, clearAll }: Wish): PlainDict {
+  const changes = newDict();
+  const nothing: Value = falseUnsets ? null : '';
+  if (clearAll) for (const key of Object.keys(process.env)) if (!(key in environ)) changes[key] = nothing;
+  for (const [key, value] of Object.entries(environ)) {
+    const now = process.env[key];
+    if (value === false) {
+      if (now === undefined ? !falseUnsets : falseUnsets || now !== '') changes[key] = nothing;
+    } else if ((now ?? '') !== value) changes[key] = value;
+  }
+  return changes;
+}
+
+const setenv = state({
+  doc: 'Variables in the environment of the process that applies states, and of the commands it runs afterwards.',
+  examples: ['set-it:\n  environ.setenv:\n    - name: foo\n    - value: bar'],
+  params: {
+    name: p.string({ doc: 'the variable' }),
+    value: p.any({ doc: 'its value; a dictionary sets several; false empties or removes' }),
+    false_unsets: p.bool({ default: false, doc: 'false removes the variable' }),
+    clear_all: p.bool({ default: false, doc: 'also empty or remove all others' }),
+    update_minion: p.bool({ default: false, doc: 'also in the minion itself' }),
+    permanent: p.any({ default: false, doc: 'Windows only' }),
+  },
+  async run({ name, value, false_unsets, clear_all, update_minion, permanent }, ctx) {
+    if (typeof value !== 'string' && value !== false && !isDict(value))
+      return ctx.fail('Environ value must be string, dict or False');
+    const environ = isDict(value)
+      ? newDict(dictEntries(value).map(([key, item]) => [pyStr(key), item]))
+      : newDict([[name, value]]);
+    const changes = differences({ environ, falseUnsets: false_unsets, clearAll: clear_all });
+    if (Object.keys(changes).length === 0)
+      return ctx.ok(`Environ values ${ctx.test ? 'are' : 'were'} already set with the correct values`);
+    return ctx.change(changes, 'Environ values were set', {
+      test: 'Environ values will be changed',
+      async apply() {
+        const done = await ctx.call('environ.setenv', environ, false_unsets, clear_all, update_minion, permanent);
+        return isDict(done)
+          ? ctx.ok('Environ values were set', { changes: done })
+          : ctx.fail('Failed to set environ variables', { changes });
+      },
+    });
+  },
+});
+
+export default defineState({ name: 'environ', doc: 'Variables in the environment.', functions: { setenv } });

@@ -1,0 +1,115 @@
+// State module `helm`: repositories of charts, and releases on Kubernetes.
+import { defineState, isDict, newDict, p, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { messageOf } from '../../../base/errors/index.ts';
+import { needsFunction } from '../../modules/support/needs.ts';
+import { isTruthy } from '../../modules/support/values.ts';
+import { isExpected, plain } from '../support/calls.ts';
+
+const any = (doc: string) => p.any({ default: null, doc });
+const name = p.string({ doc: 'any name' });
+const release = p.string({ doc: 'the release' });
+const common = {
+  namespace: any('the name space'),
+  flags: any('list of options'),
+  kvflags: any('options with a value'),
+};
+
+/** A run that Salt does not predict: under test it only says what it would do. */
+async function unlessTest(ctx: StateContext, plan: string, work: () => Promise<StateResult>, failed: string) {
+  if (ctx.test) return ctx.result({ result: null, comment: plan });
+  try {
+    return await work();
+  } catch (error) {
+    if (!isExpected(error)) throw error;
+    return ctx.fail(`${failed}: ${messageOf(error)}.`);
+  }
+}
+
+const repo_managed = state({
+  doc: 'Repositories of charts that shall be there, and such that shall not.',
+  examples: [
+    'charts:\n  helm.repo_managed:\n    - present:\n      - name: stable\n        url: https://charts.example.com',
+  ],
+  params: {
+    name,
+    present: any('list of name and url'),
+    absent: any('list of names'),
+    prune: p.bool({ default: false, doc: 'remove those not named' }),
+    repo_update: p.bool({ default: false, doc: 'renew what is known of them after a change' }),
+    ...common,
+  },
+  run(args, ctx) {
+    const { name: _name, repo_update, namespace, flags, kvflags, ...wanted } = args;
+    const work = async (): Promise<StateResult> => {
+      const said = plain(await ctx.callWith('helm.repo_manage', [], { ...wanted, namespace, flags, kvflags }));
+      if (isTruthy(said['failed'])) return ctx.fail('Failed to add or remove some repositories.', { changes: said });
+      if (!isTruthy(said['added']) && !isTruthy(said['removed'])) return ctx.ok('Helm repo is managed.');
+      if (repo_update) said['repo_update'] = await ctx.callWith('helm.repo_update', [], { namespace, flags, kvflags });
+      return ctx.ok('Repositories were added or removed.', { changes: said });
+    };
+    return unlessTest(ctx, 'Helm repo would have been managed.', work, 'Failed to add some repositories');
+  },
+});
+
+const repo_updated = state({
+  doc: 'What is known of repositories is renewed.',
+  examples: ['charts:\n  helm.repo_updated'],
+  params: { name, ...common },
+  run({ name: _name, ...call }, ctx) {
+    const work = async (): Promise<StateResult> => {
+      const said = await ctx.callWith('helm.repo_update', [], call);
+      if (said === true) return ctx.ok('Helm repo is updated.');
+      // Salt puts the complaint where changes belong, which makes the result unreadable.
+      return ctx.fail(`Failed to sync some repositories.${said ? ` ${pyStr(said)}` : ''}`);
+    };
+    return unlessTest(ctx, 'Helm repo would have been updated.', work, 'Failed to update some repositories');
+  },
+});
+
+const release_present = state({
+  doc: 'A release that shall be installed, and renewed when it is.',
+  examples: ['web:\n  helm.release_present:\n    - chart: stable/nginx\n    - namespace: web'],
+  params: {
+    name: release,
+    chart: p.any({ doc: 'the chart' }),
+    values: any('file of values'),
+    version: any('version of the chart'),
+    namespace: common.namespace,
+    set: any('value, or list of values, as name=value'),
+    flags: common.flags,
+    kvflags: common.kvflags,
+  },
+  async run({ name: which, ...call }, ctx) {
+    if (ctx.test) return ctx.result({ result: null, comment: 'Helm release would have been installed or updated.' });
+    const about = (): Promise<Value> => ctx.callWith('helm.status', [], { release: which, namespace: call.namespace });
+    const there = isDict(await about());
+    const done = await ctx.callWith(`helm.${there ? 'upgrade' : 'install'}`, [], { release: which, ...call });
+    if (done !== true) return ctx.fail(pyStr(done));
+    const now = await about();
+    if (!isDict(now)) return ctx.fail(pyStr(now));
+    const { manifest: _manifest, ...changes } = plain(now);
+    return ctx.ok(`Helm release ${which} is present`, { changes: newDict(Object.entries(changes)) });
+  },
+});
+
+const release_absent = state({
+  doc: 'A release that shall not be installed.',
+  examples: ['web:\n  helm.release_absent:\n    - namespace: web'],
+  params: { name: release, ...common },
+  async run({ name: which, ...call }, ctx) {
+    if (ctx.test) return ctx.result({ result: null, comment: 'Helm release would have been uninstalled.' });
+    const comment = `Helm release ${which} is absent.`;
+    if (!isDict(await ctx.callWith('helm.status', [], { release: which, namespace: call.namespace })))
+      return ctx.ok(comment);
+    const done = await ctx.callWith('helm.uninstall', [], { release: which, ...call });
+    return done === true ? ctx.ok(comment, { changes: newDict([['absent', which]]) }) : ctx.fail(pyStr(done));
+  },
+});
+
+export default defineState({
+  name: 'helm',
+  doc: 'Repositories of charts, and releases on Kubernetes.',
+  available: needsFunction('helm.status', 'helm module could not be loaded'),
+  functions: { repo_managed, repo_updated, release_present, release_absent },
+});

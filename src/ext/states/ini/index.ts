@@ -1,0 +1,264 @@
+// State module `ini`: options and sections of INI files.
+import {
+  type ArgsOf,
+  defineState,
+  dictEntries,
+  isDict,
+  newDict,
+  type PlainDict,
+  p,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { failureOf, plain } from '../support/calls.ts';
+
+const params = {
+  name: p.path({ doc: 'the file' }),
+  sections: p.any({ default: null, doc: 'section → option → value; options outside sections beside them' }),
+  separator: p.string({ default: '=', doc: 'what stands between option and value' }),
+};
+const encoding = p.any({ default: null, doc: 'encoding of the file' });
+const presentParams = {
+  ...params,
+  strict: p.bool({ default: false, doc: 'remove options and sections that are not named' }),
+  encoding,
+  no_spaces: p.bool({ default: false, doc: 'no spaces around the separator' }),
+};
+type PresentArgs = ArgsOf<typeof presentParams>;
+
+const entriesOf = (value: Value): [string, Value][] =>
+  (Array.isArray(value) ? value : [value]).flatMap((part) =>
+    isDict(part) ? dictEntries(part).map(([key, item]): [string, Value] => [pyStr(key), item]) : [],
+  );
+const inSection = (section: string): string => (section ? ` in section ${section}` : '');
+
+interface Work {
+  readonly args: PresentArgs;
+  readonly options: [string, Value][];
+  readonly sections: [string, PlainDict][];
+  /** The file as it is: options before the first section, and sections. */
+  readonly now: PlainDict;
+}
+
+const sectionsOf = (now: PlainDict): string[] => Object.keys(now).filter((key) => isDict(now[key] as Value));
+const optionsOf = (now: PlainDict): string[] => Object.keys(now).filter((key) => !isDict(now[key] as Value));
+
+/** What a strict file must lose. */
+function superfluous({ args, options, sections, now }: Work): {
+  options: string[];
+  sections: string[];
+  keys: [string, string][];
+} {
+  if (!args.strict) return { options: [], sections: [], keys: [] };
+  return {
+    options: optionsOf(now).filter((key) => !options.some(([name]) => name === key)),
+    sections: sectionsOf(now).filter((key) => !sections.some(([name]) => name === key)),
+    keys: sections.flatMap(([name, body]) =>
+      Object.keys(plain(now[name]))
+        .filter((key) => !(key in body))
+        .map((key): [string, string] => [name, key]),
+    ),
+  };
+}
+
+function forecast(work: Work, ctx: StateContext): StateResult {
+  const { options, sections, now } = work;
+  const out: string[] = [];
+  let changed = false;
+  const note = (same: boolean, text: string): void => {
+    out.push(`${same ? 'Unchanged' : 'Changed'} key ${text}.\n`);
+    changed ||= !same;
+  };
+  for (const [key, value] of options)
+    note(now[key] !== undefined && !isDict(now[key] as Value) && pyStr(now[key] as Value) === pyStr(value), key);
+  const extra = superfluous(work);
+  const lost = [
+    ...extra.options.map((key) => `Removed key ${key}.\n`),
+    ...extra.sections.map((key) => `Removed section ${key}.\n`),
+  ];
+  out.push(...lost);
+  changed ||= lost.length > 0;
+  for (const [section, body] of sections) {
+    for (const [name, key] of extra.keys) {
+      if (name !== section) continue;
+      out.push(`Deleted key ${key}${inSection(section)}.\n`);
+      changed = true;
+    }
+    for (const [key, value] of Object.entries(body)) {
+      const before = plain(now[section])[key];
+      note(before !== undefined && pyStr(before) === pyStr(value), `${key}${inSection(section)}`);
+    }
+  }
+  return ctx.result({ result: changed ? null : true, comment: out.join('') });
+}
+
+async function put(work: Work, ctx: StateContext): Promise<PlainDict> {
+  const { args, options, sections, now } = work;
+  const file = { file_name: args.name, separator: args.separator, encoding: args.encoding };
+  const changes = newDict();
+  const set = async (what: PlainDict): Promise<PlainDict> =>
+    plain(await ctx.callWith('ini.set_option', [], { ...file, sections: what, no_spaces: args.no_spaces }));
+  const gone = (before: Value): PlainDict =>
+    newDict([
+      ['before', before],
+      ['after', null],
+    ]);
+  Object.assign(changes, await set(newDict(options)));
+  const extra = superfluous(work);
+  for (const key of extra.options) {
+    await ctx.callWith('ini.remove_option', [], { ...file, section: null, option: key });
+    changes[key] = gone(now[key] as Value);
+  }
+  for (const key of extra.sections) {
+    await ctx.callWith('ini.remove_section', [], { ...file, section: key });
+    changes[key] = gone(now[key] as Value);
+  }
+  for (const [section, body] of sections) {
+    const inner = newDict();
+    for (const [name, key] of extra.keys) {
+      if (name !== section) continue;
+      await ctx.callWith('ini.remove_option', [], { ...file, section, option: key });
+      inner[key] = gone(plain(now[section])[key] ?? '#-#-');
+    }
+    const made = await set(newDict([[section, body]]));
+    Object.assign(inner, plain(made[section]));
+    if (Object.keys(inner).length > 0) changes[section] = inner;
+  }
+  return changes;
+}
+
+const options_present = state({
+  doc: 'Options of an INI file.',
+  examples: ['/etc/app.ini:\n  ini.options_present:\n    - sections:\n        main:\n          port: 80'],
+  params: presentParams,
+  async run(args, ctx) {
+    const all = entriesOf(args.sections);
+    const file = { file_name: args.name, separator: args.separator, encoding: args.encoding };
+    try {
+      const now = all.length > 0 ? plain(await ctx.callWith('ini.get_ini', [], file)) : newDict();
+      const work: Work = {
+        args,
+        options: all.filter(([, value]) => !isDict(value)),
+        sections: all.filter(([, value]) => isDict(value)).map(([key, value]) => [key, plain(value)]),
+        now,
+      };
+      if (ctx.test) return forecast(work, ctx);
+      const changes = await put(work, ctx);
+      const changed = Object.keys(changes).length > 0;
+      return ctx.ok(changed ? 'Changes take effect' : 'No anomaly detected', { changes });
+    } catch (error) {
+      return ctx.fail(failureOf(error).message);
+    }
+  },
+});
+
+const options_absent = state({
+  doc: 'Options that shall not be in an INI file.',
+  examples: ['/etc/app.ini:\n  ini.options_absent:\n    - sections:\n        main:\n          - port'],
+  params: { ...params, encoding },
+  async run(args, ctx) {
+    const file = { file_name: args.name, separator: args.separator, encoding: args.encoding };
+    const out: string[] = [];
+    const changes = newDict();
+    let would = false;
+    try {
+      for (const [section, keys] of entriesOf(args.sections)) {
+        // A name without a list is an option before the first section.
+        const wanted = Array.isArray(keys) ? keys.map(pyStr) : [section];
+        const place = Array.isArray(keys) ? section : null;
+        for (const option of wanted) {
+          const now = await ctx.callWith('ini.get_option', [], { ...file, section: place, option });
+          const where = place === null ? '' : inSection(section);
+          out.push(now ? `Deleted key ${option}${where}.\n` : `Key ${option}${where} does not exist.\n`);
+          if (!now) continue;
+          would = true;
+          if (ctx.test) continue;
+          const before = await ctx.callWith('ini.remove_option', [], { ...file, section: place, option });
+          if (place === null) changes[section] = before;
+          else changes[section] = newDict([...Object.entries(plain(changes[section])), [option, before]]);
+        }
+      }
+    } catch (error) {
+      return ctx.fail(failureOf(error).message);
+    }
+    if (ctx.test) return ctx.result({ result: would ? null : true, comment: out.join('') || 'No changes detected.' });
+    return ctx.ok(Object.keys(changes).length > 0 ? 'Changes take effect' : 'No anomaly detected', { changes });
+  },
+});
+
+const namesOf = (value: Value): string[] =>
+  isDict(value)
+    ? dictEntries(value).map(([key]) => pyStr(key))
+    : Array.isArray(value)
+      ? value.map((item) => (isDict(item) ? pyStr(dictEntries(item)[0]?.[0] ?? '') : pyStr(item)))
+      : value === null
+        ? []
+        : [pyStr(value)];
+
+const sections_present = state({
+  doc: 'Sections of an INI file.',
+  examples: ['/etc/app.ini:\n  ini.sections_present:\n    - sections:\n      - main'],
+  params: { ...params, encoding },
+  async run(args, ctx) {
+    const file = { file_name: args.name, separator: args.separator, encoding: args.encoding };
+    try {
+      const now = plain(await ctx.callWith('ini.get_ini', [], file));
+      const wanted = namesOf(args.sections);
+      const missing = wanted.filter((name) => !(name in now));
+      if (ctx.test) {
+        const rows = wanted.map((name) =>
+          name in now ? `Section unchanged ${name}.\n` : `Created new section ${name}.\n`,
+        );
+        return ctx.result({
+          result: missing.length > 0 ? null : true,
+          comment: rows.join('') || 'No changes detected.',
+        });
+      }
+      if (missing.length === 0) return ctx.ok('No anomaly detected');
+      const changes = plain(
+        await ctx.callWith('ini.set_option', [], {
+          ...file,
+          sections: newDict(missing.map((name) => [name, newDict()])),
+        }),
+      );
+      return ctx.ok('Changes take effect', { changes });
+    } catch (error) {
+      return ctx.fail(failureOf(error).message);
+    }
+  },
+});
+
+const sections_absent = state({
+  doc: 'Sections that shall not be in an INI file.',
+  examples: ['/etc/app.ini:\n  ini.sections_absent:\n    - sections:\n      - main'],
+  params: { ...params, encoding },
+  async run(args, ctx) {
+    const file = { file_name: args.name, separator: args.separator, encoding: args.encoding };
+    try {
+      const now = plain(await ctx.callWith('ini.get_ini', [], file));
+      const wanted = namesOf(args.sections);
+      const there = wanted.filter((name) => name in now);
+      if (ctx.test) {
+        const rows = wanted.map((name) =>
+          name in now ? `Deleted section ${name}.\n` : `Section ${name} does not exist.\n`,
+        );
+        return ctx.result({ result: there.length > 0 ? null : true, comment: rows.join('') || 'No changes detected.' });
+      }
+      const changes = newDict();
+      for (const section of there)
+        changes[section] = await ctx.callWith('ini.remove_section', [], { ...file, section });
+      return ctx.ok(there.length > 0 ? 'Changes take effect' : 'No anomaly detected', { changes });
+    } catch (error) {
+      return ctx.fail(failureOf(error).message);
+    }
+  },
+});
+
+export default defineState({
+  name: 'ini',
+  doc: 'Options and sections of INI files.',
+  functions: { options_present, options_absent, sections_present, sections_absent },
+});

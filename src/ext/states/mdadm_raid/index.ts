@@ -1,0 +1,138 @@
+// State module `raid`: arrays of disks.
+import {
+  defineState,
+  newDict,
+  type PlainDict,
+  p,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
+import { pyRepr, pyStr } from '../../../base/codec/python/index.ts';
+import { isTruthy } from '../../modules/support/values.ts';
+import { which } from '../../modules/support/which.ts';
+import { plain } from '../support/calls.ts';
+
+interface Disks {
+  readonly missing: string[];
+  readonly fresh: string[];
+  /** By the array they say they belong to. */
+  readonly used: Map<string, string[]>;
+}
+
+async function sorted(devices: readonly string[], ctx: StateContext): Promise<Disks> {
+  const disks: Disks = { missing: [], fresh: [], used: new Map() };
+  for (const device of devices) {
+    if (device === 'missing' || !(await ctx.call('file.access', device, 'f'))) {
+      disks.missing.push(device);
+      continue;
+    }
+    const uuid = plain(await ctx.callWith('raid.examine', [device], newDict([['quiet', true]])))['MD_UUID'];
+    if (uuid === undefined) disks.fresh.push(device);
+    else disks.used.set(pyStr(uuid), [...(disks.used.get(pyStr(uuid)) ?? []), device]);
+  }
+  return disks;
+}
+
+/** What has to be done: assemble old disks, create from new ones, or neither; text when it cannot be done. */
+function planOf(disks: Disks, present: PlainDict | undefined): 'assemble' | 'create' | 'nothing' | { problem: string } {
+  const uuids = [...disks.used.keys()];
+  if (uuids.length > 1)
+    return {
+      problem: `Devices are a mix of RAID constituents with multiple MD_UUIDs: ${pyRepr(uuids.sort())}.`,
+    };
+  if (uuids.length === 1 && present && present['uuid'] !== uuids[0])
+    return {
+      problem: `Devices MD_UUIDs: ${uuids[0]} differs from present RAID uuid ${pyStr(present['uuid'] ?? '')}.`,
+    };
+  if (present) return 'nothing';
+  if (uuids.length === 1) return 'assemble';
+  return disks.fresh.length === 0 ? { problem: `All devices are missing: ${pyRepr(disks.missing)}.` } : 'create';
+}
+
+async function addDisks(name: string, disks: readonly string[], done: StateResult, ctx: StateContext): Promise<void> {
+  for (const disk of disks) {
+    const added = isTruthy(await ctx.call('raid.add', name, disk));
+    done.comment = `${pyStr(done.comment as Value)} ${added ? `Added new device ${disk}` : `Unable to add ${disk}`} to ${name}.\n`;
+    if (!added) done.result = false;
+  }
+  if (done.result) (done.changes as PlainDict)['added'] = [...disks];
+}
+
+const present = state({
+  doc: 'An array of disks.',
+  examples: ['/dev/md0:\n  raid.present:\n    - level: 5\n    - devices: [/dev/xvdd, /dev/xvde, /dev/xvdf]'],
+  params: {
+    name: p.path({ doc: 'the array' }),
+    level: p.any({ doc: 'level' }),
+    devices: p.any({ doc: 'disks, or `missing`' }),
+    kwargs: p.kwargs({ doc: 'further options of mdadm' }),
+  },
+  async run({ name, level, devices, kwargs }, ctx) {
+    const known = plain(await ctx.call('raid.list'))[name];
+    const there = known === undefined ? undefined : plain(known);
+    const disks = await sorted(Array.isArray(devices) ? devices.map(pyStr) : pyStr(devices).split(','), ctx);
+    const plan = planOf(disks, there);
+    if (typeof plan === 'object') return ctx.fail(plan.problem);
+    const members = [...disks.used.values()][0] ?? [];
+    const carryOut = (test: boolean): Promise<Value> => {
+      const how = newDict([...(test ? [['test_mode', true] as const] : []), ...Object.entries(kwargs)]);
+      const blanks = disks.missing.map(() => 'missing');
+      return plan === 'assemble'
+        ? ctx.callWith('raid.assemble', [name, members], how)
+        : ctx.callWith('raid.create', [name, level, [...disks.fresh, ...blanks]], how);
+    };
+    const verb = plan === 'assemble' ? 'assembled' : 'created';
+    const toAdd = plan === 'create' ? [] : disks.fresh;
+    const tail = disks.missing.length > 0 ? ` Missing devices: ${pyRepr(disks.missing)}` : '';
+    if (ctx.test) {
+      const command = plan === 'nothing' ? '' : await carryOut(true);
+      const shown = typeof command === 'string' ? command : pyRepr(command);
+      const head = plan === 'nothing' ? `Raid ${name} already present.` : `Raid will be ${verb} with: ${shown}`;
+      const more = toAdd.length > 0 ? ` New devices will be added: ${pyRepr(toAdd)}` : '';
+      return ctx.result({ result: plan === 'nothing' && !more ? true : null, comment: `${head}${more}${tail}` });
+    }
+    let done = ctx.ok(`Raid ${name} already present.`);
+    if (plan !== 'nothing') {
+      await carryOut(false);
+      const now = plain(await ctx.call('raid.list'))[name];
+      if (now === undefined) done = ctx.fail(`Raid ${name} failed to be ${verb}.`);
+      else {
+        done = ctx.ok(`Raid ${name} ${verb}.`, { changes: newDict(Object.entries(plain(now))) });
+        await ctx.call('raid.save_config');
+      }
+    }
+    if (toAdd.length > 0 && done.result) await addDisks(name, toAdd, done, ctx);
+    done.comment = `${pyStr(done.comment as Value)}${tail}`;
+    return done;
+  },
+});
+
+const absent = state({
+  doc: 'An array that shall not be there; what is on it is lost.',
+  examples: ['/dev/md0:\n  raid.absent'],
+  params: { name: p.path({ doc: 'the array' }) },
+  async run({ name }, ctx) {
+    const known = plain(await ctx.call('raid.list'))[name];
+    if (known === undefined) return ctx.ok(`Raid ${name} already absent`);
+    return ctx.change(
+      newDict([[name, newDict(Object.entries({ old: known, new: null }))]]),
+      `Raid ${name} has been destroyed`,
+      {
+        test: `Raid ${name} is set to be destroyed`,
+        testChanges: newDict(),
+        apply: async () =>
+          (await ctx.call('raid.destroy', name)) ? undefined : ctx.fail(`Raid ${name} failed to be destroyed`),
+      },
+    );
+  },
+});
+
+export default defineState({
+  name: 'mdadm_raid',
+  virtualName: 'raid',
+  doc: 'Arrays of disks.',
+  available: () => which('mdadm') !== null || 'Unable to locate command: mdadm',
+  functions: { present, absent },
+});

@@ -1,0 +1,117 @@
+// State module `mysql_database`: databases of MySQL and MariaDB.
+import {
+  defineState,
+  newDict,
+  type PlainDict,
+  p,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { plain } from '../support/calls.ts';
+import { connection, lastError, reason } from '../support/mysql.ts';
+
+interface Wanted {
+  readonly name: string;
+  readonly character_set: Value;
+  readonly collate: Value;
+}
+
+/** What differs, in words. */
+function differences(wanted: Wanted, now: PlainDict): string[] {
+  const about = (label: string, want: Value, have: Value | undefined): string[] =>
+    want && want !== pyStr(have ?? null)
+      ? [`Database ${label} ${pyStr(want)} != ${pyStr(have ?? null)} needs to be updated`]
+      : [];
+  return [
+    ...about('character set', wanted.character_set, now['character_set']),
+    ...about('collate', wanted.collate, now['collate']),
+  ];
+}
+
+async function adjust(wanted: Wanted, now: PlainDict, kwargs: PlainDict, ctx: StateContext): Promise<StateResult> {
+  const differing = differences(wanted, now);
+  const first = `Database ${wanted.name} is already present`;
+  if (differing.length === 0) return ctx.ok(first);
+  // The character set takes the place of the first sentence, the collation follows it.
+  const charset = differing[0]?.startsWith('Database character set') ?? false;
+  const comment = [...(charset ? [] : [first]), ...differing].join('\n');
+  const collates = differing.some((text) => text.startsWith('Database collate'));
+  const { character_set, collate } = wanted;
+  return ctx.change(newDict(), comment, {
+    test: collates ? comment : `${comment}\nDatabase ${wanted.name} is going to be updated`,
+    async apply() {
+      await ctx.callWith('mysql.alter_db', [wanted.name], { character_set, collate, ...kwargs });
+      const after = plain(await ctx.callWith('mysql.db_get', [wanted.name], kwargs));
+      const changes = newDict();
+      for (const key of ['collate', 'character_set']) {
+        if (now[key] === after[key]) continue;
+        changes[key] = newDict([
+          ['before', now[key] ?? null],
+          ['now', after[key] ?? null],
+        ]);
+      }
+      return ctx.ok(comment, { changes });
+    },
+  });
+}
+
+async function present(wanted: Wanted, kwargs: PlainDict, ctx: StateContext): Promise<StateResult> {
+  const now = plain(await ctx.callWith('mysql.db_get', [wanted.name], kwargs));
+  if (Object.keys(now).length > 0) return adjust(wanted, now, kwargs, ctx);
+  const error = lastError(ctx);
+  if (error !== undefined) return ctx.fail(error);
+  const { name, character_set, collate } = wanted;
+  return ctx.change(newDict([[name, 'Present']]), `The database ${name} has been created`, {
+    test: `Database ${name} is not present and needs to be created`,
+    testChanges: newDict(),
+    async apply() {
+      const done = await ctx.callWith('mysql.db_create', [name], { character_set, collate, ...kwargs });
+      return done ? undefined : ctx.fail(`Failed to create database ${name}${reason(ctx)}`);
+    },
+  });
+}
+
+const name = p.string({ doc: 'the database' });
+
+export default defineState({
+  name: 'mysql_database',
+  doc: 'Databases of MySQL and MariaDB.',
+  functions: {
+    present: state({
+      doc: 'A database that shall exist.',
+      examples: ['shop:\n  mysql_database.present:\n    - character_set: utf8mb4\n    - connection_user: admin'],
+      params: {
+        name,
+        character_set: p.any({ default: null, doc: 'character set' }),
+        collate: p.any({ default: null, doc: 'collation' }),
+        connection_args: connection,
+      },
+      run: ({ connection_args, ...wanted }, ctx) => present(wanted, connection_args, ctx),
+    }),
+    absent: state({
+      doc: 'A database that shall not exist.',
+      examples: ['test:\n  mysql_database.absent'],
+      params: { name, connection_args: connection },
+      async run(args, ctx) {
+        const missing = `Database ${args.name} is not present, so it cannot be removed`;
+        if (!(await ctx.callWith('mysql.db_exists', [args.name], args.connection_args))) {
+          const error = lastError(ctx);
+          return error === undefined ? ctx.ok(missing) : ctx.fail(error);
+        }
+        return ctx.change(newDict([[args.name, 'Absent']]), `Database ${args.name} has been removed`, {
+          test: `Database ${args.name} is present and needs to be removed`,
+          testChanges: newDict(),
+          async apply() {
+            if (await ctx.callWith('mysql.db_remove', [args.name], args.connection_args)) return undefined;
+            const why = reason(ctx);
+            // Without a reason the server was asked for a database it keeps for itself.
+            return ctx.fail(`Unable to remove database ${args.name}${why}`);
+          },
+        });
+      },
+    }),
+  },
+});

@@ -1,0 +1,131 @@
+// State module `mysql_grants`: privileges of users of MySQL and MariaDB.
+import {
+  defineState,
+  newDict,
+  type PlainDict,
+  p,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { plain } from '../support/calls.ts';
+import { connection, lastError, reason } from '../support/mysql.ts';
+
+const params = {
+  name: p.string({ doc: 'any text' }),
+  grant: p.any({ default: null, doc: 'privileges, with commas' }),
+  database: p.any({ default: null, doc: '`db.table`, `db.*` or `*.*`' }),
+  user: p.any({ default: null, doc: 'the user' }),
+  host: p.string({ default: 'localhost', doc: 'where the user comes from' }),
+  grant_option: p.any({ default: false, doc: 'may pass them on' }),
+  escape: p.any({ default: true, doc: 'quote the names' }),
+};
+
+interface Wanted {
+  readonly name: string;
+  readonly grant: Value;
+  readonly database: Value;
+  readonly user: Value;
+  readonly host: string;
+  readonly grant_option: Value;
+  readonly escape: Value;
+}
+
+const exists = (w: Wanted, kwargs: PlainDict, ctx: StateContext): Promise<Value> =>
+  ctx.callWith('mysql.grant_exists', [w.grant, w.database, w.user, w.host, w.grant_option, w.escape], kwargs);
+
+/** `SELECT on db.* to frank@localhost`. */
+const text = (w: Wanted, between: string): string =>
+  `${pyStr(w.grant)} on ${pyStr(w.database)} ${between} ${pyStr(w.user)}@${w.host}`;
+
+/** Takes away what the user has on this database, so that only the wanted privileges are left. */
+async function revokeAll(w: Wanted, kwargs: PlainDict, ctx: StateContext): Promise<void> {
+  const whole = pyStr(w.database);
+  const at = whole.lastIndexOf('.');
+  const [db, table] = [whole.slice(0, Math.max(at, 0)), whole.slice(at + 1)];
+  const wanted = `${db}.${table}`;
+  const bare = (name: string): string => name.replace(/[`\\]/g, '');
+  const grants = await ctx.callWith('mysql.user_grants', [w.user, w.host], kwargs);
+  for (const statement of Array.isArray(grants) ? grants : []) {
+    const tokens = plain(await ctx.call('mysql.tokenize_grant', statement));
+    const has = Array.isArray(tokens['grant']) ? tokens['grant'].map(pyStr) : [];
+    if (bare(pyStr(tokens['database'] ?? '')) !== wanted || has.length === 0) continue;
+    const { database, user, host, grant_option, escape: quoted } = w;
+    const grant = has.join(',');
+    await ctx.callWith('mysql.grant_revoke', [], {
+      grant,
+      database,
+      user,
+      host,
+      grant_option,
+      escape: quoted,
+      ...kwargs,
+    });
+  }
+}
+
+async function present(
+  w: Wanted & { readonly revoke_first: Value; readonly ssl_option: Value },
+  kwargs: PlainDict,
+  ctx: StateContext,
+): Promise<StateResult> {
+  if (await exists(w, kwargs, ctx)) return ctx.ok(`Grant ${text(w, 'to')} is already present`);
+  const error = lastError(ctx);
+  if (error !== undefined) return ctx.fail(error);
+  return ctx.change(newDict([[w.name, 'Present']]), `Grant ${text(w, 'to')} has been added`, {
+    test: `MySQL grant ${w.name} is set to be created`,
+    testChanges: newDict(),
+    async apply() {
+      if (w.revoke_first) await revokeAll(w, kwargs, ctx);
+      const args = [w.grant, w.database, w.user, w.host, w.grant_option, w.escape, w.ssl_option];
+      if (await ctx.callWith('mysql.grant_add', args, kwargs)) return undefined;
+      const statement = `GRANT ${pyStr(w.grant)} ON ${pyStr(w.database)} TO ${pyStr(w.user)}@${w.host}`;
+      return ctx.fail(`Failed to execute: "${statement}"${reason(ctx)}`);
+    },
+  });
+}
+
+async function absent(w: Wanted, kwargs: PlainDict, ctx: StateContext): Promise<StateResult> {
+  if (!(await exists(w, kwargs, ctx))) {
+    const error = lastError(ctx);
+    if (error !== undefined) return ctx.fail(`Unable to determine if grant ${text(w, 'for')} exists (${error})`);
+    return ctx.ok(`Grant ${text(w, 'to')} is not present, so it cannot be revoked`);
+  }
+  return ctx.change(newDict([[w.name, 'Absent']]), `Grant ${text(w, 'for')} has been revoked`, {
+    test: `MySQL grant ${w.name} is set to be revoked`,
+    testChanges: newDict(),
+    async apply() {
+      const args = [w.grant, w.database, w.user, w.host, w.grant_option];
+      if (await ctx.callWith('mysql.grant_revoke', args, kwargs)) return undefined;
+      return ctx.fail(`Unable to revoke grant ${text(w, 'for')}${reason(ctx)}`);
+    },
+  });
+}
+
+export default defineState({
+  name: 'mysql_grants',
+  doc: 'Privileges of users of MySQL and MariaDB.',
+  functions: {
+    present: state({
+      doc: 'Privileges a user shall have.',
+      examples: [
+        'frank_shop:\n  mysql_grants.present:\n    - grant: select,insert,update\n    - database: shop.*\n    - user: frank',
+      ],
+      params: {
+        ...params,
+        revoke_first: p.any({ default: false, doc: 'first take away what the user has there' }),
+        ssl_option: p.any({ default: false, doc: 'list of what is required of TLS: SSL, X509, {ISSUER: …}' }),
+        connection_args: connection,
+      },
+      run: ({ connection_args, ...wanted }, ctx) => present(wanted, connection_args, ctx),
+    }),
+    absent: state({
+      doc: 'Privileges a user shall not have.',
+      examples: ['frank_shop:\n  mysql_grants.absent:\n    - grant: delete\n    - database: shop.*\n    - user: frank'],
+      params: { ...params, connection_args: connection },
+      run: ({ connection_args, ...wanted }, ctx) => absent(wanted, connection_args, ctx),
+    }),
+  },
+});

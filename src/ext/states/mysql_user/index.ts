@@ -1,0 +1,141 @@
+// State module `mysql_user`: users of MySQL and MariaDB.
+import {
+  defineState,
+  newDict,
+  type PlainDict,
+  p,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
+import { isTrue } from '../../modules/support/values.ts';
+import { connection, lastError, reason } from '../support/mysql.ts';
+
+interface Wanted {
+  readonly name: string;
+  readonly host: string;
+  readonly password: Value;
+  readonly password_hash: Value;
+  readonly allow_passwordless: Value;
+  readonly unix_socket: Value;
+  readonly password_column: Value;
+  readonly auth_plugin: string;
+}
+
+const isOpen = (wanted: Wanted): boolean => !wanted.password && !wanted.password_hash;
+
+/** What is said of a user that is as it should be. */
+function settled(wanted: Wanted): string {
+  const said = `User ${wanted.name}@${wanted.host} is already present`;
+  if (isOpen(wanted)) return wanted.allow_passwordless ? `${said} with passwordless login` : said;
+  if (wanted.auth_plugin !== 'mysql_native_password') return `${said}. Unable to verify password.`;
+  return `${said} with the desired password${wanted.password ? '' : ' hash'}`;
+}
+
+async function isSettled(wanted: Wanted, kwargs: PlainDict, ctx: StateContext): Promise<boolean> {
+  const { name, host, password, password_hash, unix_socket, password_column } = wanted;
+  const common = { unix_socket, password_column, ...kwargs };
+  return Boolean(
+    isOpen(wanted)
+      ? await ctx.callWith('mysql.user_exists', [name, host], { passwordless: true, ...common })
+      : await ctx.callWith('mysql.user_exists', [name, host, password, password_hash], common),
+  );
+}
+
+function changePassword(wanted: Wanted, kwargs: PlainDict, ctx: StateContext): Promise<StateResult> {
+  const { name, host, password, password_hash, allow_passwordless, unix_socket } = wanted;
+  const open = isOpen(wanted);
+  const who = `user ${name}@${host}`;
+  const forbidden = open && !isTrue(allow_passwordless);
+  if (ctx.test && forbidden)
+    return Promise.resolve(ctx.fail(`Password for ${who} is set to be cleared, but allow_passwordless != True`));
+  return ctx.change(newDict([[name, 'Updated']]), `Password for ${who} has been ${open ? 'cleared' : 'changed'}`, {
+    test: `Password for ${who} is set to be ${open ? 'cleared' : 'changed'}`,
+    testChanges: newDict(),
+    async apply() {
+      const args = [name, host, password, password_hash, allow_passwordless, unix_socket];
+      if (await ctx.callWith('mysql.user_chpass', args, kwargs)) return undefined;
+      const note = forbidden ? '. Note: allow_passwordless must be True to permit passwordless login.' : '';
+      return ctx.fail(`Failed to ${open ? 'clear' : 'change'} password for ${who}${reason(ctx)}${note}`);
+    },
+  });
+}
+
+function create(wanted: Wanted, kwargs: PlainDict, ctx: StateContext): Promise<StateResult> {
+  const { name, host, password, password_hash, allow_passwordless, unix_socket, password_column, auth_plugin } = wanted;
+  const how = `${allow_passwordless ? ' with passwordless login' : ''}${unix_socket ? ' using unix_socket' : ''}`;
+  return ctx.change(newDict([[name, 'Present']]), `The user ${name}@${host} has been added${how}`, {
+    test: `User ${name}@${host} is set to be added${how}`,
+    testChanges: newDict(),
+    async apply() {
+      const args = [name, host, password, password_hash, allow_passwordless];
+      const more = { unix_socket, password_column, auth_plugin, ...kwargs };
+      if (await ctx.callWith('mysql.user_create', args, more)) return undefined;
+      return ctx.fail(`Failed to create user ${name}@${host}${reason(ctx)}`);
+    },
+  });
+}
+
+async function present(wanted: Wanted, kwargs: PlainDict, ctx: StateContext): Promise<StateResult> {
+  if (isOpen(wanted) && !isTrue(wanted.allow_passwordless) && !wanted.unix_socket)
+    return ctx.fail('Either password or password_hash must be specified, unless allow_passwordless is True');
+  if (await isSettled(wanted, kwargs, ctx)) return ctx.ok(settled(wanted));
+  const before = lastError(ctx);
+  if (before !== undefined) return ctx.fail(before);
+  const { name, host, unix_socket } = wanted;
+  if (await ctx.callWith('mysql.user_exists', [name, host], { unix_socket, ...kwargs }))
+    return changePassword(wanted, kwargs, ctx);
+  const error = lastError(ctx);
+  return error === undefined ? create(wanted, kwargs, ctx) : ctx.fail(error);
+}
+
+async function absent(name: string, host: string, kwargs: PlainDict, ctx: StateContext): Promise<StateResult> {
+  const who = `User ${name}@${host}`;
+  if (!(await ctx.callWith('mysql.user_exists', [name, host], kwargs))) {
+    const error = lastError(ctx);
+    return error === undefined ? ctx.ok(`${who} is not present, so it cannot be removed`) : ctx.fail(error);
+  }
+  return ctx.change(newDict([[name, 'Absent']]), `${who} has been removed`, {
+    test: `${who} is set to be removed`,
+    testChanges: newDict(),
+    async apply() {
+      if (await ctx.callWith('mysql.user_remove', [name, host], kwargs)) return undefined;
+      return ctx.fail(lastError(ctx) ?? `${who} could not be removed`);
+    },
+  });
+}
+
+const name = p.string({ doc: 'the user' });
+const host = p.string({ default: 'localhost', doc: 'where the user comes from' });
+
+export default defineState({
+  name: 'mysql_user',
+  doc: 'Users of MySQL and MariaDB.',
+  functions: {
+    present: state({
+      doc: 'A user that shall exist, with a password, its hash, or none.',
+      examples: [
+        "frank:\n  mysql_user.present:\n    - host: localhost\n    - password_hash: '*6C8989366EAF75BB670AD8EA7A7FC1176A95CEF4'",
+      ],
+      params: {
+        name,
+        host,
+        password: p.any({ default: null, doc: 'the password' }),
+        password_hash: p.any({ default: null, doc: 'the hash of the password' }),
+        allow_passwordless: p.any({ default: false, doc: 'no password is needed' }),
+        unix_socket: p.any({ default: false, doc: 'login by the name of the system user' }),
+        password_column: p.any({ default: null, doc: 'column of mysql.user with the hash' }),
+        auth_plugin: p.string({ default: 'mysql_native_password', doc: 'how the user proves who they are' }),
+        connection_args: connection,
+      },
+      run: ({ connection_args, ...wanted }, ctx) => present(wanted, connection_args, ctx),
+    }),
+    absent: state({
+      doc: 'A user that shall not exist.',
+      examples: ['frank:\n  mysql_user.absent:\n    - host: localhost'],
+      params: { name, host, connection_args: connection },
+      run: (args, ctx) => absent(args.name, args.host, args.connection_args, ctx),
+    }),
+  },
+});

@@ -1,0 +1,199 @@
+// State module `network`: interfaces, their routes, and settings of the whole machine.
+import {
+  defineState,
+  newDict,
+  type PlainDict,
+  p,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { messageOf } from '../../../base/errors/index.ts';
+import { needsFunction } from '../../modules/support/needs.ts';
+import { unifiedDiff } from '../../modules/support/unified-diff.ts';
+import { plain } from '../support/calls.ts';
+
+const kwargs = p.kwargs({ doc: 'settings' });
+const texts = (value: Value): string[] => (Array.isArray(value) ? value.map(pyStr) : []);
+const same = (a: readonly string[], b: readonly string[]): boolean => a.join('\0') === b.join('\0');
+
+/** The difference as Salt joins it. */
+function diffOf(old: readonly string[], now: readonly string[]): string {
+  return unifiedDiff([...old], [...now])
+    .split(/(?<=\n)/)
+    .map((line, at) => (at < 3 ? line.replace(/\n$/, '') : line))
+    .join('\n');
+}
+
+interface Words {
+  /** Nothing to do. */
+  readonly fine: string;
+  readonly toAdd: string;
+  readonly toUpdate: string;
+  readonly added: string;
+  readonly updated: string;
+  /** Key and text in the changes when there was nothing before. */
+  readonly key: string;
+  readonly first: string;
+}
+
+/** Compares lines before and after; undefined when they are the same. */
+function compared(old: string[], now: string[], words: Words, ctx: StateContext): StateResult | undefined {
+  if (same(old, now)) return undefined;
+  const isNew = old.length === 0 && now.length > 0;
+  if (ctx.test)
+    return ctx.result({ result: null, comment: isNew ? words.toAdd : `${words.toUpdate}:\n${diffOf(old, now)}` });
+  const changes = newDict([[words.key, isNew ? words.first : diffOf(old, now)]]);
+  return ctx.ok(isNew ? words.added : words.updated, { changes });
+}
+
+/** Whether an interface, or an address with this label, is up. */
+async function isUp(name: string, ctx: StateContext): Promise<boolean> {
+  const all = plain(await ctx.call('network.interfaces'));
+  if (name in all) return Boolean(plain(all[name])['up']);
+  return Object.values(all).some((found) =>
+    ['secondary', 'inet', 'inet6'].some((key) => {
+      const list = plain(found)[key];
+      return Array.isArray(list) && list.some((item) => plain(item)['label'] === name);
+    }),
+  );
+}
+
+async function switchOver(name: string, type: string, enabled: boolean, done: StateResult, ctx: StateContext) {
+  const up = await isUp(name, ctx);
+  const changes = done.changes as PlainDict;
+  if (enabled && up && Object.keys(changes).length > 0) {
+    await ctx.call('ip.down', name, type);
+    await ctx.call('ip.up', name, type);
+    changes['status'] = `Interface ${name} restart to validate`;
+  } else if (enabled && !up) {
+    await ctx.call('ip.up', name, type);
+    changes['status'] = `Interface ${name} is up`;
+  } else if (!enabled && up) {
+    await ctx.call('ip.down', name, type);
+    changes['status'] = `Interface ${name} down`;
+  }
+  if (!(enabled && up)) await ctx.call('saltutil.refresh_grains');
+}
+
+const interfaceWords = (kind: string, name: string): Words => ({
+  fine: `Interface ${name} is up to date.`,
+  toAdd: `${kind} ${name} is set to be added.`,
+  toUpdate: `${kind} ${name} is set to be updated`,
+  added: `${kind} ${name} added.`,
+  updated: `${kind} ${name} updated.`,
+  key: kind === 'Interface' ? 'interface' : 'bond',
+  first: kind === 'Interface' ? 'Added network interface.' : `Added bond ${name}.`,
+});
+
+/** Adds one result to another: changes together, the later comment. */
+function joined(first: StateResult, second: StateResult | undefined): StateResult {
+  if (!second) return first;
+  const changes = newDict([...Object.entries(plain(first.changes)), ...Object.entries(plain(second.changes))]);
+  return Object.assign(second, { changes });
+}
+
+const managed = state({
+  doc: 'An interface as it shall be configured.',
+  examples: [
+    'eth0:\n  network.managed:\n    - type: eth\n    - proto: static\n    - ipaddr: 10.0.0.5\n    - netmask: 24',
+  ],
+  params: {
+    name: p.string({ doc: 'the interface' }),
+    enabled: p.bool({ default: true, doc: 'up, also at boot' }),
+    type: p.string({ default: 'eth', doc: 'eth, bond, bridge, slave, vlan or source' }),
+    noifupdown: p.any({ default: null, doc: 'neither start nor stop it' }),
+    kwargs,
+  },
+  async run({ name, enabled, type, noifupdown, kwargs }, ctx) {
+    const { addr, ...rest } = kwargs;
+    const given = newDict([...Object.entries(rest), ['test', ctx.test]]);
+    if (addr !== undefined) given['hwaddr'] ??= addr;
+    try {
+      const old = texts(await ctx.call('ip.get_interface', name));
+      const now = texts(await ctx.callWith('ip.build_interface', [name, type, enabled], given));
+      const words = interfaceWords('Interface', name);
+      let done = compared(old, now, words, ctx) ?? ctx.ok(words.fine);
+      if (type === 'source') return done;
+      if (type === 'bond') {
+        const before = texts(await ctx.call('ip.get_bond', name));
+        const after = texts(await ctx.callWith('ip.build_bond', [name], given));
+        done = joined(done, compared(before, after, interfaceWords('Bond interface', name), ctx));
+      }
+      if (!ctx.test && noifupdown === null) await switchOver(name, type, enabled, done, ctx);
+      return done;
+    } catch (error) {
+      return ctx.fail(messageOf(error));
+    }
+  },
+});
+
+const routes = state({
+  doc: 'Routes that come and go with an interface.',
+  examples: [
+    'eth0:\n  network.routes:\n    - routes:\n      - ipaddr: 10.1.0.0\n        netmask: 16\n        gateway: 10.0.0.1',
+  ],
+  params: { name: p.string({ doc: 'the interface' }), kwargs },
+  async run({ name, kwargs }, ctx) {
+    const words: Words = {
+      fine: `Interface ${name} routes are up to date.`,
+      toAdd: `Interface ${name} routes are set to be added.`,
+      toUpdate: `Interface ${name} routes are set to be updated`,
+      added: `Interface ${name} routes added.`,
+      updated: `Interface ${name} routes updated.`,
+      key: 'network_routes',
+      first: `Added interface ${name} routes.`,
+    };
+    return settings(words, ['ip.get_routes', 'ip.build_routes'], [name], kwargs, ctx);
+  },
+});
+
+/** Writes settings and applies them when they changed. */
+async function settings(
+  words: Words,
+  functions: readonly [get: string, build: string],
+  args: Value[],
+  kwargs: PlainDict,
+  ctx: StateContext,
+): Promise<StateResult> {
+  const given = (): PlainDict => newDict([...Object.entries(kwargs), ['test', ctx.test]]);
+  try {
+    const old = texts(await ctx.call(functions[0], ...args));
+    const now = texts(await ctx.callWith(functions[1], args, given()));
+    const done = compared(old, now, words, ctx);
+    if (done && !ctx.test) await ctx.callWith('ip.apply_network_settings', [], given());
+    return done ?? ctx.ok(words.fine);
+  } catch (error) {
+    return ctx.fail(messageOf(error));
+  }
+}
+
+const system = state({
+  doc: 'Settings of the whole machine.',
+  examples: [
+    'system:\n  network.system:\n    - enabled: true\n    - hostname: web1.example.com\n    - apply_hostname: true',
+  ],
+  params: { name: p.string({ doc: 'a name' }), kwargs },
+  run({ kwargs }, ctx) {
+    const fine = 'Global network settings are up to date.';
+    const words: Words = {
+      fine,
+      toAdd: 'Global network settings are set to be added.',
+      toUpdate: 'Global network settings are set to be updated',
+      added: fine,
+      updated: fine,
+      key: 'network_settings',
+      first: 'Added global network settings.',
+    };
+    return settings(words, ['ip.get_network_settings', 'ip.build_network_settings'], [], kwargs, ctx);
+  },
+});
+
+export default defineState({
+  name: 'network',
+  doc: 'Interfaces, their routes, and settings of the whole machine.',
+  available: needsFunction('ip.get_interface', 'ip module could not be loaded'),
+  functions: { managed, routes, system },
+});

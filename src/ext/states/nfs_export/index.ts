@@ -1,0 +1,67 @@
+// State module `nfs_export`: folders shared with other machines.
+import { defineState, newDict, p, state, type Value } from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { pyEquals } from '../../../base/util/index.ts';
+import { which } from '../../modules/support/which.ts';
+import { plain } from '../support/calls.ts';
+
+const name = p.path({ doc: 'the folder' });
+const file = p.path({ default: '/etc/exports', doc: 'the file' });
+
+const present = state({
+  doc: 'A folder shared with these clients, and no others.',
+  examples: ['/srv/share:\n  nfs_export.present:\n    - hosts: 10.0.2.0/24\n    - options: [rw]'],
+  params: {
+    name,
+    clients: p.any({ default: null, doc: 'list of {hosts, options}' }),
+    hosts: p.any({ default: null, doc: 'the only client' }),
+    options: p.any({ default: null, doc: 'its options' }),
+    exports: file,
+  },
+  async run({ name, clients, hosts, options, exports }, ctx) {
+    if (!clients && !hosts) return ctx.fail("Either 'clients' or 'hosts' must be defined");
+    const wanted: Value[] =
+      Array.isArray(clients) && clients.length > 0 ? clients : [newDict(Object.entries({ hosts, options }))];
+    const old = plain(await ctx.call('nfs3.list_exports', exports))[name];
+    if (old !== undefined && pyEquals(old, wanted)) return ctx.ok(`Export ${name} already configured`);
+    const changes = newDict(Object.entries({ old: old ?? null, new: wanted }));
+    return ctx.change(changes, '', {
+      test: `Export ${name} would be ${old === undefined ? 'added' : 'changed'}`,
+      async apply() {
+        if (old !== undefined) await ctx.call('nfs3.del_export', exports, name);
+        for (const client of wanted.map(plain))
+          await ctx.call('nfs3.add_export', exports, name, client['hosts'] ?? null, client['options'] ?? null);
+        const loaded = plain(await ctx.call('nfs3.reload_exports'));
+        return ctx.result({ result: loaded['result'], comment: pyStr(loaded['stderr'] ?? ''), changes });
+      },
+    });
+  },
+});
+
+const absent = state({
+  doc: 'A folder that shall not be shared.',
+  examples: ['/srv/share:\n  nfs_export.absent'],
+  params: { name, exports: file },
+  async run({ name, exports }, ctx) {
+    const old = plain(await ctx.call('nfs3.list_exports', exports))[name];
+    if (old === undefined) return ctx.ok(`Export ${name} already absent`);
+    const changes = newDict([[name, old]]);
+    return ctx.change(changes, '', {
+      test: `Export ${name} would be removed`,
+      async apply() {
+        await ctx.call('nfs3.del_export', exports, name);
+        const loaded = plain(await ctx.call('nfs3.reload_exports'));
+        const comment = loaded['result'] ? `Export ${name} removed` : pyStr(loaded['stderr'] ?? '');
+        return ctx.result({ result: loaded['result'], comment, changes });
+      },
+    });
+  },
+});
+
+export default defineState({
+  name: 'nfs_export',
+  doc: 'Folders shared with other machines.',
+  available: () =>
+    which('exportfs') !== null || 'The nfs_exports state module failed to load: the exportfs binary is not in the path',
+  functions: { present, absent },
+});

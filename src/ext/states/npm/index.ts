@@ -1,0 +1,211 @@
+// State module `npm`: packages of Node.js.
+import { defineState, newDict, type PlainDict, p, type StateContext, state, type Value } from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { messageOf } from '../../../base/errors/index.ts';
+import { needsFunction } from '../../modules/support/needs.ts';
+import { plain } from '../support/calls.ts';
+
+const any = (doc: string) => p.any({ default: null, doc });
+const name = p.string({ doc: 'the package, with a version if wanted: `left-pad@1.0.0`' });
+const dir = any('the project; without it packages are global');
+const user = any('run as this user');
+
+/** `@scope/name@1.2` → name and version. */
+function split(pkg: string): { name: string; version: string | undefined } {
+  const match = /^(@?[^@\s]+)(?:@(\S+))?/.exec(pkg);
+  return { name: match?.[1] ?? pkg, version: match?.[2] };
+}
+
+/** The installed package that answers to a name or to an address. */
+function find(pkg: string, installed: PlainDict): PlainDict | undefined {
+  const direct = plain(installed[pkg]);
+  if (direct['version'] !== undefined) return direct;
+  const wanted = pkg.split('://')[1];
+  if (wanted === undefined) return undefined;
+  return Object.values(installed)
+    .map(plain)
+    .find((details) => {
+      const from = pyStr(details['from'] ?? '').split('://')[1];
+      const full = from !== undefined && !from.endsWith('.git') && pkg.startsWith('git://') ? `${from}.git` : from;
+      return full === wanted;
+    });
+}
+
+interface Sorted {
+  readonly missing: string[];
+  readonly there: string[];
+}
+
+function sort(wanted: readonly string[], installed: PlainDict, again: boolean): Sorted {
+  const [missing, there]: [string[], string[]] = [[], []];
+  for (const pkg of wanted) {
+    const { name: bare, version } = split(pkg);
+    const found = again ? undefined : find(bare, installed);
+    if (!found || (version !== undefined && found['version'] !== version)) missing.push(pkg);
+    else there.push(`${bare}@${pyStr(found['version'] ?? '')}`);
+  }
+  return { missing, there };
+}
+
+const installed = state({
+  doc: 'Packages that shall be installed.',
+  examples: ['left-pad@1.3.0:\n  npm.installed:\n    - dir: /srv/app'],
+  params: {
+    name,
+    pkgs: any('several packages'),
+    dir,
+    user,
+    force_reinstall: p.bool({ default: false, doc: 'install again what is there' }),
+    registry: any('address of the registry'),
+    env: any('environment variables'),
+  },
+  async run(args, ctx) {
+    const wanted = Array.isArray(args.pkgs) && args.pkgs.length > 0 ? args.pkgs.map(pyStr) : [args.name];
+    let list: PlainDict;
+    try {
+      const at = { dir: args.dir, runas: args.user, env: args.env, depth: 0 };
+      list = plain(await ctx.callWith('npm.list', [], at));
+    } catch (error) {
+      return ctx.fail(`Error looking up '${args.name}': ${messageOf(error)}`);
+    }
+    const { missing, there } = sort(wanted, list, args.force_reinstall);
+    const all = wanted.join(', ');
+    const fine = `Package(s) '${all}' satisfied by ${there.join(', ')}`;
+    if (missing.length === 0) return ctx.ok(fine);
+    const changes = newDict([
+      ['old', []],
+      ['new', missing],
+    ]);
+    return ctx.change(changes, `Package(s) '${missing.join(', ')}' successfully installed`, {
+      test: [
+        `NPM package(s) '${missing.join(', ')}' are set to be installed`,
+        ...(there.length > 0 ? [fine] : []),
+      ].join('. '),
+      async apply() {
+        try {
+          await ctx.callWith('npm.install', [], {
+            dir: args.dir,
+            runas: args.user,
+            registry: args.registry,
+            env: args.env,
+            pkgs: wanted,
+          });
+          return undefined;
+        } catch (error) {
+          return ctx.fail(`Error installing '${all}': ${messageOf(error)}`);
+        }
+      },
+    });
+  },
+});
+
+const removed = state({
+  doc: 'A package that shall not be installed.',
+  examples: ['left-pad:\n  npm.removed'],
+  params: { name: p.string({ doc: 'the package' }), dir, user },
+  async run(args, ctx) {
+    let list: PlainDict;
+    try {
+      list = plain(await ctx.callWith('npm.list', [], { dir: args.dir, depth: 0 }));
+    } catch (error) {
+      return ctx.fail(`Error uninstalling '${args.name}': ${messageOf(error)}`);
+    }
+    if (!Object.hasOwn(list, args.name)) return ctx.ok(`Package '${args.name}' is not installed`);
+    return ctx.change(newDict([[args.name, 'Removed']]), `Package '${args.name}' was successfully removed`, {
+      test: `Package '${args.name}' is set to be removed`,
+      testChanges: newDict(),
+      async apply() {
+        const done = await ctx.callWith('npm.uninstall', [], { pkg: args.name, dir: args.dir, runas: args.user });
+        return done ? undefined : ctx.fail(`Error removing package '${args.name}'`);
+      },
+    });
+  },
+});
+
+const isEmpty = (value: Value): boolean =>
+  !value || (Array.isArray(value) ? value.length === 0 : typeof value === 'object' && Object.keys(value).length === 0);
+
+const bootstrap = state({
+  doc: 'What a project asks for in package.json.',
+  examples: ['/srv/app:\n  npm.bootstrap'],
+  params: {
+    name: p.path({ doc: 'the project' }),
+    user,
+    silent: p.bool({ default: true, doc: 'no log of npm' }),
+  },
+  async run(args, ctx) {
+    const kwargs = newDict([
+      ['dir', args.name],
+      ['runas', args.user],
+      ['pkg', null],
+      ['silent', args.silent],
+      ...(ctx.test ? [['dry_run', true] as [string, Value]] : []),
+    ]);
+    let answer: Value;
+    try {
+      answer = await ctx.callWith('npm.install', [], kwargs);
+    } catch (error) {
+      return ctx.fail(`Error Bootstrapping '${args.name}': ${messageOf(error)}`);
+    }
+    if (isEmpty(answer))
+      return ctx.ok(ctx.test ? `${args.name} is already bootstrapped` : 'Directory is already bootstrapped');
+    if (!ctx.test && typeof answer === 'string')
+      return ctx.fail('Could not bootstrap directory', { changes: newDict([['output', answer]]) });
+    return ctx.change(newDict([[args.name, 'Bootstrapped']]), 'Directory was successfully bootstrapped', {
+      test: `${args.name} is set to be bootstrapped`,
+      testChanges: newDict([
+        ['old', []],
+        ['new', answer],
+      ]),
+      apply: () => undefined,
+    });
+  },
+});
+
+async function isCached(what: string, list: Value, as: Value, ctx: StateContext): Promise<boolean> {
+  const all = await ctx.callWith('npm.cache_list', [], { path: null, runas: as });
+  const root = Array.isArray(all) ? pyStr(all[0] ?? '') : (pyStr(all).split('\n')[0] ?? '');
+  const path = `${root}/${what}/`;
+  return Array.isArray(list) ? list.map(pyStr).includes(path) : pyStr(list).includes(path);
+}
+
+const cacheCleaned = state({
+  doc: 'An empty cache of npm.',
+  examples: ['npm:\n  npm.cache_cleaned:\n    - name:'],
+  params: {
+    name: p.any({ default: null, doc: 'only this package' }),
+    user,
+    force: p.bool({ default: false, doc: '' }),
+  },
+  async run(args, ctx) {
+    const what = args.name ? pyStr(args.name) : 'packages';
+    let list: Value;
+    try {
+      list = await ctx.callWith('npm.cache_list', [], { path: args.name, runas: args.user });
+    } catch (error) {
+      return ctx.fail(`Error looking up cached ${what}: ${messageOf(error)}`);
+    }
+    if (args.name && !(await isCached(pyStr(args.name), list, args.user, ctx)))
+      return ctx.ok(`Package ${what} is not in the cache`);
+    const changes = newDict([[args.name ? pyStr(args.name) : 'cache', 'Removed']]);
+    return ctx.change(changes, `Cached ${what} successfully removed`, {
+      test: `Cached ${what} set to be removed`,
+      testChanges: newDict(),
+      async apply() {
+        const done = await ctx.callWith('npm.cache_clean', [], {
+          path: args.name,
+          runas: args.user,
+          ...(args.force ? { force: true } : {}),
+        });
+        return done ? undefined : ctx.fail(`Error cleaning cached ${what}`);
+      },
+    });
+  },
+});
+
+export default defineState({
+  name: 'npm',
+  doc: 'Packages of Node.js.',
+  available: needsFunction('npm.list', "'npm' binary not found on system"),
+  functions: { installed, removed, bootstrap, cache_cleaned: cacheCleaned },
+});

@@ -1,0 +1,180 @@
+// State module `openvswitch_port`: ports and tunnels of a virtual switch.
+import {
+  type ArgsOf,
+  defineState,
+  isDict,
+  newDict,
+  type PlainDict,
+  p,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { pythonError } from '../../modules/support/errors.ts';
+import { needsFunction } from '../../modules/support/needs.ts';
+import { isTruthy } from '../../modules/support/values.ts';
+
+const name = p.string({ doc: 'the port' });
+const params = {
+  name,
+  bridge: p.string({ doc: 'its bridge' }),
+  tunnel_type: p.any({ default: null, doc: 'vlan, vxlan or gre' }),
+  id: p.any({ default: null, doc: 'the VLAN, or key of the tunnel' }),
+  remote: p.any({ default: null, doc: 'address of the other end' }),
+  dst_port: p.any({ default: null, doc: 'port of the other end' }),
+  internal: p.bool({ default: false, doc: 'an interface of the machine itself' }),
+};
+type Args = ArgsOf<typeof params>;
+
+const change = (port: string, before: string, after: string): PlainDict =>
+  newDict([[port, newDict(Object.entries({ old: before, new: after }))]]);
+const list = (value: Value): string[] => (Array.isArray(value) ? value.map(pyStr) : []);
+
+/** The words and the work of one kind of port. */
+interface Plan {
+  /** Why it cannot be, or that it is so already. */
+  check(): Promise<StateResult | undefined>;
+  readonly created: string;
+  readonly notCreated: string;
+  readonly changes: PlainDict;
+  create(): Promise<Value>;
+}
+
+function vlanPlan(args: Args, ports: readonly string[], ctx: StateContext): Plan {
+  const { name: port, bridge, id, internal } = args;
+  const what = `port ${port} with access to VLAN ${pyStr(id)}`;
+  return {
+    async check() {
+      const tag = list(await ctx.call('openvswitch.port_get_tag', port));
+      const interfaces = await ctx.call('network.interfaces');
+      if (Number(id) < 0 || Number(id) > 4095) return ctx.fail('VLANs id must be between 0 and 4095.');
+      if (!internal && !(isDict(interfaces) && Object.keys(interfaces).includes(port)))
+        return ctx.fail(`Could not find network interface ${port}.`);
+      if (ports.includes(port) && tag.length > 0 && Number(tag[0]) === id)
+        return ctx.ok(`Port ${port} with access to VLAN ${pyStr(id)} already exists on bridge ${bridge}.`);
+      return undefined;
+    },
+    created: `Created ${what} on bridge ${bridge}.`,
+    notCreated: `Unable to create ${what} on bridge ${bridge}.`,
+    changes: change(
+      port,
+      `No port named ${port} with access to VLAN ${pyStr(id)} present on bridge ${bridge} present.`,
+      `Created ${what} on bridge ${bridge}.`,
+    ),
+    create: () => ctx.call('openvswitch.port_create_vlan', bridge, port, id, internal),
+  };
+}
+
+function tunnelPlan(args: Args, kind: 'gre' | 'vxlan', ports: readonly string[], ctx: StateContext): Plan {
+  const { name: port, bridge, id, remote } = args;
+  const [word, bits] = kind === 'gre' ? ['GRE', 32] : ['VXLAN', 64];
+  const to = Number(args.dst_port ?? 0);
+  const withPort = kind === 'vxlan' && to > 0 && to <= 65535;
+  const end = `${bridge}${withPort ? ` (dst_port${to})` : ''}`;
+  const what = `${word} tunnel interface ${port} with remote ip ${pyStr(remote)} and key ${pyStr(id)} on bridge ${end}`;
+  return {
+    async check() {
+      const options = list(await ctx.call('openvswitch.interface_get_options', port));
+      const type = list(await ctx.call('openvswitch.interface_get_type', port));
+      if (Number(id) < 0 || Number(id) > 2 ** bits)
+        return ctx.fail(`Id of ${word} tunnel must be an unsigned ${bits}-bit integer.`);
+      if (!(await ctx.call('dig.check_ip', remote))) return ctx.fail('Remote is not valid ip address.');
+      const wanted = `{${withPort ? `dst_port="${to}", ` : ''}key="${pyStr(id)}", remote_ip="${pyStr(remote)}"}`;
+      if (ports.includes(port) && type[0] === kind && options[0] === wanted)
+        return ctx.ok(
+          `${word} tunnel interface ${port} with rempte ip ${pyStr(remote)} and key ${pyStr(id)} already exists on bridge ${end}.`,
+        );
+      return undefined;
+    },
+    // Two spaces: what Salt says is kept.
+    created: `Created ${what.replace(' and key', '  and key')}.`,
+    notCreated: `Unable to create ${what}.`,
+    changes: change(port, `No ${what} present.`, `Created ${what}.`),
+    create: () =>
+      kind === 'gre'
+        ? ctx.call('openvswitch.port_create_gre', bridge, port, id, remote)
+        : ctx.call('openvswitch.port_create_vxlan', bridge, port, id, remote, args.dst_port),
+  };
+}
+
+function plainPlan({ name: port, bridge, internal }: Args, ctx: StateContext): Plan {
+  return {
+    check: async () => undefined,
+    created: `Port ${port} created on bridge ${bridge}.`,
+    notCreated: `Unable to create port ${port} on bridge ${bridge}.`,
+    changes: change(port, `No port named ${port} present.`, `Created port ${port} on bridge ${bridge}.`),
+    create: () => ctx.callWith('openvswitch.port_add', [bridge, port], { internal }),
+  };
+}
+
+/** A port that is there: it may have to become one of the machine itself. */
+async function existing({ name: port, bridge, internal }: Args, ctx: StateContext): Promise<StateResult> {
+  const type = list(await ctx.call('openvswitch.interface_get_type', port));
+  if (!internal || (type.length === 1 && type[0] === 'internal')) return ctx.ok(`Port ${port} already exists.`);
+  const done = `Port ${port} already exists, but interface type has been changed to internal.`;
+  if (ctx.test) return ctx.ok(done);
+  if (!(await ctx.callWith('openvswitch.port_add', [bridge, port], { may_exist: true, internal })))
+    return ctx.fail(`Port ${port} already exists, but the interface type could not be changed to internal.`);
+  return ctx.ok(done, { changes: newDict([['internal', newDict(Object.entries({ old: false, new: true }))]]) });
+}
+
+const present = state({
+  doc: 'A port of a bridge, or a tunnel.',
+  examples: ['eth1:\n  openvswitch_port.present:\n    - bridge: br0'],
+  params,
+  async run(args, ctx) {
+    const kind = args.tunnel_type;
+    if (kind && !['vlan', 'vxlan', 'gre'].includes(pyStr(kind)))
+      throw pythonError(
+        'TypeError',
+        "The optional type argument must be one of these values: ('vlan', 'vxlan', 'gre').",
+      );
+    if (!isTruthy(await ctx.call('openvswitch.bridge_exists', args.bridge)))
+      return ctx.result({ result: ctx.test ? null : false, comment: `Bridge ${args.bridge} does not exist.` });
+    const ports = list(await ctx.call('openvswitch.port_list', args.bridge));
+    if (!kind && ports.includes(args.name)) return existing(args, ctx);
+    const plan =
+      kind === 'vlan'
+        ? vlanPlan(args, ports, ctx)
+        : kind === 'gre' || kind === 'vxlan'
+          ? tunnelPlan(args, kind, ports, ctx)
+          : plainPlan(args, ctx);
+    const settled = await plan.check();
+    if (settled) return settled;
+    return ctx.change(plan.changes, plan.created, {
+      test: plan.created,
+      testChanges: newDict(),
+      apply: async () => ((await plan.create()) ? undefined : ctx.fail(plan.notCreated)),
+    });
+  },
+});
+
+const absent = state({
+  doc: 'A port that shall not be there.',
+  examples: ['eth1:\n  openvswitch_port.absent:\n    - bridge: br0'],
+  params: { name, bridge: p.any({ default: null, doc: 'its bridge; any otherwise' }) },
+  async run({ name: port, bridge }, ctx) {
+    if (bridge && !isTruthy(await ctx.call('openvswitch.bridge_exists', bridge)))
+      return ctx.result({ result: ctx.test ? null : false, comment: `Bridge ${pyStr(bridge)} does not exist.` });
+    if (bridge && !list(await ctx.call('openvswitch.port_list', bridge)).includes(port))
+      return ctx.ok(`Port ${port} does not exist on bridge ${pyStr(bridge)}.`);
+    const changes = change(port, `Port named ${port} may exist.`, `Deleted port ${port}.`);
+    return ctx.change(changes, `Port ${port} deleted.`, {
+      test: `Port ${port} deleted.`,
+      testChanges: newDict(),
+      apply: async () =>
+        (await ctx.callWith('openvswitch.port_remove', [], { br: bridge || null, port }))
+          ? undefined
+          : ctx.fail(`Unable to delete port ${port}.`),
+    });
+  },
+});
+
+export default defineState({
+  name: 'openvswitch_port',
+  doc: 'Ports and tunnels of a virtual switch.',
+  available: needsFunction('openvswitch.port_add', 'openvswitch module could not be loaded'),
+  functions: { present, absent },
+});

@@ -1,0 +1,103 @@
+// State module `pdbedit`: accounts of Samba.
+import {
+  defineState,
+  newDict,
+  type PlainDict,
+  p,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { pyEquals } from '../../../base/util/index.ts';
+import { changesOf } from '../../modules/pdbedit/index.ts';
+import { needsFunction } from '../../modules/support/needs.ts';
+import { isTruthy } from '../../modules/support/values.ts';
+import { plain } from '../support/calls.ts';
+
+const name = p.string({ doc: 'the account' });
+
+const saved = async (login: string, ctx: StateContext): Promise<PlainDict> =>
+  plain(plain(await ctx.callWith('pdbedit.list', [], newDict([['hashes', true]])))[login]);
+
+/** Fields that differ, each with the value before and after. */
+function difference(before: PlainDict, after: PlainDict): PlainDict {
+  const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
+  const changed = [...keys].filter((key) => !pyEquals(before[key] ?? null, after[key] ?? null));
+  return newDict(
+    changed.map((key) => [key, newDict(Object.entries({ old: before[key] ?? '', new: after[key] ?? '' }))]),
+  );
+}
+
+/** Under test: what would be set. Salt would set it. */
+async function planned(login: string, given: PlainDict, ctx: StateContext): Promise<StateResult> {
+  const before = await saved(login, ctx);
+  const there = Object.keys(before).length > 0;
+  const after = newDict([...Object.entries(before), ...changesOf(before, given)]);
+  const password = given['password'];
+  if (there && isTruthy(password)) {
+    after['nt hash'] = isTruthy(given['password_hashed'])
+      ? pyStr(password ?? '').toUpperCase()
+      : await ctx.call('pdbedit.generate_nt_hash', password ?? '');
+  }
+  const changes = difference(before, after);
+  if (there && Object.keys(changes).length === 0) return ctx.ok('');
+  return ctx.result({
+    result: null,
+    comment: `account ${login} would be ${there ? 'updated' : 'created'}`,
+    changes: newDict([[login, there ? changes : 'created']]),
+  });
+}
+
+async function managed(args: { name: string; kwargs: PlainDict }, ctx: StateContext): Promise<StateResult> {
+  const { name: login, kwargs } = args;
+  if (ctx.test) return planned(login, kwargs, ctx);
+  const before = await saved(login, ctx);
+  const outcome = plain(await ctx.callWith('pdbedit.modify', [], { ...kwargs, login }));
+  const said = pyStr(outcome[login] ?? '');
+  if (said === 'created') return ctx.ok('', { changes: outcome });
+  if (said === 'unchanged') return ctx.ok('');
+  if (said !== 'updated') return ctx.fail(said);
+  return ctx.ok('', { changes: newDict([[login, difference(before, await saved(login, ctx))]]) });
+}
+
+const params = { name, kwargs: p.kwargs({ doc: 'password, fullname, … as for pdbedit.modify' }) };
+
+const absent = state({
+  doc: 'An account that shall not be there.',
+  examples: ['wash:\n  pdbedit.absent'],
+  params: { name },
+  async run(args, ctx) {
+    const all: Value = await ctx.call('pdbedit.list', false);
+    if (!Array.isArray(all) || !all.includes(args.name)) return ctx.ok(`account ${args.name} is absent`);
+    if (ctx.test)
+      return ctx.result({
+        result: null,
+        comment: `account ${args.name} would be deleted`,
+        changes: newDict([[args.name, 'deleted']]),
+      });
+    const outcome = plain(await ctx.call('pdbedit.delete', args.name));
+    if (outcome[args.name] === 'deleted') return ctx.ok('', { changes: outcome });
+    return outcome[args.name] === 'absent' ? ctx.ok('') : ctx.fail('');
+  },
+});
+
+export default defineState({
+  name: 'pdbedit',
+  doc: 'Accounts of Samba.',
+  available: needsFunction(
+    'pdbedit.create',
+    'pdbedit state module can only be loaded when the pdbedit module is available',
+  ),
+  functions: {
+    absent,
+    managed: state({
+      doc: 'An account with the given settings.',
+      examples: ['zoe:\n  pdbedit.managed:\n    - password: secret\n    - fullname: Zoe Washburne'],
+      params,
+      run: managed,
+    }),
+    present: state({ doc: 'The same as `managed`.', examples: ['zoe:\n  pdbedit.present'], params, run: managed }),
+  },
+});

@@ -1,0 +1,98 @@
+// State module `postgres_database`: databases of PostgreSQL.
+import { defineState, newDict, p, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { needsFunction } from '../../modules/support/needs.ts';
+import { plain } from '../support/calls.ts';
+import { type DbArgs, dbArgs, dbParams, removal } from '../support/postgres.ts';
+
+interface Wanted extends DbArgs {
+  readonly name: string;
+  readonly tablespace: Value;
+  readonly encoding: Value;
+  readonly lc_collate: Value;
+  readonly lc_ctype: Value;
+  readonly owner: Value;
+  readonly owner_recurse: boolean;
+  readonly template: Value;
+}
+
+async function present(args: Wanted, ctx: StateContext): Promise<StateResult> {
+  const { name, tablespace, encoding, lc_collate, lc_ctype, owner, owner_recurse, template } = args;
+  const at = dbArgs(args);
+  const found = plain(await ctx.callWith('postgres.db_list', [], at))[name];
+  const now = plain(found);
+  const differs = (key: string, want: Value): boolean => Boolean(want) && now[key] !== want;
+  const lower = (value: Value | undefined): string => pyStr(value ?? '').toLowerCase();
+  if (found !== undefined) {
+    const fixed =
+      (Boolean(encoding) && lower(now['Encoding']) !== lower(encoding)) ||
+      differs('Collate', lc_collate) ||
+      differs('Ctype', lc_ctype);
+    if (fixed) return ctx.fail(`Database ${name} has wrong parameters which couldn't be changed on fly.`);
+    if (!differs('Tablespace', tablespace) && !differs('Owner', owner))
+      return ctx.ok(`Database ${name} is already present`);
+    return ctx.change(newDict([[name, 'Parameters changed']]), `Parameters for database ${name} have been changed`, {
+      test: `Database ${name} exists, but parameters need to be changed`,
+      testChanges: newDict(),
+      async apply() {
+        const done = await ctx.callWith('postgres.db_alter', [name], { tablespace, owner, owner_recurse, ...at });
+        return done ? undefined : ctx.fail(`Failed to change parameters for database ${name}`);
+      },
+    });
+  }
+  return ctx.change(newDict([[name, 'Present']]), `The database ${name} has been created`, {
+    test: `Database ${name} is set to be created`,
+    testChanges: newDict(),
+    async apply() {
+      const options = { tablespace, encoding, lc_collate, lc_ctype, owner, template };
+      const done = await ctx.callWith('postgres.db_create', [name], { ...options, ...at });
+      return done ? undefined : ctx.fail(`Failed to create database ${name}`);
+    },
+  });
+}
+
+const name = p.string({ doc: 'the database' });
+
+export default defineState({
+  name: 'postgres_database',
+  doc: 'Databases of PostgreSQL.',
+  available: needsFunction(
+    'postgres.user_exists',
+    'Unable to load postgres module.  Make sure `postgres.bins_dir` is set.',
+  ),
+  functions: {
+    present: state({
+      doc: 'A database that shall exist.',
+      examples: [
+        'shop:\n  postgres_database.present:\n    - owner: shop\n    - encoding: UTF8\n    - template: template0',
+      ],
+      params: {
+        name,
+        tablespace: p.any({ default: null, doc: 'its tablespace' }),
+        encoding: p.any({ default: null, doc: 'encoding' }),
+        lc_collate: p.any({ default: null, doc: 'collation' }),
+        lc_ctype: p.any({ default: null, doc: 'kinds of characters' }),
+        owner: p.any({ default: null, doc: 'who it belongs to' }),
+        owner_recurse: p.bool({ default: false, doc: 'also what is in it' }),
+        template: p.any({ default: null, doc: 'database to copy' }),
+        ...dbParams,
+      },
+      run: present,
+    }),
+    absent: state({
+      doc: 'A database that shall not exist.',
+      examples: ['shop:\n  postgres_database.absent'],
+      params: { name, ...dbParams },
+      run: (args, ctx) =>
+        removal(
+          {
+            what: `Database ${args.name}`,
+            name: args.name,
+            exists: () => ctx.callWith('postgres.db_exists', [args.name], dbArgs(args)),
+            remove: () => ctx.callWith('postgres.db_remove', [args.name], dbArgs(args)),
+          },
+          ctx,
+        ),
+    }),
+  },
+});

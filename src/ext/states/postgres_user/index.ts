@@ -1,0 +1,51 @@
+// State module `postgres_user`: users of PostgreSQL.
+import { defineState, p, state } from 'halite/sdk';
+import { needsFunction } from '../../modules/support/needs.ts';
+import { dbArgs, dbParams, removal } from '../support/postgres.ts';
+import { roleParams, rolePresent } from '../support/postgres-roles.ts';
+
+const name = p.string({ doc: 'the user' });
+const { password, refresh_password, groups, ...rights } = roleParams;
+
+export default defineState({
+  name: 'postgres_user',
+  doc: 'Users of PostgreSQL.',
+  available: needsFunction(
+    'postgres.user_exists',
+    'Unable to load postgres module.  Make sure `postgres.bins_dir` is set.',
+  ),
+  functions: {
+    present: state({
+      doc: 'A user that shall exist, with these rights.',
+      examples: [
+        'shop:\n  postgres_user.present:\n    - password: secret\n    - encrypted: scram-sha-256\n    - createdb: true',
+      ],
+      params: {
+        name,
+        ...rights,
+        password,
+        default_password: p.any({ default: null, doc: 'password for a user that is made' }),
+        refresh_password,
+        valid_until: p.any({ default: null, doc: 'until when the password is valid' }),
+        groups,
+        ...dbParams,
+      },
+      run: (args, ctx) => rolePresent('user', args, ctx),
+    }),
+    absent: state({
+      doc: 'A user that shall not exist.',
+      examples: ['shop:\n  postgres_user.absent'],
+      params: { name, ...dbParams },
+      run: (args, ctx) =>
+        removal(
+          {
+            what: `User ${args.name}`,
+            name: args.name,
+            exists: () => ctx.callWith('postgres.user_exists', [args.name], dbArgs(args)),
+            remove: () => ctx.callWith('postgres.user_remove', [args.name], dbArgs(args)),
+          },
+          ctx,
+        ),
+    }),
+  },
+});

@@ -1,0 +1,91 @@
+// State module `rabbitmq_policy`: policies of a message server.
+import { defineState, newDict, type PlainDict, p, state, type Value } from 'halite/sdk';
+import { loadJson } from '../../../base/codec/json/index.ts';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { pyEquals } from '../../../base/util/index.ts';
+import { isTruthy } from '../../modules/support/values.ts';
+import { which } from '../../modules/support/which.ts';
+import { plain } from '../support/calls.ts';
+
+const name = p.string({ doc: 'the policy' });
+const vhost = p.string({ default: '/', doc: 'its virtual host' });
+const runas = p.any({ default: null, doc: 'as this user' });
+
+const meaning = (definition: Value | undefined): Value =>
+  isTruthy(definition) ? loadJson(pyStr(definition ?? '')) : '';
+
+interface Wanted {
+  readonly pattern: string;
+  readonly definition: string;
+  readonly priority: number;
+  readonly apply_to: Value;
+}
+
+/** What has to change of a policy that is there. */
+function updates(policy: PlainDict, wanted: Wanted): string[] {
+  const changed: [string, boolean][] = [
+    ['Pattern', policy['pattern'] !== wanted.pattern],
+    ['Definition', !pyEquals(meaning(policy['definition']), meaning(wanted.definition))],
+    // Both spellings: Salt looks for one and is given the other, and so would set it again each time.
+    ['Applyto', isTruthy(wanted.apply_to) && (policy['apply_to'] ?? policy['apply-to']) !== wanted.apply_to],
+    ['Priority', Number(policy['priority']) !== wanted.priority],
+  ];
+  return changed.filter(([, differs]) => differs).map(([what]) => what);
+}
+
+const present = state({
+  doc: 'A policy for queues or exchanges.',
+  examples: ['ha:\n  rabbitmq_policy.present:\n    - pattern: \'.*\'\n    - definition: \'{"ha-mode": "all"}\''],
+  params: {
+    name,
+    pattern: p.string({ doc: 'names of what it is for' }),
+    definition: p.string({ doc: 'JSON text' }),
+    priority: p.int({ default: 0, doc: 'the highest wins' }),
+    vhost,
+    runas,
+    apply_to: p.any({ default: null, doc: 'queues, exchanges or all' }),
+  },
+  async run(args, ctx) {
+    const { name: policy, vhost: host, pattern, definition, priority, apply_to } = args;
+    const all = plain(await ctx.callWith('rabbitmq.list_policies', [], { vhost: host, runas: args.runas }));
+    const found = plain(plain(all[host])[policy]);
+    const there = Object.keys(found).length > 0;
+    const changed = there ? updates(found, args) : [];
+    if (there && changed.length === 0) return ctx.ok(`Policy ${host} ${policy} is already present`);
+    const changes = newDict(Object.entries(there ? { old: found, new: changed } : { old: newDict(), new: policy }));
+    return ctx.change(changes, '', {
+      test: `Policy ${host} ${policy} is set to be ${there ? 'updated' : 'created'}`,
+      async apply() {
+        const kwargs = { priority, runas: args.runas, apply_to };
+        const said = plain(await ctx.callWith('rabbitmq.set_policy', [host, policy, pattern, definition], kwargs));
+        if ('Error' in said) return ctx.fail(pyStr(said['Error'] ?? ''), { changes });
+        return ctx.ok(pyStr(said['Set'] ?? ''), { changes });
+      },
+    });
+  },
+});
+
+const absent = state({
+  doc: 'A policy that shall not be there.',
+  examples: ['ha:\n  rabbitmq_policy.absent'],
+  params: { name, vhost, runas },
+  async run(args, ctx) {
+    const as = newDict([['runas', args.runas]]);
+    if (!(await ctx.callWith('rabbitmq.policy_exists', [args.vhost, args.name], as)))
+      return ctx.ok(`Policy '${args.vhost} ${args.name}' is not present.`);
+    return ctx.change(newDict(Object.entries({ new: '', old: args.name })), 'Deleted', {
+      test: `Policy '${args.vhost} ${args.name}' will be removed.`,
+      async apply() {
+        const said = plain(await ctx.callWith('rabbitmq.delete_policy', [args.vhost, args.name], as));
+        return 'Error' in said ? ctx.fail(pyStr(said['Error'] ?? '')) : undefined;
+      },
+    });
+  },
+});
+
+export default defineState({
+  name: 'rabbitmq_policy',
+  doc: 'Policies of a message server.',
+  available: () => which('rabbitmqctl') !== null || 'Command not found: rabbitmqctl',
+  functions: { present, absent },
+});

@@ -1,0 +1,84 @@
+// State module `rbenv`: versions of Ruby.
+import { defineState, newDict, p, type StateContext, state, type Value } from 'halite/sdk';
+import { isTruthy } from '../../modules/support/values.ts';
+
+const name = p.string({ doc: 'the Ruby' });
+const user = p.any({ default: null, doc: 'the user whose rbenv is meant' });
+const bare = (ruby: string): string => ruby.replace(/^ruby-/, '');
+const as = (runas: Value) => newDict([['runas', runas]]);
+
+async function find(ruby: string, runas: Value, ctx: StateContext): Promise<{ isDefault: boolean } | undefined> {
+  const isDefault = (await ctx.callWith('rbenv.default', [], as(runas))) === ruby;
+  const list = await ctx.call('rbenv.versions', runas);
+  return Array.isArray(list) && list.includes(ruby) ? { isDefault } : undefined;
+}
+
+const isThere = async (runas: Value, ctx: StateContext): Promise<boolean> =>
+  isTruthy(await ctx.call('rbenv.is_installed', runas));
+
+/** True when rbenv is there, or could be fetched. */
+const ensured = async (runas: Value, ctx: StateContext): Promise<boolean> =>
+  (await isThere(runas, ctx)) || isTruthy(await ctx.call('rbenv.install', runas));
+
+const installed = state({
+  doc: 'A Ruby that shall be installed, and rbenv with it.',
+  examples: ['ruby-2.7.8:\n  rbenv.installed:\n    - default: True'],
+  params: { name, default: p.bool({ default: false, doc: 'use it when none is named' }), user },
+  async run(args, ctx) {
+    const ruby = bare(args.name);
+    if (ctx.test) {
+      const there = await find(ruby, args.user, ctx);
+      return there
+        ? ctx.ok(`Ruby ${ruby} is already installed`)
+        : ctx.result({ result: null, comment: `Ruby ${ruby} is set to be installed` });
+    }
+    if (!(await ensured(args.user, ctx))) return ctx.fail('Rbenv failed to install');
+    const there = await find(ruby, args.user, ctx);
+    if (!there && !(await ctx.callWith('rbenv.install_ruby', [ruby], as(args.user))))
+      return ctx.fail('Failed to install ruby');
+    if (args.default) await ctx.callWith('rbenv.default', [ruby], as(args.user));
+    return there
+      ? ctx.ok('Requested ruby exists')
+      : ctx.ok('Successfully installed ruby', { changes: newDict([[ruby, 'Installed']]) });
+  },
+});
+
+const absent = state({
+  doc: 'A Ruby that shall not be installed.',
+  examples: ['ruby-2.7.8:\n  rbenv.absent'],
+  params: { name, user },
+  async run(args, ctx) {
+    const ruby = bare(args.name);
+    if (!(await isThere(args.user, ctx))) return ctx.ok(`Rbenv not installed, ${ruby} not either`);
+    const there = await find(ruby, args.user, ctx);
+    if (!there) return ctx.ok(`Ruby ${ruby} is already ${ctx.test ? 'uninstalled' : 'absent'}`);
+    return ctx.change(newDict([[ruby, 'Uninstalled']]), 'Successfully removed ruby', {
+      test: `Ruby ${ruby} is set to be uninstalled`,
+      testChanges: newDict(),
+      async apply() {
+        if (there.isDefault) await ctx.callWith('rbenv.default', ['system'], as(args.user));
+        const done = await ctx.callWith('rbenv.uninstall_ruby', [ruby], as(args.user));
+        return done ? undefined : ctx.fail('Failed to uninstall ruby');
+      },
+    });
+  },
+});
+
+const install_rbenv = state({
+  doc: 'rbenv itself.',
+  examples: ['rbenv:\n  rbenv.install_rbenv'],
+  params: { name: p.string({ doc: 'any name' }), user },
+  async run(args, ctx) {
+    if (await isThere(args.user, ctx)) return ctx.ok('Rbenv is already installed');
+    if (ctx.test) return ctx.result({ result: null, comment: 'Rbenv is set to be installed' });
+    return (await ctx.call('rbenv.install', args.user))
+      ? ctx.ok('Rbenv installed')
+      : ctx.fail('Rbenv failed to install');
+  },
+});
+
+export default defineState({
+  name: 'rbenv',
+  doc: 'Versions of Ruby.',
+  functions: { installed, absent, install_rbenv },
+});

@@ -1,0 +1,91 @@
+// State module `rvm`: Rubies and sets of gems.
+import { defineState, newDict, p, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+
+const user = p.any({ default: null, doc: 'the user whose rvm is meant' });
+
+const patch = /-([0-9]{4}\.[0-9]{2}|p[0-9]+)$/;
+
+/** Whether a Ruby is there: a bare implementation means any version of it, one without patch level any patch. */
+async function hasRuby(wanted: string, runas: Value, ctx: StateContext): Promise<boolean> {
+  const exact = patch.test(wanted);
+  const anyVersion = /^[a-z]+$/.test(wanted);
+  const list = await ctx.callWith('rvm.list', [], newDict([['runas', runas]]));
+  return (Array.isArray(list) ? list : []).some((entry) => {
+    const [implementation, number] = (entry as Value[]).map(pyStr);
+    let version = implementation === 'ruby' ? (number ?? '') : `${implementation}-${number}`;
+    if (!exact) version = version.replace(patch, '');
+    if (anyVersion) version = version.replace(/-.*/, '');
+    return version === wanted.replace(/^ruby-/, '');
+  });
+}
+
+interface Wanted {
+  readonly name: string;
+  readonly default: boolean;
+  readonly user: Value;
+  readonly opts: Value;
+  readonly env: Value;
+}
+
+async function install(args: Wanted, ctx: StateContext): Promise<StateResult> {
+  const there = await hasRuby(args.name, args.user, ctx);
+  const as = newDict([['runas', args.user]]);
+  if (!there) {
+    const kwargs = newDict(Object.entries({ runas: args.user, opts: args.opts, env: args.env }));
+    if (!(await ctx.callWith('rvm.install_ruby', [args.name], kwargs))) return ctx.fail('Could not install ruby.');
+  }
+  if (args.default) await ctx.callWith('rvm.set_default', [args.name], as);
+  return there
+    ? ctx.ok('Requested ruby exists.')
+    : ctx.ok('Successfully installed ruby.', { changes: newDict([[args.name, 'Installed']]) });
+}
+
+const installed = state({
+  doc: 'A Ruby that shall be installed, and rvm with it.',
+  examples: ['ruby-2.7.8:\n  rvm.installed:\n    - default: True'],
+  params: {
+    name: p.string({ doc: 'the Ruby' }),
+    default: p.bool({ default: false, doc: 'use it when none is named' }),
+    user,
+    opts: p.any({ default: null, doc: 'list of options for rvm install' }),
+    env: p.any({ default: null, doc: 'environment variables' }),
+  },
+  async run(args, ctx) {
+    if (ctx.test) return ctx.result({ result: null, comment: `Ruby ${args.name} is set to be installed` });
+    const there = await ctx.call('rvm.is_installed', args.user);
+    if (!there && !(await ctx.callWith('rvm.install', [], newDict([['runas', args.user]]))))
+      return ctx.fail('RVM failed to install.');
+    return install(args, ctx);
+  },
+});
+
+const gemset_present = state({
+  doc: 'A set of gems.',
+  examples: ['web:\n  rvm.gemset_present:\n    - ruby: 2.7.8'],
+  params: {
+    name: p.string({ doc: 'the set, or ruby@set' }),
+    ruby: p.string({ default: 'default', doc: 'its Ruby' }),
+    user,
+  },
+  async run(args, ctx) {
+    if (!(await ctx.call('rvm.is_installed', args.user))) return ctx.fail('RVM is not installed.');
+    const [first, second] = args.name.split('@');
+    const [ruby, name] = second === undefined ? [args.ruby, args.name] : [first ?? '', second];
+    if (second !== undefined && !(await hasRuby(ruby, null, ctx)))
+      return ctx.fail('Requested ruby implementation was not found.');
+    const as = newDict([['runas', args.user]]);
+    const sets = await ctx.callWith('rvm.gemset_list', [ruby], as);
+    if (Array.isArray(sets) && sets.includes(name)) return ctx.ok('Gemset already exists.');
+    return ctx.change(newDict([[name, 'created']]), 'Gemset successfully created.', {
+      test: `Set to install gemset ${name}`,
+      testChanges: newDict(),
+      apply: async () =>
+        (await ctx.callWith('rvm.gemset_create', [ruby, name], as))
+          ? undefined
+          : ctx.fail('Gemset could not be created.'),
+    });
+  },
+});
+
+export default defineState({ name: 'rvm', doc: 'Rubies and sets of gems.', functions: { installed, gemset_present } });

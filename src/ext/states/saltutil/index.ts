@@ -1,0 +1,40 @@
+// State module `saltutil`: brings extension modules of the master over.
+import { defineState, newDict, p, type StateFunction, state, type Value } from 'halite/sdk';
+import { messageOf } from '../../../base/errors/index.ts';
+import { isTruthy } from '../../modules/support/values.ts';
+import { plain } from '../support/calls.ts';
+
+const kinds =
+  'beacons clouds engines grains executors log_handlers modules output outputters pillar proxymodules matchers renderers returners sdb states thorium utils serializers'.split(
+    ' ',
+  );
+
+const syncState = (kind: string): StateFunction =>
+  state({
+    doc: kind === 'all' ? 'Brings all kinds of extension modules over.' : `Brings ${kind} over.`,
+    examples: [`sync:\n  saltutil.sync_${kind}:\n    - refresh: true`],
+    params: { name: p.string({ doc: 'a name' }), kwargs: p.kwargs({ doc: 'as for the execution function' }) },
+    run: ({ kwargs }, ctx) =>
+      ctx.change(newDict(), '', {
+        test: `saltutil.sync_${kind} would have been run`,
+        async apply() {
+          let answer: Value;
+          try {
+            answer = await ctx.callWith(`saltutil.sync_${kind}`, [], kwargs);
+          } catch (error) {
+            return ctx.fail(`Failed to run sync_${kind}: ${messageOf(error)}`);
+          }
+          const found = kind === 'all' ? Object.entries(plain(answer)) : [[kind, answer] as const];
+          const changes = newDict(found.filter(([, value]) => isTruthy(value)).map(([key, value]) => [key, value]));
+          const any = Object.keys(changes).length > 0;
+          const done = kind === 'all' ? 'Sync performed' : `Updated ${kind}.`;
+          return ctx.ok(any ? done : 'No updates to sync', { changes });
+        },
+      }),
+  });
+
+export default defineState({
+  name: 'saltutil',
+  doc: 'Brings extension modules of the master over.',
+  functions: Object.fromEntries(['all', ...kinds].map((kind) => [`sync_${kind}`, syncState(kind)])),
+});

@@ -1,0 +1,111 @@
+// State module `schedule`: jobs that the minion runs by the clock.
+import {
+  defineState,
+  isDict,
+  newDict,
+  type PlainDict,
+  p,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { pyEquals } from '../../../base/util/py-equals.ts';
+import { isTruthy } from '../../modules/support/values.ts';
+
+const asDict = (value: Value | undefined): PlainDict => (isDict(value ?? null) ? (value as PlainDict) : newDict());
+const one = (name: string, word: string): PlainDict => newDict([[name, word]]);
+const kwargsDoc = 'what schedule.add takes, and persist, offline';
+
+async function jobs(ctx: StateContext, kwargs: PlainDict): Promise<PlainDict> {
+  const wish = newDict([
+    ['show_all', true],
+    ['return_yaml', false],
+  ] as [string, Value][]);
+  if (isTruthy(kwargs['offline'])) wish['offline'] = true;
+  return asDict(await ctx.callWith('schedule.list', [], wish));
+}
+
+/** Calls the function that does it; under test it only says so. */
+async function tell(ctx: StateContext, fun: string, name: string, kwargs: PlainDict): Promise<PlainDict> {
+  const wish = newDict(Object.entries(kwargs));
+  if (ctx.test) wish['test'] = true;
+  return asDict(await ctx.callWith(fun, [name], wish));
+}
+
+/** Under test the change is announced as it would be made. */
+function outcome(ctx: StateContext, told: PlainDict, done: string, planned?: PlainDict): StateResult {
+  const comment = pyStr(told['comment'] ?? '');
+  if (!isTruthy(told['result'])) return ctx.fail(comment, { changes: asDict(told['changes']) });
+  const changes = ctx.test && planned ? planned : asDict(told['changes']);
+  if (ctx.test) return ctx.result({ result: null, comment, changes });
+  return ctx.ok(done, { changes });
+}
+
+const present = state({
+  doc: 'A job is in the schedule, with these settings.',
+  examples: [
+    'job1:\n  schedule.present:\n    - function: state.sls\n    - job_args:\n      - httpd\n    - minutes: 30',
+  ],
+  params: { name: p.string({ doc: 'name of the job' }), kwargs: p.kwargs({ doc: kwargsDoc }) },
+  async run({ name, kwargs }, ctx) {
+    const current = await jobs(ctx, kwargs);
+    if (!(name in current))
+      return outcome(
+        ctx,
+        await tell(ctx, 'schedule.add', name, kwargs),
+        `Adding new job ${name} to schedule`,
+        one(name, 'added'),
+      );
+    const item = asDict(await ctx.callWith('schedule.build_schedule_item', [name], kwargs));
+    if ('result' in item && !isTruthy(item['result'])) return ctx.fail(pyStr(item['comment'] ?? ''));
+    if (pyEquals(item, current[name] ?? null)) return ctx.ok(`Job ${name} in correct state`);
+    return outcome(ctx, await tell(ctx, 'schedule.modify', name, kwargs), `Modifying job ${name} in schedule`);
+  },
+});
+
+const absent = state({
+  doc: 'A job is not in the schedule.',
+  examples: ['job1:\n  schedule.absent'],
+  params: { name: p.string({ doc: 'name of the job' }), kwargs: p.kwargs({ doc: 'persist, offline' }) },
+  async run({ name, kwargs }, ctx) {
+    if (!(name in (await jobs(ctx, kwargs)))) return ctx.ok(`Job ${name} not present in schedule`);
+    return outcome(
+      ctx,
+      await tell(ctx, 'schedule.delete', name, kwargs),
+      `Removed job ${name} from schedule`,
+      one(name, 'removed'),
+    );
+  },
+});
+
+const switched = (fun: 'enable_job' | 'disable_job', word: string) =>
+  state({
+    doc: `A job of the schedule is ${word.toLowerCase()}.`,
+    examples: [`job1:\n  schedule.${word.toLowerCase()}`],
+    params: { name: p.string({ doc: 'name of the job' }), kwargs: p.kwargs({ doc: 'persist' }) },
+    async run({ name, kwargs }, ctx) {
+      const job = (await jobs(ctx, kwargs))[name];
+      if (job === undefined) return ctx.ok(`Job ${name} not present in schedule`);
+      const wanted = fun === 'enable_job';
+      if ((asDict(job)['enabled'] !== false) === wanted) return ctx.ok(`${word} job ${name} from schedule`);
+      return outcome(
+        ctx,
+        await tell(ctx, `schedule.${fun}`, name, kwargs),
+        `${word} job ${name} from schedule`,
+        one(name, word.toLowerCase()),
+      );
+    },
+  });
+
+export default defineState({
+  name: 'schedule',
+  doc: 'Jobs that the minion runs by the clock.',
+  functions: {
+    present,
+    absent,
+    enabled: switched('enable_job', 'Enabled'),
+    disabled: switched('disable_job', 'Disabled'),
+  },
+});

@@ -1,0 +1,205 @@
+// State module `ssh_auth`: keys that may log in as a user.
+import {
+  type ArgsOf,
+  defineState,
+  newDict,
+  type PlainDict,
+  p,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { keyLine } from '../../modules/ssh/keys.ts';
+import { words } from '../../modules/support/text.ts';
+import { plain } from '../support/calls.ts';
+
+const params = {
+  name: p.string({ doc: 'the key; options, kind and comment may stand in it as in the file' }),
+  user: p.string({ doc: 'who it may log in as' }),
+  enc: p.string({ default: 'ssh-rsa', doc: 'kind of key' }),
+  comment: p.string({ default: '', doc: 'comment behind it' }),
+  source: p.string({ default: '', doc: 'file with keys instead' }),
+  options: p.any({ default: null, doc: 'options before it' }),
+  config: p.string({ default: '.ssh/authorized_keys', doc: 'the file; %h is the home, %u the user' }),
+  fingerprint_hash_type: p.any({ default: null, doc: 'hash of fingerprints' }),
+};
+const withMore = { ...params, kwargs: p.kwargs({ doc: 'accepted' }) };
+type Args = ArgsOf<typeof params>;
+
+interface Key {
+  readonly key: string;
+  readonly enc: string;
+  readonly comment: string;
+  readonly options: Value[];
+}
+
+/** `from="x" ssh-rsa AAAA… me` in its parts. */
+function keyOf(args: Args): Key {
+  const options = Array.isArray(args.options) ? args.options : args.options ? pyStr(args.options).split(',') : [];
+  const match = keyLine.exec(args.name);
+  if (!match) {
+    const [key = '', ...rest] = words(args.name);
+    return { key, enc: args.enc, comment: rest.length > 0 ? rest.join(' ') : args.comment, options };
+  }
+  const [enc = '', key = '', ...rest] = words(match[2] ?? '');
+  return {
+    key,
+    enc,
+    comment: rest.length > 0 ? rest.join(' ') : args.comment,
+    options: match[1] ? match[1].split(',') : options,
+  };
+}
+
+const noted = (ctx: StateContext): string | undefined => {
+  const error = ctx.cache.get('ssh_auth.error');
+  ctx.cache.delete('ssh_auth.error');
+  return typeof error === 'string' ? error : undefined;
+};
+const about = (args: Args): PlainDict =>
+  newDict([
+    ['config', args.config],
+    ['fingerprint_hash_type', args.fingerprint_hash_type],
+  ]);
+
+/** What would become of the keys of a file. */
+async function fileForecast(args: Args, remove: boolean, ctx: StateContext): Promise<StateResult> {
+  const keys = plain(
+    await ctx.callWith('ssh.check_key_file', [args.user, args.source, args.config], {
+      saltenv: ctx.saltenv,
+      fingerprint_hash_type: args.fingerprint_hash_type,
+    }),
+  );
+  const rows = Object.entries(keys)
+    .filter(([, status]) => status !== (remove ? 'add' : 'exists'))
+    .map(([key, status]) => `Set to ${remove ? 'remove' : pyStr(status)}: ${key}\n`);
+  if (rows.length > 0) return ctx.result({ result: null, comment: rows.join('') });
+  const error = noted(ctx);
+  return error
+    ? ctx.fail(error)
+    : ctx.ok(`All host keys in file ${args.source} are already ${remove ? 'absent' : 'present'}`);
+}
+
+const check = (args: Args, { key, enc, comment, options }: Key, ctx: StateContext): Promise<Value> =>
+  ctx.callWith('ssh.check_key', [args.user, key, enc, comment, options], about(args));
+
+async function forecast(args: Args, key: Key, ctx: StateContext): Promise<StateResult> {
+  const status = await check(args, key, ctx);
+  if (status === 'exists') return ctx.ok(`The authorized host key ${key.key} is already present for user ${args.user}`);
+  return ctx.result({
+    result: null,
+    comment: `Key ${key.key} for user ${args.user} is set to be ${status === 'update' ? 'updated' : 'added'}`,
+  });
+}
+
+async function put(args: Args, { key, enc, comment, options }: Key, ctx: StateContext): Promise<StateResult> {
+  let status: Value;
+  if (args.source === '')
+    status = await ctx.callWith('ssh.set_auth_key', [args.user, key], { ...about(args), enc, comment, options });
+  else if (!(await ctx.files.cacheFile(args.source, { saltenv: ctx.saltenv }))) status = 'no key';
+  else
+    status = await ctx.callWith('ssh.set_auth_key_from_file', [args.user, args.source], {
+      ...about(args),
+      saltenv: ctx.saltenv,
+      options: args.options,
+    });
+  const name = args.source === '' ? key : args.name;
+  const what = `The authorized host key ${name}`;
+  switch (status) {
+    case 'replace':
+      return ctx.ok(`${what} for user ${args.user} was updated`, { changes: newDict([[name, 'Updated']]) });
+    case 'no change':
+      return ctx.ok(`${what} is already present for user ${args.user}`);
+    case 'new':
+      return ctx.ok(`${what} for user ${args.user} was added`, { changes: newDict([[name, 'New']]) });
+    case 'no key':
+      return ctx.fail(`Failed to add the ssh key. Source file ${args.source} is missing`);
+    case 'fail':
+      return ctx.fail(
+        noted(ctx) ?? 'Failed to add the ssh key. Is the home directory available, and/or does the key file exist?',
+      );
+    default:
+      return ctx.fail('Invalid public ssh key, most likely has spaces or invalid syntax');
+  }
+}
+
+async function makePresent(args: Args, ctx: StateContext): Promise<StateResult> {
+  const key = keyOf(args);
+  if (ctx.test) return args.source === '' ? forecast(args, key, ctx) : fileForecast(args, false, ctx);
+  return put(args, key, ctx);
+}
+
+async function makeAbsent(args: Args, ctx: StateContext): Promise<StateResult> {
+  const key = keyOf(args);
+  if (ctx.test) {
+    if (args.source !== '') return fileForecast(args, true, ctx);
+    const status = await check(args, key, ctx);
+    if (status === 'add') return ctx.ok('Key is already absent');
+    return ctx.result({ result: null, comment: `Key ${key.key} for user ${args.user} is set for removal` });
+  }
+  const fromFile = args.source !== '';
+  if (fromFile && !(await ctx.files.cacheFile(args.source, { saltenv: ctx.saltenv }))) return ctx.ok('');
+  const comment = pyStr(
+    fromFile
+      ? await ctx.callWith('ssh.rm_auth_key_from_file', [args.user, args.source, args.config], {
+          saltenv: ctx.saltenv,
+          fingerprint_hash_type: args.fingerprint_hash_type,
+        })
+      : await ctx.callWith('ssh.rm_auth_key', [args.user, key.key], about(args)),
+  );
+  if (comment === 'User authorized keys file not present') return ctx.fail(comment);
+  const changes = comment === 'Key removed' ? newDict([[fromFile ? args.name : key.key, 'Removed']]) : newDict();
+  return ctx.ok(comment, { changes });
+}
+
+const present = state({
+  doc: 'A key that may log in as a user.',
+  examples: ['AAAAB3NzaC1kc3MAAACBAL0sQ9fJ5bYTEyY==:\n  ssh_auth.present:\n    - user: root\n    - enc: ssh-dss'],
+  params: withMore,
+  run: makePresent,
+});
+
+const absent = state({
+  doc: 'A key that may not log in as a user.',
+  examples: ['thatch:\n  ssh_auth.absent:\n    - user: root\n    - source: salt://ssh_keys/thatch.id_rsa.pub'],
+  params,
+  run: makeAbsent,
+});
+
+const manage = state({
+  doc: 'Exactly these keys may log in as a user.',
+  examples: ['root-keys:\n  ssh_auth.manage:\n    - user: root\n    - ssh_keys:\n      - ssh-ed25519 AAAA… me'],
+  params: {
+    name: p.string({ doc: 'any name' }),
+    ssh_keys: p.list({ doc: 'the keys' }),
+    ...(({ name: _, ...rest }) => rest)(withMore),
+  },
+  async run({ ssh_keys: keys, ...args }, ctx) {
+    const all = keys.flatMap((key) => pyStr(key).split(' '));
+    const now = Object.keys(plain(await ctx.callWith('ssh.auth_keys', [], { ...about(args), user: args.user })));
+    const changes = newDict();
+    const comments: string[] = [];
+    let result: boolean | null = true;
+    for (const key of now.filter((item) => !all.includes(item))) {
+      if (ctx.test) {
+        comments.push(`${key} Key set for removal`);
+        result = null;
+      } else changes[key] = (await makeAbsent({ ...args, name: key, source: '' }, ctx)).comment as string;
+    }
+    for (const key of keys) {
+      const done = await makePresent({ ...args, name: pyStr(key) }, ctx);
+      if (Object.keys(plain(done.changes)).length > 0) Object.assign(changes, done.changes);
+      else comments.push(pyStr(done.comment as Value));
+      if (done.result === null) result = result === false ? false : null;
+      else if (!done.result) result = false;
+    }
+    return ctx.result({ name: '', result, comment: comments.join('\n').trim(), changes });
+  },
+});
+
+export default defineState({
+  name: 'ssh_auth',
+  doc: 'Keys that may log in as a user.',
+  functions: { present, absent, manage },
+});

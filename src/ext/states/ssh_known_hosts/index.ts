@@ -1,0 +1,158 @@
+// State module `ssh_known_hosts`: hosts whose keys are known.
+import {
+  defineState,
+  isDict,
+  newDict,
+  type PlainDict,
+  p,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { failureOf, isExpected, plain } from '../support/calls.ts';
+
+const user = p.any({ default: null, doc: 'whose file; the one of the system when left out' });
+const config = p.any({ default: null, doc: 'the file' });
+const fileOf = (given: Value, who: Value): string =>
+  pyStr(given || (who ? '.ssh/known_hosts' : '/etc/ssh/ssh_known_hosts'));
+const needsPath = 'If not specifying a "user", specify an absolute "config".';
+
+interface Wanted {
+  readonly name: string;
+  readonly user: Value;
+  readonly fingerprint: Value;
+  readonly key: Value;
+  readonly port: Value;
+  readonly enc: Value;
+  readonly file: string;
+  readonly hashType: Value;
+}
+
+async function forecast(
+  { name, key, fingerprint, enc, port, file, hashType, user: who }: Wanted,
+  ctx: StateContext,
+): Promise<StateResult> {
+  if (key && fingerprint) return ctx.fail('Specify either "key" or "fingerprint", not both.');
+  if (key && !enc) return ctx.fail('Required argument "enc" if using "key" argument.');
+  let status: Value;
+  try {
+    status = await ctx.callWith('ssh.check_known_host', [who, name], {
+      key,
+      fingerprint,
+      config: file,
+      port,
+      fingerprint_hash_type: hashType,
+    });
+  } catch (error) {
+    if (!isExpected(error)) throw error;
+    return ctx.fail(`ssh.check_known_host error: ${failureOf(error).message}`);
+  }
+  if (isDict(status)) return ctx.fail(pyStr(plain(status)['error'] ?? ''));
+  if (status === 'exists') return ctx.ok(`Host ${name} is already in ${file}`);
+  return ctx.result({
+    result: null,
+    comment: `Key for ${name} is set to be ${status === 'add' ? 'added to' : 'updated in'} ${file}`,
+  });
+}
+
+/** What was saved, as precisely as it was asked for. */
+function savedText({ name, key, fingerprint, enc, file }: Wanted, answer: PlainDict): string {
+  const first = plain(Array.isArray(answer['new']) ? answer['new'][0] : undefined);
+  if (key) return `${name}'s key saved to ${file} (key: ${pyStr(first['key'] ?? '')})`;
+  if (fingerprint) return `${name}'s key saved to ${file} (fingerprint: ${pyStr(first['fingerprint'] ?? '')})`;
+  if (enc) return `${name}'s ${pyStr(enc)} key saved to ${file} (key: ${pyStr(first['key'] ?? '')})`;
+  return `${name}'s key(s) saved to ${file}`;
+}
+
+const present = state({
+  doc: 'A host whose key is known.',
+  examples: ['github.com:\n  ssh_known_hosts.present:\n    - user: root\n    - fingerprint: 9d:38:5b:…'],
+  params: {
+    name: p.string({ doc: 'the host' }),
+    user,
+    fingerprint: p.any({ default: null, doc: 'fingerprint its key must have' }),
+    key: p.any({ default: null, doc: 'its key' }),
+    port: p.any({ default: null, doc: 'its port' }),
+    enc: p.any({ default: null, doc: 'kind of key' }),
+    config,
+    hash_known_hosts: p.bool({ default: true, doc: 'hide its name' }),
+    timeout: p.any({ default: 5, doc: 'seconds to wait for its answer' }),
+    fingerprint_hash_type: p.any({ default: null, doc: 'hash of fingerprints' }),
+  },
+  async run(args, ctx) {
+    const file = fileOf(args.config, args.user);
+    if (!args.user && !file.startsWith('/')) return ctx.fail(needsPath);
+    const wanted: Wanted = { ...args, file, hashType: args.fingerprint_hash_type };
+    if (ctx.test) return forecast(wanted, ctx);
+    const { user: who, fingerprint, key, port, enc, hash_known_hosts, timeout, fingerprint_hash_type } = args;
+    const answer = plain(
+      await ctx.callWith('ssh.set_known_host', [], {
+        user: who,
+        hostname: args.name,
+        fingerprint,
+        key,
+        port,
+        enc,
+        config: file,
+        hash_known_hosts,
+        timeout,
+        fingerprint_hash_type,
+      }),
+    );
+    if (answer['status'] === 'exists') return ctx.ok(`${args.name} already exists in ${file}`);
+    if (answer['status'] === 'error') return ctx.fail(pyStr(answer['error'] ?? ''));
+    return ctx.ok(savedText(wanted, answer), {
+      changes: newDict([
+        ['old', answer['old'] ?? null],
+        ['new', answer['new'] ?? null],
+      ]),
+    });
+  },
+});
+
+const absent = state({
+  doc: 'A host that is not known.',
+  examples: ['github.com:\n  ssh_known_hosts.absent:\n    - user: root'],
+  params: { name: p.string({ doc: 'the host' }), user, config },
+  async run(args, ctx) {
+    const file = fileOf(args.config, args.user);
+    if (!args.user && !file.startsWith('/')) return ctx.fail(needsPath);
+    const known = await ctx.callWith('ssh.get_known_host_entries', [], {
+      user: args.user,
+      hostname: args.name,
+      config: file,
+    });
+    if (!known || (Array.isArray(known) && known.length === 0)) return ctx.ok('Host is already absent');
+    return ctx.change(
+      newDict([
+        ['old', known],
+        ['new', null],
+      ]),
+      '',
+      {
+        test: `Key for ${args.name} is set to be removed from ${file}`,
+        testChanges: newDict(),
+        async apply() {
+          const answer = plain(
+            await ctx.callWith('ssh.rm_known_host', [], { user: args.user, hostname: args.name, config: file }),
+          );
+          if (answer['status'] === 'error') return ctx.fail(pyStr(answer['error'] ?? ''));
+          return ctx.ok(pyStr(answer['comment'] ?? ''), {
+            changes: newDict([
+              ['old', known],
+              ['new', null],
+            ]),
+          });
+        },
+      },
+    );
+  },
+});
+
+export default defineState({
+  name: 'ssh_known_hosts',
+  doc: 'Hosts whose keys are known.',
+  functions: { present, absent },
+});

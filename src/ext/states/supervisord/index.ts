@@ -1,0 +1,179 @@
+// State module `supervisord`: programs under supervisor.
+import {
+  defineState,
+  newDict,
+  type PlainDict,
+  p,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { hasFunction, plain } from '../support/calls.ts';
+
+const any = (doc: string) => p.any({ default: null, doc });
+const where = {
+  user: any('run as this user'),
+  conf_file: any("supervisor's configuration"),
+  bin_env: any('path of supervisorctl, or of the virtual environment it is in'),
+};
+const name = p.string({ doc: 'the program, or `group:*`' });
+
+interface Where {
+  readonly user: Value;
+  readonly conf_file: Value;
+  readonly bin_env: Value;
+}
+interface RunArgs extends Where {
+  readonly name: string;
+  readonly restart: boolean;
+  readonly update: boolean;
+}
+type Processes = Readonly<Record<string, string>>;
+
+async function processes(at: Where, ctx: StateContext): Promise<Processes> {
+  const list = plain(await ctx.callWith('supervisord.status', [], keywords(at)));
+  return newDict(
+    Object.entries(list).map(([key, item]) => [key, pyStr(plain(item)['state'] ?? '')]),
+  ) as unknown as Processes;
+}
+
+const keywords = ({ user, conf_file, bin_env }: Where): PlainDict =>
+  newDict([
+    ['user', user],
+    ['conf_file', conf_file],
+    ['bin_env', bin_env],
+  ]);
+
+/** The programs a name means: itself, or those of its group. */
+const meant = (target: string, all: Processes): string[] =>
+  Object.hasOwn(all, target)
+    ? [target]
+    : target.endsWith(':')
+      ? Object.keys(all).filter((process) => process.startsWith(target))
+      : [];
+
+const isStopped = (state: string): boolean => ['STOPPED', 'STOPPING', 'EXITED', 'FATAL', 'BACKOFF'].includes(state);
+
+/** Whether what supervisorctl said is a failure. That something runs or stands still already is none. */
+const isFailure = (said: string): boolean =>
+  said.includes('ERROR') && !/already started|not running|process group already active/.test(said);
+
+function announced(target: string, all: Processes, restart: boolean): { text: string; changes: boolean } {
+  const group = target.endsWith(':');
+  const programs = meant(target, all);
+  if (programs.length === 0)
+    return { text: `${group ? `Group '${target}'` : `Service ${target}`} will be added and started`, changes: true };
+  const stopped = programs.filter((process) => all[process]?.toLowerCase() !== 'running');
+  if (stopped.length === 0 && restart)
+    return {
+      text: group ? `All services in group '${target}' will be restarted` : `Service ${target} will be restarted`,
+      changes: true,
+    };
+  if (stopped.length === 0)
+    return {
+      text: group ? `All services in group '${target}' are already running` : `Service ${target} is already running`,
+      changes: false,
+    };
+  if (!group) return { text: `Service ${target} will be started`, changes: true };
+  return {
+    text:
+      stopped.length === programs.length
+        ? `All services in group '${target}' will be started`
+        : `The following services will be started: ${stopped.join(' ')}`,
+    changes: true,
+  };
+}
+
+/** Adds, updates, starts or restarts, and says which. */
+async function bringUp(args: RunArgs, target: string, all: Processes, ctx: StateContext): Promise<StateResult> {
+  const at = keywords(args);
+  const steps: string[] = [];
+  let [comment, failed, updated] = ['', false, false];
+  const judge = (said: string, text: string): void => {
+    failed ||= isFailure(said);
+    comment = isFailure(said) ? said : text;
+  };
+  const programs = meant(target, all);
+  if (args.update) {
+    const said = pyStr(await ctx.callWith('supervisord.update', [], at));
+    judge(said, 'Updating supervisor');
+    updated = said.includes(`${target}: updated`);
+  } else if (programs.length === 0) {
+    const text = `Adding service: ${target}`;
+    await ctx.callWith('supervisord.reread', [], at);
+    judge(pyStr(await ctx.callWith('supervisord.add', [target], at)), text);
+    steps.push(text);
+  }
+  const kind = programs.length === 0 ? '' : Object.hasOwn(all, target) ? ' service' : ' group';
+  const running = programs.length > 0 && !programs.some((process) => isStopped(all[process] ?? ''));
+  const act = async (verb: 'restart' | 'start', word: string): Promise<void> => {
+    const text = `${word}${kind}: ${target}`;
+    judge(pyStr(await ctx.callWith(`supervisord.${verb}`, [target], at)), text);
+    steps.push(text);
+  };
+  if (running && args.restart && !updated) await act('restart', 'Restarting');
+  else if (running) comment = `Not starting ${updated ? 'updated' : 'already running'}${kind}: ${target}`;
+  else if (!updated) await act('start', 'Starting');
+  const changes = newDict(!failed && steps.length > 0 ? [[target, steps.join(' ')]] : []);
+  return ctx.result({ name: target, result: !failed, comment, changes });
+}
+
+async function run(args: RunArgs, ctx: StateContext): Promise<StateResult> {
+  const target = args.name.endsWith(':*') ? args.name.slice(0, -1) : args.name;
+  if (!(await hasFunction(ctx, 'supervisord.status')))
+    return ctx.fail('Supervisord module not activated. Do you need to install supervisord?');
+  const all = await processes(args, ctx);
+  if (!ctx.test) return bringUp(args, target, all, ctx);
+  const { text, changes } = announced(target, all, args.restart);
+  return changes ? ctx.change(newDict(), '', { test: text, apply: () => undefined }) : ctx.ok(text);
+}
+
+const runParams = {
+  name,
+  restart: p.bool({ default: false, doc: 'restart what runs' }),
+  update: p.bool({ default: false, doc: 'read the configuration again and restart what changed' }),
+  ...where,
+  kwargs: p.kwargs(),
+};
+
+const dead = state({
+  doc: 'A program that shall not run.',
+  examples: ['web:\n  supervisord.dead'],
+  params: { name, ...where, kwargs: p.kwargs() },
+  async run(args, ctx) {
+    const all = await processes(args, ctx);
+    const programs = meant(args.name, all);
+    if (programs.length === 0) return ctx.ok(`Service ${args.name} doesn't exist`);
+    if (programs.some((process) => isStopped(all[process] ?? ''))) return ctx.ok(`Service ${args.name} is not running`);
+    const comment = `Stopping service: ${args.name}`;
+    return ctx.change(newDict([[args.name, comment]]), comment, {
+      test: `Service ${args.name} is set to be stopped`,
+      testChanges: newDict(),
+      async apply() {
+        const said = pyStr(await ctx.callWith('supervisord.stop', [args.name], keywords(args)));
+        return isFailure(said) ? ctx.fail(said) : undefined;
+      },
+    });
+  },
+});
+
+export default defineState({
+  name: 'supervisord',
+  doc: 'Programs under supervisor.',
+  functions: {
+    running: state({
+      doc: 'A program that shall run.',
+      examples: ['web:\n  supervisord.running:\n    - update: true'],
+      params: runParams,
+      run,
+    }),
+    dead,
+  },
+  modWatch: state({
+    doc: 'Restarts the program when something it watches changed.',
+    params: { ...runParams, restart: p.bool({ default: true, doc: 'restart what runs' }) },
+    run,
+  }),
+});

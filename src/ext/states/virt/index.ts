@@ -1,0 +1,266 @@
+// State module `virt`: keys of libvirt, machines that are off, and storage pools.
+import { mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import {
+  type ArgsOf,
+  defineState,
+  dictEntries,
+  newDict,
+  type PlainDict,
+  p,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { messageOf } from '../../../base/errors/index.ts';
+import { matchesGlob } from '../../../base/util/index.ts';
+import { replaceSecretNow } from '../../../base/util/replace-file.ts';
+import { needsFunction } from '../../modules/support/needs.ts';
+import { isFile, readText } from '../../modules/support/read.ts';
+import { isTruthy } from '../../modules/support/values.ts';
+import { isExpected, plain } from '../support/calls.ts';
+
+const places = (base: string): Record<string, string> => ({
+  serverkey: join(base, 'libvirt/private/serverkey.pem'),
+  servercert: join(base, 'libvirt/servercert.pem'),
+  clientkey: join(base, 'libvirt/private/clientkey.pem'),
+  clientcert: join(base, 'libvirt/clientcert.pem'),
+  cacert: join(base, 'CA/cacert.pem'),
+});
+
+const keys = state({
+  doc: 'Keys and certificates of libvirt, from the external pillar `libvirt` of the master.',
+  examples: ['libvirt_keys:\n  virt.keys:\n    - expiration_days: 365'],
+  params: {
+    name: p.string({ doc: 'any name' }),
+    basepath: p.path({ default: '/etc/pki', doc: 'folder they belong into' }),
+    kwargs: p.kwargs({ doc: 'country, st, locality, organization, expiration_days of the certificates' }),
+  },
+  async run(args, ctx) {
+    const wishes = newDict(dictEntries(args.kwargs).map(([key, value]) => [`ext_pillar_virt.${pyStr(key)}`, value]));
+    const pillar = plain(await ctx.call('pillar.ext', newDict([['libvirt', '_']]), wishes));
+    const changes = newDict();
+    const texts = new Map<string, string>();
+    for (const [key, path] of Object.entries(places(args.basepath))) {
+      const text = pillar[`libvirt.${key}.pem`];
+      if (text === undefined || (isFile(path) && readText(path) === text)) continue;
+      changes[key] = isFile(path) ? 'update' : 'new';
+      texts.set(path, pyStr(text));
+    }
+    if (texts.size === 0) return ctx.ok('All keys are correct');
+    return ctx.change(changes, 'Updated libvirt certs and keys', {
+      test: 'Libvirt keys are set to be updated',
+      testChanges: newDict(),
+      apply() {
+        for (const [path, text] of texts) {
+          const secret = path.endsWith('key.pem');
+          mkdirSync(dirname(path), { recursive: true });
+          replaceSecretNow(path, text, secret ? 0o600 : 0o644);
+        }
+      },
+    });
+  },
+});
+
+const any = (doc: string) => p.any({ default: null, doc });
+const connection = {
+  connection: any('address of the hypervisor'),
+  username: any('no effect'),
+  password: any('no effect'),
+};
+
+interface Step {
+  readonly fun: string;
+  readonly section: string;
+  readonly done: string;
+  /** Machines that are so already are left alone. */
+  readonly unless?: string;
+}
+
+/** Does something to every machine whose name fits. */
+async function toMachines(pattern: string, step: Step, call: PlainDict, ctx: StateContext): Promise<StateResult> {
+  const changed: PlainDict[] = [];
+  const ignored: PlainDict[] = [];
+  const all = await ctx.call('virt.list_domains');
+  const meant = (Array.isArray(all) ? all.map(pyStr) : []).filter((one) => matchesGlob(one, pattern));
+  for (const domain of meant) {
+    try {
+      if (step.unless && plain(await ctx.call('virt.vm_state', domain))[domain] === step.unless) continue;
+      const said: Value = ctx.test ? true : await ctx.callWith(`virt.${step.fun}`, [domain], call);
+      changed.push(newDict(Object.entries({ domain, [step.fun]: said })));
+    } catch (error) {
+      if (!isExpected(error)) throw error;
+      ignored.push(newDict(Object.entries({ domain, issue: messageOf(error) })));
+    }
+  }
+  if (changed.length > 0)
+    return ctx.result({
+      result: ctx.test ? null : true,
+      comment: step.done,
+      changes: newDict([[step.section, changed]]),
+    });
+  return ctx.result({
+    result: ignored.length === 0 && meant.length > 0,
+    comment: 'No changes had happened',
+    changes: ignored.length > 0 ? newDict([['ignored', ignored]]) : newDict(),
+  });
+}
+
+const machines = (doc: string, example: string, step: Step) =>
+  state({
+    doc,
+    examples: [`web:\n  virt.${example}`],
+    params: { name: p.string({ doc: 'the machine, or a pattern' }), ...connection },
+    run: ({ name, ...call }, ctx) => toMachines(name, step, newDict(Object.entries(call)), ctx),
+  });
+
+const poolParams = {
+  name: p.string({ doc: 'the pool' }),
+  ptype: any('dir, fs, logical, netfs, …'),
+  target: any('folder or volume group'),
+  permissions: any('mode, owner, group, label'),
+  source: any('devices, dir, initiator, adapter, hosts, auth, name, format'),
+  transient: p.bool({ default: false, doc: 'forget it when it stops' }),
+  autostart: p.bool({ default: true, doc: 'start it with the machine' }),
+  ...connection,
+};
+type Pool = ArgsOf<typeof poolParams>;
+
+const buildable = new Set(['disk', 'fs', 'netfs', 'dir', 'logical', 'vstorage', 'zfs']);
+const callOf = ({ connection: to, username, password }: Pool): PlainDict =>
+  newDict(Object.entries({ connection: to, username, password }));
+
+function layoutOf(args: Pool): PlainDict {
+  const source = plain(args.source);
+  const parts = ['devices', 'dir', 'initiator', 'adapter', 'hosts', 'auth', 'name', 'format'];
+  const { ptype, target, permissions } = args;
+  return newDict([
+    ...Object.entries({ ptype, target, permissions }),
+    ...parts.map((key): [string, Value] => [`source_${key}`, source[key] ?? null]),
+    ...Object.entries(callOf(args)),
+  ]);
+}
+
+/** A pool may be built already, and then cannot be built again. */
+async function build(args: Pool, ctx: StateContext): Promise<void> {
+  try {
+    await ctx.callWith('virt.pool_build', [args.name], callOf(args));
+  } catch (error) {
+    if (!isExpected(error)) throw error;
+    ctx.log.warn(`Failed to build libvirt storage pool: ${messageOf(error)}`);
+  }
+}
+
+interface Outcome {
+  /** What changed, in words; empty when nothing did. */
+  readonly change: string;
+  readonly comment: string;
+}
+
+async function define(args: Pool, ctx: StateContext): Promise<Outcome> {
+  const { name, autostart } = args;
+  const layout = layoutOf(args);
+  const info = plain(plain(await ctx.callWith('virt.pool_info', [name], callOf(args)))[name]);
+  const there = Object.keys(info).length > 0;
+  const setAutostart = async (): Promise<void> => {
+    if (!ctx.test)
+      await ctx.callWith('virt.pool_set_autostart', [name], { ...callOf(args), state: autostart ? 'on' : 'off' });
+  };
+  if (!there) {
+    if (!ctx.test) {
+      await ctx.callWith('virt.pool_define', [name], { ...layout, transient: args.transient, start: false });
+      if (buildable.has(pyStr(args.ptype))) await build(args, ctx);
+    }
+    if (autostart) await setAutostart();
+    const action = autostart ? 'defined, marked for autostart' : 'defined';
+    return { change: `Pool ${action}`, comment: `Pool ${name} ${action}` };
+  }
+  const flag = isTruthy(info['autostart']) !== autostart;
+  const differs = isTruthy(await ctx.callWith('virt.pool_update', [name], { ...layout, test: true }));
+  let action = '';
+  if (differs) {
+    if (!ctx.test) await ctx.callWith('virt.pool_update', [name], layout);
+    if (info['state'] !== 'running' && buildable.has(pyStr(args.ptype))) {
+      if (!ctx.test) await build(args, ctx);
+      action = ', built';
+    }
+  }
+  if (flag) await setAutostart();
+  if (!differs) return { change: '', comment: `Pool ${name} unchanged` };
+  if (flag) action += ', autostart flag changed';
+  return { change: `Pool updated${action}`, comment: `Pool ${name} updated${action}` };
+}
+
+/** Starts it, or again when it was changed; what was done, in words. */
+async function start(args: Pool, change: string, ctx: StateContext): Promise<string> {
+  const call = callOf(args);
+  const info = plain(plain(await ctx.callWith('virt.pool_info', [args.name], call))[args.name]);
+  const runs = info['state'] === 'running';
+  const updated = change.startsWith('Pool updated');
+  let action = runs ? 'already running' : 'started';
+  if (runs && updated) {
+    action = 'restarted';
+    if (!ctx.test) await ctx.callWith('virt.pool_stop', [args.name], call);
+    if (buildable.has(pyStr(args.ptype)) && args.ptype !== 'disk' && args.ptype !== 'logical') {
+      if (!ctx.test) await ctx.callWith('virt.pool_build', [args.name], call);
+      action = `built, ${action}`;
+    }
+  }
+  if (!ctx.test && (!runs || change !== '')) await ctx.callWith('virt.pool_start', [args.name], call);
+  return action;
+}
+
+const pool = (running: boolean) =>
+  state({
+    doc: running ? 'A storage pool that is there and runs.' : 'A storage pool.',
+    examples: [`images:\n  virt.pool_${running ? 'running' : 'defined'}:\n    - ptype: dir\n    - target: /srv/images`],
+    params: poolParams,
+    async run(args, ctx) {
+      try {
+        const { change, comment } = await define(args, ctx);
+        const changes = newDict(change ? [[args.name, change]] : []);
+        const undecided = ctx.test ? null : true;
+        if (!running) return ctx.result({ result: change ? undecided : true, comment, changes });
+        const action = await start(args, change, ctx);
+        if (action !== 'already running') changes[args.name] = `${change ? `${change},` : 'Pool'} ${action}`;
+        return ctx.result({
+          result: action === 'already running' ? true : undecided,
+          comment: `${change ? `${comment},` : `Pool ${args.name}`} ${action}`,
+          changes,
+        });
+      } catch (error) {
+        if (!isExpected(error)) throw error;
+        return ctx.fail(messageOf(error));
+      }
+    },
+  });
+
+export default defineState({
+  name: 'virt',
+  doc: 'Keys of libvirt, machines that are off, and storage pools.',
+  available: needsFunction('virt.list_domains', 'virt module could not be loaded'),
+  functions: {
+    keys,
+    stopped: machines('Machines that shall be shut down.', 'stopped', {
+      fun: 'shutdown',
+      section: 'stopped',
+      done: 'Machine has been shut down',
+      unless: 'shutdown',
+    }),
+    powered_off: machines('Machines whose power shall be cut.', 'powered_off', {
+      fun: 'stop',
+      section: 'unpowered',
+      done: 'Machine has been powered off',
+      unless: 'shutdown',
+    }),
+    rebooted: machines('Machines that are restarted.', 'rebooted', {
+      fun: 'reboot',
+      section: 'rebooted',
+      done: 'Machine has been rebooted',
+    }),
+    pool_defined: pool(false),
+    pool_running: pool(true),
+  },
+});

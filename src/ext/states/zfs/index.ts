@@ -1,0 +1,182 @@
+// State module `zfs`: file systems, volumes and snapshots of ZFS.
+import {
+  defineState,
+  newDict,
+  type PlainDict,
+  p,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
+import { pyStr } from '../../../base/codec/python/index.ts';
+import { pyEquals } from '../../../base/util/index.ts';
+import { isTruthy } from '../../modules/support/values.ts';
+import { which } from '../../modules/support/which.ts';
+import { fromProperties, fromProperty, isBookmark, isSnapshot } from '../../modules/zfs.ts';
+import { plain } from '../support/calls.ts';
+
+const name = p.string({ doc: 'the data set' });
+const create_parent = p.bool({ default: false, doc: 'make what it lies below' });
+const propertiesParam = p.any({ default: null, doc: 'property → value' });
+const cloned_from = p.any({ default: null, doc: 'a snapshot to begin with' });
+const removal = {
+  name,
+  force: p.bool({ default: false, doc: 'also when it is in use' }),
+  recursive: p.bool({ default: false, doc: 'with what is below' }),
+};
+
+type Kind = 'filesystem' | 'volume' | 'snapshot' | 'bookmark';
+const isDataset = (text: string): boolean => !isSnapshot(text) && !isBookmark(text);
+
+/** Properties that are there with another value. */
+async function stale(kind: Kind, dataset: string, wanted: PlainDict, ctx: StateContext): Promise<PlainDict> {
+  const kwargs = {
+    properties: Object.keys(wanted).sort().join(','),
+    type: kind,
+    fields: 'value',
+    depth: 0,
+    parsable: true,
+  };
+  const current = plain(plain(await ctx.callWith('zfs.get', [dataset], kwargs))[dataset]);
+  const differing = Object.entries(wanted).filter(
+    ([key, value]) => key in current && !pyEquals(plain(current[key])['value'] ?? null, value),
+  );
+  return newDict(differing);
+}
+
+async function update(kind: Kind, dataset: string, wanted: PlainDict, ctx: StateContext): Promise<StateResult> {
+  const differing = Object.keys(wanted).length > 0 ? await stale(kind, dataset, wanted, ctx) : newDict();
+  if (Object.keys(differing).length === 0) return ctx.ok(`${kind} ${dataset} is uptodate`);
+  const done = newDict();
+  for (const [key, value] of Object.entries(differing)) {
+    const set = ctx.test || plain(await ctx.callWith('zfs.set', [dataset], newDict([[key, value]])))['set'] === true;
+    if (set) done[key] = value;
+  }
+  const changes = newDict(Object.keys(done).length > 0 ? [[dataset, done]] : []);
+  if (Object.keys(done).length < Object.keys(differing).length)
+    return ctx.fail(`${kind} ${dataset} failed to be updated`, { changes });
+  return ctx.result({ result: ctx.test ? null : true, comment: `${kind} ${dataset} was updated`, changes });
+}
+
+interface Wanted {
+  readonly name: string;
+  readonly create_parent: boolean;
+  readonly properties: Value;
+  readonly cloned_from: Value;
+  readonly volume_size?: Value;
+  readonly sparse?: boolean;
+}
+
+async function present(kind: 'filesystem' | 'volume', args: Wanted, ctx: StateContext): Promise<StateResult> {
+  const { name: dataset, create_parent: parents, cloned_from: origin } = args;
+  const size = isTruthy(args.volume_size) ? fromProperty('volsize', args.volume_size ?? null) : null;
+  const wanted = newDict([
+    ...Object.entries(fromProperties(args.properties)),
+    ...(size === null ? [] : [['volsize', size] as [string, Value]]),
+  ]);
+  if (!isDataset(dataset)) return ctx.fail(`invalid dataset name: ${dataset}`);
+  if (isTruthy(origin) && !isSnapshot(pyStr(origin))) return ctx.fail(`${pyStr(origin)} is not a snapshot`);
+  if (isTruthy(await ctx.callWith('zfs.exists', [dataset], newDict([['type', kind]]))))
+    return update(kind, dataset, wanted, ctx);
+  const word = isTruthy(origin) ? 'cloned' : 'created';
+  const changes = newDict([[dataset, Object.keys(wanted).length > 0 ? wanted : word]]);
+  return ctx.change(changes, `${kind} ${dataset} was ${word}`, {
+    test: `${kind} ${dataset} was ${word}`,
+    async apply() {
+      const common = { create_parent: parents, properties: wanted };
+      const said = plain(
+        isTruthy(origin)
+          ? await ctx.callWith('zfs.clone', [origin, dataset], common)
+          : await ctx.callWith('zfs.create', [dataset], { ...common, volume_size: size, sparse: args.sparse ?? false }),
+      );
+      if (said[word] === true) return undefined;
+      return ctx.fail(pyStr(said['error'] ?? `failed to ${word.slice(0, -1)} ${kind} ${dataset}`));
+    },
+  });
+}
+
+const fits: Readonly<Record<Kind, (text: string) => boolean>> = {
+  filesystem: isDataset,
+  volume: isDataset,
+  snapshot: isSnapshot,
+  bookmark: isBookmark,
+};
+
+const absent = (kind: Kind) =>
+  state({
+    doc: `A ${kind} that shall not be there.`,
+    examples: [`tank/data:\n  zfs.${kind}_absent`],
+    params: removal,
+    async run({ name: dataset, force, recursive }, ctx) {
+      const noun = kind === 'filesystem' || kind === 'volume' ? 'dataset' : kind;
+      if (!fits[kind](dataset)) return ctx.fail(`invalid ${noun} name: ${dataset}`);
+      if (!isTruthy(await ctx.callWith('zfs.exists', [dataset], newDict([['type', kind]]))))
+        return ctx.ok(`${kind} ${dataset} is absent`);
+      return ctx.change(newDict([[dataset, 'destroyed']]), `${kind} ${dataset} was destroyed`, {
+        test: `${kind} ${dataset} was destroyed`,
+        async apply() {
+          const said = plain(await ctx.callWith('zfs.destroy', [dataset], { force, recursive }));
+          return said['destroyed'] === true
+            ? undefined
+            : ctx.fail(pyStr(said['error'] ?? `failed to destroy ${kind} ${dataset}`));
+        },
+      });
+    },
+  });
+
+const snapshot_present = state({
+  doc: 'A snapshot.',
+  examples: ['tank/data@daily:\n  zfs.snapshot_present'],
+  params: { name, recursive: p.bool({ default: false, doc: 'of what is below too' }), properties: propertiesParam },
+  async run({ name: snapshot, recursive, properties }, ctx) {
+    if (!isSnapshot(snapshot)) return ctx.fail(`invalid snapshot name: ${snapshot}`);
+    if (isTruthy(await ctx.callWith('zfs.exists', [snapshot], newDict([['type', 'snapshot']]))))
+      return ctx.ok('snapshot is present');
+    const wanted = fromProperties(properties);
+    const changes = newDict([[snapshot, Object.keys(wanted).length > 0 ? wanted : 'snapshotted']]);
+    return ctx.change(changes, `snapshot ${snapshot} was created`, {
+      test: `snapshot ${snapshot} was created`,
+      async apply() {
+        const said = plain(await ctx.callWith('zfs.snapshot', [snapshot], { recursive, properties: wanted }));
+        return said['snapshotted'] === true
+          ? undefined
+          : ctx.fail(pyStr(said['error'] ?? `failed to create snapshot ${snapshot}`));
+      },
+    });
+  },
+});
+
+export default defineState({
+  name: 'zfs',
+  doc: 'File systems, volumes and snapshots of ZFS.',
+  available: () => which('zfs') !== null || 'The zfs state cannot be loaded: zfs not supported',
+  functions: {
+    filesystem_present: state({
+      doc: 'A file system with properties.',
+      examples: [
+        'tank/data:\n  zfs.filesystem_present:\n    - create_parent: true\n    - properties:\n        compression: lz4',
+      ],
+      params: { name, create_parent, properties: propertiesParam, cloned_from },
+      run: (args, ctx) => present('filesystem', args, ctx),
+    }),
+    volume_present: state({
+      doc: 'A volume with properties.',
+      examples: ['tank/swap:\n  zfs.volume_present:\n    - volume_size: 4G'],
+      params: {
+        name,
+        volume_size: p.any({ doc: 'its size' }),
+        sparse: p.bool({ default: false, doc: 'take space when it is used' }),
+        create_parent,
+        properties: propertiesParam,
+        cloned_from,
+      },
+      run: (args, ctx) => present('volume', args, ctx),
+    }),
+    snapshot_present,
+    filesystem_absent: absent('filesystem'),
+    volume_absent: absent('volume'),
+    snapshot_absent: absent('snapshot'),
+    bookmark_absent: absent('bookmark'),
+  },
+});

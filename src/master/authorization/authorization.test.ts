@@ -1,0 +1,142 @@
+// Who may do what: root everything, others what publisher_acl gives them, nobody anything without proof.
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { PlainDict, Value } from '../../base/codec/value.ts';
+import type { Master } from '../core.ts';
+import { authenticateCaller, authorizeMaster, authorizePublish } from './authorization.ts';
+import { UserKeys } from './user-keys.ts';
+
+let dir: string;
+let master: Master;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'halite-door-'));
+  const opts = {
+    cachedir: dir,
+    user: userInfo().username,
+    sudo_acl: false,
+    publisher_acl: {
+      deploy: [
+        'test.*',
+        { 'web*': ['cmd.run', { 'pkg.install': [{ args: ['nginx.*'], kwargs: { refresh: null } }] }] },
+      ],
+      'ops-.*': ['.*'],
+      'daemo?': ['test.ping'],
+    },
+    publisher_acl_blacklist: { users: ['sudo_mallory'], modules: ['cmd.script', 'key.*'] },
+  };
+  const keys = { ids: () => ['web1', 'web2', 'db1'] };
+  const fleet = { data: (id: string) => (id === 'web2' ? undefined : { grains: { id }, pillar: {} }) };
+  master = { opts: { ...opts, raw: opts }, userKeys: new UserKeys(opts), keys, fleet } as unknown as Master;
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+const rootKey = (): string => readFileSync(join(dir, `.${userInfo().username}_key`), 'utf8');
+
+describe('the door', () => {
+  it('writes key files that only their owner can read', () => {
+    expect(statSync(join(dir, `.${userInfo().username}_key`)).mode & 0o777).toBe(0o600);
+    expect(rootKey()).toHaveLength(76);
+  });
+
+  it('knows a caller by the key', () => {
+    expect(authenticateCaller(master, { user: userInfo().username, key: rootKey() })).toEqual({
+      user: userInfo().username,
+    });
+    expect(authenticateCaller(master, { user: 'sudo_ann', key: rootKey() })).toEqual({ user: 'sudo_ann' });
+  });
+
+  it.each([undefined, '', 'x'.repeat(76), null, 7])('refuses the key %j', (key) => {
+    expect(() => authenticateCaller(master, { user: 'root', key: key as never })).toThrow(/Authentication failure/);
+  });
+
+  it('answers external authentication clearly', () => {
+    expect(() => authenticateCaller(master, { eauth: 'pam', user: 'root', key: rootKey() })).toThrow(
+      /External authentication/,
+    );
+  });
+
+  // `daemon` is an account of every Linux system.
+  it('gives accounts that publisher_acl names a key which proves nobody else', () => {
+    const key = readFileSync(join(dir, '.daemon_key'), 'utf8');
+    expect(authenticateCaller(master, { user: 'daemon', key })).toEqual({ user: 'daemon' });
+    for (const user of ['root', userInfo().username, 'sudo_ann', 'deploy', 'bin', ''])
+      expect(() => authenticateCaller(master, { user, key }), user).toThrow(/Authentication failure/);
+    expect(authenticateCaller(master, { user: 'daemon', key: rootKey() })).toEqual({ user: 'daemon' });
+  });
+
+  const kwargs = (named: PlainDict): PlainDict => ({ ...named, __kwarg__: true });
+  it.each<[string, string | string[], string | string[], Value[], boolean]>([
+    ['deploy', '*', 'test.ping', [], true],
+    ['deploy', '*', 'xtest.ping', [], false],
+    ['deploy', '*', 'cmd.run', [], false],
+    ['deploy', 'web*', 'cmd.run', [], true],
+    ['deploy', 'web1', 'cmd.run', [], true],
+    ['deploy', ['web1', 'web2'], 'cmd.run', [], true],
+    ['deploy', ['web1', 'db1'], 'cmd.run', [], false],
+    ['deploy', 'web1', 'cmd.run_all', [], false],
+    ['deploy', 'web1', ['test.ping', 'cmd.run'], [[], []], true],
+    ['deploy', 'db1', ['test.ping', 'cmd.run'], [[], []], false],
+    ['deploy', 'web1', 'pkg.install', ['nginx-extras', kwargs({ refresh: true })], true],
+    ['deploy', 'web1', 'pkg.install', ['nginx-extras'], false],
+    ['deploy', 'web1', 'pkg.install', ['bash', kwargs({ refresh: true })], false],
+    ['deploy', 'web1', 'pkg.install', ['refresh=True', 'nginx'], true],
+    ['deploy', 'web1', 'pkg.install', ['name=nginx', kwargs({ refresh: true })], false],
+    ['deploy', '*', 'testing.ping', [], false],
+    ['deploy', 'web1', 'cmdXrun', [], false],
+    ['deploy', '*', [], [], false],
+    ['deploy', '*', 'saltutil.find_job', ['20260101000000000000'], true],
+    ['ops-ann', '*', 'cmd.run', [], true],
+    ['xops-ann', '*', 'cmd.run', [], false],
+    ['ops-ann', '*', 'cmd.script', [], false],
+    ['stranger', '*', 'test.ping', [], false],
+    ['root', '*', 'cmd.run', [], true],
+    ['root', '*', 'cmd.script', [], false],
+    ['sudo_ann', '*', 'cmd.run', [], true],
+    ['sudo_mallory', '*', 'test.ping', [], false],
+  ])('%s on %j runs %j %j: %s', (user, tgt, fun, arg, may) => {
+    const wish = { tgt, tgt_type: Array.isArray(tgt) ? 'list' : 'glob', fun, arg, user };
+    if (may) expect(() => authorizePublish(master, { user }, wish)).not.toThrow();
+    else expect(() => authorizePublish(master, { user }, wish)).toThrow(/may not run/);
+  });
+
+  it('does not take a rule for some minions as one for minions it knows nothing of', () => {
+    const wish = { tgt: 'G@os:Debian', tgt_type: 'compound', fun: 'cmd.run', arg: [], user: 'deploy' };
+    expect(() => authorizePublish(master, { user: 'deploy' }, wish)).not.toThrow();
+    const acl = { deploy: [{ 'G@id:web1': ['cmd.run'] }] };
+    const other = { ...master, opts: { ...master.opts, raw: { publisher_acl: acl } } } as unknown as Master;
+    expect(() => authorizePublish(other, { user: 'deploy' }, wish)).toThrow(/on this target/);
+  });
+
+  it('gives back what may be published: by name where minions could see the target otherwise', () => {
+    const job = { tgt: 'web1', tgt_type: 'glob', fun: 'cmd.run', arg: [], user: 'deploy' };
+    const nodegroups = { all: '*' };
+    expect(authorizePublish(master, { user: 'deploy' }, { ...job, nodegroups })).toEqual({
+      ...job,
+      foreign: true,
+      only: new Set(['web1']),
+    });
+    expect(authorizePublish(master, { user: 'deploy' }, { ...job, fun: 'test.ping', tgt: '*' }).only).toBeUndefined();
+    const whole = { ...job, user: 'root', ret: 'mysql', nodegroups, extra: { module_executors: ['sudo'] } };
+    expect(authorizePublish(master, { user: 'root' }, whole)).toBe(whole);
+  });
+
+  it.each([
+    ['ret', { ret: 'mysql' }, 'a returner \\(ret\\)'],
+    ['ret_config', { extra: { ret_config: 'x' } }, 'ret_config'],
+    ['ret_kwargs', { extra: { ret_kwargs: {} } }, 'ret_kwargs'],
+    ['module_executors', { extra: { module_executors: ['sudo'] } }, 'module_executors'],
+    ['executor_opts', { extra: { executor_opts: 1 } }, 'executor_opts'],
+    ['id', { extra: { id: 'web1' } }, 'id'],
+    ['master_id', { extra: { master_id: 'x' } }, 'master_id'],
+  ])('lets nobody limited choose %s', (_, more, why) => {
+    const job = { tgt: '*', tgt_type: 'glob', fun: 'test.ping', arg: [], user: 'ops-ann', ...more };
+    expect(() => authorizePublish(master, { user: 'ops-ann' }, job)).toThrow(new RegExp(`with ${why}: only users`));
+  });
+
+  it('keeps runners and wheel to the master’s own users', () => {
+    expect(() => authorizeMaster(master, { user: 'deploy' }, 'runner jobs.list_jobs')).toThrow(/may not run/);
+    expect(() => authorizeMaster(master, { user: 'root' }, 'runner jobs.list_jobs')).not.toThrow();
+  });
+});

@@ -1,0 +1,143 @@
+// Who may ask the master for what: local users by their key file; everything else is refused until it is proven.
+import { type Dict, dictEntries, dictGet, dictOf, isDict, type Value } from '../../base/codec/value.ts';
+import { parseInput } from '../../base/codec/yaml/index.ts';
+import { HaliteError } from '../../base/errors/index.ts';
+import { privilegedFields } from '../../protocol/job/asked-job.ts';
+import type { ClearCredentials } from '../../protocol/wire/messages/clear.ts';
+import type { Master } from '../core.ts';
+import type { PublishRequest } from '../publish/publish.ts';
+import { matchFleet } from '../publish/targets.ts';
+import { aclAllows, type Covers, isBlacklisted, type Wish } from './publisher-acl.ts';
+
+export interface Caller {
+  readonly user: string;
+}
+
+/** How commands name somebody who came through sudo. */
+const sudoMark = 'sudo_';
+const isMasterUser = (master: Master, user: string): boolean =>
+  user === 'root' || user === String(master.opts.user ?? 'root');
+
+export type Credentials = Partial<Pick<ClearCredentials, 'token' | 'eauth' | 'user' | 'key'>>;
+
+/** Proves the caller or throws auth.failed. Tokens and eauth are answered clearly until external auth exists. */
+export function authenticateCaller(master: Master, given: Credentials): Caller {
+  if (given.token || given.eauth) {
+    throw new HaliteError('auth.failed', 'External authentication is not configured on this master.', {
+      hint: 'Run the command as the master’s user on the master host, without -a / --auth.',
+    });
+  }
+  const user = given.user || 'root';
+  if (!master.userKeys.proves(user, given.key, isMasterUser(master, user) || user.startsWith(sudoMark))) {
+    throw new HaliteError('auth.failed', `Authentication failure of type "user" occurred for user ${user}.`, {
+      hint: 'Run the command as root, or give the user rights with publisher_acl and restart the master.',
+    });
+  }
+  return { user };
+}
+
+/** Root and the master's user, and those who came through sudo unless rules count for them too. */
+export function hasFullRights(master: Master, { user }: Caller): boolean {
+  return isMasterUser(master, user) || (user.startsWith(sudoMark) && !master.opts.sudo_acl);
+}
+
+/**
+ * Gives the request that may be published, which is the given one for root, the master's user and sudo; the blacklist
+ * counts for them too. For others the minions they may reach are written into it.
+ */
+export function authorizePublish(master: Master, caller: Caller, request: PublishRequest): PublishRequest {
+  const { user } = caller;
+  const { raw } = master.opts;
+  const wishes = wishesOf(request);
+  const functions = wishes.map(({ fun }) => fun);
+  const refuse = (why: string): never => {
+    throw new HaliteError(
+      'auth.denied',
+      `Authorization error occurred: user ${user} may not run ${functions.join(', ')}${why}.`,
+      {
+        hint: 'Ask the administrator to change publisher_acl or publisher_acl_blacklist in the master configuration.',
+      },
+    );
+  };
+  if (isBlacklisted(raw['publisher_acl_blacklist'], user, functions)) refuse(': publisher_acl_blacklist forbids it');
+  if (hasFullRights(master, caller)) return request;
+  const account = user.startsWith(sudoMark) ? user.slice(sudoMark.length) : user;
+  const reserved = reservedOption(request);
+  if (reserved) refuse(` with ${reserved}: only users with full rights may choose it`);
+  // Groups are those of the master: whoever is limited by them does not define them.
+  const { nodegroups: _own, ...own } = request;
+  const limited = { ...own, foreign: true };
+  const reach = new Reach(master, limited);
+  if (!aclAllows(raw['publisher_acl'], account, wishes, reach.covers)) refuse(' on this target');
+  return reach.limited ? { ...limited, only: new Set(reach.wanted()) } : limited;
+}
+
+/** What else than the function would run on minions: returners write and connect, executors run commands. */
+function reservedOption({ ret, extra }: PublishRequest): string | undefined {
+  if (ret) return 'a returner (ret)';
+  return privilegedFields.find((name) => extra && Object.hasOwn(extra, name));
+}
+
+/** Several functions come with a list of arguments each. */
+function wishesOf({ fun, arg }: PublishRequest): Wish[] {
+  if (typeof fun === 'string') return [{ fun, ...argumentsOf(arg) }];
+  return fun.map((name, at) => {
+    const own = arg[at];
+    return { fun: name, ...argumentsOf(Array.isArray(own) ? own : []) };
+  });
+}
+
+/** As minions bind them: maps marked as keywords and texts of the form `name=value` are named, the last of a name counts. */
+function argumentsOf(list: readonly Value[]): { args: Value[]; kwargs: Dict } {
+  const args: Value[] = [];
+  const named: [Value, Value][] = [];
+  for (const item of list) {
+    if (isDict(item) && dictGet(item, '__kwarg__') === true) named.push(...dictEntries(item));
+    else {
+      const keyword = typeof item === 'string' ? dictEntries(parseInput([item], { condition: false }).kwargs) : [];
+      if (keyword.length > 0) named.push(...keyword);
+      else args.push(item);
+    }
+  }
+  return { args, kwargs: dictOf(named) };
+}
+
+/** Which minions a request would reach, and whether a rule for some minions covers them. */
+class Reach {
+  /** A rule for some minions was needed. */
+  limited = false;
+  readonly #master: Master;
+  readonly #request: PublishRequest;
+  readonly #covered = new Map<string, boolean>();
+  #wanted: string[] | undefined;
+
+  constructor(master: Master, request: PublishRequest) {
+    this.#master = master;
+    this.#request = request;
+  }
+
+  /** Minions that cannot be evaluated here may be anything, so a rule for some minions does not cover them. */
+  readonly covers: Covers = (expression) => {
+    const known = this.#covered.get(expression);
+    if (known !== undefined) return known;
+    if (expression !== '*') this.limited = true;
+    const allowed = new Set(matchFleet(this.#master, expression, 'compound').matched);
+    const covered = allowed.size > 0 && this.wanted().every((id) => allowed.has(id));
+    this.#covered.set(expression, covered);
+    return covered;
+  };
+
+  wanted(): string[] {
+    if (!this.#wanted) {
+      const { matched, unknown } = matchFleet(this.#master, this.#request.tgt, this.#request.tgt_type, this.#request);
+      this.#wanted = [...matched, ...unknown];
+    }
+    return this.#wanted;
+  }
+}
+
+/** Runners, wheel and key functions are for the master's own users only. */
+export function authorizeMaster(master: Master, caller: Caller, what: string): void {
+  if (isMasterUser(master, caller.user) || caller.user.startsWith(sudoMark)) return;
+  throw new HaliteError('auth.denied', `Authorization error occurred: user ${caller.user} may not run ${what}.`);
+}

@@ -1,0 +1,83 @@
+// publisher_acl and publisher_acl_blacklist: which system users may publish what, with which arguments, and where.
+import { pyStr } from '../../base/codec/python/index.ts';
+import { type Dict, dictEntries, dictGet, isDict, type Value } from '../../base/codec/value.ts';
+import { matchesGlob } from '../../base/util/fnmatch.ts';
+import { matchesIdRule, matchesRule } from '../../base/util/function-rule.ts';
+import { matchesWhole } from '../../base/util/pyregex.ts';
+
+/** One function of a publish, with the arguments it would get. */
+export interface Wish {
+  readonly fun: string;
+  readonly args: readonly Value[];
+  readonly kwargs: Dict;
+}
+
+/** Whether every minion of the target is among those an expression names. */
+export type Covers = (expression: string) => boolean;
+
+/** Users are written as they are, as globs, or as regular expressions for the whole name. */
+export function isListed(name: string, expressions: readonly string[]): boolean {
+  return expressions.some((item) => matchesGlob(name, item) || matchesIdRule(item, name));
+}
+
+/** What is forbidden is read as widely as an expression can be. */
+function isForbidden(name: string, expressions: Value | undefined): boolean {
+  const list = Array.isArray(expressions) ? expressions : [];
+  return list.some((item) => typeof item === 'string' && (matchesGlob(name, item) || matchesWhole(name, item)));
+}
+
+/** The blacklist counts for everybody, root too. */
+export function isBlacklisted(blacklist: Value | undefined, user: string, functions: readonly string[]): boolean {
+  if (!isDict(blacklist)) return false;
+  const modules = dictGet(blacklist, 'modules');
+  return isForbidden(user, dictGet(blacklist, 'users')) || functions.some((fun) => isForbidden(fun, modules));
+}
+
+/** All of the wishes must be allowed: one harmless function does not carry another; and there must be one. */
+export function aclAllows(acl: Value | undefined, account: string, wishes: readonly Wish[], covers: Covers): boolean {
+  if (!isDict(acl)) return false;
+  const rules = dictEntries(acl)
+    .filter(([name]) => isListed(account, [pyStr(name)]))
+    .flatMap(([, own]) => (Array.isArray(own) ? own : []))
+    // Rules for every minion first: they need no look at the target.
+    .sort((a, b) => Number(typeof a !== 'string') - Number(typeof b !== 'string'));
+  if (wishes.length === 0) return false;
+  return wishes.every((wish) => wish.fun === 'saltutil.find_job' || rules.some((rule) => permits(rule, wish, covers)));
+}
+
+/** A rule is a function for every minion, or {minions: functions}. */
+function permits(rule: Value, wish: Wish, covers: Covers): boolean {
+  if (typeof rule === 'string') return matchesRule(rule, wish.fun);
+  const [only, ...more] = isDict(rule) ? dictEntries(rule) : [];
+  if (!only || more.length > 0) return false;
+  const [minions, functions] = only;
+  return asList(functions).some((condition) => meets(condition, wish)) && covers(pyStr(minions));
+}
+
+/** A condition is a function, or {function: [{args: …, kwargs: …}]}. */
+function meets(condition: Value, wish: Wish): boolean {
+  if (typeof condition === 'string') return matchesRule(condition, wish.fun);
+  const [only, ...more] = isDict(condition) ? dictEntries(condition) : [];
+  if (!only || more.length > 0 || !matchesRule(pyStr(only[0]), wish.fun)) return false;
+  return asList(only[1]).some((wanted) => isDict(wanted) && argumentsFit(wanted, wish));
+}
+
+/** What the rule names must be there and match; `null` matches anything. */
+function argumentsFit(wanted: Dict, { args, kwargs }: Wish): boolean {
+  const fits = (expression: Value, given: Value | undefined): boolean =>
+    given !== undefined && (expression === null || matchesArgument(pyStr(given), pyStr(expression)));
+  const named = dictGet(wanted, 'kwargs');
+  return (
+    asList(dictGet(wanted, 'args') ?? []).every((expression, at) => fits(expression, args[at])) &&
+    (isDict(named) ? dictEntries(named) : []).every(([key, expression]) =>
+      fits(expression, dictGet(kwargs, pyStr(key))),
+    )
+  );
+}
+
+/** Arguments are any text: an expression without special characters is the text itself. */
+function matchesArgument(value: string, expression: string): boolean {
+  return /[\\^$*+?()[\]{}|]/.test(expression) ? matchesWhole(value, expression) : value === expression;
+}
+
+const asList = (value: Value): readonly Value[] => (Array.isArray(value) ? value : [value]);

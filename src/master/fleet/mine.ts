@@ -1,0 +1,157 @@
+// The mine: data that minions publish for each other, in memory for reading, in the store for the next start.
+import { type Dict, dictGet, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { HaliteError, messageOf } from '../../base/errors/index.ts';
+import { Budget, shortened } from '../../base/util/budget.ts';
+import { measure } from '../../base/util/measure.ts';
+import { parseTarget, resolve, type Target } from '../../protocol/target/index.ts';
+import type { Master } from '../core.ts';
+import { matchFleet, nodegroupsOf } from '../publish/targets.ts';
+
+/** Marks of an entry that names who may see it. */
+const aclMark = '__saltmine_acl__';
+const dataMark = '__data__';
+
+/** What one minion may keep here. Addresses and certificates take some kB; others get it as it is. */
+const mostFunctions = 1000;
+const mostBytes = 4 * 1024 * 1024;
+const oneValue = { bytes: 1024 * 1024, depth: 100 };
+/** What one query may bring. */
+const mostAnswered = 64 * 1024 * 1024;
+/** Steps for the question whether one reader may see one value: its owner chose the expression. */
+const readerSteps = 50_000;
+
+/** One function of one minion. */
+interface Entry {
+  /** As it was sent, for the store. */
+  readonly sent: Value;
+  readonly value: Value;
+  readonly bytes: number;
+  /** Who may see it: everybody when undefined, nobody when it cannot be read. */
+  readonly readers: Target | undefined;
+}
+
+export class Mine {
+  readonly #data = new Map<string, ReadonlyMap<string, Entry>>();
+  #master!: Master;
+
+  async restore(master: Master): Promise<void> {
+    this.#master = master;
+    for (const [id, data] of await master.store.loadMine()) {
+      if (!(data instanceof Map)) this.#data.set(id, new Map(Object.entries(data).flatMap(this.#stored(id))));
+    }
+  }
+
+  /** What a minion has put there, bare of who may see it. */
+  of(id: string): PlainDict | undefined {
+    const entries = this.#data.get(id);
+    return entries && newDict([...entries].map(([fun, { value }]) => [fun, value]));
+  }
+
+  /** Throws 'codec.limit' for what is too much; then all stays as it was. */
+  put(id: string, data: PlainDict, clear: boolean): void {
+    const added = Object.entries(data).map(([fun, sent]): [string, Entry] => [fun, this.#entry(id, fun, sent)]);
+    const entries = new Map([...(clear ? [] : (this.#data.get(id) ?? [])), ...added]);
+    let bytes = 0;
+    for (const entry of entries.values()) bytes += entry.bytes;
+    if (entries.size > mostFunctions || bytes > mostBytes)
+      throw new HaliteError('codec.limit', `The mine takes ${mostFunctions} functions and 4 MiB of a minion`);
+    this.#set(id, entries);
+  }
+
+  drop(id: string, fun: string): void {
+    this.#set(id, new Map([...(this.#data.get(id) ?? [])].filter(([name]) => name !== fun)));
+  }
+
+  flush(id: string): void {
+    this.#set(id, new Map());
+  }
+
+  /**
+   * Values of some functions from the matched minions, as far as `reader` may see them; the master sees all. Functions of
+   * which there is nothing are left out. Throws HaliteError for a target that is wrong or costs too much, and for an
+   * answer that is too large.
+   */
+  get(
+    tgt: string | readonly string[],
+    kind: string,
+    functions: readonly string[],
+    reader?: string,
+  ): Map<string, PlainDict> {
+    // What a minion left behind whose key is gone is nobody's any more.
+    const ids = this.#master.keys.ids('accepted').filter((id) => this.#data.has(id));
+    const { matched } = matchFleet(this.#master, tgt, kind, { ids, foreign: reader !== undefined });
+    const answers = new Map<string, PlainDict>();
+    let left = mostAnswered;
+    for (const fun of functions) {
+      const found = newDict();
+      for (const id of matched) {
+        const entry = this.#data.get(id)?.get(fun);
+        if (!entry || (reader !== undefined && !this.#maySee(id, fun, entry, reader))) continue;
+        left -= entry.bytes + id.length;
+        if (left < 0) throw new HaliteError('codec.limit', `${fun} of so many minions is too much for one answer`);
+        found[id] = entry.value;
+      }
+      if (Object.keys(found).length > 0) answers.set(fun, found);
+    }
+    return answers;
+  }
+
+  /** Entries of the store; what an older release took and this one would not is left out. */
+  #stored(id: string): (entry: [string, Value]) => [string, Entry][] {
+    return ([fun, sent]) => {
+      try {
+        return [[fun, this.#entry(id, fun, sent)]];
+      } catch (error) {
+        this.#master.log.warn('a value of the mine is left out', { minion: id, function: fun, why: messageOf(error) });
+        return [];
+      }
+    };
+  }
+
+  #maySee(id: string, fun: string, { readers }: Entry, reader: string): boolean {
+    if (!readers) return true;
+    const { grains, pillar } = this.#master.fleet.data(reader) ?? {};
+    try {
+      return resolve(readers, [{ id: reader, grains, pillar }], new Budget(readerSteps)).matched.length > 0;
+    } catch (error) {
+      this.#hidden(id, fun, messageOf(error));
+      return false;
+    }
+  }
+
+  #entry(id: string, fun: string, sent: Value): Entry {
+    const bytes = measure([fun, sent], oneValue);
+    if (bytes === undefined)
+      throw new HaliteError('codec.limit', `The mine takes 1 MiB and 100 levels of ${shortened(fun)}`);
+    if (!isDict(sent) || !dictGet(sent, aclMark)) return { sent, value: sent, bytes, readers: undefined };
+    return { sent, value: dictGet(sent, dataMark) ?? null, bytes, readers: this.#readersOf(id, fun, sent) };
+  }
+
+  /** A minion may name anything: what is no target hides this value, and nothing else. */
+  #readersOf(id: string, fun: string, entry: Dict): Target | undefined {
+    const allowed = dictGet(entry, 'allow_tgt');
+    if (allowed === undefined || allowed === null || allowed === '') return undefined;
+    const kind = dictGet(entry, 'allow_tgt_type') ?? 'glob';
+    const options = { lenient: true, nodegroups: nodegroupsOf(this.#master) };
+    const target = parseTarget(allowed as string, kind as string, options);
+    if (target.type === 'never') this.#hidden(id, fun, target.reason);
+    return target;
+  }
+
+  #hidden(id: string, fun: string, why: string): void {
+    this.#master.log.limited(`mine:${id}`, 'warn', 'a value of the mine is hidden: its allow_tgt cannot be read', {
+      minion: id,
+      function: fun,
+      why,
+    });
+  }
+
+  #set(id: string, entries: ReadonlyMap<string, Entry>): void {
+    if (entries.size > 0) this.#data.set(id, entries);
+    else if (!this.#data.delete(id)) return;
+    const data = newDict([...entries].map(([fun, { sent }]) => [fun, sent]));
+    this.#master.store.saveMine(id, data).catch((error: unknown) => {
+      this.#master.log.limited('store', 'error', 'mine data could not be stored', { error: messageOf(error) });
+    });
+  }
+}

@@ -1,0 +1,63 @@
+// `master_tops`: what external systems assign to a minion, asked for when it applies its highstate.
+import {
+  type Dict,
+  dictEntries,
+  dictGet,
+  isDict,
+  newDict,
+  type PlainDict,
+  type Value,
+} from '../../base/codec/value.ts';
+import { messageOf } from '../../base/errors/index.ts';
+import { execProgram } from '../../engine/exec/exec.ts';
+import { Loader } from '../../extend/loader/index.ts';
+import type { Master } from '../core.ts';
+import { acceptGrains } from './minion-grains.ts';
+
+export class MasterTops {
+  readonly #master: Master;
+  #loader: Loader | undefined;
+
+  constructor(master: Master) {
+    this.#master = master;
+  }
+
+  /** Environment → state files; a source that fails is left out and said in the log, as in Salt. */
+  async of(id: string, load: PlainDict): Promise<PlainDict> {
+    const wanted = this.#master.opts.raw['master_tops'];
+    const found = newDict();
+    if (!isDict(wanted ?? null)) return found;
+    const minion = load['opts'];
+    const grains = isDict(minion) ? dictGet(minion, 'grains') : undefined;
+    const known = isDict(grains) ? acceptGrains(grains).grains : newDict();
+    for (const [name, settings] of dictEntries(wanted as Dict)) {
+      const part = await this.#ask(String(name), settings, id, known);
+      for (const [saltenv, names] of dictEntries(part)) found[String(saltenv)] = names;
+    }
+    return found;
+  }
+
+  async #ask(name: string, settings: Value, minionId: string, grains: Dict): Promise<Dict> {
+    const { opts, log } = this.#master;
+    const signal = new AbortController().signal;
+    this.#loader ??= new Loader({ opts: () => opts.raw, grains: newDict, log, userCode: 'import' });
+    try {
+      const source = await this.#loader.get('tops', name);
+      if (!source) {
+        log.limited(`tops:${name}`, 'error', 'master_tops names a source that is not there', {
+          source: name,
+          why: this.#loader.reason('tops', name),
+        });
+        return newDict();
+      }
+      const context = { minionId, grains, opts: opts.raw, log, signal };
+      return await source.extension.assign(settings, {
+        ...context,
+        exec: (file, args, options = {}) => execProgram(file, args, options, signal),
+      });
+    } catch (error) {
+      log.error('Top function failed', { source: name, minion: minionId, error: messageOf(error) });
+      return newDict();
+    }
+  }
+}

@@ -1,0 +1,247 @@
+// Runners and wheel functions: found by the loader, run in the master, announced on the bus, kept in history.
+import { JsonText, readValue } from '../../base/codec/json/index.ts';
+import { dictGet, dictSize, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { HaliteError, messageOf } from '../../base/errors/index.ts';
+import { generateJid } from '../../base/util/jid.ts';
+import { bindArguments } from '../../engine/exec/bind.ts';
+import { execProgram } from '../../engine/exec/exec.ts';
+import { pythonTraceback } from '../../engine/exec/traceback.ts';
+import { checkResult } from '../../engine/state/check-result.ts';
+import { createRegistry, docstring, type FoundFunction, type Loader } from '../../extend/loader/index.ts';
+import type { MasterContext, MasterServices, Params } from '../../extend/sdk/index.ts';
+import { runNewTag, runReturnTag, wheelNewTag, wheelReturnTag } from '../../protocol/event/tags.ts';
+import type { Master } from '../core.ts';
+
+export type MasterKind = 'runners' | 'wheel';
+
+export interface FunctionResult {
+  /** A text that is written already only for functions that show what is stored. */
+  readonly ret: Value | JsonText;
+  readonly success: boolean;
+  readonly retcode: number;
+  readonly out?: string;
+  /** Maps below the top are to be shown in the order they have. */
+  readonly inOrder?: boolean;
+}
+
+export interface FunctionRun {
+  readonly jid: string;
+  readonly result: Promise<FunctionResult>;
+}
+
+/** Where a function's words go while it runs, and what ends it. */
+export interface FunctionHooks {
+  readonly progress?: (text: string) => void;
+  readonly print?: (text: string) => void;
+  readonly signal?: AbortSignal;
+  readonly user?: string;
+  /** Further fields of the job: `schedule`, `metadata`. */
+  readonly extra?: PlainDict;
+}
+
+export class MasterFunctions {
+  readonly #master: Master;
+  #loader: Loader;
+  readonly #running = new Map<string, PlainDict>();
+  #services!: MasterServices;
+
+  constructor(master: Master, loader: Loader) {
+    this.#master = master;
+    this.#loader = loader;
+  }
+
+  /** Extensions of users changed: runners and wheel modules are looked for again. */
+  reload(): void {
+    this.#loader = this.#loader.fresh();
+  }
+
+  /** Services need the functions and the functions need the services: joined here, once. */
+  connect(services: MasterServices): void {
+    this.#services = services;
+  }
+
+  /** Starts a function as a job of its own; the result never rejects, failure is in it. */
+  start(
+    kind: MasterKind,
+    fun: string,
+    args: readonly Value[],
+    kwargs: PlainDict,
+    user: string,
+    hooks: FunctionHooks = {},
+  ): FunctionRun {
+    const jid = generateJid();
+    const name = `${kind === 'runners' ? 'runner' : 'wheel'}.${fun}`;
+    const base: PlainDict = { fun: name, jid, user, fun_args: kwargsInArgs(args, kwargs), ...hooks.extra };
+    this.#master.bus.fire(kind === 'runners' ? runNewTag(jid) : wheelNewTag(jid), { ...base });
+    this.#running.set(jid, {
+      ...base,
+      pid: process.pid,
+      tgt: 'master',
+      tgt_type: 'list',
+      ret: '',
+      arg: base['fun_args'] ?? [],
+    });
+    const result = this.#run(kind, fun, args, kwargs, jid, { ...hooks, user }).then((outcome) => {
+      this.#running.delete(jid);
+      // Whoever waits has the result first: a large one takes a while to be announced and stored.
+      setImmediate(() => {
+        const tag = kind === 'runners' ? runReturnTag(jid) : wheelReturnTag(jid);
+        this.#master.bus.fire(tag, {
+          ...base,
+          return: keptResult(name, outcome.ret, mostAnnounced),
+          success: outcome.success,
+        });
+        this.#keep(jid, name, base, outcome);
+      });
+      return outcome;
+    });
+    return { jid, result };
+  }
+
+  /** What runs now, in the shape of `saltutil.running`. */
+  running(): PlainDict[] {
+    return [...this.#running.values()];
+  }
+
+  /** Calls a function from another one; errors propagate. */
+  async call(kind: MasterKind, fun: string, args: readonly Value[], kwargs: PlainDict): Promise<Value> {
+    const found = await this.#find(kind, fun);
+    return readValue(await this.#invoke(kind, found, args, kwargs, '', {}, () => {}));
+  }
+
+  /** A function's parameters by name; undefined when there is no such function. */
+  async paramsOf(kind: MasterKind, fun: string): Promise<Params | undefined> {
+    return (await this.#loader.find(kind, fun))?.fn.params;
+  }
+
+  async #find(kind: MasterKind, fun: string): Promise<FoundFunction<MasterKind>> {
+    const found = await this.#loader.find(kind, fun);
+    if (!found) throw new HaliteError('call.unknown', await this.#loader.missingText(kind, fun));
+    return found;
+  }
+
+  async #run(
+    kind: MasterKind,
+    fun: string,
+    args: readonly Value[],
+    kwargs: PlainDict,
+    jid: string,
+    hooks: FunctionHooks,
+  ): Promise<FunctionResult> {
+    let retcode = 0;
+    let usage = '';
+    try {
+      const found = await this.#find(kind, fun);
+      usage = docstring(found.fn);
+      const ret = await this.#invoke(kind, found, args, kwargs, jid, hooks, (code) => {
+        retcode = code;
+      });
+      const out = found.fn.outputter;
+      return {
+        ret,
+        success: retcode === 0 && (isLookup(kind, fun) || statesSucceeded(ret)),
+        retcode,
+        ...(out ? { out } : {}),
+        ...(found.fn.inOrder ? { inOrder: true } : {}),
+      };
+    } catch (error) {
+      this.#master.log.debug('master function failed', { fun, error: messageOf(error) });
+      return { ret: failureText(`${kind.replace(/s$/, '')} ${fun}`, error, usage), success: false, retcode: 1 };
+    }
+  }
+
+  async #invoke(
+    kind: MasterKind,
+    found: FoundFunction<MasterKind>,
+    args: readonly Value[],
+    kwargs: PlainDict,
+    jid: string,
+    hooks: FunctionHooks,
+    setRetcode: (retcode: number) => void,
+  ): Promise<Value | JsonText> {
+    const bound = bindArguments(found.name, found.fn.params, args, kwargs);
+    const signal = hooks.signal ?? new AbortController().signal;
+    const context: MasterContext = {
+      opts: this.#master.opts as unknown as Record<string, Value>,
+      log: this.#master.log,
+      signal,
+      master: this.#services,
+      registry: createRegistry(this.#loader),
+      job: newDict([['jid', jid], ['fun', found.fullName], ...(hooks.user ? [['user', hooks.user] as const] : [])]),
+      cache: new Map(),
+      call: (fun, ...more) => this.call(kind, fun, more, newDict()),
+      callWith: (fun, more, named) => this.call(kind, fun, more, named),
+      exec: (file, argv, options = {}) => execProgram(file, argv, options, signal),
+      setRetcode,
+      progress: hooks.progress ?? (() => {}),
+      print: hooks.print ?? (() => {}),
+    };
+    return (await found.fn.run(bound as never, context)) ?? null;
+  }
+
+  /** Runner results belong to history too, under `<master id>`; `success` says what really happened. */
+  #keep(jid: string, fun: string, base: PlainDict, outcome: FunctionResult): void {
+    const { store, opts, log } = this.#master;
+    const id = String((opts as unknown as PlainDict)['id'] ?? 'master');
+    const load: PlainDict = { ...base, id, tgt: id, tgt_type: 'glob', arg: base['fun_args'] ?? [] };
+    const started = Date.now();
+    const job = {
+      jid,
+      fun,
+      tgt: id,
+      tgt_type: 'glob',
+      user: String(base['user']),
+      load,
+      expected: [id],
+      started,
+      // What the clock started is looked for in the history; what a person started was seen.
+      internal: base['schedule'] === undefined,
+    };
+    const ret = {
+      ...load,
+      return: keptResult(fun, outcome.ret, mostStored),
+      success: outcome.success,
+      retcode: outcome.retcode,
+    };
+    const { retcode, success } = outcome;
+    // Written in the order they are handed over.
+    Promise.all([
+      store.saveJob(job),
+      store.saveReturn({ jid, id, fun, retcode, success, load: ret, received: started }),
+    ]).catch((error: unknown) =>
+      log.limited('store', 'error', 'a runner result could not be stored', { error: messageOf(error) }),
+    );
+  }
+}
+
+/** Functions that only show what is stored: they succeed whatever came of the jobs. */
+const lookups = /^jobs\.(list_|lookup_|print_|last_|query)/;
+const isLookup = (kind: MasterKind, fun: string): boolean => kind === 'runners' && lookups.test(fun);
+const [mostStored, mostAnnounced] = [100, 2000];
+
+/** History is not stored a second time each time somebody looks at it. */
+function keptResult(fun: string, ret: Value | JsonText, most: number): Value {
+  if (!lookups.test(fun.replace(/^runner\./, ''))) return readValue(ret);
+  const entries = ret instanceof JsonText ? (ret.facts.entries ?? 0) : isDict(ret) ? dictSize(ret) : 0;
+  return entries > most ? `${entries} entries, not repeated here` : readValue(ret);
+}
+
+/** Functions that apply states answer with results under `data`: a failed state is a failed function. */
+function statesSucceeded(ret: Value | JsonText): boolean {
+  const data = !(ret instanceof JsonText) && isDict(ret) ? dictGet(ret, 'data') : undefined;
+  return data === undefined || checkResult(data);
+}
+
+/** Keyword arguments are shown as one marked map at the end, as in every Salt job. */
+function kwargsInArgs(args: readonly Value[], kwargs: PlainDict): Value[] {
+  return Object.keys(kwargs).length > 0 ? [...args, { ...kwargs, __kwarg__: true }] : [...args];
+}
+
+function failureText(what: string, error: unknown, usage: string): string {
+  if (error instanceof HaliteError) {
+    const text = error.hint ? `${error.message} ${error.hint}` : error.message;
+    if (error.code === 'call.arguments') return `\nPassed invalid arguments: ${text}\n\nUsage:\n${usage}`;
+    return text;
+  }
+  return `Exception occurred in ${what}: ${pythonTraceback(error)}`;
+}

@@ -1,0 +1,82 @@
+// What states applied on the master may ask of it: jobs, master functions as jobs of their own, and events.
+import { readValue } from '../../base/codec/json/index.ts';
+import { isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { HaliteError } from '../../base/errors/index.ts';
+import { globMatcher } from '../../base/util/fnmatch.ts';
+import type {
+  EventWait,
+  MasterFunctionCall,
+  MasterFunctionReport,
+  OrchestrationServices,
+} from '../../extend/sdk/index.ts';
+import type { Master } from '../core.ts';
+import { runJob } from '../publish/run-job.ts';
+import type { MasterFunctions } from './functions.ts';
+
+/** Functions that are orchestrations themselves: they go on under the job id of the first one. */
+const orchestrations = new Set(['state.orchestrate', 'state.orch', 'state.sls']);
+
+/** The services for one run; `user` started it, `signal` ends it. */
+export function orchestrationServices(
+  master: Master,
+  functions: MasterFunctions,
+  run: { readonly user: string; readonly signal: AbortSignal },
+): OrchestrationServices {
+  return {
+    runJob: (job) => runJob(master, { ...job, user: run.user }, run.signal),
+    callFunction: (call) => callFunction(functions, call, run),
+    fireEvent: async (tag, data) => master.bus.fire(tag, data),
+    waitForEvents: (wait) => waitForEvents(master, wait, run.signal),
+  };
+}
+
+async function callFunction(
+  functions: MasterFunctions,
+  call: MasterFunctionCall,
+  run: { readonly user: string; readonly signal: AbortSignal },
+): Promise<MasterFunctionReport> {
+  const { kind, fun } = call;
+  const params = await functions.paramsOf(kind, fun);
+  if (!params) throw new HaliteError('call.unknown', `'${fun}' is not available.`);
+  const kwargs = Object.assign(newDict(), call.kwargs) as PlainDict;
+  if (call.saltenv !== undefined && Object.hasOwn(params, 'saltenv')) kwargs['saltenv'] = call.saltenv;
+  const jidOfRun = call.orchestrationJid ?? null;
+  if (jidOfRun !== null && kind === 'runners' && orchestrations.has(fun)) kwargs['orchestration_jid'] = jidOfRun;
+  const { jid, result } = functions.start(kind, fun, call.args, kwargs, run.user, { signal: run.signal });
+  const { ret, success, retcode } = await result;
+  return { jid, return: readValue(ret), success, retcode };
+}
+
+/** Salt: the value stands in the event's data, or one level below, where minions and reactors put their own. */
+function valueIn(data: Value, field: string): Value {
+  if (!isDict(data)) return null;
+  const of = (dict: Value): Value | undefined => {
+    if (!isDict(dict)) return undefined;
+    return dict instanceof Map ? dict.get(field) : dict[field];
+  };
+  return of(data) ?? of((data instanceof Map ? data.get('data') : data['data']) ?? null) ?? null;
+}
+
+async function waitForEvents(master: Master, wait: EventWait, signal: AbortSignal): Promise<Value[]> {
+  const control = new AbortController();
+  const end = (): void => control.abort();
+  const timer = setTimeout(end, Math.max(0, wait.timeoutSeconds) * 1000);
+  signal.addEventListener('abort', end, { once: true });
+  const left = [...wait.values];
+  const seen: Value[] = [];
+  const matches = globMatcher(wait.tag);
+  try {
+    for await (const { tag, data } of master.bus.stream('', { signal: control.signal })) {
+      const value = matches(tag) ? valueIn(data, wait.field) : null;
+      for (const item of Array.isArray(value) ? value : [value]) {
+        const at = left.indexOf(item);
+        if (item !== null && at >= 0) seen.push(...left.splice(at, 1));
+      }
+      if (left.length === 0) break;
+    }
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', end);
+  }
+  return seen;
+}

@@ -1,0 +1,235 @@
+// The master's unix socket: what local commands ask, checked at the door, answered as streams.
+import { join } from 'node:path';
+import { dictEntries, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { HaliteError } from '../../base/errors/index.ts';
+import type { JobItem, RunnerItem } from '../../engine/client/api.ts';
+import { ownSocketName, socketName } from '../../engine/client/socket.ts';
+import type { PassedField } from '../../protocol/job/asked-job.ts';
+import {
+  type IpcCall,
+  type IpcServer,
+  limitedUser,
+  listenIpc,
+  sharedLimits,
+  trustedUser,
+} from '../../protocol/wire/ipc.ts';
+import { readAskedJob, readCredentials } from '../../protocol/wire/messages/clear.ts';
+import { isProblem, textsField } from '../../protocol/wire/messages/fields.ts';
+import {
+  authenticateCaller,
+  authorizeMaster,
+  authorizePublish,
+  type Caller,
+  hasFullRights,
+} from '../authorization/authorization.ts';
+import type { Master } from '../core.ts';
+import { rotateKey } from '../periodic/maintenance.ts';
+import { runBatch } from '../publish/batch.ts';
+import { followJob } from '../publish/job-stream.ts';
+import { preflight, preflightText, refuseBelow } from '../publish/preflight.ts';
+import { type PublishRequest, prepareJob, refuseForeignJid } from '../publish/publish.ts';
+import { matchFleet } from '../publish/targets.ts';
+import type { MasterFunctions } from './functions.ts';
+import { noteKeyChange } from './services.ts';
+
+type Items = AsyncIterable<Value>;
+type Verb = (args: PlainDict, caller: Caller, signal: AbortSignal) => Items;
+
+export async function listenLocal(master: Master, functions: MasterFunctions): Promise<IpcServer> {
+  const verbs = new Map<string, Verb>([
+    // Proves the caller before anything large is sent.
+    ['hello', async function* () {}],
+    ['publish', (args, caller, signal) => publish(master, args, caller, signal)],
+    ['runner', (args, caller, signal) => callFunction(master, functions, 'runners', args, caller, signal)],
+    ['wheel', (args, caller, signal) => callFunction(master, functions, 'wheel', args, caller, signal)],
+    ['preview', (args, caller) => preview(master, args, caller)],
+    ['events', (args, caller, signal) => events(master, args, caller, signal)],
+    ['keys-changed', (args, caller) => keysChanged(master, args, caller)],
+  ]);
+  const handler = async (call: IpcCall): Promise<void> => {
+    const verb = verbs.get(call.verb);
+    if (!verb) throw new HaliteError('call.unknown', `the master knows no '${call.verb}'`);
+    const caller = authenticateCaller(master, readCredentials(call.args));
+    await call.admit(caller.user, hasFullRights(master, caller) ? trustedUser : limitedUser);
+    await stream(call, verb(call.args, caller, call.signal));
+  };
+  const path = (name: string): string => join(master.opts.sock_dir, name);
+  const { publisher_acl: acl, external_auth: eauth } = master.opts.raw;
+  const shared = [acl, eauth].some((rules) => isDict(rules) && dictEntries(rules).length > 0);
+  if (!shared) return listenIpc(path(socketName), { mode: 0o600 }, handler);
+  // The master's own user has a socket that nobody else can fill.
+  const servers = await Promise.all([
+    listenIpc(path(socketName), { mode: 0o666, limits: sharedLimits }, handler),
+    listenIpc(path(ownSocketName), { mode: 0o600 }, handler),
+  ]);
+  return {
+    async close() {
+      await Promise.all(servers.map((server) => server.close()));
+    },
+  };
+}
+
+/** Sends items at the speed the client reads them. */
+async function stream(call: IpcCall, items: Items): Promise<void> {
+  for await (const item of items) {
+    if (call.signal.aborted) return;
+    await call.send(item);
+  }
+}
+
+const text = (value: Value | undefined): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
+const seconds = (value: Value | undefined): number | undefined =>
+  typeof value === 'number' && value > 0 ? value : undefined;
+const dict = (value: Value | undefined): PlainDict => (isDict(value) && !(value instanceof Map) ? value : newDict());
+
+/** What local commands may say about a job beside target, function and arguments. */
+const localFields: readonly PassedField[] = [
+  'metadata',
+  'ret_config',
+  'ret_kwargs',
+  'module_executors',
+  'executor_opts',
+  'start_event',
+];
+
+function requestOf(args: PlainDict, caller: Caller): PublishRequest {
+  const job = readAskedJob(args, localFields);
+  if (isProblem(job)) throw new HaliteError('call.arguments', `The job is refused: ${job.problem}.`);
+  const timeoutSeconds = seconds(args['timeout']);
+  const gatherSeconds = seconds(args['gather_job_timeout']);
+  const subset = seconds(args['subset']);
+  const deadlineSeconds = seconds(args['deadline']);
+  const durableSeconds = seconds(args['durable']);
+  return {
+    ...job,
+    user: caller.user,
+    ...(isDict(args['nodegroups']) ? { nodegroups: args['nodegroups'] } : {}),
+    ...(timeoutSeconds ? { timeoutSeconds } : {}),
+    ...(gatherSeconds ? { gatherSeconds } : {}),
+    ...(subset ? { subset } : {}),
+    ...(deadlineSeconds ? { deadlineSeconds } : {}),
+    ...(durableSeconds ? { durableSeconds } : {}),
+    unwatched: args['async'] === true,
+  };
+}
+
+async function* publish(master: Master, args: PlainDict, caller: Caller, signal: AbortSignal): Items {
+  const asked = requestOf(args, caller);
+  const request = authorizePublish(master, caller, asked);
+  await refuseForeignJid(master, request);
+  const require = text(args['require']);
+  if (require) refuseBelow(master, preflight(master, request.tgt, request.tgt_type, request), require);
+  const batch = dict(args['batch']);
+  const size = text(batch['size']) ?? safeSize(master, request, batch);
+  if (size !== undefined) {
+    const options = { size, waitSeconds: seconds(batch['wait']) ?? 0, failhard: batch['failhard'] === true };
+    // Somebody waits for every batch: for its next slot.
+    yield* runBatch(master, { ...request, unwatched: false }, options, signal) as AsyncIterable<JobItem> as Items;
+    return;
+  }
+  const job = prepareJob(master, request);
+  if (request.unwatched) {
+    await job.send();
+    yield { type: 'job', jid: job.jid, minions: [...job.minions], missing: [...job.missing] };
+    return;
+  }
+  yield* followJob(master, job, signal) as AsyncIterable<JobItem> as Items;
+}
+
+/** --batch-safe-limit: a job that reaches that many minions becomes a batch by itself. */
+function safeSize(master: Master, request: PublishRequest, batch: PlainDict): string | undefined {
+  const limit = seconds(batch['safe_limit']);
+  if (!limit) return undefined;
+  const { matched, unknown } = matchFleet(master, request.tgt, request.tgt_type, request);
+  return matched.length + unknown.length >= limit ? String(batch['safe_size'] ?? 8) : undefined;
+}
+
+async function* callFunction(
+  master: Master,
+  functions: MasterFunctions,
+  kind: 'runners' | 'wheel',
+  args: PlainDict,
+  caller: Caller,
+  signal: AbortSignal,
+): Items {
+  const fun = text(args['fun']) ?? '';
+  authorizeMaster(master, caller, `${kind === 'runners' ? 'runner' : 'wheel'} ${fun}`);
+  const lines: RunnerItem[] = [];
+  let wake = (): void => {};
+  const background = args['async'] === true;
+  const run = functions.start(
+    kind,
+    fun,
+    Array.isArray(args['arg']) ? args['arg'] : [],
+    dict(args['kwarg']),
+    caller.user,
+    {
+      progress: (line) => {
+        lines.push({ type: 'progress', text: line });
+        wake();
+      },
+      print: (line) => {
+        lines.push({ type: 'print', text: line });
+        wake();
+      },
+      // In the background the function outlives the command that started it.
+      ...(background ? {} : { signal }),
+    },
+  );
+  yield { type: 'started', jid: run.jid };
+  if (background) return;
+  let done = false;
+  const finished = run.result.then((result) => {
+    lines.push({ type: 'result', ...result });
+    done = true;
+    wake();
+  });
+  while (!done || lines.length > 0) {
+    const line = lines.shift();
+    if (line) yield line as Value;
+    else
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+        if (done || lines.length > 0) resolve();
+      });
+  }
+  await finished;
+}
+
+/** Shows whose grains and pillar fit an expression, without any function that a rule could allow. */
+async function* preview(master: Master, args: PlainDict, caller: Caller): Items {
+  authorizeMaster(master, caller, 'a preview of a target');
+  const { nodegroups } = args;
+  const tgt = textsField(args, 'tgt');
+  if (tgt === undefined)
+    throw new HaliteError('call.arguments', 'A preview needs a target: a text or a list of texts.');
+  const found = preflight(master, tgt, text(args['tgt_type']) ?? 'glob', {
+    delimiter: text(args['delimiter']),
+    ...(isDict(nodegroups) ? { nodegroups } : {}),
+  });
+  yield {
+    minions: found.matched,
+    unknown: found.unknown,
+    connected: newDict([...found.matched, ...found.unknown].map((id) => [id, master.fleet.connected(id)])),
+    classes: newDict(Object.entries(found.classes)),
+    summary: preflightText(found.classes),
+  };
+}
+
+async function* events(master: Master, args: PlainDict, caller: Caller, signal: AbortSignal): Items {
+  authorizeMaster(master, caller, 'the event stream');
+  for await (const { tag, data } of master.bus.stream(text(args['tag']) ?? '', { signal })) yield { tag, data };
+}
+
+/** salt-key changed the folders itself; here is what the change means for a running master. */
+async function* keysChanged(master: Master, args: PlainDict, caller: Caller): Items {
+  authorizeMaster(master, caller, 'key changes');
+  for (const change of Array.isArray(args['changes']) ? args['changes'] : []) {
+    const { act, id } = dict(change);
+    if (typeof id !== 'string' || (act !== 'accept' && act !== 'reject' && act !== 'delete')) continue;
+    noteKeyChange(master, act, id);
+  }
+  if (args['rotate'] === true) rotateKey(master);
+  yield true;
+}

@@ -1,0 +1,69 @@
+// What is cleaned by the clock, and where.
+import { describe, expect, it } from 'vitest';
+import { loadMasterConfig } from '../../base/config/index.ts';
+import { nullLogger } from '../../base/log/index.ts';
+import type { Retention } from '../../store/jobs.ts';
+import type { Master } from '../core.ts';
+import { keepSettings } from '../returners/settings.ts';
+import { Maintenance } from './maintenance.ts';
+
+function cleaned(overrides: Record<string, string | number>): {
+  own: Retention[];
+  other: unknown[][];
+  maintenance: Maintenance;
+} {
+  const { opts } = loadMasterConfig({
+    configDir: '/nonexistent',
+    env: {},
+    overrides: { publish_session: 0, ...overrides },
+  });
+  const own: Retention[] = [];
+  const other: unknown[][] = [];
+  const master = {
+    opts,
+    log: nullLogger(),
+    keep: keepSettings(opts),
+    secrets: { rotatedAt: Date.now() },
+    durable: { expire: () => undefined },
+    keeper: { ask: async (...question: unknown[]) => void other.push(question) },
+    store: {
+      clean: async (retention: Retention) => {
+        own.push(retention);
+        return { jobs: 0 };
+      },
+    },
+  } as unknown as Master;
+  const maintenance = new Maintenance(master);
+  maintenance.run();
+  maintenance.run();
+  return { own, other, maintenance };
+}
+
+describe('old jobs', () => {
+  it('go from the own store after a day, and from another only when the configuration says so', () => {
+    const { own, other } = cleaned({ master_job_cache: 'mysql' });
+    expect(own[0]?.keepSeconds).toBe(86_400);
+    expect(other).toEqual([]);
+  });
+  it.each([
+    [{ keep_jobs_seconds: 86_400 }, 86_400],
+    [{ keep_jobs_seconds: 60 }, 60],
+    [{ keep_jobs: 72 }, 259_200],
+  ])('go from the database of master_job_cache with %o, once in a while', (given, seconds) => {
+    const { own, other } = cleaned({ master_job_cache: 'mysql', ...given });
+    expect(own[0]?.keepSeconds).toBe(seconds);
+    expect(other).toEqual([['mysql', 'clean', seconds]]);
+  });
+  it('are looked for again only when the last look is done', async () => {
+    const { own, maintenance } = cleaned({});
+    expect(own).toHaveLength(1);
+    await new Promise(setImmediate);
+    maintenance.run();
+    expect(own).toHaveLength(2);
+  });
+  it('stay for ever with 0', () => {
+    const { own, other } = cleaned({ master_job_cache: 'mysql', keep_jobs_seconds: 0 });
+    expect(own[0]?.keepSeconds).toBe(0);
+    expect(other).toEqual([]);
+  });
+});

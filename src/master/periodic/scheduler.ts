@@ -1,0 +1,55 @@
+// The master's clock: runners (and wheel functions, named `wheel.…`) of the option `schedule` run on it.
+import { type Dict, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { Schedule, type ScheduledRun } from '../../engine/schedule/index.ts';
+import type { Master } from '../core.ts';
+import type { MasterFunctions, MasterKind } from '../local/functions.ts';
+
+const tickMs = 1000;
+const graceMs = 60_000;
+
+export class MasterScheduler {
+  readonly #master: Master;
+  readonly #functions: MasterFunctions;
+  readonly #schedule: Schedule;
+  readonly #running: string[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(master: Master, functions: MasterFunctions) {
+    this.#master = master;
+    this.#functions = functions;
+    const found = master.opts.raw['schedule'];
+    this.#schedule = new Schedule(isDict(found ?? null) ? (found as Dict) : newDict(), {
+      ...{ log: master.log.child('schedule'), graceMs, now: () => new Date(), random: Math.random },
+      pillar: newDict,
+      grains: newDict,
+      running: async () => this.#running,
+      run: (run) => this.#run(run),
+      persist: async () => undefined,
+    });
+  }
+
+  start(): void {
+    if (this.#schedule.merged().size === 0) return;
+    this.#timer = setInterval(() => void this.#schedule.tick(), tickMs);
+    this.#timer.unref();
+    void this.#schedule.tick();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  #run({ name, fun, args, kwargs, data }: ScheduledRun): void {
+    const wheel = fun.startsWith('wheel.');
+    const kind: MasterKind = wheel ? 'wheel' : 'runners';
+    const plain = wheel ? fun.slice('wheel.'.length) : fun.startsWith('runner.') ? fun.slice('runner.'.length) : fun;
+    const extra: PlainDict = newDict([['schedule', name] as [string, Value]]);
+    if (isDict(data['metadata'] ?? null)) extra['metadata'] = data['metadata'] as Value;
+    this.#running.push(name);
+    const { jid, result } = this.#functions.start(kind, plain, args, kwargs ?? newDict(), 'root', { extra });
+    void result.then(({ success }) => {
+      this.#running.splice(this.#running.indexOf(name), 1);
+      if (!success) this.#master.log.warn('a scheduled function failed', { job: name, fun, jid });
+    });
+  }
+}

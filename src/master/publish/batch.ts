@@ -1,0 +1,152 @@
+// Rolling runs on the master: never more than the batch size at a time, every minion counted exactly once.
+import { newDict, type PlainDict } from '../../base/codec/value.ts';
+import { HaliteError, messageOf } from '../../base/errors/index.ts';
+import type { JobItem } from '../../engine/client/api.ts';
+import { isFinal } from '../../protocol/job/verdict.ts';
+import type { Master } from '../core.ts';
+import { type JobUpdate, worstCode } from '../tracking/active-job.ts';
+import { reason } from '../tracking/reasons.ts';
+import { itemOf } from './job-stream.ts';
+import { type PreparedBatch, type PublishRequest, prepareBatch } from './publish.ts';
+
+export interface BatchOptions {
+  /** A number, or a percentage of the matched. */
+  readonly size: string;
+  /** A slot stays empty this long after its minion is done. */
+  readonly waitSeconds: number;
+  readonly failhard: boolean;
+}
+
+export function batchSize(text: string, total: number): number {
+  const match = /^(\d{1,9}(?:\.\d{1,9})?)\s{0,8}(%?)$/.exec(text.trim());
+  const given = Number(match?.[1]);
+  if (!match || !(given > 0)) {
+    throw new HaliteError('cli.usage', `Invalid batch size '${text.slice(0, 40)}'`, {
+      hint: 'Give a number of minions (10) or a percentage (25%).',
+    });
+  }
+  if (!match[2]) return Math.floor(given) || 1;
+  const share = (given / 100) * total;
+  // Salt: less than one minion rounds up, everything else down.
+  return share < 1 ? 1 : Math.floor(share);
+}
+
+/** Starts the batch, which goes on whoever listens, and gives its items until its end or until `signal`. */
+export async function* runBatch(
+  master: Master,
+  request: PublishRequest,
+  options: BatchOptions,
+  signal: AbortSignal,
+): AsyncIterable<JobItem> {
+  batchSize(options.size, 1);
+  const items: JobItem[] = [];
+  let wake = (): void => {};
+  const run = new BatchRun(master, prepareBatch(master, request), options, (item) => {
+    items.push(item);
+    wake();
+  });
+  const aborted = (): void => wake();
+  signal.addEventListener('abort', aborted, { once: true });
+  try {
+    await run.begin();
+    while (!signal.aborted) {
+      const item = items.shift();
+      if (item) {
+        yield item;
+        if (item.type === 'end') break;
+        continue;
+      }
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+  } finally {
+    signal.removeEventListener('abort', aborted);
+    run.mute();
+  }
+}
+
+class BatchRun {
+  readonly #master: Master;
+  readonly #job: PreparedBatch;
+  readonly #options: BatchOptions;
+  #emit: (item: JobItem) => void;
+  #waiting: string[] = [];
+  readonly #busy = new Set<string>();
+  #size = 1;
+  #free = 0;
+  #stopped = false;
+
+  constructor(master: Master, job: PreparedBatch, options: BatchOptions, emit: (item: JobItem) => void) {
+    this.#master = master;
+    this.#job = job;
+    this.#options = options;
+    this.#emit = emit;
+  }
+
+  /** Nobody listens any more: the batch goes on, the record has the results. */
+  mute(): void {
+    this.#emit = () => {};
+  }
+
+  async begin(): Promise<void> {
+    const { jid, minions, missing, active } = this.#job;
+    this.#emit({ type: 'job', jid, minions: [...minions], missing: [...missing] });
+    active.listen((update) => this.#take(update));
+    this.#waiting = await this.#job.begin();
+    this.#size = batchSize(this.#options.size, this.#waiting.length || 1);
+    this.#free = this.#size;
+    this.#master.log.info('batch started', { jid, minions: minions.length, size: this.#size });
+    this.#fill();
+  }
+
+  /** Sends the job to as many as there are free slots. */
+  #fill(): void {
+    // Some may have been cancelled while they waited.
+    const held = new Set(this.#job.active.held());
+    this.#waiting = this.#waiting.filter((id) => held.has(id));
+    const wave = this.#waiting.splice(0, this.#free);
+    if (wave.length === 0) return;
+    this.#free -= wave.length;
+    for (const id of wave) this.#busy.add(id);
+    this.#emit({ type: 'batch', minions: wave });
+    this.#job.sendTo(wave).catch((error: unknown) => {
+      this.#master.log.error('a batch could not be sent', { jid: this.#job.jid, error: messageOf(error) });
+    });
+  }
+
+  #take(update: JobUpdate): void {
+    if (update.type === 'end') {
+      this.#emit({ type: 'end', balance: newDict(Object.entries(update.balance)) });
+      return;
+    }
+    this.#emit(itemOf(this.#master, update));
+    if (update.type === 'progress') return;
+    const failed = update.type === 'return' && isFailure(update.load);
+    if (failed && this.#options.failhard) this.#stop();
+    if (this.#busy.delete(update.id)) this.#freeSlot();
+  }
+
+  #freeSlot(): void {
+    const free = (): void => {
+      this.#free++;
+      if (!this.#stopped) this.#fill();
+    };
+    if (this.#options.waitSeconds <= 0) free();
+    else setTimeout(free, this.#options.waitSeconds * 1000);
+  }
+
+  /** --failhard: those that wait are not sent the job; those that run are awaited. */
+  #stop(): void {
+    this.#stopped = true;
+    const { active } = this.#job;
+    for (const id of this.#waiting.splice(0)) {
+      const verdict = active.verdict(id);
+      if (verdict && !isFinal(verdict)) active.missing(id, reason('failhard', newDict()));
+    }
+  }
+}
+
+function isFailure(load: PlainDict): boolean {
+  return load['success'] === false || worstCode(load['retcode']) !== 0;
+}

@@ -1,0 +1,79 @@
+// A published job as the stream of items a command prints: job, returns, missing ones, end.
+import type { PlainDict } from '../../base/codec/value.ts';
+import type { JobItem } from '../../engine/client/api.ts';
+import { endedField, saysConnected } from '../../protocol/job/verdict.ts';
+import type { Master } from '../core.ts';
+import { type JobUpdate, worstCode } from '../tracking/active-job.ts';
+import type { PreparedJob } from './publish.ts';
+
+/** Sends a prepared job and gives its items, until its balance is closed or `signal` ends the interest. */
+export async function* followJob(master: Master, job: PreparedJob, signal: AbortSignal): AsyncIterable<JobItem> {
+  const queue: JobUpdate[] = [];
+  let wake = (): void => {};
+  const stop = job.active.listen((update) => {
+    queue.push(update);
+    wake();
+  });
+  const aborted = (): void => wake();
+  signal.addEventListener('abort', aborted, { once: true });
+  try {
+    await job.send();
+    yield { type: 'job', jid: job.jid, minions: [...job.minions], missing: [...job.missing] };
+    while (!signal.aborted) {
+      const update = queue.shift();
+      if (!update) {
+        if (job.active.ended) break;
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+        continue;
+      }
+      if (update.type === 'end') break;
+      yield itemOf(master, update);
+    }
+    if (!signal.aborted) yield { type: 'end', balance: job.active.balance() as unknown as PlainDict };
+  } finally {
+    stop();
+    signal.removeEventListener('abort', aborted);
+  }
+}
+
+export function itemOf(master: Master, update: Exclude<JobUpdate, { type: 'end' }>): JobItem {
+  switch (update.type) {
+    case 'return':
+      return returnItem(update.id, update.load);
+    case 'progress':
+      return { type: 'progress', id: update.id, text: update.text };
+    case 'queued': {
+      const { code, text, evidence } = update.reason;
+      return { type: 'queued', id: update.id, until: update.until, reason: { code, text, evidence } };
+    }
+    case 'missing': {
+      const { code, text, evidence } = update.reason;
+      return {
+        type: 'missing',
+        id: update.id,
+        reason: { code, text, evidence },
+        connected: saysConnected(code) && master.fleet.connected(update.id) !== 'no',
+      };
+    }
+  }
+}
+
+export function returnItem(id: string, load: PlainDict): JobItem {
+  const out = load['out'];
+  const fun = load['fun'];
+  const jid = load['jid'];
+  const ended = load[endedField];
+  return {
+    type: 'return',
+    id,
+    ret: load['return'] ?? null,
+    retcode: worstCode(load['retcode']),
+    success: load['success'] !== false,
+    ...(typeof out === 'string' ? { out } : {}),
+    ...(typeof fun === 'string' ? { fun } : {}),
+    ...(typeof jid === 'string' ? { jid } : {}),
+    ...(typeof ended === 'string' ? { ended } : {}),
+  };
+}

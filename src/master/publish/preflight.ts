@@ -1,0 +1,128 @@
+// Before a job is sent: in which state the minions are that a target means, and whether enough of them can be reached.
+
+import { newDict, type PlainDict } from '../../base/codec/value.ts';
+import { HaliteError } from '../../base/errors/index.ts';
+import { exitCodes } from '../../base/util/exit-codes.ts';
+import { someNamed } from '../../base/util/some-named.ts';
+import type { Master } from '../core.ts';
+import { duplicateText, isSuspect, knownAbsent, silence } from '../tracking/reasons.ts';
+import { type MatchOptions, matchFleet } from './targets.ts';
+
+/** Every minion is in exactly one class. */
+export const preflightClasses = [
+  'connected',
+  'heard',
+  'duplicate',
+  'away',
+  'too_old',
+  'not_seen',
+  'not_evaluated',
+] as const;
+export type PreflightClass = (typeof preflightClasses)[number];
+
+export interface Preflight {
+  readonly matched: string[];
+  readonly unknown: string[];
+  /** Ids of each class; with the reason where there is one. */
+  readonly classes: Readonly<Record<PreflightClass, PlainDict>>;
+}
+
+export function preflight(
+  master: Master,
+  tgt: string | readonly string[],
+  kind: string,
+  options: MatchOptions,
+): Preflight {
+  const { target, matched, unknown } = matchFleet(master, tgt, kind, options);
+  const classes = Object.fromEntries(preflightClasses.map((name) => [name, newDict()])) as Record<
+    PreflightClass,
+    PlainDict
+  >;
+  const put = (id: string): void => {
+    const [name, why] = classOf(master, id);
+    classes[name][id] = why;
+  };
+  for (const id of matched) put(id);
+  for (const id of unknown) classes.not_evaluated[id] = knownAbsent(master, id)?.text ?? '';
+  const known = new Set(matched);
+  if (target.type === 'list') for (const id of target.ids) if (!known.has(id)) put(id);
+  return { matched, unknown, classes };
+}
+
+function classOf(master: Master, id: string): [PreflightClass, string] {
+  const absent = knownAbsent(master, id);
+  if (absent) return [absent.code === 'too-old' ? 'too_old' : 'away', absent.text];
+  const record = master.fleet.known(id);
+  const twins = duplicateText(record);
+  if (twins) return ['duplicate', twins];
+  if (master.fleet.connected(id) === 'yes') return ['connected', ''];
+  if (isSuspect(master, id)) {
+    const why = silence(master, id);
+    return [why.code === 'too-old' ? 'too_old' : 'away', why.text];
+  }
+  // Salt minions over ZeroMQ cannot be seen to connect: what counts is that they spoke.
+  return [record && record.lastContact > 0 ? 'heard' : 'not_seen', ''];
+}
+
+/** `98%` or `12`: how many of a total that is. */
+export function requiredCount(text: string, total: number): number {
+  const match = /^(\d+(?:\.\d+)?)(%?)$/.exec(text.trim());
+  if (!match || (match[2] && Number(match[1]) > 100)) {
+    throw new HaliteError('cli.usage', `Invalid share '${text}'`, { hint: 'Write for example 98% or 12.' });
+  }
+  // Rounding noise must not turn 98% of 50 into 49.000000001.
+  return match[2] ? Math.max(0, Math.ceil((Number(match[1]) / 100) * total - 1e-9)) : Number(match[1]);
+}
+
+/** --require: nothing is sent when fewer minions than that can be reached. */
+export function refuseBelow(master: Master, found: Preflight, require: string): void {
+  const { connected, heard, duplicate } = found.classes;
+  const reachable = [connected, heard, duplicate].reduce((sum, ids) => sum + Object.keys(ids).length, 0);
+  const total = Object.values(found.classes).reduce((sum, ids) => sum + Object.keys(ids).length, 0);
+  const needed = requiredCount(require, total);
+  if (reachable >= needed) return;
+  master.log.info('job refused by --require', { require, reachable, total });
+  const share = total > 0 ? ` (${Math.floor((reachable / total) * 1000) / 10}%)` : '';
+  throw new HaliteError(
+    'call.failed',
+    `Not sent: --require ${require} asks for ${needed} of ${total} minions, ${reachable}${share} can be reached`,
+    {
+      hint: preflightText(found.classes),
+      details: { exitCode: exitCodes.tempFail },
+    },
+  );
+}
+
+const words: Readonly<Record<PreflightClass, string>> = {
+  connected: 'connected',
+  heard: 'heard from',
+  duplicate: 'duplicate',
+  away: 'away',
+  too_old: 'too old',
+  not_seen: 'not seen yet',
+  not_evaluated: 'not evaluated',
+};
+/** Minions named in the summary line before it is cut short. */
+const named = 5;
+
+/** `4 minions: 2 connected, 1 away (db1: its connection …), 1 not evaluated (web9)`. */
+export function preflightText(classes: Readonly<Record<PreflightClass, PlainDict>>): string {
+  const parts: string[] = [];
+  let total = 0;
+  for (const name of preflightClasses) {
+    const entries = Object.entries(classes[name] ?? {});
+    total += entries.length;
+    if (entries.length === 0) continue;
+    const count = `${entries.length.toLocaleString('en-US')} ${words[name]}`;
+    if (name === 'connected' || name === 'heard') parts.push(count);
+    else
+      parts.push(
+        `${count} (${someNamed(
+          entries.map(([id, why]) => (why ? `${id}: ${String(why)}` : id)),
+          named,
+          '; ',
+        )})`,
+      );
+  }
+  return `${total.toLocaleString('en-US')} minion${total === 1 ? '' : 's'}: ${parts.join(', ')}`;
+}

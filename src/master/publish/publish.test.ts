@@ -1,0 +1,96 @@
+// A job on its way out: what is published stays small, whomever it means, and the steps come in their order.
+import { describe, expect, it } from 'vitest';
+import { pack } from '../../base/codec/msgpack/index.ts';
+import { dictOf, type PlainDict } from '../../base/codec/value.ts';
+import type { Master } from '../core.ts';
+import { Fleet } from '../fleet/fleet.ts';
+import { Tracker } from '../tracking/tracker.ts';
+import { type PublishRequest, prepareBatch, prepareJob, publishSteps } from './publish.ts';
+
+const count = 10_000;
+const ids = Array.from({ length: count }, (_, at) => `web-${at}.example.com`);
+
+interface Sent {
+  readonly job: PlainDict;
+  readonly ids: readonly string[] | undefined;
+}
+
+/** A master without ports and disk: everybody has an accepted key and known grains. */
+async function masterOf(sent: Sent[]): Promise<Master> {
+  const nothing = async (): Promise<never[]> => [];
+  const grains = dictOf([['role', 'web']]);
+  const data = new Map(ids.map((id) => [id, { grains, pillar: dictOf([]) }]));
+  const store = { saveJob: nothing, saveVerdicts: nothing, loadMinionData: async () => data };
+  const fleet = new Fleet(
+    store as never,
+    () => undefined,
+    () => undefined,
+  );
+  await fleet.restore();
+  const tracker = new Tracker();
+  const master = {
+    ...{ fleet, tracker, store },
+    keys: { ids: () => ids, has: (state: string) => state === 'accepted', readText: () => undefined },
+    opts: { timeout: 5, gather_job_timeout: 10, nodegroups: { all: 'G@role:web and not db*' } },
+    bus: { fire: () => undefined },
+    log: { info: () => undefined, error: () => undefined },
+    publisher: { send: async (job: PlainDict, to?: readonly string[]) => void sent.push({ job, ids: to }) },
+  } as unknown as Master;
+  tracker.connect(
+    master,
+    () => expect.fail('nobody is asked'),
+    async () => undefined,
+  );
+  return master;
+}
+
+const request: PublishRequest = {
+  tgt: '*',
+  tgt_type: 'glob',
+  fun: 'test.ping',
+  arg: [],
+  user: 'root',
+  unwatched: true,
+};
+
+describe('publishing', () => {
+  it('goes through its steps in order', () => {
+    expect(Object.keys(publishSteps)).toEqual(['expandTarget', 'chooseSubset', 'allotJid']);
+  });
+
+  it.each([
+    ['glob', '*'],
+    ['grain', 'role:web'],
+    ['nodegroup', 'all'],
+    ['compound', 'web-* and not N@all or G@role:w*'],
+  ])('a %s for ten thousand minions is a few hundred bytes', async (tgt_type, tgt) => {
+    const sent: Sent[] = [];
+    const job = prepareJob(await masterOf(sent), { ...request, tgt, tgt_type });
+    expect(job.active.size).toBe(count);
+    await job.send();
+    expect(sent).toHaveLength(1);
+    expect(pack(sent[0]?.job ?? {}).length).toBeLessThan(400);
+  });
+
+  it('a wave of a batch names only its own minions, under one jid', async () => {
+    const sent: Sent[] = [];
+    const batch = prepareBatch(await masterOf(sent), request);
+    const there = await batch.begin();
+    expect(there).toHaveLength(count);
+    await batch.sendTo(there.slice(0, 3));
+    await batch.sendTo(there.slice(3, 5));
+    expect(sent.map(({ job }) => job['tgt'])).toEqual([ids.slice(0, 3), ids.slice(3, 5)]);
+    expect(new Set(sent.map(({ job }) => job['jid'])).size).toBe(1);
+    expect(batch.active.open()).toEqual(ids.slice(0, 5));
+    expect(batch.active.balance().waiting).toBe(count);
+  });
+
+  it('carries a deadline and a durable time only when asked for', async () => {
+    const sent: Sent[] = [];
+    const master = await masterOf(sent);
+    await prepareJob(master, request).send();
+    await prepareJob(master, { ...request, deadlineSeconds: 90, durableSeconds: 60 }).send();
+    const fields = sent.map(({ job }) => Object.keys(job).filter((name) => name.startsWith('halite')));
+    expect(fields).toEqual([[], ['halite_deadline', 'halite_durable']]);
+  });
+});

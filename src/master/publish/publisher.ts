@@ -1,0 +1,41 @@
+// Job path 4/9 · from master/publish/publish.ts · to the minions: seals, signs and sends publishes strictly in order.
+import { pack } from '../../base/codec/msgpack/index.ts';
+import type { PlainDict } from '../../base/codec/value.ts';
+import type { SigAlgo } from '../../base/crypto/index.ts';
+import type { PublishServer } from '../../protocol/wire/transport.ts';
+import { signAsync } from '../sign-in/rsa.ts';
+import type { Secrets } from '../sign-in/secrets.ts';
+
+export class Publisher {
+  readonly #secrets: Secrets;
+  readonly #algorithm: SigAlgo;
+  readonly #servers: PublishServer[] = [];
+  #tail: Promise<void> = Promise.resolve();
+
+  constructor(secrets: Secrets, algorithm: SigAlgo) {
+    this.#secrets = secrets;
+    this.#algorithm = algorithm;
+  }
+
+  attach(server: PublishServer): void {
+    this.#servers.push(server);
+  }
+
+  /**
+   * Sends one job. Serial numbers are taken here, in sending order, because a minion drops what is not newer than the
+   * last it saw; signatures are computed in parallel and awaited in turn.
+   */
+  send(job: PlainDict, ids?: readonly string[]): Promise<void> {
+    const load = this.#secrets.aes.seal({ ...job, serial: this.#secrets.nextSerial() });
+    // Always signed, whatever `sign_pub_messages` says: every accepted minion has the AES key and could forge jobs.
+    const signature = signAsync(this.#secrets.pair.privateKey, load, this.#algorithm);
+    const sent = this.#tail.then(async () => {
+      const envelope: PlainDict = { enc: 'aes', load, sig_algo: this.#algorithm, sig: await signature };
+      const payload = pack(envelope);
+      for (const server of this.#servers) server.publish(payload, ids);
+    });
+    // One that fails is its sender's trouble; the next goes out all the same.
+    this.#tail = sent.catch(() => {});
+    return sent;
+  }
+}

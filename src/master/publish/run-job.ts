@@ -1,0 +1,58 @@
+// A job from beginning to end for callers inside the master: published, followed, and given back as one outcome.
+import { unpacked } from '../../base/codec/msgpack/index.ts';
+import { newDict, type PlainDict } from '../../base/codec/value.ts';
+import type { JobItem } from '../../engine/client/api.ts';
+import type { JobOutcome, JobRequest } from '../../extend/sdk/index.ts';
+import type { Master } from '../core.ts';
+import { runBatch } from './batch.ts';
+import { followJob } from './job-stream.ts';
+import { type PublishRequest, prepareJob } from './publish.ts';
+
+/** A job as callers inside the master ask for it, in the publisher's words. */
+export function publishRequest(request: JobRequest): PublishRequest {
+  const kwargs = request.kwargs ?? newDict();
+  const named = Object.keys(kwargs).length > 0;
+  return {
+    tgt: request.tgt,
+    tgt_type: request.tgt_type,
+    fun: request.fun,
+    arg: named ? [...request.arg, { ...kwargs, __kwarg__: true }] : [...request.arg],
+    user: request.user ?? 'root',
+    ...(request.ret ? { ret: request.ret } : {}),
+    ...(request.extra ? { extra: request.extra } : {}),
+    ...(request.subset ? { subset: request.subset } : {}),
+    ...(request.timeoutSeconds ? { timeoutSeconds: request.timeoutSeconds } : {}),
+  };
+}
+
+export async function runJob(
+  master: Master,
+  request: JobRequest,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<JobOutcome> {
+  const asked = publishRequest(request);
+  if (request.batch !== undefined) {
+    const options = { size: request.batch, waitSeconds: 0, failhard: request.failhard === true };
+    return collect('', runBatch(master, asked, options, signal));
+  }
+  const job = prepareJob(master, asked);
+  return collect(job.jid, followJob(master, job, signal));
+}
+
+async function collect(jid: string, items: AsyncIterable<JobItem>): Promise<JobOutcome> {
+  const minions: string[] = [];
+  const returns: Record<string, JobOutcome['returns'][string]> = Object.create(null);
+  const missing: Record<string, string> = Object.create(null);
+  for await (const item of items) {
+    if (item.type === 'job') minions.push(...item.minions, ...item.missing);
+    else if (item.type === 'return') returns[item.id] = returned(item);
+    else if (item.type === 'missing') missing[item.id] = item.reason.text;
+  }
+  return { jid, minions, returns, missing };
+}
+
+function returned(item: Extract<JobItem, { type: 'return' }>): JobOutcome['returns'][string] {
+  const { ret, retcode, success, out } = item;
+  const fields = { ret: unpacked(ret), retcode, success, ...(out === undefined ? {} : { out }) };
+  return Object.assign(newDict() as PlainDict, fields) as unknown as JobOutcome['returns'][string];
+}

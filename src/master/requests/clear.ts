@@ -1,0 +1,98 @@
+// Clear commands on the request port: the stable interface remote API hosts and Salt's own tools use.
+import { readValue } from '../../base/codec/json/index.ts';
+import { type Dict, dictEntries, dictOf, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { HaliteError, messageOf } from '../../base/errors/index.ts';
+import type { AskedJob } from '../../protocol/job/asked-job.ts';
+import { type ClearCommand, readClearCommand } from '../../protocol/wire/messages/clear.ts';
+import { isProblem } from '../../protocol/wire/messages/fields.ts';
+import { authenticateCaller, authorizeMaster, authorizePublish, type Caller } from '../authorization/authorization.ts';
+import type { Master } from '../core.ts';
+import type { MasterFunctions } from '../local/functions.ts';
+import { noMatchText, publishJob, refuseForeignJid } from '../publish/publish.ts';
+
+/** A dispatch by name, never reflection: what is not here cannot be called. */
+export function clearCommands(master: Master, functions: MasterFunctions): (load: PlainDict) => Promise<Value> {
+  return async (load) => {
+    try {
+      const command = readClearCommand(load);
+      if (isProblem(command)) throw new HaliteError('call.arguments', `Refused: ${command.problem}.`);
+      return await answer(master, functions, command);
+    } catch (error) {
+      return { error: { name: nameOf(error), message: messageOf(error) } };
+    }
+  };
+}
+
+async function answer(master: Master, functions: MasterFunctions, command: ClearCommand): Promise<Value> {
+  switch (command.cmd) {
+    case 'ping':
+      return command.load;
+    case 'publish':
+      return publish(master, command.job, authenticateCaller(master, command.credentials));
+    case 'runner':
+      return runner(master, functions, command);
+    case 'wheel':
+      return wheel(master, functions, command);
+    case 'mk_token':
+      return '';
+    case 'get_token':
+    case 'unknown':
+      return newDict();
+  }
+}
+
+function nameOf(error: unknown): string {
+  if (!(error instanceof HaliteError)) return 'SaltClientError';
+  if (error.code === 'auth.failed') return 'AuthenticationError';
+  return error.code === 'auth.denied' ? 'AuthorizationError' : 'SaltInvocationError';
+}
+
+async function publish(master: Master, job: AskedJob, caller: Caller): Promise<Value> {
+  const request = authorizePublish(master, caller, { ...job, user: caller.user, unwatched: true });
+  await refuseForeignJid(master, request);
+  try {
+    const { jid, minions, missing } = await publishJob(master, request);
+    return { enc: 'clear', load: { jid, minions: [...minions], missing: [...missing] } };
+  } catch (error) {
+    if (!(error instanceof HaliteError) || error.code !== 'target.empty') throw error;
+    return { enc: 'clear', load: { jid: null, minions: [], error: noMatchText } };
+  }
+}
+
+type FunctionCommand = Extract<ClearCommand, { cmd: 'runner' | 'wheel' }>;
+
+async function runner(master: Master, functions: MasterFunctions, command: FunctionCommand): Promise<Value> {
+  const { fun, arg, kwarg, credentials } = command;
+  const caller = authenticateCaller(master, credentials);
+  authorizeMaster(master, caller, `runner ${fun}`);
+  const run = functions.start('runners', fun, [...arg], plain(kwarg), caller.user);
+  run.result.catch(() => {});
+  return { tag: `salt/run/${run.jid}`, jid: run.jid };
+}
+
+/** Fields of a wheel call that are no arguments of the function. */
+const ownFields = new Set<Value>(['cmd', 'fun', 'arg', 'user', 'key', 'token', 'eauth', 'kwarg']);
+
+async function wheel(master: Master, functions: MasterFunctions, command: FunctionCommand): Promise<Value> {
+  const { fun, arg, kwarg, load, credentials } = command;
+  const caller = authenticateCaller(master, credentials);
+  authorizeMaster(master, caller, `wheel ${fun}`);
+  const beside = dictOf(dictEntries(load).filter(([name]) => !ownFields.has(name)));
+  const run = functions.start('wheel', fun, [...arg], { ...plain(beside), ...plain(kwarg) }, caller.user);
+  const result = await run.result;
+  const tag = `salt/wheel/${run.jid}`;
+  return {
+    tag,
+    data: {
+      fun: `wheel.${fun}`,
+      jid: run.jid,
+      tag,
+      user: caller.user,
+      return: readValue(result.ret),
+      success: result.success,
+    },
+  };
+}
+
+/** Arguments have names: a map with other keys has none. */
+const plain = (dict: Dict): PlainDict => (dict instanceof Map ? newDict() : dict);

@@ -1,0 +1,76 @@
+// Events that minions send: filtered, then fired; life-cycle messages of Halite minions go to the tracker.
+import { type Dict, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+import { isJid } from '../../../base/util/jid.ts';
+import { minionMayFire, type NamesInTags } from '../../../protocol/event/minion-event-filter.ts';
+import { isProblem } from '../../../protocol/wire/messages/fields.ts';
+import { readMinionEvents } from '../../../protocol/wire/messages/minion-loads.ts';
+import type { Master, Sender } from '../../core.ts';
+import type { Handlers } from './table.ts';
+
+/** Beacons and lower masters bring some dozens at once. */
+const mostEvents = 5000;
+const phases = new Set(['accepted', 'started', 'progress', 'done']);
+
+export function eventHandlers(master: Master): Handlers {
+  return { _minion_event: { run: (load, sender) => takeEvents(master, load, sender) } };
+}
+
+function takeEvents(master: Master, load: PlainDict, sender: Sender): Value {
+  if (isDict(load['grains'])) void keepStartGrains(master, sender.id, load['grains']);
+  const { tag } = load;
+  if (!Array.isArray(load['events']) && typeof tag === 'string' && tag.startsWith('halite/job/')) {
+    lifeCycle(master, sender, tag, load['data']);
+    return null;
+  }
+  const events = readMinionEvents(load);
+  if (isProblem(events)) return null;
+  for (const event of events.slice(0, mostEvents)) fire(master, sender, event.tag, event.data);
+  if (events.length > mostEvents) {
+    master.log.limited(`events:${sender.id}`, 'warn', 'too many events in one message: the rest is dropped', {
+      minion: sender.id,
+      events: events.length,
+    });
+  }
+  return null;
+}
+
+function fire(master: Master, sender: Sender, tag: string, data: Dict): void {
+  // A real Salt minion has no presence subscription: its start event says that it is back.
+  if (tag === `salt/minion/${sender.id}/start`) master.durable.arrived(sender.id, 'joined');
+  if (!minionMayFire(tag, sender.id, namesOf(master))) {
+    master.log.limited(`event:${sender.id}`, 'warn', 'event with a reserved tag refused', {
+      minion: sender.id,
+      tag: tag.slice(0, 80),
+    });
+    return;
+  }
+  master.bus.fire(tag, data);
+}
+
+/** A minion of a lower master has no key here, as far as this one can tell. */
+const namesOf = ({ opts, keys }: Master): NamesInTags => ({
+  speaksFor: (name) => opts.raw['order_masters'] === true && !keys.accepted(name),
+  isMinion: (name) => keys.accepted(name) !== undefined,
+});
+
+/** `halite/job/<jid>/<phase>/<id>`: accepted, started, progress, done. A minion speaks only for itself. */
+function lifeCycle(master: Master, sender: Sender, tag: string, data: Value | undefined): void {
+  const [, , jid, phase, id, ...more] = tag.split('/', 6);
+  if (!isJid(jid) || !phase || !phases.has(phase) || id !== sender.id || more.length > 0) return;
+  const said = isDict(data) && !(data instanceof Map) ? data : newDict();
+  const text = typeof said['text'] === 'string' ? said['text'].slice(0, 500) : '';
+  master.tracker.phase(jid, sender.id, phase, { text, accepted: ago(said['accepted']), started: ago(said['started']) });
+  master.bus.fire(tag, { id: sender.id, jid, phase, text });
+}
+
+/** The moment that lies so many milliseconds back; undefined for what is no sensible age. */
+function ago(age: Value | undefined): number | undefined {
+  return typeof age === 'number' && age >= 0 && age < 31_536_000_000 ? Date.now() - age : undefined;
+}
+
+/** Grains named in `start_event_grains`: merged over what is known until the pillar request brings them all. */
+async function keepStartGrains(master: Master, id: string, grains: Dict): Promise<void> {
+  const known = master.fleet.data(id);
+  if (known || grains instanceof Map) return;
+  await master.fleet.setData(id, { grains, pillar: newDict() }).catch(() => {});
+}

@@ -1,0 +1,85 @@
+// Mine requests of minions.
+import { dictEntries, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+import { HaliteError, messageOf } from '../../../base/errors/index.ts';
+import { matchesIdRule, matchesRule } from '../../../base/util/function-rule.ts';
+import { isProblem } from '../../../protocol/wire/messages/fields.ts';
+import { readMineQuery, readMineUpdate } from '../../../protocol/wire/messages/minion-loads.ts';
+import type { Master, Sender } from '../../core.ts';
+import type { Handlers } from './table.ts';
+
+/** Pillar is matched exactly, so that no minion can probe another's pillar by guessing with globs. */
+const exactKinds: ReadonlyMap<string, string> = new Map([
+  ['pillar', 'pillar_exact'],
+  ['pillar_pcre', 'pillar_exact'],
+  ['compound', 'compound_pillar_exact'],
+]);
+
+export function mineHandlers(master: Master): Handlers {
+  return {
+    _mine: {
+      run: (load, sender) => {
+        const update = readMineUpdate(load);
+        if (isProblem(update) || update.data instanceof Map) return false;
+        return keep(master, sender.id, update.data, update.clear);
+      },
+    },
+    _mine_get: { run: (load, sender) => query(master, load, sender) },
+    _mine_delete: {
+      run: (load, sender) => {
+        if (typeof load['fun'] !== 'string') return false;
+        master.mine.drop(sender.id, load['fun']);
+        return true;
+      },
+    },
+    _mine_flush: {
+      run: (_load, sender) => {
+        master.mine.flush(sender.id);
+        return true;
+      },
+    },
+  };
+}
+
+function keep(master: Master, id: string, data: PlainDict, clear: boolean): boolean {
+  try {
+    master.mine.put(id, data, clear);
+    return true;
+  } catch (error) {
+    refused(master, id, 'a minion sent more than the mine takes', error);
+    return false;
+  }
+}
+
+/** Said to the operator; the minion gets nothing, as from Salt. What is no refusal of its request is thrown on. */
+function refused(master: Master, minion: string, what: string, error: unknown): void {
+  if (!(error instanceof HaliteError)) throw error;
+  master.log.limited(`mine:${minion}`, 'warn', what, { minion, why: messageOf(error) });
+}
+
+/** Functions in one query. */
+const mostAsked = 100;
+
+function query(master: Master, load: PlainDict, sender: Sender): Value {
+  const asked = readMineQuery(load);
+  if (isProblem(asked) || asked.fun.length > mostAsked) return newDict();
+  const kind = exactKinds.get(asked.tgt_type) ?? asked.tgt_type;
+  const functions = readable(master.opts.raw['mine_get'], sender.id, asked.fun);
+  let answers: Map<string, PlainDict>;
+  try {
+    answers = master.mine.get(asked.tgt, kind, functions, sender.id);
+  } catch (error) {
+    refused(master, sender.id, 'a query of the mine was refused', error);
+    return newDict();
+  }
+  return asked.single ? (answers.get(asked.fun[0] ?? '') ?? newDict()) : newDict(answers);
+}
+
+/** Those of the functions that a minion may read by the master's rules `{id expression: [function expressions]}`. */
+function readable(rules: Value | undefined, id: string, functions: readonly string[]): readonly string[] {
+  if (rules === undefined || rules === null) return functions;
+  if (!isDict(rules)) return [];
+  const granted = dictEntries(rules)
+    .filter(([expression]) => matchesIdRule(String(expression), id))
+    .flatMap(([, names]) => (Array.isArray(names) ? names.map(String) : []));
+  return functions.filter((fun) => granted.some((expression) => matchesRule(expression, fun)));
+}

@@ -1,0 +1,35 @@
+// The jobs that minions started (`publish.*`): whose they are, and how many one minion may have open.
+import type { ActiveJob } from '../../tracking/active-job.ts';
+
+/** One minion may wait for so many jobs: a peer that never answers holds up only the one who asked it. */
+const mostOpen = 64;
+/** Further results that a minion may come back for. */
+const mostKept = 256;
+
+export class PeerJobs {
+  readonly #byMinion = new Map<string, Map<string, ActiveJob>>();
+
+  mayStart(id: string): boolean {
+    const jobs = this.#byMinion.get(id);
+    if (!jobs || jobs.size < mostOpen) return true;
+    let open = 0;
+    for (const job of jobs.values()) if (!job.ended) open++;
+    return open < mostOpen;
+  }
+
+  started(id: string, job: ActiveJob): void {
+    const jobs = this.#byMinion.get(id) ?? new Map<string, ActiveJob>();
+    this.#byMinion.set(id, jobs);
+    jobs.set(job.jid, job);
+    if (jobs.size <= mostKept) return;
+    for (const [jid, { ended }] of jobs) {
+      if (!ended) continue;
+      jobs.delete(jid);
+      return;
+    }
+  }
+
+  isOf(id: string, jid: string): boolean {
+    return this.#byMinion.get(id)?.has(jid) ?? false;
+  }
+}

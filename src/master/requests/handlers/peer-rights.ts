@@ -1,0 +1,31 @@
+// `peer` and `peer_run`: which minions may have which functions run, on other minions or on the master.
+import { dictEntries, isDict, type Value } from '../../../base/codec/value.ts';
+import { matchesIdRule, matchesRule } from '../../../base/util/function-rule.ts';
+
+type Grants = (rule: string, fun: string) => boolean;
+
+/** `{id expression: [function expressions]}`. */
+function allowed(rules: Value | undefined, id: string, functions: readonly string[], grants: Grants): boolean {
+  for (const [expression, wanted] of rules !== undefined && isDict(rules) ? dictEntries(rules) : []) {
+    if (!matchesIdRule(String(expression), id) || !Array.isArray(wanted)) continue;
+    if (functions.every((fun) => wanted.some((rule) => grants(String(rule), fun)))) return true;
+  }
+  return false;
+}
+
+/** publish.* is never allowed, or jobs would breed jobs. */
+export function mayPublish(rules: Value | undefined, id: string, functions: readonly string[]): boolean {
+  return !functions.some((fun) => fun.startsWith('publish.')) && allowed(rules, id, functions, matchesRule);
+}
+
+/** Runners that tell what is others' (pillar, mine, secrets, options of the master) or act on everything. */
+const powerful = new Set([
+  ...['cache', 'config', 'event', 'http', 'mine', 'pillar', 'queue', 'reactor', 'salt', 'sdb', 'state', 'survey'],
+  'vault',
+]);
+const isPowerful = (fun: string): boolean => powerful.has(fun.split('.')[0] ?? '') || fun === 'jobs.query';
+
+/** Who writes `jobs.*` or `.*` for minions does not think of those: they count only where they are written in full. */
+export function mayRun(rules: Value | undefined, id: string, fun: string): boolean {
+  return allowed(rules, id, [fun], (rule, name) => (isPowerful(name) ? rule === name : matchesRule(rule, name)));
+}

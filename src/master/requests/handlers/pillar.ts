@@ -1,0 +1,81 @@
+// `_pillar`: compiles a minion's pillar in a worker and remembers its grains and pillar for targeting.
+import {
+  type Dict,
+  dictEntries,
+  dictOf,
+  isDict,
+  newDict,
+  type PlainDict,
+  type Value,
+} from '../../../base/codec/value.ts';
+import { messageOf } from '../../../base/errors/index.ts';
+import { someNamed } from '../../../base/util/some-named.ts';
+import { failedPillar } from '../../../engine/pillar/service.ts';
+import type { PillarRequest } from '../../../engine/pillar/types.ts';
+import type { Master, Sender } from '../../core.ts';
+import { acceptGrains } from '../../fleet/minion-grains.ts';
+import type { Handlers } from './table.ts';
+
+export function pillarHandlers(master: Master): Handlers {
+  return { _pillar: { reply: 'private', run: (load, sender) => answer(master, load, sender) } };
+}
+
+async function answer(master: Master, load: PlainDict, sender: Sender): Promise<Dict> {
+  const request = readRequest(master, load, sender.id);
+  let pillar: Dict;
+  try {
+    pillar = await compile(master, request, sender, isTrue(load['clean_cache']));
+  } catch (error) {
+    master.log.error('a pillar could not be compiled', { minion: sender.id, error: messageOf(error) });
+    // Grains are remembered all the same; the pillar known so far stays.
+    remember(master, sender, request.grains, master.fleet.data(sender.id)?.pillar ?? newDict());
+    return failedPillar(`The pillar could not be compiled: ${messageOf(error)}`);
+  }
+  // Values of one command (`pillar=`) are for that command alone.
+  if (request.override === undefined) remember(master, sender, request.grains, pillar);
+  return pillar;
+}
+
+/** Only its owner can read the answer, but anybody may have sent grains that are disputed: they leave nothing behind. */
+const compile = ({ pillars }: Master, request: PillarRequest, { trust }: Sender, clean: boolean): Promise<Dict> =>
+  trust === 'disputed' ? pillars.compile(request) : pillars.get(request, clean);
+
+/** The id is the one the sender proved, whatever its grains say. */
+function readRequest(master: Master, load: PlainDict, id: string): PillarRequest {
+  const grains = dictEntries(grainsOf(master, load, id)).filter(([key]) => key !== 'id');
+  const override = load['pillar_override'];
+  const isGiven = override !== undefined && isDict(override) && dictEntries(override).length > 0;
+  return {
+    minionId: id,
+    grains: dictOf([...grains, ['id', id]]),
+    saltenv: textOf(load['saltenv'] ?? load['env']),
+    pillarenv: textOf(load['pillarenv']),
+    override: isGiven ? override : undefined,
+    ext: load['ext'] ?? undefined,
+    extraMinionData: load['extra_minion_data'] ?? undefined,
+  };
+}
+
+function grainsOf(master: Master, load: PlainDict, id: string): Dict {
+  const given = load['grains'];
+  const { grains, dropped } = acceptGrains(given !== undefined && isDict(given) ? given : newDict());
+  if (dropped.length > 0) {
+    const fields = { minion: id, grains: someNamed(dropped, 5) };
+    master.log.limited(`grains:${id}`, 'warn', 'grains that are too large or too deep are left out', fields);
+  }
+  return grains;
+}
+
+/** For targeting; the minion's answer does not wait for the disk. A request sent again may carry grains of the past. */
+function remember(master: Master, { id, trust, repeated }: Sender, grains: Dict, pillar: Dict): void {
+  if (!master.opts.minion_data_cache || repeated || trust === 'disputed') return;
+  master.fleet.setData(id, { grains, pillar }).catch((error: unknown) => {
+    master.log.limited('store', 'error', 'grains could not be stored', { error: messageOf(error) });
+  });
+  if (master.opts.minion_data_cache_events) {
+    master.bus.fire(`minion/refresh/${id}`, { 'Minion data cache refresh': id });
+  }
+}
+
+const textOf = (value: Value | undefined): string | undefined => (typeof value === 'string' ? value : undefined);
+const isTrue = (value: Value | undefined): boolean => value === true;

@@ -1,0 +1,171 @@
+// Job path 8/9 · from minion/jobs/return.ts · to master/tracking/tracker.ts: takes results in, once each, and acknowledges what is safe.
+import { dictEntries, dictGet, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+import { messageOf } from '../../../base/errors/index.ts';
+import { generateJid, isJid } from '../../../base/util/jid.ts';
+import { isValidMinionId } from '../../../base/util/valid-id.ts';
+import { jobReturnTag } from '../../../protocol/event/tags.ts';
+import { adoptedJob, isAdopted, isFutureJid } from '../../../protocol/job/adopted-job.ts';
+import { isProblem } from '../../../protocol/wire/messages/fields.ts';
+import {
+  type MinionReturn,
+  readMinionReturn,
+  readSyndicReturns,
+} from '../../../protocol/wire/messages/minion-loads.ts';
+import type { Master, Sender } from '../../core.ts';
+import { passOn } from '../../returners/pass-on.ts';
+import type { Handlers } from './table.ts';
+
+/** What the handlers remember between results, by job and minion. */
+class ReturnMemory {
+  /** Results that are handed on but not stored yet. */
+  readonly unsafe = new Map<string, Promise<void>>();
+  readonly #allotted = new Map<string, string>();
+
+  /** A jid of the master for a run whose own cannot be used: the same again when the result is sent again. */
+  jidFor(jid: string, id: string): string {
+    const key = `${jid} ${id}`;
+    const known = this.#allotted.get(key);
+    if (known) return known;
+    const fresh = generateJid();
+    this.#allotted.set(key, fresh);
+    const [oldest] = this.#allotted.keys();
+    if (this.#allotted.size > mostAllotted && oldest !== undefined) this.#allotted.delete(oldest);
+    return fresh;
+  }
+}
+const mostAllotted = 10_000;
+
+export function returnHandlers(master: Master): Handlers {
+  const memory = new ReturnMemory();
+  return {
+    _return: { run: (load, sender) => takeReturn(master, load, sender, memory) },
+    _syndic_return: { run: (load, sender) => takeSyndicReturn(master, load, sender, memory) },
+  };
+}
+
+async function takeReturn(master: Master, load: PlainDict, sender: Sender, memory: ReturnMemory): Promise<Value> {
+  // The envelope proved who sends: what the load says about it does not count.
+  const { id } = sender;
+  const ret = readMinionReturn(load, newDict([['id', id]]));
+  if (isProblem(ret)) {
+    refuse(master, id, 'return refused', ret.problem);
+    return null;
+  }
+  const jid = await adoptedJid(master, ret, memory);
+  if (jid !== undefined) await record(master, await adopt(master, ret, jid), memory);
+  else if (ret.jid === 'nocache') master.bus.fire(jobReturnTag(ret.jid, id), ret.load);
+  else if (!isJid(ret.jid)) refuse(master, id, 'return refused', 'the jid is malformed');
+  else if (await belongs(master, ret.jid, id)) await record(master, ret, memory);
+  else refuse(master, id, 'result of a minion that was not asked refused', `the job ${ret.jid} is not for this minion`);
+  return null;
+}
+
+function refuse(master: Master, minion: string, message: string, why: string): void {
+  master.log.limited(`return:${minion}:${message}`, 'warn', message, { minion, why });
+}
+
+/**
+ * A run that no master asked for (`salt-call`, the schedule) becomes a job like any other, whose record says only what
+ * a minion may say. Gives the result under the jid of that job.
+ */
+async function adopt(master: Master, ret: MinionReturn, jid: string): Promise<MinionReturn> {
+  const { id } = ret;
+  const job = adoptedJob(ret.load, id, jid);
+  const { fun, user, arg = [] } = job;
+  const target = { tgt: id, tgt_type: 'glob' };
+  const record = {
+    ...{ jid, ...target, fun: funName(fun), user: typeof user === 'string' ? user : 'root', load: job },
+    ...{ expected: [id], started: Date.now(), internal: false, adopted: true },
+  };
+  await save(master, () => master.store.saveJob(record));
+  return { ...ret, jid, load: newDict(Object.entries({ ...ret.load, jid, arg, ...target })) };
+}
+
+/**
+ * The jid of a run that the master did not publish; undefined for the others. A scheduled run brings one along, which
+ * counts while nobody else has it and this master can not come to make it.
+ */
+async function adoptedJid(master: Master, ret: MinionReturn, memory: ReturnMemory): Promise<string | undefined> {
+  const { id, jid } = ret;
+  if (jid === 'req') return generateJid();
+  if (typeof ret.load['schedule'] !== 'string' || !isJid(jid)) return undefined;
+  if (master.tracker.job(jid) || isFutureJid(jid)) return memory.jidFor(jid, id);
+  const known = await master.store.load(jid);
+  return !known || (isAdopted(known) && dictGet(known, 'tgt') === id) ? jid : memory.jidFor(jid, id);
+}
+
+/**
+ * Whether this minion was asked. A job that nobody knows is one whose record was lost: late is better than lost, but a
+ * result must not wait for a job that comes later.
+ */
+async function belongs(master: Master, jid: string, id: string): Promise<boolean> {
+  const job = master.tracker.job(jid);
+  if (job?.verdict(id)) return true;
+  // After a restart the tracker knows only the minions whose fate was open.
+  const known = await master.store.load(jid);
+  return known ? (await master.store.expected(jid)).includes(id) : !job && !isFutureJid(jid);
+}
+
+const funName = (fun: Value | undefined): string => (Array.isArray(fun) ? fun.join(',') : String(fun ?? ''));
+
+/** Stores one result and tells everybody who waits; a second delivery of the same result changes nothing. */
+async function record(master: Master, ret: MinionReturn, { unsafe }: ReturnMemory): Promise<void> {
+  const { jid, id, retcode, success, load } = ret;
+  const key = `${jid} ${id}`;
+  const again = master.tracker.alreadyReturned(jid, id);
+  const waiting = again ? unsafe.get(key) : undefined;
+  // Sent again because the acknowledgement takes long: this one waits for the same.
+  if (waiting) return waiting;
+  const passed = again ? undefined : passOn(master, ret);
+  // The result is handed on at once, and once; the acknowledgement waits until it is stored.
+  if (!again) {
+    master.tracker.returned(jid, id, load);
+    master.durable.returned(jid, id);
+    master.bus.fire(jobReturnTag(jid, id), load);
+  }
+  // Sent again after that failed, or because the acknowledgement was lost: only the store knows which.
+  const record = { jid, id, fun: funName(load['fun']), retcode, success, load, received: Date.now() };
+  const safe = Promise.all([master.store.saveReturn(record), passed])
+    .then(() => {})
+    .finally(() => unsafe.delete(key));
+  unsafe.set(key, safe);
+  // What could not be stored is not acknowledged: the minion keeps it and brings it again.
+  await safe;
+}
+
+/** A store that fails must not lose the answer for the one who waits; it is said aloud, once a minute. */
+async function save(master: Master, write: () => Promise<unknown>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    master.log.limited('store', 'error', 'a result could not be stored', { error: messageOf(error) });
+  }
+}
+
+/**
+ * Lower masters bring bundles of results; each entry names its minion. Only where lower masters are expected, and
+ * never for a minion that has a key here: it speaks for itself.
+ */
+async function takeSyndicReturn(master: Master, load: PlainDict, sender: Sender, memory: ReturnMemory): Promise<Value> {
+  const refuse = (why: string): void =>
+    master.log.limited(`syndic:${sender.id}:${why}`, 'warn', 'results of others refused', { from: sender.id, why });
+  if (master.opts.raw['order_masters'] !== true) {
+    refuse('order_masters is off: this master has no lower masters');
+    return null;
+  }
+  const bundles = readSyndicReturns(load);
+  for (const bundle of bundles) {
+    for (const [id, part] of dictEntries(bundle.return)) {
+      if (!isValidMinionId(id) || !isDict(part) || part instanceof Map) continue;
+      if (id !== sender.id && master.keys.accepted(id)) {
+        refuse(`${id} has a key on this master`);
+        continue;
+      }
+      const { jid, fun } = bundle;
+      const ret = readMinionReturn(part, newDict(Object.entries({ cmd: '_return', id, jid, fun })));
+      if (!isProblem(ret) && isJid(ret.jid)) await record(master, ret, memory);
+    }
+  }
+  master.log.debug('syndic results taken', { syndic: sender.id, bundles: bundles.length });
+  return null;
+}

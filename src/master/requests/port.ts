@@ -1,0 +1,219 @@
+// The request port: opens each envelope in its own protocol generation, checks the sender, calls a handler, always replies.
+import { pack } from '../../base/codec/msgpack/index.ts';
+import { type Dict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { type Crypticle, defaultEncAlgo, defaultSigAlgo, isEncAlgo, isSigAlgo } from '../../base/crypto/index.ts';
+import { HaliteError, messageOf } from '../../base/errors/index.ts';
+import { Lane } from '../../base/util/lane.ts';
+import { isValidMinionId } from '../../base/util/valid-id.ts';
+import { isProblem, type Problem } from '../../protocol/wire/messages/fields.ts';
+import {
+  type ClearEnvelope,
+  type Envelope,
+  type OpenedLoad,
+  openLimits,
+  readEnvelope,
+  readOpenedLoad,
+  type SealedEnvelope,
+} from '../../protocol/wire/messages/request.ts';
+import type { IncomingRequest } from '../../protocol/wire/transport.ts';
+import type { Master, Sender } from '../core.ts';
+import { authenticate } from '../sign-in/auth.ts';
+import { judge, SessionProofs } from './generations.ts';
+import { type HandlerTable, PackedReply, type PieceSeal } from './handlers/table.ts';
+import { sealPrivate } from './private-reply.ts';
+import { ReplayGuard } from './replay.ts';
+
+const badLoad: Value = 'bad load';
+type Reply = Value | PackedReply;
+/** From this size on opening a message takes long enough for others to notice: it takes turns with them. */
+const longBytes = 1024 * 1024;
+/** Long messages at a time: each takes several times its size until it is stored. */
+const longAtOnce = 2;
+const longPatienceMs = 10_000;
+/** Anybody can ask for a sign-in, and each costs RSA in the four threads of Node's pool: jobs are signed there too. */
+const signInsAtOnce = 3;
+
+export class RequestPort {
+  readonly #master: Master;
+  readonly #handlers: HandlerTable;
+  readonly #clear: (load: PlainDict) => Promise<Value>;
+  readonly #transport: string;
+  readonly #replays: ReplayGuard;
+  readonly #long = new Lane(longAtOnce, longPatienceMs);
+  readonly #signIns = new Lane(signInsAtOnce, longPatienceMs);
+  /** Needed only where older protocols are let in. */
+  readonly #proofs: SessionProofs | undefined;
+
+  constructor(master: Master, handlers: HandlerTable, clear: (load: PlainDict) => Promise<Value>, transport: string) {
+    this.#master = master;
+    this.#handlers = handlers;
+    this.#clear = clear;
+    this.#transport = transport;
+    this.#replays = new ReplayGuard(() => master.opts.request_server_ttl);
+    const { opts, log } = master;
+    if (opts.minimum_auth_version < 3) {
+      const failed = (error: unknown): void =>
+        log.limited('proofs', 'error', 'who has used the newer protocol is not remembered', {
+          error: messageOf(error),
+        });
+      this.#proofs = new SessionProofs(opts.cachedir, failed);
+    }
+  }
+
+  /** Takes one request off the wire; the reply is sent whatever happens. */
+  accept(request: IncomingRequest): void {
+    this.#answer(request)
+      .catch((error: unknown) => {
+        this.#master.log.error('request failed', { peer: request.peer, error: messageOf(error) });
+        return badLoad;
+      })
+      .then((value) => request.reply(value instanceof PackedReply ? value.bytes : pack(value)));
+  }
+
+  async #answer(request: IncomingRequest): Promise<Reply> {
+    let envelope: Envelope | Problem;
+    try {
+      envelope = readEnvelope(request.payload);
+    } catch (error) {
+      this.#drop(request, `not msgpack: ${messageOf(error)}`);
+      return { msg: 'bad load' };
+    }
+    if (isProblem(envelope)) return this.#refuse(request, envelope.problem, '', envelope.reply);
+    if (envelope.version < this.#master.opts.minimum_auth_version) return this.#tooOld(request, envelope);
+    return envelope.enc === 'clear' ? this.#answerClear(request, envelope) : this.#answerSealed(request, envelope);
+  }
+
+  #answerClear(request: IncomingRequest, envelope: ClearEnvelope): Promise<Value> {
+    const load = envelope.load instanceof Map ? newDict() : envelope.load;
+    if (load['cmd'] !== '_auth') return this.#clear(load);
+    return this.#signIns.run(() => authenticate(this.#master, load, envelope.version, request.peer));
+  }
+
+  async #answerSealed(request: IncomingRequest, envelope: SealedEnvelope): Promise<Reply> {
+    const { secrets, keys } = this.#master;
+    const { version, id: outerId } = envelope;
+    // Only ids with an accepted key have a session: nobody can make us write files for names they invent.
+    if (version >= 3 && !(isValidMinionId(outerId) && keys.accepted(outerId))) {
+      return this.#refuse(request, 'no accepted key of this id', outerId);
+    }
+    const crypticle = version >= 3 ? secrets.session(outerId as string) : secrets.aes;
+    if (envelope.load.length < longBytes) return this.#open(request, envelope, crypticle);
+    return this.#long.run(() => this.#open(request, envelope, crypticle));
+  }
+
+  async #open(request: IncomingRequest, envelope: SealedEnvelope, crypticle: Crypticle): Promise<Reply> {
+    const { fleet, opts } = this.#master;
+    const { version, id: outerId, load: sealed } = envelope;
+    const limits = openLimits(sealed.length, opts.raw['order_masters'] === true);
+    let opened: Value;
+    try {
+      opened = sealed.length < longBytes ? crypticle.open(sealed, limits) : await crypticle.openLong(sealed, limits);
+    } catch (error) {
+      const foreign = error instanceof HaliteError && error.code === 'crypto.verify';
+      return this.#refuse(request, foreign ? 'load does not decrypt' : messageOf(error), outerId);
+    }
+    const load = readOpenedLoad(opened);
+    if (isProblem(load)) return this.#refuse(request, load.problem, outerId, load.reply);
+    const judged = judge(load, envelope, (id) => this.#master.keys.accepted(id), this.#proofs);
+    if ('breach' in judged) return this.#refuse(request, judged.breach, load.id);
+    const { id, trust } = judged;
+    const breach = this.#tooLate(id, load, envelope);
+    if (breach) return this.#refuse(request, breach, id);
+    // Whoever holds a key of ours is no stranger, even where its id is not proven.
+    request.trust();
+    const repeated = load.cmd === '_pillar' && this.#replays.isRepeated({ id, ts: load.ts }, sealed);
+    const sender: Sender = { id, trust, version, peer: request.peer, transport: this.#transport, repeated };
+    if (trust === 'proven' || trust === 'claimed') {
+      fleet.contact(id, { peer: request.peer, transport: this.#transport, generation: version });
+      this.#master.durable.arrived(id, 'heard');
+    }
+    return this.#dispatch(load, sender, crypticle, envelope);
+  }
+
+  /** The sender is proven by now: what its clock says is kept, also when it is the reason to refuse. */
+  #tooLate(id: string, load: OpenedLoad, { version }: SealedEnvelope): string | undefined {
+    if (version < 3) return undefined;
+    const record = this.#master.fleet.record(id);
+    const age = Date.now() / 1000 - (load.ts ?? 0);
+    if (load.ts !== undefined) record.skewSeconds = -age;
+    const ttl = this.#master.opts.request_server_ttl;
+    if (ttl <= 0 || age <= ttl) {
+      record.refused = undefined;
+      return undefined;
+    }
+    const why = 'request is older than request_server_ttl';
+    record.refused = { at: Date.now(), why };
+    return why;
+  }
+
+  async #dispatch(opened: OpenedLoad, sender: Sender, crypticle: Crypticle, envelope: SealedEnvelope): Promise<Reply> {
+    const { cmd, load } = opened;
+    const nonce = sender.version >= 2 ? opened.nonce : undefined;
+    const handler = this.#handlers.get(cmd);
+    if (!handler || load instanceof Map) {
+      this.#master.log.limited(`cmd:${sender.id}:${cmd}`, 'warn', 'unknown command', {
+        minion: sender.id,
+        command: cmd.slice(0, 40),
+      });
+      return crypticle.seal({}, nonce);
+    }
+    delete load['nonce'];
+    delete load['tok'];
+    try {
+      const run = async () => handler.run(load, sender, pieceSeal(sender, crypticle, nonce));
+      const value = await this.#replays.once({ id: sender.id, cmd, ts: opened.ts }, envelope.load, run);
+      if (value instanceof PackedReply) return value;
+      if (handler.reply !== 'private') return crypticle.seal(value, nonce);
+      const encAlgo = isEncAlgo(envelope.enc_algo) ? envelope.enc_algo : defaultEncAlgo;
+      const sigAlgo = isSigAlgo(envelope.sig_algo) ? envelope.sig_algo : defaultSigAlgo;
+      return await sealPrivate(this.#master, sender, value as Dict, nonce, encAlgo, sigAlgo);
+    } catch (error) {
+      const fields = { minion: sender.id, command: cmd, error: messageOf(error) };
+      if (error instanceof HaliteError && error.code === 'store.unavailable') {
+        this.#master.log.limited('store', 'error', 'a result is not stored: its minion keeps it', fields);
+        return badLoad;
+      }
+      this.#master.log.error('handler failed', fields);
+      return crypticle.seal('', nonce);
+    }
+  }
+
+  #refuse(request: IncomingRequest, why: string, id = '', reply: Value = badLoad): Value {
+    this.#drop(request, why, id);
+    return reply;
+  }
+
+  /**
+   * Peers behind one id or address are told apart, kinds of trouble too; each is said once a minute. Minions with a key
+   * have their own kind of line, so that strangers cannot drown it.
+   */
+  #drop(request: IncomingRequest, why: string, id = ''): void {
+    const known = isValidMinionId(id) && this.#master.keys.accepted(id) !== undefined;
+    const who = known ? id : request.peer.replace(/:\d+$/, '');
+    const fields = { why, ...(id ? { minion: id.slice(0, 80) } : {}), peer: request.peer };
+    const text = known ? 'request refused' : 'request of an unknown sender refused';
+    this.#master.log.limited(`refused:${who}:${why}`, 'warn', text, fields);
+  }
+
+  #tooOld(request: IncomingRequest, envelope: ClearEnvelope | SealedEnvelope): Value {
+    const { log, fleet, opts, keys } = this.#master;
+    const named = envelope.enc === 'aes' ? envelope.id : envelope.load instanceof Map ? undefined : envelope.load['id'];
+    const id = isValidMinionId(named) ? named : '';
+    const detail = `speaks protocol ${envelope.version}, minimum_auth_version is ${opts.minimum_auth_version}`;
+    const auth = { result: 'too-old', at: Date.now(), detail } as const;
+    if (id && keys.statesOf(id).length > 0) fleet.signedIn(id, auth);
+    else if (id) fleet.refusedStranger(id, auth);
+    log.limited(`old:${id || request.peer}`, 'warn', 'request in an older protocol refused', {
+      minion: id,
+      why: detail,
+      peer: request.peer,
+    });
+    return badLoad;
+  }
+}
+
+/** Pieces of files go out under the session key that opened the request; older generations share theirs with others. */
+function pieceSeal({ id, version }: Sender, crypticle: Crypticle, nonce: string | undefined): PieceSeal | undefined {
+  if (version < 3 || nonce === undefined) return undefined;
+  return (buffer, part) => new PackedReply(crypticle.pieces.seal(buffer, { nonce, id, ...part }));
+}

@@ -1,0 +1,145 @@
+// Sealed requests are obeyed once. Somebody who recorded one on the wire can send it again; so does an honest minion that
+// got no answer in time, in the very same bytes: it gets the answer of the first, and nothing happens twice.
+import { newDict, type Value } from '../../base/codec/value.ts';
+import { DigestSet } from '../../base/util/digest-set.ts';
+import { openToFleet } from '../../protocol/wire/messages/request.ts';
+import type { PackedReply } from './handlers/table.ts';
+
+type Answer = Value | PackedReply;
+
+/** Commands that only read: their answers are sealed for the minion they belong to and may be had again. */
+const readOnly = new Set([
+  ...openToFleet,
+  '_master_tops',
+  '_ext_nodes',
+  '_mine_get',
+  '_pillar',
+  'pub_ret',
+  'verify_minion',
+]);
+
+/** Without `request_server_ttl` a request never grows too old: what is remembered must end somewhere. */
+const untimedMs = 3_600_000;
+const longestMs = 86_400_000;
+/** Per minion and half of the memory: a minion cannot make the master forget what others sent. */
+const mostDigests = 2048;
+/** Answers other than "taken" that are kept for a minion that asks again. */
+const mostAnswers = 8;
+const sweepMs = 300_000;
+/** What is noted of an answer: plain ones by themselves, others only as given. */
+const plain: readonly Answer[] = [null, true, false];
+const notPlain = plain.length;
+
+/** What one minion sent: the newer half, and the older one until the newer is full or old enough. */
+interface Memory {
+  newer: DigestSet;
+  older: DigestSet;
+  since: number;
+  windowMs: number;
+  /** Answers that are under way, and the last few that are not plain, by digest. */
+  readonly answers: Map<string, Promise<Answer>>;
+  /** Digests of the latter, oldest first. */
+  readonly kept: string[];
+}
+
+export class ReplayGuard {
+  readonly #minions = new Map<string, Memory>();
+  readonly #ttlSeconds: () => number;
+  #sweptAt = 0;
+
+  constructor(ttlSeconds: () => number) {
+    this.#ttlSeconds = ttlSeconds;
+  }
+
+  /** How many digests are remembered. */
+  get size(): number {
+    let sum = 0;
+    for (const { newer, older } of this.#minions.values()) sum += newer.size + older.size;
+    return sum;
+  }
+
+  /**
+   * Runs what the request asks for, unless the same bytes were obeyed before. `ts` is the minion's clock: a request from
+   * the future stays young for longer. What failed was not done, and is done when it comes again.
+   */
+  once(
+    { id, cmd, ts }: { id: string; cmd: string; ts?: number | undefined },
+    sealed: Uint8Array,
+    run: () => Promise<Answer>,
+  ): Promise<Answer> {
+    if (readOnly.has(cmd)) return run();
+    const memory = this.#memory(id, ts);
+    const digest = digestOf(sealed);
+    const key = digest.toString('latin1');
+    const underWay = memory.answers.get(key);
+    if (underWay) return underWay;
+    const note = noteOf(memory, digest);
+    if (note !== undefined) return Promise.resolve(note < notPlain ? (plain[note] as Answer) : newDict());
+    const answer = run();
+    memory.answers.set(key, answer);
+    answer.then(
+      (value) => settle(memory, Buffer.from(digest), key, value),
+      () => memory.answers.delete(key),
+    );
+    return answer;
+  }
+
+  /** For requests that are answered each time, but whose effects belong to the first: whether this is another one. */
+  isRepeated({ id, ts }: { id: string; ts?: number | undefined }, sealed: Uint8Array): boolean {
+    const memory = this.#memory(id, ts);
+    const digest = digestOf(sealed);
+    if (noteOf(memory, digest) !== undefined) return true;
+    memory.newer.set(digest, notPlain);
+    return false;
+  }
+
+  #memory(id: string, ts: number | undefined): Memory {
+    const now = Date.now();
+    if (now - this.#sweptAt > sweepMs) this.#sweep(now);
+    let memory = this.#minions.get(id);
+    if (!memory) {
+      memory = {
+        newer: new DigestSet(),
+        older: new DigestSet(),
+        since: now,
+        windowMs: 0,
+        answers: new Map(),
+        kept: [],
+      };
+      this.#minions.set(id, memory);
+    }
+    const ttl = this.#ttlSeconds();
+    const ahead = ts === undefined ? 0 : Math.max(0, ts * 1000 - now);
+    memory.windowMs = Math.max(memory.windowMs, Math.min(longestMs, ttl > 0 ? ttl * 1000 + ahead : untimedMs));
+    if (now - memory.since > memory.windowMs || memory.newer.size >= mostDigests) {
+      memory.older = memory.newer;
+      memory.newer = new DigestSet();
+      memory.since = now;
+    }
+    return memory;
+  }
+
+  /** Minions that have long been silent take no memory. */
+  #sweep(now: number): void {
+    this.#sweptAt = now;
+    for (const [id, memory] of this.#minions) {
+      if (now - memory.since > 2 * memory.windowMs) this.#minions.delete(id);
+    }
+  }
+}
+
+/** A sealed load ends with the code over all of it: nobody without the key can make another one for the same content. */
+function digestOf(sealed: Uint8Array): Buffer {
+  return Buffer.from(sealed.buffer, sealed.byteOffset, sealed.length).subarray(-16);
+}
+
+const noteOf = ({ newer, older }: Memory, digest: Uint8Array): number | undefined =>
+  newer.get(digest) ?? older.get(digest);
+
+/** Of plain answers ("taken") the note is enough; of others the last few are kept. */
+function settle({ newer, answers, kept }: Memory, digest: Buffer, key: string, value: Answer): void {
+  const note = plain.indexOf(value);
+  newer.set(digest, note < 0 ? notPlain : note);
+  if (note >= 0) answers.delete(key);
+  else if (kept.push(key) > mostAnswers) answers.delete(kept.shift() as string);
+}

@@ -1,0 +1,76 @@
+// Events on their way into stores: a bounded number into the master's own, and to every returner of event_return.
+import { isDict, newDict, type PlainDict } from '../../base/codec/value.ts';
+import type { Logger } from '../../base/log/index.ts';
+import { matchesGlob } from '../../base/util/fnmatch.ts';
+import type { BusEvent, EventBus } from '../../protocol/event/bus.ts';
+import type { EventRecord, JobStore } from '../../store/jobs.ts';
+import type { KeepSettings } from './settings.ts';
+import type { Keeper } from './sinks.ts';
+
+const gatherMs = 200;
+const mostGathered = 500;
+/** Batches on their way into the store; when it is slower than events come, they are let go. */
+const mostStoring = 20;
+const resultTag = /^salt\/job\/(\d{20}[^/]*)\/ret\/([^/]+)$/;
+
+/** Begins to keep events; the result ends that and writes what was gathered. */
+export function keepEvents(
+  settings: KeepSettings,
+  bus: EventBus,
+  store: JobStore,
+  keeper: Keeper,
+  log: Logger,
+): () => Promise<void> {
+  const stops: (() => Promise<void> | void)[] = [];
+  if (settings.keepEvents > 0) stops.push(keepInStore(settings, bus, store, log));
+  if (settings.events.length > 0) stops.push(bus.subscribe('', (event) => sendOut(settings, keeper, event)));
+  return async () => {
+    for (const stop of stops) await stop();
+  };
+}
+
+function sendOut(settings: KeepSettings, keeper: Keeper, { tag, data }: BusEvent): void {
+  if (!isKept(tag, settings.whitelist, settings.blacklist)) return;
+  const record = { k: 'event', tag, data: plain(data) } as const;
+  for (const { returner } of settings.events) void keeper.add('events', returner, record);
+}
+
+/** Salt's rule: with a whitelist only what is in it, and never what is in the blacklist. */
+export function isKept(tag: string, whitelist: readonly string[], blacklist: readonly string[]): boolean {
+  const listed = (globs: readonly string[]): boolean => globs.some((glob) => matchesGlob(tag, glob));
+  return (whitelist.length === 0 || listed(whitelist)) && !listed(blacklist);
+}
+
+const plain = (data: BusEvent['data']): PlainDict => (isDict(data) && !(data instanceof Map) ? data : newDict());
+
+function keepInStore(settings: KeepSettings, bus: EventBus, store: JobStore, log: Logger): () => Promise<void> {
+  let gathered: EventRecord[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let storing = 0;
+  const flush = async (): Promise<void> => {
+    clearTimeout(timer);
+    timer = undefined;
+    const batch = gathered;
+    gathered = [];
+    if (batch.length === 0) return;
+    if (storing >= mostStoring) {
+      log.limited('events', 'warn', 'events come faster than they can be stored: some are not kept', {});
+      return;
+    }
+    storing++;
+    // Events are the first thing that is let go when the disk is full; the store says that itself.
+    await store.saveEvents(batch).catch(() => log.debug('events were not stored', { events: batch.length }));
+    storing--;
+  };
+  const unsubscribe = bus.subscribe('', ({ tag, data }) => {
+    const result = settings.keepReturns ? resultTag.exec(tag) : null;
+    const place = result ? { data: null, jid: String(result[1]), id: String(result[2]) } : { data: plain(data) };
+    gathered.push({ tag, at: Date.now(), ...place });
+    if (gathered.length >= mostGathered) void flush();
+    else timer ??= setTimeout(() => void flush(), gatherMs).unref();
+  });
+  return async () => {
+    unsubscribe();
+    await flush();
+  };
+}

@@ -1,0 +1,96 @@
+// The master's own job store, with everything that is saved there also on its way to the configured job cache.
+import type { PlainDict, Value } from '../../base/codec/value.ts';
+import type { JobFilter, JobSummary } from '../../extend/sdk/context.ts';
+import type {
+  EventRecord,
+  JobRecord,
+  JobStore,
+  MinionData,
+  PendingDelivery,
+  Retention,
+  ReturnRecord,
+  StoreHealth,
+  VerdictRecord,
+} from '../../store/jobs.ts';
+import type { KeepSettings } from './settings.ts';
+import type { Keeper } from './sinks.ts';
+
+/** What Halite asks minions on its own: not what an audit looks for. */
+const own = new Set(['saltutil.find_job']);
+const isMasterFunction = (fun: string): boolean => fun.startsWith('runner.') || fun.startsWith('wheel.');
+
+export class KeptJobStore implements JobStore {
+  readonly #store: JobStore;
+  readonly #keeper: Keeper;
+  readonly #settings: KeepSettings;
+
+  constructor(store: JobStore, keeper: Keeper, settings: KeepSettings) {
+    this.#store = store;
+    this.#keeper = keeper;
+    this.#settings = settings;
+  }
+
+  get description(): string {
+    const { jobCache, extJobCache } = this.#settings;
+    const others = [jobCache, extJobCache].filter((name) => name !== '');
+    return others.length > 0 ? `${this.#store.description} and ${others.join(', ')}` : this.#store.description;
+  }
+
+  async saveJob(job: JobRecord): Promise<void> {
+    const { jobCache, extJobCache } = this.#settings;
+    if (this.#goesOut(job.fun, job.internal)) {
+      const record = { k: 'load', jid: job.jid, load: job.load as PlainDict, minions: [...job.expected] } as const;
+      // Nobody waits for these: a job runs also when it cannot be written down.
+      if (jobCache) void this.#keeper.add('jobs', jobCache, record);
+      if (extJobCache && extJobCache !== jobCache) void this.#keeper.add('jobs', extJobCache, record);
+    }
+    await this.#store.saveJob(job);
+  }
+
+  async saveReturn(ret: ReturnRecord): Promise<'stored' | 'duplicate'> {
+    const { jobCache, extJobCache, keepReturns } = this.#settings;
+    if (!keepReturns) return 'stored';
+    const outside = isMasterFunction(ret.fun) ? jobCache || extJobCache : extJobCache ? '' : jobCache;
+    const spooled =
+      outside && this.#goesOut(ret.fun, false)
+        ? this.#keeper.add('jobs', outside, { k: 'ret', load: stamped(ret) })
+        : undefined;
+    const [result] = await Promise.all([this.#store.saveReturn(ret), spooled]);
+    return result;
+  }
+
+  #goesOut(fun: string, internal: boolean): boolean {
+    if (isMasterFunction(fun)) return this.#settings.keepRunners;
+    return !internal && !own.has(fun);
+  }
+
+  saveVerdicts = (verdicts: readonly VerdictRecord[]): Promise<void> => this.#store.saveVerdicts(verdicts);
+  saveEvents = (events: readonly EventRecord[]): Promise<void> => this.#store.saveEvents(events);
+  saveMinionData = (id: string, data: MinionData): Promise<void> => this.#store.saveMinionData(id, data);
+  dropMinionData = (id: string): Promise<void> => this.#store.dropMinionData(id);
+  savePending = (deliveries: readonly PendingDelivery[]): Promise<void> => this.#store.savePending(deliveries);
+  dropPending = (jid: string, id: string): Promise<void> => this.#store.dropPending(jid, id);
+  pending = (): Promise<PendingDelivery[]> => this.#store.pending();
+  saveMine: JobStore['saveMine'] = (id, data) => this.#store.saveMine(id, data);
+  loadMine: JobStore['loadMine'] = () => this.#store.loadMine();
+  loadMinionData: JobStore['loadMinionData'] = () => this.#store.loadMinionData();
+  load: JobStore['load'] = (jid) => this.#store.load(jid);
+  expected: JobStore['expected'] = (jid) => this.#store.expected(jid);
+  returns: JobStore['returns'] = (jid) => this.#store.returns(jid);
+  hasReturn: JobStore['hasReturn'] = (jid, id) => this.#store.hasReturn(jid, id);
+  verdicts: JobStore['verdicts'] = (jid, id) => this.#store.verdicts(jid, id);
+  unfinished: JobStore['unfinished'] = (range) => this.#store.unfinished(range);
+  list = (filter: JobFilter): Promise<JobSummary[]> => this.#store.list(filter);
+  listText: JobStore['listText'] = (filter) => this.#store.listText(filter);
+  returnsText: JobStore['returnsText'] = (jid) => this.#store.returnsText(jid);
+  query: JobStore['query'] = (sql, parameters) => this.#store.query(sql, parameters);
+  health = (): StoreHealth => this.#store.health();
+  clean = (retention: Retention): Promise<{ jobs: number }> => this.#store.clean(retention);
+  close = (): Promise<void> => this.#store.close();
+}
+
+/** Salt's stored results carry the time they came in. */
+function stamped({ load, received }: ReturnRecord): PlainDict {
+  const stamp: Value = new Date(received).toISOString().replace('Z', '000');
+  return { ...(load as PlainDict), _stamp: stamp };
+}

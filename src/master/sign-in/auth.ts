@@ -1,0 +1,240 @@
+// Sign-in of minions (`_auth`): which key is accepted, and the reply that hands out the keys of the wire.
+import type { KeyObject } from 'node:crypto';
+import { pack } from '../../base/codec/msgpack/index.ts';
+import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import {
+  cleanKey,
+  defaultEncAlgo,
+  defaultSigAlgo,
+  type EncAlgo,
+  fingerprint,
+  isEncAlgo,
+  isSigAlgo,
+  loadPublicKey,
+  oaepEncrypt,
+  type SigAlgo,
+} from '../../base/crypto/index.ts';
+import { messageOf } from '../../base/errors/index.ts';
+import { minionIdProblem, shownId } from '../../base/util/valid-id.ts';
+import { type AuthRequest, readAuthRequest } from '../../protocol/wire/messages/auth.ts';
+import { isProblem } from '../../protocol/wire/messages/fields.ts';
+import type { Master } from '../core.ts';
+import { autoReject, autoSign } from './autosign.ts';
+import { decryptToken, signAsync } from './rsa.ts';
+
+/** What the master decided, and why; becomes the reply, the event and the record in the fleet. */
+interface Decision {
+  readonly ret: true | false | 'full' | 'accepted';
+  readonly act: 'accept' | 'pend' | 'reject' | 'denied' | 'full' | 'error';
+  readonly detail: string;
+}
+/** A request whose algorithms and id were found usable. */
+interface AuthLoad extends AuthRequest {
+  readonly enc_algo: EncAlgo;
+  readonly sig_algo: SigAlgo;
+}
+
+/** Answers one `_auth`; whatever happens inside, there is an answer. */
+export async function authenticate(master: Master, load: PlainDict, version: number, peer: string): Promise<Value> {
+  const asked = readAuthRequest(load);
+  if (isProblem(asked)) return asked.reply;
+  const { id, nonce, enc_algo = defaultEncAlgo, sig_algo = defaultSigAlgo } = asked;
+  if (!isSigAlgo(sig_algo)) return unsigned('bad sig algo');
+  if (!isEncAlgo(enc_algo)) return unsigned('bad enc algo');
+  const reply = (inner: PlainDict): Promise<Value> => wrap(master, inner, version, nonce, sig_algo);
+  const problem = minionIdProblem(id);
+  if (problem !== undefined) {
+    master.log.limited('auth:invalid-id', 'warn', 'sign-in with an unacceptable id refused', {
+      id: shownId(id),
+      why: `the id ${problem}`,
+    });
+    return reply({ ret: false });
+  }
+  const request: AuthLoad = { ...asked, enc_algo, sig_algo };
+  let decision: Decision;
+  try {
+    decision = await decide(master, request, peer);
+  } catch (error) {
+    decision = { ret: false, act: 'error', detail: messageOf(error) };
+    master.log.error('sign-in failed', { minion: id, error: messageOf(error) });
+  }
+  announce(master, request, decision);
+  if (decision.ret !== 'accepted') return reply({ ret: decision.ret });
+  return reply(await grant(master, request));
+}
+
+const unsigned = (ret: string): Value => ({ enc: 'clear', load: { ret } });
+
+/** P2 and P3 replies are signed and carry the nonce; P0 minions understand only the bare form. */
+async function wrap(
+  master: Master,
+  inner: PlainDict,
+  version: number,
+  nonce: string | undefined,
+  algo: SigAlgo,
+): Promise<Value> {
+  const granted = 'aes' in inner;
+  if (version < 2) return granted ? inner : { enc: 'clear', load: inner };
+  if (nonce !== undefined) inner['nonce'] = nonce;
+  const load = pack(inner);
+  return { enc: 'clear', load, sig: await signAsync(master.secrets.pair.privateKey, load, algo) };
+}
+
+async function decide(master: Master, request: AuthLoad, peer: string): Promise<Decision> {
+  const { keys, opts } = master;
+  const { id } = request;
+  if (tooMany(master, id)) return { ret: 'full', act: 'full', detail: `max_minions ${opts.max_minions} is reached` };
+  const key = usableKey(request.pub);
+  if (typeof key === 'string') return { ret: false, act: 'reject', detail: key };
+  if (opts.open_mode) {
+    const stored = keys.accepted(id);
+    if (!stored || cleanKey(stored.pem) !== cleanKey(request.pub)) await keys.write('accepted', id, request.pub);
+    return { ret: 'accepted', act: 'accept', detail: 'open_mode' };
+  }
+  if (keys.has('rejected', id)) return { ret: false, act: 'reject', detail: 'the key of this id is rejected' };
+  if (keys.has('accepted', id)) return known(master, request);
+  const rejected = autoReject(master.opts, id);
+  const signed = !rejected && autoSign(master, id, request.autosign_grains);
+  if (keys.has('pending', id)) return pending(master, request, rejected, signed);
+  if (rejected) {
+    const full = master.newKeys.refusal('rejected', peer);
+    if (full === undefined) await keys.write('rejected', id, request.pub);
+    return { ret: false, act: 'reject', detail: full === undefined ? 'autoreject_file' : `autoreject_file; ${full}` };
+  }
+  if (signed) {
+    await keys.write('accepted', id, request.pub);
+    return { ret: 'accepted', act: 'accept', detail: signed };
+  }
+  // Every other answer than "wait" makes real minions end.
+  const full = master.newKeys.refusal('pending', peer);
+  if (full !== undefined) {
+    master.log.limited('new-keys', 'warn', 'the key of a new minion was not stored', { minion: id, why: full });
+    return { ret: true, act: 'pend', detail: full };
+  }
+  await keys.write('pending', id, request.pub);
+  return { ret: true, act: 'pend', detail: 'new key, waits for acceptance' };
+}
+
+async function known(master: Master, request: AuthLoad): Promise<Decision> {
+  const stored = master.keys.accepted(request.id);
+  if (stored && cleanKey(stored.pem) === cleanKey(request.pub))
+    return { ret: 'accepted', act: 'accept', detail: 'known key' };
+  return deny(master, request, stored?.pem ?? '');
+}
+
+/** Another key under a known id; stored, so that somebody can look at it. */
+async function deny(master: Master, request: AuthLoad, stored: string): Promise<Decision> {
+  const { id, pub } = request;
+  if (master.keys.readText('denied', id) !== pub && master.newKeys.mayDeny())
+    await master.keys.write('denied', id, pub);
+  return { ret: false, act: 'denied', detail: mismatch(stored, pub) };
+}
+
+async function pending(
+  master: Master,
+  request: AuthLoad,
+  rejected: boolean,
+  signed: string | false,
+): Promise<Decision> {
+  const { keys } = master;
+  const { id } = request;
+  if (rejected) {
+    await keys.move(id, 'pending', 'rejected');
+    return { ret: false, act: 'reject', detail: 'autoreject_file' };
+  }
+  const stored = keys.readText('pending', id) ?? '';
+  if (cleanKey(stored) !== cleanKey(request.pub)) {
+    return deny(master, request, stored);
+  }
+  if (!signed) return { ret: true, act: 'pend', detail: 'waits for acceptance' };
+  await keys.move(id, 'pending', 'accepted');
+  return { ret: 'accepted', act: 'accept', detail: signed };
+}
+
+const mismatch = (stored: string, given: string): string =>
+  `another key than the stored one: stored ${printable(stored)}, presented ${printable(given)}`;
+
+function printable(pem: string): string {
+  try {
+    return fingerprint(pem);
+  } catch {
+    return 'unreadable';
+  }
+}
+
+/** The presented key, or the reason it cannot be used. */
+function usableKey(pem: string): KeyObject | string {
+  if (pem.length === 0) return 'no public key was presented';
+  if (pem.length > 20_000) return 'the public key is far too large';
+  try {
+    const key = loadPublicKey(pem);
+    const { modulusLength: bits = 0, publicExponent = 0n } = key.asymmetricKeyDetails ?? {};
+    // Every use of the key would take as long as somebody likes.
+    if (bits > 16_384 || publicExponent > 0xffff_ffffn) return 'an RSA key with numbers of this size is not usable';
+    return bits >= 2048 ? key : `an RSA key of ${bits} bits is too weak: at least 2048 are required`;
+  } catch (error) {
+    return `the public key is unreadable: ${messageOf(error)}`;
+  }
+}
+
+function tooMany(master: Master, id: string): boolean {
+  const limit = master.opts.max_minions;
+  if (limit <= 0) return false;
+  const connected = master.fleet
+    .ids()
+    .filter((other) => master.fleet.connected(other) !== 'no' && master.keys.has('accepted', other));
+  return connected.length >= limit && !connected.includes(id);
+}
+
+async function grant(master: Master, request: AuthLoad): Promise<PlainDict> {
+  const { secrets, opts } = master;
+  const key = master.keys.accepted(request.id)?.key ?? loadPublicKey(request.pub);
+  const inner = newDict([
+    ['enc', 'pub'],
+    ['pub_key', master.keySignature?.pubKeyText ?? secrets.pair.pem],
+    ['publish_port', opts.publish_port],
+  ]);
+  const pubSig = await master.keySignature?.sign(request.sig_algo);
+  if (pubSig !== undefined) inner['pub_sig'] = pubSig;
+  const token = request.token && (await decryptToken(secrets.pair.privateKey, request.token, request.enc_algo));
+  if (token) inner['token'] = oaepEncrypt(key, token, request.enc_algo);
+  else if (request.token) foreignMaster(master, request.id);
+  inner['aes'] = oaepEncrypt(key, secrets.aesText, request.enc_algo);
+  inner['session'] = oaepEncrypt(key, secrets.session(request.id).keyString, request.enc_algo);
+  inner['sig'] = secrets.aesProof;
+  // Tells a Halite minion that this master understands its life-cycle messages; real minions ignore it.
+  inner['halite'] = 1;
+  return inner;
+}
+
+/** Its challenge was sealed for another master's key: the minion trusts somebody else and will refuse us. */
+function foreignMaster(master: Master, id: string): void {
+  const why = 'trusts another master key than ours (its minion_master.pub)';
+  master.fleet.signedIn(id, { result: 'foreign-master', at: Date.now(), detail: why });
+  master.log.limited(`foreign:${id}`, 'warn', 'minion trusts another master key', {
+    minion: id,
+    ours: fingerprint(master.secrets.pair.pem),
+    hint: 'If this master is the right one, remove minion_master.pub from the pki folder of the minion.',
+  });
+  master.bus.fire('halite/auth/foreign-master', { id, fingerprint: fingerprint(master.secrets.pair.pem) });
+}
+
+function announce(master: Master, request: AuthLoad, decision: Decision): void {
+  const before = master.fleet.known(request.id)?.lastAuth?.result;
+  // What was turned away without leaving a key leaves no record either: anybody can invent names.
+  const keyed = decision.act === 'accept' || master.keys.statesOf(request.id).length > 0;
+  if (keyed) master.fleet.signedIn(request.id, { result: decision.act, at: Date.now(), detail: decision.detail });
+  if (decision.act === 'accept') {
+    // Rotations make a whole fleet sign in again; only the first time is news.
+    master.log.log(before === 'accept' ? 'debug' : 'info', 'minion signed in', {
+      minion: request.id,
+      why: decision.detail,
+    });
+  } else if (before !== decision.act) {
+    const fields = { minion: request.id, why: decision.detail };
+    master.log.limited(`auth:${decision.act}:${request.id}`, 'warn', `sign-in answered with ${decision.act}`, fields);
+  }
+  if (!master.opts.auth_events) return;
+  const result = decision.ret === 'accepted' || decision.ret === true;
+  master.bus.fire('salt/auth', { result, act: decision.act, id: request.id, pub: request.pub });
+}

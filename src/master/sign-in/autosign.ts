@@ -1,0 +1,66 @@
+// Automatic acceptance and rejection: files of patterns, one-time markers and grains, as Salt reads them.
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { pyStr } from '../../base/codec/python/index.ts';
+import { type Dict, dictGet, isDict } from '../../base/codec/value.ts';
+import { matchesGlob } from '../../base/util/fnmatch.ts';
+import { measure } from '../../base/util/measure.ts';
+import { matchesWhole } from '../../base/util/pyregex.ts';
+import type { Master } from '../core.ts';
+
+interface PatternOptions {
+  readonly permissive_pki_access: boolean;
+  readonly autoreject_file?: string | null;
+}
+
+/** True when a line of the file matches the id as glob (so also as plain text) or as a whole-id regular expression. */
+export function listed(file: string, id: string, permissive: boolean): boolean {
+  const stat = statSync(file, { throwIfNoEntry: false });
+  if (!stat?.isFile()) return false;
+  // A file others may write is no trust anchor.
+  if ((stat.mode & 0o002) !== 0 || (!permissive && (stat.mode & 0o020) !== 0)) return false;
+  for (const raw of readFileSync(file, 'utf8').split(/\r?\n/)) {
+    const line = raw.trim();
+    if (line === '' || line.startsWith('#')) continue;
+    if (matchesGlob(id, line) || matchesWhole(id, line)) return true;
+  }
+  return false;
+}
+
+export function autoReject(opts: PatternOptions, id: string): boolean {
+  return Boolean(opts.autoreject_file) && listed(String(opts.autoreject_file), id, opts.permissive_pki_access);
+}
+
+/** The rule that accepts this id by itself, or false. */
+export function autoSign(master: Master, id: string, grains: Dict | undefined): string | false {
+  const { opts } = master;
+  if (opts.auto_accept) return 'auto_accept';
+  if (opts.autosign_file && listed(String(opts.autosign_file), id, opts.permissive_pki_access)) return 'autosign_file';
+  if (master.keys.consumeAutosign(id, opts.autosign_timeout)) return 'minions_autosign';
+  if (opts.autosign_grains_dir && isDict(grains) && grainAccepted(String(opts.autosign_grains_dir), grains))
+    return 'autosign_grains';
+  return false;
+}
+
+function grainAccepted(dir: string, grains: Dict): boolean {
+  // The files say which grains are looked at: a stranger may send any number of others.
+  for (const name of namesIn(dir)) {
+    const value = dictGet(grains, name);
+    if (value === undefined || measure(value, acceptable) === undefined) continue;
+    const accepted = readFileSync(join(dir, name), 'utf8')
+      .split(/\r?\n/)
+      .map((line) => line.trim())
+      .filter((line) => line !== '' && !line.startsWith('#'));
+    if (accepted.includes(pyStr(value))) return true;
+  }
+  return false;
+}
+
+/** A grain that can stand on a line. */
+const acceptable = { bytes: 65_536, depth: 10 };
+
+function namesIn(dir: string): string[] {
+  if (!statSync(dir, { throwIfNoEntry: false })?.isDirectory()) return [];
+  const files = readdirSync(dir).filter((name) => /^[\w.:-]+$/.test(name) && !name.includes('..'));
+  return files.filter((name) => statSync(join(dir, name), { throwIfNoEntry: false })?.isFile());
+}

@@ -1,0 +1,116 @@
+// How many keys of unknown ids the master stores: anybody who reaches the request port can invent ids.
+import { parseIp } from '../../base/util/ip.ts';
+import type { KeyStore } from '../../store/keys.ts';
+
+export interface NewKeyOptions {
+  /** Most keys that wait for acceptance, and most that were rejected by themselves; 0 means no limit. */
+  readonly max_pending_keys: number;
+}
+
+/** New ids at once and per second, of everybody together and of one address. A fleet of 10,000 is in within three minutes. */
+const together = { burst: 2000, perSecond: 50 };
+const oneAddress = { burst: 500, perSecond: 10 };
+const mostAddresses = 1000;
+/** Denied keys overwrite each other, one per known id: what needs a bound is how often. */
+const denials = { burst: 200, perSecond: 5 };
+/** Sign-ins without success that are named in the log one by one. */
+/** The folder is counted again after this time; in between our own writes are added. */
+const countEveryMs = 1000;
+
+class Bucket {
+  readonly #burst: number;
+  readonly #perMs: number;
+  #left: number;
+  #at: number;
+
+  constructor({ burst, perSecond }: typeof together, now: number) {
+    this.#burst = burst;
+    this.#perMs = perSecond / 1000;
+    this.#left = burst;
+    this.#at = now;
+  }
+
+  /** False when nothing is left; otherwise it is one less. */
+  take(now: number): boolean {
+    this.#left = Math.min(this.#burst, this.#left + Math.max(0, now - this.#at) * this.#perMs);
+    this.#at = now;
+    if (this.#left < 1) return false;
+    this.#left--;
+    return true;
+  }
+}
+
+/**
+ * The address in `tcp://10.0.0.1:5123 name`; undefined where the transport does not know it. The name is the peer's own invention.
+ * Of IPv6 the network counts: whoever has one has all its addresses.
+ */
+function addressOf(peer: string): string | undefined {
+  const text = /^tcp:\/\/(\S+):\d+(?: |$)/.exec(peer)?.[1]?.replace(/^\[|\]$/g, '');
+  const address = text === undefined ? undefined : parseIp(text);
+  if (address?.version !== 6) return text;
+  // `::ffff:10.0.0.1` is an address of IPv4 at a socket for both.
+  return address.value >> 32n === 0xffffn ? String(address.value) : `net ${address.value >> 64n}`;
+}
+
+interface Peer {
+  readonly bucket: Bucket;
+  stored: number;
+}
+
+export class NewKeys {
+  readonly #keys: Pick<KeyStore, 'count'>;
+  readonly #limit: number;
+  readonly #now: () => number;
+  readonly #together: Bucket;
+  readonly #denials: Bucket;
+  readonly #peers = new Map<string, Peer>();
+  readonly #counted = { pending: { at: 0, number: 0 }, rejected: { at: 0, number: 0 } };
+
+  constructor(keys: Pick<KeyStore, 'count'>, options: NewKeyOptions, now: () => number = Date.now) {
+    this.#keys = keys;
+    this.#limit = options.max_pending_keys;
+    this.#now = now;
+    this.#together = new Bucket(together, now());
+    this.#denials = new Bucket(denials, now());
+  }
+
+  /** Why the key of an id without a key is not stored now; undefined when it may be, and then it counts as stored. */
+  refusal(state: 'pending' | 'rejected', address: string): string | undefined {
+    const now = this.#now();
+    const counted = this.#counted[state];
+    if (now - counted.at >= countEveryMs || now < counted.at) {
+      counted.number = this.#keys.count(state);
+      counted.at = now;
+    }
+    if (this.#limit > 0 && counted.number >= this.#limit) {
+      return `not stored: ${counted.number} ${state} keys are there already (max_pending_keys); look at them with "salt-key -l un", and accept or delete some`;
+    }
+    const peer = this.#peer(addressOf(address), now);
+    // One address may fill half of the folder; the rest stays free for others.
+    if (peer && this.#limit > 0 && peer.stored >= this.#limit / 2 && counted.number >= this.#limit / 2) {
+      return 'not stored: half of max_pending_keys are keys from this address; accept or delete some';
+    }
+    if ((peer && !peer.bucket.take(now)) || !this.#together.take(now)) {
+      return 'not stored yet: too many new ids in a short time; the minion asks again';
+    }
+    if (peer) peer.stored++;
+    counted.number++;
+    return undefined;
+  }
+
+  /** Whether another key of a known id is stored as denied now. */
+  mayDeny(): boolean {
+    return this.#denials.take(this.#now());
+  }
+
+  #peer(address: string | undefined, now: number): Peer | undefined {
+    if (address === undefined) return undefined;
+    const known = this.#peers.get(address);
+    if (known) return known;
+    // More addresses than that: those who came first are forgotten, the common bound stays.
+    if (this.#peers.size >= mostAddresses) this.#peers.delete(this.#peers.keys().next().value as string);
+    const fresh = { bucket: new Bucket(oneAddress, now), stored: 0 };
+    this.#peers.set(address, fresh);
+    return fresh;
+  }
+}

@@ -1,0 +1,26 @@
+// TCP minions identify themselves on the publish connection: who they are is proven by the shared key and their token.
+import { isDict } from '../../base/codec/value.ts';
+import { verifyToken } from '../../base/crypto/index.ts';
+import { isValidMinionId } from '../../base/util/valid-id.ts';
+import type { Master } from '../core.ts';
+
+export function tcpIdentity(master: Master): (body: unknown) => Promise<string | undefined> {
+  return async (body) => {
+    if (!isDict(body) || body instanceof Map) return undefined;
+    const sealed = body['load'];
+    try {
+      const load = master.secrets.aes.open(typeof sealed === 'string' ? Buffer.from(sealed) : (sealed as Uint8Array));
+      if (!isDict(load) || load instanceof Map) return undefined;
+      const id = load['id'];
+      const token = load['tok'];
+      if (!isValidMinionId(id)) return undefined;
+      const key = master.keys.accepted(id)?.key;
+      const bytes = typeof token === 'string' ? Buffer.from(token) : token instanceof Uint8Array ? token : undefined;
+      if (!key || !bytes || !verifyToken(key, bytes)) return undefined;
+      return id;
+    } catch {
+      // Sealed with an older key, or not by us at all: the minion signs in again and repeats it.
+      return undefined;
+    }
+  };
+}

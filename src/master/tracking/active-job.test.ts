@@ -1,0 +1,116 @@
+// The balance of a job always closes, whatever order things happen in.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { newDict } from '../../base/codec/value.ts';
+import { endedField, isFinal, type Reason, type Verdict } from '../../protocol/job/verdict.ts';
+import { ActiveJob, type JobUpdate, worstCode } from './active-job.ts';
+import { reason } from './reasons.ts';
+
+const waiting = { timeoutMs: 1000, gatherMs: 1000 };
+const silent = reason('silent', newDict());
+const sum = (balance: object): number => Object.values(balance as Record<string, number>).reduce((a, b) => a + b, 0);
+
+describe('ActiveJob', () => {
+  it('ends when the last expected minion has its verdict', () => {
+    const job = new ActiveJob('1', 'test.ping', ['a', 'b'], [], waiting);
+    const seen: JobUpdate[] = [];
+    job.listen((update) => seen.push(update));
+    job.returned('a', { return: true, retcode: 0, success: true });
+    expect(job.ended).toBe(false);
+    job.missing('b', silent);
+    expect(job.ended).toBe(true);
+    expect(seen.map((update) => update.type)).toEqual(['return', 'missing', 'end']);
+    expect(job.balance()).toMatchObject({ waiting: 0, running: 0, queued: 0, returned: 1, failed: 0, missing: 1 });
+  });
+
+  it('ends at once when nobody was expected', () => {
+    const job = new ActiveJob('1', 'test.ping', [], [], waiting);
+    job.start();
+    expect(job.ended).toBe(true);
+  });
+
+  it('counts a failing return code as failed', () => {
+    const job = new ActiveJob('1', 'cmd.run', ['a'], [], waiting);
+    job.returned('a', { return: '', retcode: 3, success: true });
+    expect(job.verdict('a')).toEqual({ kind: 'failed', retcode: 3 });
+  });
+
+  it('has the deadline as an end of its own, whoever brought it about', () => {
+    const job = new ActiveJob('1', 'cmd.run', ['a', 'b'], [], waiting);
+    job.returned('a', { return: 'ERROR: …', retcode: 124, success: false, [endedField]: 'deadline' });
+    job.missing('b', { code: 'deadline', text: '', evidence: newDict() });
+    expect(job.balance()).toMatchObject({ deadline: 2, failed: 0, missing: 0 });
+  });
+
+  it('keeps what a minion said on the way, by the clock of the master', () => {
+    const job = new ActiveJob('1', 'cmd.run', ['a'], [], waiting);
+    job.running('a', 'started', { text: '', accepted: 1000, started: 1500 });
+    job.running('a', 'progress', { text: 'half' });
+    expect(job.hops('a')).toMatchObject({ accepted: 1000, started: 1500, output: { text: 'half' } });
+    expect(job.verdict('a')).toEqual({ kind: 'running', since: 1500, text: 'half' });
+    expect(job.hops('b')).toBeUndefined();
+  });
+
+  it('takes the worst code of several functions', () => {
+    expect([worstCode(3), worstCode({ a: 0, b: 2 }), worstCode([0, 1]), worstCode(undefined)]).toEqual([3, 2, 1, 0]);
+  });
+
+  it('grows when the same job goes to more minions', () => {
+    const job = new ActiveJob('1', 'test.ping', ['a'], [], waiting);
+    job.returned('a', { return: true, retcode: 0 });
+    job.expect(['a', 'b'], []);
+    expect([job.ended, job.open()]).toEqual([false, ['b']]);
+  });
+
+  it('takes a late result over a reason, and never a reason over a result', () => {
+    const job = new ActiveJob('1', 'test.ping', ['a'], [], waiting);
+    job.missing('a', silent);
+    job.returned('a', { return: true, retcode: 0 });
+    expect(job.verdict('a')?.kind).toBe('returned');
+    job.missing('a', silent);
+    expect(job.verdict('a')?.kind).toBe('returned');
+  });
+
+  it('keeps the sum equal to the number targeted and tells the end once', () => {
+    const step = fc.record({
+      id: fc.constantFrom('a', 'b', 'c', 'd'),
+      what: fc.constantFrom(
+        'return',
+        'missing',
+        'running',
+        'queued',
+        'expired',
+        'deadline',
+        'killed',
+        'hold',
+        'release',
+      ),
+    });
+    const late: Reason = { code: 'deadline', text: '', evidence: newDict() };
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+        const job = new ActiveJob('1', 'f', ['a', 'b', 'c'], ['d'], waiting);
+        let ends = 0;
+        job.listen((update) => {
+          if (update.type === 'end') ends++;
+        });
+        for (const { id, what } of steps) {
+          if (what === 'return') job.returned(id, { return: 1, retcode: 0 });
+          else if (what === 'missing') job.missing(id, silent);
+          else if (what === 'deadline') job.missing(id, late);
+          else if (what === 'killed') job.returned(id, { return: '', retcode: 124, [endedField]: 'deadline' });
+          else if (what === 'queued') job.queued(id, 1, silent);
+          else if (what === 'expired') job.expired(id, silent);
+          else if (what === 'hold') job.hold([id]);
+          else if (what === 'release') job.release([id]);
+          else job.running(id, 'progress', { text: 'line' });
+          expect(sum(job.balance())).toBe(4);
+          const { waiting: open, running } = job.balance();
+          expect(job.ended).toBe(open + running === 0);
+          for (const other of job.open()) expect(isFinal(job.verdict(other) as Verdict)).toBe(false);
+        }
+        expect(ends).toBe(job.ended ? 1 : 0);
+      }),
+    );
+  });
+});

@@ -1,0 +1,247 @@
+// One job while somebody or something still cares: the verdict of every expected minion, and who listens.
+import { isDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { type Balance, balanceOf, endedField, isFinal, type Reason, type Verdict } from '../../protocol/job/verdict.ts';
+
+export type JobUpdate =
+  | { readonly type: 'return'; readonly id: string; readonly load: PlainDict }
+  | { readonly type: 'missing'; readonly id: string; readonly reason: Reason }
+  | { readonly type: 'progress'; readonly id: string; readonly text: string }
+  | { readonly type: 'queued'; readonly id: string; readonly until: number; readonly reason: Reason }
+  | { readonly type: 'end'; readonly balance: Balance };
+
+export type JobListener = (update: JobUpdate) => void;
+
+export interface Waiting {
+  readonly timeoutMs: number;
+  readonly gatherMs: number;
+}
+
+/** What a minion said about the job before its result, and when; times in milliseconds. */
+export interface Hops {
+  sent?: number;
+  accepted?: number;
+  started?: number;
+  /** Answered a find_job question with "it runs". */
+  confirmed?: number;
+  output?: { readonly at: number; readonly text: string };
+  /** The minion was restarted since: what it said before may not hold any more. */
+  doubted?: boolean;
+}
+/** What came with a life-cycle message; times in milliseconds. */
+export interface Said {
+  readonly text: string;
+  readonly accepted?: number | undefined;
+  readonly started?: number | undefined;
+}
+export type Phase = 'accepted' | 'started' | 'progress' | 'confirmed';
+
+export class ActiveJob {
+  readonly jid: string;
+  readonly fun: string;
+  readonly started = Date.now();
+  readonly waiting: Waiting;
+  /** Whose job it is: nobody else may add minions to it. */
+  readonly user: string;
+  /** For whoever keeps the job; those who wait for it listen. */
+  onEnd: (() => void) | undefined;
+  readonly #verdicts = new Map<string, Verdict>();
+  readonly #hops = new Map<string, Hops>();
+  readonly #answered = new Set<string>();
+  /** Matched by nobody's knowledge: their answer counts, their silence is "not evaluated". */
+  readonly #unevaluated: Set<string>;
+  /** Expected, but the job was not sent to them yet (batches). */
+  readonly #held = new Set<string>();
+  readonly #listeners = new Set<JobListener>();
+  #open = 0;
+  #ended = false;
+
+  constructor(
+    jid: string,
+    fun: string,
+    expected: readonly string[],
+    unevaluated: readonly string[],
+    waiting: Waiting,
+    user = 'root',
+  ) {
+    this.jid = jid;
+    this.user = user;
+    this.fun = fun;
+    this.waiting = waiting;
+    this.#unevaluated = new Set(unevaluated);
+    for (const id of [...expected, ...unevaluated]) this.#verdicts.set(id, { kind: 'waiting' });
+    this.#open = this.#verdicts.size;
+  }
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+  get size(): number {
+    return this.#verdicts.size;
+  }
+  /** Somebody waits for it. */
+  get watched(): boolean {
+    return this.#listeners.size > 0;
+  }
+  verdict(id: string): Verdict | undefined {
+    return this.#verdicts.get(id);
+  }
+  verdicts(): ReadonlyMap<string, Verdict> {
+    return this.#verdicts;
+  }
+  hops(id: string): Readonly<Hops> | undefined {
+    return this.#hops.get(id);
+  }
+  hasReturned(id: string): boolean {
+    return this.#answered.has(id);
+  }
+  isUnevaluated(id: string): boolean {
+    return this.#unevaluated.has(id);
+  }
+  balance(): Balance {
+    return balanceOf(this.#verdicts.values());
+  }
+
+  /** Minions that got the job and whose fate is still open. */
+  open(): string[] {
+    return [...this.#verdicts.keys()].filter((id) => this.isOpen(id));
+  }
+  isOpen(id: string): boolean {
+    const verdict = this.#verdicts.get(id);
+    return verdict !== undefined && !isFinal(verdict) && !this.#held.has(id);
+  }
+
+  /** More minions get the same job: Salt's own batches publish one jid in several waves. */
+  expect(ids: readonly string[], unevaluated: readonly string[]): void {
+    for (const id of unevaluated) this.#unevaluated.add(id);
+    for (const id of [...ids, ...unevaluated]) {
+      if (this.#verdicts.has(id)) continue;
+      this.#verdicts.set(id, { kind: 'waiting' });
+      this.#open++;
+      this.#ended = false;
+    }
+  }
+
+  /** These do not have the job yet: nobody asks them about it. */
+  hold(ids: readonly string[]): void {
+    for (const id of ids) this.#held.add(id);
+  }
+  held(): string[] {
+    return [...this.#held];
+  }
+  release(ids: readonly string[]): void {
+    for (const id of ids) {
+      this.#held.delete(id);
+      this.#hop(id).sent = Date.now();
+    }
+  }
+
+  listen(listener: JobListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** A result; also from minions nobody expected, and after the wait has ended: late is better than lost. */
+  returned(id: string, load: PlainDict): void {
+    this.#answered.add(id);
+    this.#set(id, returnVerdict(load));
+    this.#tell({ type: 'return', id, load });
+    this.#finish();
+  }
+
+  /** A sign that the minion is at it. */
+  running(id: string, phase: Phase, { text, ...said }: Said = { text: '' }): void {
+    const before = this.#verdicts.get(id);
+    if (!before || isFinal(before)) return;
+    const hop = this.#hop(id);
+    const now = Date.now();
+    if (phase === 'confirmed') hop.confirmed = now;
+    else {
+      hop.accepted ??= said.accepted ?? now;
+      if (phase !== 'accepted') hop.started ??= said.started ?? now;
+      hop.doubted = false;
+    }
+    if (text && phase === 'progress') hop.output = { at: now, text };
+    const since = before.kind === 'running' ? before.since : (hop.started ?? hop.accepted ?? now);
+    this.#verdicts.set(id, { kind: 'running', since, text: text || (before.kind === 'running' ? before.text : '') });
+    if (text) this.#tell({ type: 'progress', id, text });
+  }
+
+  /** Its minion is another process now and does not speak for this job by itself. */
+  doubt(id: string): void {
+    this.#hop(id).doubted = true;
+  }
+
+  missing(id: string, reason: Reason): void {
+    this.#settle(id, { kind: reason.code === 'deadline' ? 'deadline' : 'missing', reason }, reason);
+  }
+
+  /** The job is kept for a minion that is away; whoever waits need not wait for that one. */
+  queued(id: string, until: number, reason: Reason): void {
+    const before = this.#verdicts.get(id);
+    if (!before || isFinal(before)) return;
+    this.#set(id, { kind: 'queued', until, reason });
+    this.#tell({ type: 'queued', id, until, reason });
+    this.#finish();
+  }
+
+  /** A kept job ran out of time or was taken back. */
+  expired(id: string, reason: Reason): void {
+    if (this.#verdicts.get(id)?.kind === 'queued') this.#verdicts.set(id, { kind: 'expired', reason });
+  }
+
+  /** Ends at once when nothing was expected. */
+  start(): void {
+    this.#finish();
+  }
+
+  #settle(id: string, verdict: Verdict, reason: Reason): void {
+    const before = this.#verdicts.get(id);
+    if (!before || isFinal(before)) return;
+    this.#held.delete(id);
+    this.#set(id, verdict);
+    this.#tell({ type: 'missing', id, reason });
+    this.#finish();
+  }
+
+  #hop(id: string): Hops {
+    let hop = this.#hops.get(id);
+    if (!hop) {
+      hop = {};
+      this.#hops.set(id, hop);
+    }
+    return hop;
+  }
+
+  #set(id: string, verdict: Verdict): void {
+    const before = this.#verdicts.get(id);
+    if (before && !isFinal(before) && isFinal(verdict)) this.#open--;
+    this.#verdicts.set(id, verdict);
+  }
+
+  #finish(): void {
+    if (this.#ended || this.#open > 0) return;
+    this.#ended = true;
+    this.onEnd?.();
+    this.#tell({ type: 'end', balance: this.balance() });
+  }
+
+  #tell(update: JobUpdate): void {
+    for (const listener of this.#listeners) listener(update);
+  }
+}
+
+function returnVerdict(load: PlainDict): Verdict {
+  const retcode = worstCode(load['retcode']);
+  if (load[endedField] === 'deadline') {
+    const text = typeof load['return'] === 'string' ? load['return'] : '';
+    return { kind: 'deadline', reason: { code: 'deadline', text, evidence: { killed_by_minion: true } } };
+  }
+  return { kind: load['success'] === false || retcode !== 0 ? 'failed' : 'returned', retcode };
+}
+
+/** Multi-function jobs return a map or a list of codes: the worst one speaks for the minion. */
+export function worstCode(value: Value | undefined): number {
+  if (typeof value === 'number') return value;
+  if (isDict(value) && !(value instanceof Map)) return worstCode(Object.values(value));
+  return Array.isArray(value) ? Math.max(0, ...value.map((code) => Number(code) || 0)) : 0;
+}

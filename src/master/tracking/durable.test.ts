@@ -1,0 +1,131 @@
+// Durable jobs against races: taken back, expired and delivered in the same moment, each ends in exactly one way.
+import { describe, expect, it } from 'vitest';
+import { dictOf, type PlainDict } from '../../base/codec/value.ts';
+import type { Master } from '../core.ts';
+import { DurableJobs } from './durable.ts';
+
+const jid = '20260131235959000001';
+
+interface Fake {
+  readonly durable: DurableJobs;
+  readonly fired: string[];
+  readonly sent: PlainDict[];
+  /** Lets what waits for the store go on. */
+  release(): void;
+  failPending: boolean;
+}
+
+/** A master whose store answers questions only when it is told to. */
+async function fake(options: { halite: boolean; held?: boolean }): Promise<Fake> {
+  const [fired, sent, waiting]: [string[], PlainDict[], (() => void)[]] = [[], [], []];
+  const durable = new DurableJobs();
+  const later = <T>(value: T): Promise<T> =>
+    options.held ? new Promise((resolve) => waiting.push(() => resolve(value))) : Promise.resolve(value);
+  const result: Fake = {
+    ...{ durable, fired, sent, failPending: false },
+    release: () => {
+      for (const go of waiting.splice(0)) go();
+    },
+  };
+  const store = {
+    pending: async () => [],
+    savePending: async () => {
+      if (result.failPending) throw new Error('no space left');
+    },
+    dropPending: async () => undefined,
+    saveVerdicts: async () => undefined,
+    verdicts: () => later([]),
+    hasReturn: () => later(false),
+    load: () => later(dictOf([['fun', 'test.ping']])),
+  };
+  const master = {
+    store,
+    tracker: { job: () => undefined },
+    fleet: { isHalite: () => options.halite, known: () => undefined },
+    bus: { fire: (tag: string) => void fired.push(tag) },
+    log: { info: () => undefined, error: () => undefined, limited: () => undefined },
+    publisher: { send: async (job: PlainDict) => void sent.push(job) },
+  } as unknown as Master;
+  await durable.restore(master);
+  return result;
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+async function until(what: () => boolean, release: () => void = () => {}): Promise<void> {
+  for (const end = Date.now() + 30_000; !what(); await turn()) {
+    release();
+    if (Date.now() > end) expect.fail('it never happened');
+  }
+}
+
+describe('durable jobs', () => {
+  it('end once, however often the clock is looked at', async () => {
+    const { durable, fired, release } = await fake({ halite: true, held: true });
+    const kept = durable.keep(jid, ['web1'], Date.now() - 1);
+    durable.expire();
+    durable.expire();
+    let done = false;
+    void kept.then(() => {
+      done = true;
+    });
+    await until(() => done, release);
+    durable.expire();
+    expect(fired).toEqual([`halite/job/${jid}/expired/web1`]);
+    expect(durable.list()).toEqual([]);
+  });
+
+  it('do not keep the clock busy after they were delivered', async () => {
+    const { durable, sent } = await fake({ halite: true });
+    await durable.keep(jid, ['web1'], Date.now() + 1500);
+    durable.arrived('web1', 'joined');
+    await until(() => sent.length > 0);
+    let looks = 0;
+    const expire = durable.expire.bind(durable);
+    durable.expire = (now?: number) => {
+      looks++;
+      expire(now);
+    };
+    const past = durable.list()[0]!.until + 100;
+    await until(() => Date.now() > past);
+    expect(looks).toBeLessThanOrEqual(1);
+    expect(durable.deliveredAt(jid, 'web1')).toBeGreaterThan(0);
+  });
+
+  it('that were taken back are not delivered to a minion that comes back meanwhile', async () => {
+    const { durable, sent, fired, release } = await fake({ halite: true, held: true });
+    const kept = durable.keep(jid, ['web1'], Date.now() + 60_000);
+    await turn();
+    release();
+    await kept;
+    durable.arrived('web1', 'joined');
+    // The store is being asked about the delivery now.
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    const cancelled = durable.cancel(jid);
+    await until(() => fired.length > 0, release);
+    for (let n = 0; n < 20; n++) {
+      release();
+      await turn();
+    }
+    expect(await cancelled).toEqual(['web1']);
+    expect(sent).toEqual([]);
+    expect(fired).toEqual([`halite/job/${jid}/cancelled/web1`]);
+  });
+
+  it('that could not be stored are not delivered later', async () => {
+    const master = await fake({ halite: true });
+    master.failPending = true;
+    await expect(master.durable.keep(jid, ['web1'], Date.now() + 60_000)).rejects.toThrow('no space');
+    expect(master.durable.list()).toEqual([]);
+  });
+
+  it('are kept for very many minions without a long stop', async () => {
+    const { durable } = await fake({ halite: true });
+    const ids = Array.from({ length: 10_000 }, (_, at) => `web${at}`);
+    const began = process.cpuUsage();
+    await Promise.all(ids.map((id) => durable.keep(jid, [id], Date.now() + 60_000)));
+    // Of the processor, not of the clock: others may use it too.
+    const { user, system } = process.cpuUsage(began);
+    expect((user + system) / 1000).toBeLessThan(10_000);
+    expect(durable.list()).toHaveLength(ids.length);
+  });
+});

@@ -1,0 +1,216 @@
+// Jobs for minions that are away: kept in the store, delivered once when the minion is back, or expired in plain sight.
+import { dictGet, isDict, newDict, type PlainDict } from '../../base/codec/value.ts';
+import { messageOf } from '../../base/errors/index.ts';
+import { isAdopted } from '../../protocol/job/adopted-job.ts';
+import type { ReasonCode } from '../../protocol/job/verdict.ts';
+import type { PendingDelivery } from '../../store/jobs.ts';
+import type { Master } from '../core.ts';
+import { clock, evidenceOf, reason } from './reasons.ts';
+
+/** A minion that has just connected may connect again in a moment: its jobs are sent once things have settled. */
+const settleMs = 300;
+/** A Salt minion that speaks may be about to subscribe: its start event, or this long, says that it has. */
+const heardMs = 3_000;
+/** Longest delay a timer takes; later expiries are looked at again then. */
+const longestTimerMs = 2_000_000_000;
+
+interface Pending extends PendingDelivery {
+  /** When this master sent it last; 0 when not yet. */
+  deliveredAt: number;
+}
+
+export class DurableJobs {
+  readonly #byMinion = new Map<string, Map<string, Pending>>();
+  readonly #scheduled = new Map<string, NodeJS.Timeout>();
+  #master!: Master;
+  #timer: NodeJS.Timeout | undefined;
+  /** What the timer waits for. */
+  #next = Number.POSITIVE_INFINITY;
+
+  /** Reads what an earlier run of this master left. */
+  async restore(master: Master): Promise<void> {
+    this.#master = master;
+    for (const delivery of await master.store.pending()) this.#remember(delivery);
+    this.#wind();
+  }
+
+  list(): PendingDelivery[] {
+    return [...this.#byMinion.values()].flatMap((jobs) => [...jobs.values()]).sort((a, b) => (a.jid < b.jid ? -1 : 1));
+  }
+
+  /** When a kept job was handed to its minion; 0 when it waits, undefined when it is not kept. */
+  deliveredAt(jid: string, id: string): number | undefined {
+    return this.#byMinion.get(id)?.get(jid)?.deliveredAt;
+  }
+
+  /** Keeps a job for these minions. Resolves when it is safe on disk. */
+  async keep(jid: string, ids: readonly string[], until: number): Promise<void> {
+    const deliveries = ids.map((id) => ({ jid, id, until }));
+    for (const delivery of deliveries) this.#remember(delivery);
+    if (until < this.#next) this.#wind();
+    try {
+      await this.#master.store.savePending(deliveries);
+    } catch (error) {
+      // What could not be promised is not delivered either: its minion is told to be missing.
+      for (const id of ids) this.#take(jid, id);
+      throw error;
+    }
+    await Promise.all(ids.map((id) => this.#note(jid, id, 'queued')));
+  }
+
+  /** A hop for the time line of the job; what was noted before stays. */
+  async #note(jid: string, id: string, hop: 'queued' | 'delivered'): Promise<PlainDict> {
+    const evidence = { hops: { ...(await this.#hops(jid, id)), [hop]: Date.now() } };
+    const row = { jid, id, verdict: 'queued', reason: '', text: '', evidence, at: Date.now() };
+    await this.#master.store.saveVerdicts([row]);
+    return evidence;
+  }
+
+  async #hops(jid: string, id: string): Promise<PlainDict> {
+    const [noted] = await this.#master.store.verdicts(jid, id);
+    const hops = noted && dictGet(noted.evidence, 'hops');
+    return isDict(hops) && !(hops instanceof Map) ? hops : newDict();
+  }
+
+  /** Takes back what was not delivered yet; the ids that will not get the job. */
+  async cancel(jid: string, ids?: readonly string[]): Promise<string[]> {
+    const all = [...this.#byMinion.values()].flatMap((jobs) => jobs.get(jid) ?? []);
+    const cancelled = all.filter(({ id, deliveredAt }) => deliveredAt === 0 && (!ids || ids.includes(id)));
+    await Promise.all(cancelled.map((delivery) => this.#end(delivery, 'cancelled')));
+    return cancelled.map((delivery) => delivery.id).sort();
+  }
+
+  /**
+   * The minion is there: everything that waits for it is sent, in order of age. Halite minions are seen to connect
+   * (`joined`); for the others, any message (`heard`) shows that they are back.
+   */
+  arrived(id: string, how: 'joined' | 'heard'): void {
+    if (!this.#byMinion.has(id)) return;
+    const soon = this.#scheduled.get(id);
+    if (how === 'heard' && (soon || this.#master.fleet.isHalite(id))) return;
+    clearTimeout(soon);
+    const timer = setTimeout(
+      () => {
+        this.#scheduled.delete(id);
+        this.#deliverAll(id).catch((error: unknown) =>
+          this.#master.log.error('durable job could not be delivered', { minion: id, error: messageOf(error) }),
+        );
+      },
+      how === 'joined' ? settleMs : heardMs,
+    );
+    timer.unref();
+    this.#scheduled.set(id, timer);
+  }
+
+  /** Its result came in: nothing to deliver any more. */
+  returned(jid: string, id: string): void {
+    if (this.#byMinion.get(id)?.has(jid)) void this.#forget(jid, id);
+  }
+
+  /** What waited too long ends visibly. What a Halite minion got is awaited on: it will tell what became of it. */
+  expire(now = Date.now()): void {
+    for (const jobs of this.#byMinion.values()) {
+      for (const delivery of jobs.values()) {
+        if (delivery.until > now || !this.#endsByTime(delivery)) continue;
+        void this.#end(delivery, delivery.deliveredAt === 0 ? 'expired' : 'no-record');
+      }
+    }
+  }
+
+  #endsByTime({ id, deliveredAt }: Pending): boolean {
+    return deliveredAt === 0 || !this.#master.fleet.isHalite(id);
+  }
+
+  /** Takes a job out of the store and says why its minion will give no result. */
+  async #end(delivery: Pending, code: Extract<ReasonCode, 'expired' | 'cancelled' | 'no-record'>): Promise<void> {
+    const { jid, id, until, deliveredAt } = delivery;
+    // First of all nobody finds it any more: neither a minion that comes back now nor the next look at the clock.
+    if (!this.#take(jid, id)) return;
+    const at = Date.now();
+    const detail = code === 'no-record' ? `delivered at ${clock(deliveredAt)}` : `at ${clock(Math.min(at, until))}`;
+    const why = reason(code, evidenceOf(this.#master, id), detail);
+    this.#master.tracker.job(jid)?.expired(id, why);
+    this.#master.bus.fire(`halite/job/${jid}/${code}/${id}`, { jid, id });
+    try {
+      const evidence = { ...why.evidence, hops: await this.#hops(jid, id) };
+      const row = { jid, id, verdict: 'expired', reason: code, text: why.text, evidence, at };
+      await Promise.all([this.#forget(jid, id), this.#master.store.saveVerdicts([row])]);
+    } catch (error) {
+      this.#master.log.limited('store', 'error', 'verdicts could not be stored', { error: messageOf(error) });
+    }
+  }
+
+  async #deliverAll(id: string): Promise<void> {
+    const jobs = [...(this.#byMinion.get(id)?.values() ?? [])].sort((a, b) => (a.jid < b.jid ? -1 : 1));
+    for (const delivery of jobs) {
+      const returned = await this.#master.store.hasReturn(delivery.jid, id);
+      // It may have been taken back while the store was asked.
+      if (this.#byMinion.get(id)?.get(delivery.jid) !== delivery) continue;
+      if (returned) await this.#forget(delivery.jid, id);
+      else if (delivery.deliveredAt === 0 && delivery.until > Date.now()) await this.#deliver(delivery);
+      // A Halite minion writes down which durable jobs it began: it runs once however often it is delivered.
+      else if (delivery.deliveredAt > 0 && this.#master.fleet.isHalite(id)) await this.#deliver(delivery);
+    }
+  }
+
+  /** Sends the job again under its own jid, to this minion only. */
+  async #deliver(delivery: Pending): Promise<void> {
+    const { jid, id, deliveredAt } = delivery;
+    // From here on it cannot be taken back any more.
+    delivery.deliveredAt = Date.now();
+    const load = await this.#master.store.load(jid).catch((error: unknown) => {
+      delivery.deliveredAt = deliveredAt;
+      throw error;
+    });
+    // Only what this master published is signed for others.
+    if (!isDict(load) || load instanceof Map || isAdopted(load)) return this.#forget(jid, id);
+    const job: PlainDict = newDict(Object.entries(load));
+    job['tgt'] = [id];
+    job['tgt_type'] = 'list';
+    // A Salt minion remembers jids only while it lives: it gets the job at most once, also after our own restart.
+    if (!this.#master.fleet.isHalite(id)) await this.#master.store.dropPending(jid, id);
+    this.#master.log.info('durable job delivered', { jid, minion: id });
+    this.#master.bus.fire(`halite/job/${jid}/delivered/${id}`, { jid, id });
+    await this.#note(jid, id, 'delivered');
+    await this.#master.publisher.send(job, [id]);
+  }
+
+  #remember(delivery: PendingDelivery): void {
+    const jobs = this.#byMinion.get(delivery.id) ?? new Map<string, Pending>();
+    jobs.set(delivery.jid, { ...delivery, deliveredAt: 0 });
+    this.#byMinion.set(delivery.id, jobs);
+  }
+
+  /** Out of the list; false when it was not in it. */
+  #take(jid: string, id: string): boolean {
+    const jobs = this.#byMinion.get(id);
+    const known = jobs?.delete(jid) ?? false;
+    if (jobs?.size === 0) this.#byMinion.delete(id);
+    return known;
+  }
+
+  async #forget(jid: string, id: string): Promise<void> {
+    this.#take(jid, id);
+    await this.#master.store.dropPending(jid, id).catch((error: unknown) => {
+      this.#master.log.limited('store', 'error', 'a pending job could not be removed', { error: messageOf(error) });
+    });
+  }
+
+  /** A timer for the next expiry, so that it is seen when it happens. */
+  #wind(): void {
+    clearTimeout(this.#timer);
+    this.#next = Number.POSITIVE_INFINITY;
+    for (const jobs of this.#byMinion.values()) {
+      for (const delivery of jobs.values()) {
+        if (delivery.until < this.#next && this.#endsByTime(delivery)) this.#next = delivery.until;
+      }
+    }
+    if (this.#next === Number.POSITIVE_INFINITY) return;
+    const delay = Math.min(longestTimerMs, Math.max(0, this.#next - Date.now()) + 1);
+    this.#timer = setTimeout(() => {
+      this.expire();
+      this.#wind();
+    }, delay);
+    this.#timer.unref();
+  }
+}

@@ -1,0 +1,224 @@
+// What the master knows, told in order: the time line of a job, and everything about one minion.
+import { type Dict, dictGet, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { jidToMillis } from '../../base/util/jid.ts';
+import type { MinionTrouble, TimelineEntry } from '../../extend/sdk/index.ts';
+import type { Reason } from '../../protocol/job/verdict.ts';
+import type { VerdictRecord } from '../../store/jobs.ts';
+import type { Master } from '../core.ts';
+import {
+  clock,
+  duplicateText,
+  evidenceOf,
+  isSkewed,
+  isSuspect,
+  knownAbsent,
+  reason,
+  silence,
+  skewText,
+  unfinished,
+} from './reasons.ts';
+import { hopTimes } from './tracker.ts';
+
+const text = (value: Value | undefined): string => (value === null || value === undefined ? '' : String(value));
+
+/** Jobs shown for a minion. */
+const recentJobs = 5;
+
+const hopWords: Readonly<Record<string, string>> = {
+  sent: 'sent',
+  queued: 'kept for it',
+  delivered: 'delivered',
+  accepted: 'accepted',
+  started: 'started',
+  confirmed: 'still running',
+  output: 'last output',
+};
+
+/** Every hop of a job: from the store, with what is still open from the tracker. */
+export async function jobTimeline(master: Master, jid: string): Promise<TimelineEntry[]> {
+  const { store } = master;
+  const entries: TimelineEntry[] = [];
+  const load = await store.load(jid);
+  if (load) {
+    const expected = await store.expected(jid);
+    const at = new Date(jidToMillis(jid) ?? 0);
+    entries.push({ at, id: '', what: 'published', text: publishedText(load, expected.length) });
+  }
+  const results = await returnEntries(master, jid);
+  const returned = new Set(results.map((entry) => entry.id));
+  const verdicts = await store.verdicts(jid);
+  const told = new Set(verdicts.map((verdict) => verdict.id));
+  for (const verdict of verdicts) entries.push(...verdictEntries(verdict, returned.has(verdict.id)));
+  entries.push(...results, ...openEntries(master, jid, told), ...pendingEntries(master, jid));
+  return entries.sort((a, b) => a.at.getTime() - b.at.getTime());
+}
+
+function publishedText(load: Dict, minions: number): string {
+  const fun = dictGet(load, 'fun');
+  const target = dictGet(load, 'tgt');
+  const what = Array.isArray(fun) ? fun.join(',') : text(fun);
+  const whom = Array.isArray(target) ? target.join(',') : text(target);
+  const cut = whom.length > 60 ? `${whom.slice(0, 60)}…` : whom;
+  return `${what} by ${text(dictGet(load, 'user'))} for ${cut} (${minions} minion${minions === 1 ? '' : 's'})`;
+}
+
+async function returnEntries({ store }: Master, jid: string): Promise<TimelineEntry[]> {
+  const rows = await store.query('SELECT id, retcode, success, received FROM ret WHERE jid = ?', [jid]);
+  return (rows as Record<string, Value>[]).map((row) => ({
+    at: new Date(Number(row['received'])),
+    id: text(row['id']),
+    what: row['success'] === 1 && row['retcode'] === 0 ? 'returned' : 'failed',
+    text: `exit code ${text(row['retcode'])}`,
+  }));
+}
+
+function verdictEntries(
+  { id, verdict, reason, text: why, evidence, at }: VerdictRecord,
+  came: boolean,
+): TimelineEntry[] {
+  const entries = hopEntries(id, evidence);
+  if (reason === '') return entries;
+  const late = came && verdict !== 'deadline' ? ' (its result came later)' : '';
+  return [...entries, { at: new Date(at), id, what: verdict, text: `${why}${late}` }];
+}
+
+function hopEntries(id: string, evidence: Dict): TimelineEntry[] {
+  const hops = dictGet(evidence, 'hops');
+  if (!isDict(hops) || hops instanceof Map) return [];
+  const output = text(dictGet(evidence, 'last_output'));
+  return Object.entries(hops).map(([hop, at]) => ({
+    at: new Date(Number(at)),
+    id,
+    what: hopWords[hop] ?? hop,
+    text: hop === 'output' ? output : '',
+  }));
+}
+
+/** What the tracker knows and the store not yet. */
+function openEntries(master: Master, jid: string, told: ReadonlySet<string>): TimelineEntry[] {
+  const job = master.tracker.job(jid);
+  const entries: TimelineEntry[] = [];
+  const at = new Date();
+  for (const [id, verdict] of job?.verdicts() ?? []) {
+    if (!job || told.has(id)) continue;
+    entries.push(...hopEntries(id, hopTimes(job, id)));
+    if (verdict.kind === 'waiting' && !job.isOpen(id))
+      entries.push({ at, id, what: 'waiting', text: 'its turn in the batch' });
+    else if (verdict.kind === 'running')
+      entries.push({ at, id, what: 'running', text: unfinished(master, job, id).text });
+    else if (verdict.kind === 'waiting')
+      entries.push({ at, id, what: 'waiting', text: `nothing heard yet: ${unfinished(master, job, id).text}` });
+  }
+  return entries;
+}
+
+function pendingEntries({ durable }: Master, jid: string): TimelineEntry[] {
+  const entries: TimelineEntry[] = [];
+  for (const { id, until } of durable.list().filter((delivery) => delivery.jid === jid)) {
+    if (durable.deliveredAt(jid, id) === 0)
+      entries.push({ at: new Date(), id, what: 'queued', text: `until ${clock(until)}` });
+  }
+  return entries;
+}
+
+/** What is wrong with accepted minions; nobody is asked, so it is quick for any number of them. */
+export function fleetTroubles(master: Master): MinionTrouble[] {
+  return master.keys.ids('accepted').flatMap((id) => {
+    const why = knownAbsent(master, id) ?? (isSuspect(master, id) ? silence(master, id) : troubleOf(master, id));
+    return why ? [{ id, code: why.code, text: why.text }] : [];
+  });
+}
+
+/** Of one that is there and may answer. */
+function troubleOf({ fleet }: Master, id: string): Reason | undefined {
+  const record = fleet.known(id);
+  const twins = duplicateText(record);
+  if (twins) return reason('duplicate-id', newDict(), twins);
+  if (record && isSkewed(record)) return reason('clock-skew', newDict(), skewText(record.skewSeconds ?? 0));
+  return undefined;
+}
+
+/** Everything about one minion, with what happened to it in order. */
+export async function explainMinion(master: Master, id: string): Promise<Dict> {
+  const { keys, fleet, durable } = master;
+  const told = newDict([
+    ['id', id],
+    ['key', keys.statesOf(id).join(', ') || 'none'],
+    ['connected', fleet.connected(id)],
+  ]);
+  for (const [name, value] of Object.entries(evidenceOf(master, id))) told[name] = value;
+  addRecord(master, id, told);
+  const waiting = durable.list().filter((delivery) => delivery.id === id);
+  if (waiting.length > 0) told['pending_jobs'] = waiting.map((delivery) => delivery.jid);
+  const unheard = (fleet.known(id)?.lastContact ?? 0) === 0;
+  const why = knownAbsent(master, id) ?? (unheard || isSuspect(master, id) ? silence(master, id) : undefined);
+  if (why) {
+    told['would_be_missing_because'] = why.text;
+    told['reason'] = why.code;
+    for (const [name, value] of Object.entries(why.evidence)) told[name] ??= value;
+  }
+  told['timeline'] = await minionTimeline(master, id);
+  return told;
+}
+
+function addRecord({ fleet, opts }: Master, id: string, told: PlainDict): void {
+  const grains = fleet.grains(id);
+  const version = grains && (dictGet(grains, 'haliteversion') ?? dictGet(grains, 'saltversion'));
+  if (version !== undefined) told['version'] = version;
+  const record = fleet.known(id);
+  if (!record) return;
+  told['protocol'] = fleet.isHalite(id) ? 'Halite' : `Salt, generation P${record.generation}`;
+  told['minimum_auth_version'] = opts.minimum_auth_version;
+  if (record.transport) told['transport'] = record.transport;
+  if (record.skewSeconds !== undefined && Math.abs(record.skewSeconds) >= 2)
+    told['clock'] = skewText(record.skewSeconds);
+  const twins = duplicateText(record);
+  if (twins) told['duplicate_id'] = twins;
+  told['live_connections'] = [...record.connections.values()].map(({ boot, since, peer, pid, address }) =>
+    newDict([
+      ['address', address || peer],
+      ['pid', pid],
+      ['since', clock(since)],
+      ['boot', boot.slice(0, 16)],
+    ]),
+  );
+}
+
+/** Sign-in, connection and the last jobs, oldest first. */
+async function minionTimeline(master: Master, id: string): Promise<string[]> {
+  const record = master.fleet.known(id);
+  const lines: [number, string][] = [[master.fleet.since, 'the master started']];
+  const add = (at: number | undefined, what: string): void => {
+    if (at) lines.push([at, what]);
+  };
+  if (record?.lastAuth) add(record.lastAuth.at, `sign-in: ${record.lastAuth.result}, ${record.lastAuth.detail}`);
+  for (const { since, pid, address } of record?.connections.values() ?? [])
+    add(since, `connected${address ? ` from ${address}` : ''}${pid > 0 ? `, pid ${pid}` : ''}`);
+  add(record?.lostAt, 'connection lost');
+  add(record?.silentSince, 'did not answer a question about a job');
+  add(record?.refused?.at, `request refused: ${record?.refused?.why}`);
+  add(record?.lastContact, 'last message');
+  for (const [at, what] of await jobsOf(master, id)) add(at, what);
+  return lines.sort(([a], [b]) => a - b).map(([at, what]) => `${clock(at)}  ${what}`);
+}
+
+async function jobsOf({ store }: Master, id: string): Promise<[number, string][]> {
+  const sql = (table: string, columns: string, time: string): string =>
+    `SELECT t.jid AS jid, job.fun AS fun, ${columns}, t.${time} AS at FROM job CROSS JOIN ${table} t ON t.jid = job.jid AND t.id = ? ` +
+    `WHERE job.internal = 0 ORDER BY job.started DESC LIMIT ${recentJobs}`;
+  const results = await store.query(sql('ret', 't.retcode AS said', 'received'), [id]);
+  const missing = await store.query(sql('verdict', 't.text AS said, t.reason AS reason', 'at'), [id]);
+  const row = (entry: Dict, name: string): string => text(dictGet(entry, name));
+  return [
+    ...results.map((entry): [number, string] => [
+      Number(row(entry, 'at')),
+      `job ${row(entry, 'jid')} ${row(entry, 'fun')}: returned with exit code ${row(entry, 'said')}`,
+    ]),
+    ...missing
+      .filter((entry) => row(entry, 'reason') !== '')
+      .map((entry): [number, string] => [
+        Number(row(entry, 'at')),
+        `job ${row(entry, 'jid')} ${row(entry, 'fun')}: ${row(entry, 'said')}`,
+      ]),
+  ];
+}

@@ -1,0 +1,59 @@
+// After a restart: jobs that were open go on being followed, so that every minion of theirs ends in a verdict.
+import { dictGet } from '../../base/codec/value.ts';
+import { messageOf } from '../../base/errors/index.ts';
+import { durableField } from '../../protocol/job/verdict.ts';
+import type { UnfinishedJob } from '../../store/jobs.ts';
+import type { Master } from '../core.ts';
+import { startGraceMs } from '../fleet/fleet.ts';
+
+/** Older jobs, and more than that many, are left as they are. */
+const oldestMs = 3_600_000;
+const mostJobs = 500;
+
+/** Begins when every minion that is alive has had time to connect again; the result ends that. */
+export function resumeJobs(master: Master, delayMs = startGraceMs + 1_000): () => void {
+  const timer = setTimeout(() => {
+    resume(master).catch((error: unknown) =>
+      master.log.warn('jobs from before the start could not be followed', { error: messageOf(error) }),
+    );
+  }, delayMs);
+  timer.unref();
+  return () => clearTimeout(timer);
+}
+
+export async function resume(master: Master): Promise<number> {
+  const { store, tracker, fleet, opts, log } = master;
+  // Without stored results nobody can tell which jobs are over.
+  if (!master.keep.keepReturns) return 0;
+  // Without an upper end: when the clock was set back meanwhile, the last jobs seem to come from the future.
+  const before = { from: fleet.since - oldestMs, to: Number.MAX_SAFE_INTEGER, most: mostJobs };
+  const waiting = { timeoutMs: opts.timeout * 1000, gatherMs: opts.gather_job_timeout * 1000 };
+  const jobs = (await store.unfinished(before)).filter(({ jid }) => !tracker.job(jid));
+  const open = jobs.map(({ jid, fun, user, ids }) => tracker.open(jid, fun, ids, [], waiting, user));
+  if (open.length === 0) return 0;
+  // A result that was on its way into the store while it was asked is there now: writes are done in their order.
+  await store.saveVerdicts([]);
+  const left = idsByJob(await store.unfinished(before));
+  for (const job of open) {
+    if (job.open().some((id) => !left.get(job.jid)?.has(id))) await takeStored(master, job.jid);
+    tracker.begin(job, { poll: true, ...(await durableOf(master, job.jid)) });
+  }
+  log.info('jobs from before the start are followed again', { jobs: open.length });
+  return open.length;
+}
+
+const idsByJob = (jobs: readonly UnfinishedJob[]): Map<string, Set<string>> =>
+  new Map(jobs.map(({ jid, ids }) => [jid, new Set(ids)]));
+
+/** A durable job stays one: whoever is not there gets it later, until its time is up. */
+async function durableOf({ store }: Master, jid: string): Promise<{ durableUntil?: number }> {
+  const load = await store.load(jid);
+  const seconds = load && dictGet(load, durableField);
+  return typeof seconds === 'number' && seconds * 1000 > Date.now() ? { durableUntil: seconds * 1000 } : {};
+}
+
+async function takeStored({ store, tracker }: Master, jid: string): Promise<void> {
+  for (const [id, load] of await store.returns(jid)) {
+    if (!(load instanceof Map) && !tracker.alreadyReturned(jid, id)) tracker.returned(jid, id, load);
+  }
+}

@@ -1,0 +1,250 @@
+// Job path 9/9 · from master/requests/handlers/returns.ts · to engine/client: follows every expected minion to its verdict.
+import { newDict, type PlainDict } from '../../base/codec/value.ts';
+import { messageOf } from '../../base/errors/index.ts';
+import type { Reason } from '../../protocol/job/verdict.ts';
+import type { VerdictRecord } from '../../store/jobs.ts';
+import type { Master } from '../core.ts';
+import { ActiveJob, type Phase, type Said, type Waiting } from './active-job.ts';
+import { evidenceOf, jobEvidence, knownAbsent, reason, unfinished } from './reasons.ts';
+import { type AskFindJob, Watch } from './watch.ts';
+
+export type KillJob = (jid: string, ids: readonly string[]) => Promise<void>;
+
+/** After its connection broke, a minion has this long to come back before its running jobs are called missing. */
+const reconnectGraceMs = 1_500;
+/** A Halite minion kills the job itself at its deadline, and needs a moment to say so. */
+const deadlineGraceMs = 2_000;
+const keptJobs = 500;
+/** A job that nobody waits for and that does not end is given up after this time, or when there are too many of them. */
+const forgottenAfterMs = 3_600_000;
+const mostOpenJobs = 10_000;
+/** So many new jobs between two looks for old ones. */
+const sweepEvery = 100;
+const phases = new Set<string>(['accepted', 'started', 'progress'] satisfies Phase[]);
+
+export interface BeginOptions {
+  /** Ask minions that do not report by themselves; off for --async. */
+  readonly poll: boolean;
+  readonly deadlineMs?: number;
+  readonly durableUntil?: number;
+}
+
+export class Tracker {
+  readonly #jobs = new Map<string, ActiveJob>();
+  readonly #watches = new WeakMap<ActiveJob, Watch>();
+  #sweepAt = keptJobs;
+  #master!: Master;
+  readonly #durable = new Map<string, number>();
+  #ask!: AskFindJob;
+  #kill!: KillJob;
+
+  connect(master: Master, ask: AskFindJob, kill: KillJob): void {
+    this.#master = master;
+    this.#ask = ask;
+    this.#kill = kill;
+  }
+
+  job(jid: string): ActiveJob | undefined {
+    return this.#jobs.get(jid);
+  }
+
+  active(): ActiveJob[] {
+    return [...this.#jobs.values()].filter((job) => !job.ended);
+  }
+
+  alreadyReturned(jid: string, id: string): boolean {
+    return this.#jobs.get(jid)?.hasReturned(id) ?? false;
+  }
+
+  /** Begins to follow a job. Minions known to be away are answered in `begin`, before anybody waits. */
+  open(
+    jid: string,
+    fun: string,
+    expected: readonly string[],
+    unevaluated: readonly string[],
+    waiting: Waiting,
+    user = 'root',
+  ): ActiveJob {
+    const job = new ActiveJob(jid, fun, expected, unevaluated, waiting, user);
+    this.#jobs.set(jid, job);
+    job.onEnd = () => this.#close(job);
+    if (this.#jobs.size > this.#sweepAt) this.#forgetOldest(job);
+    return job;
+  }
+
+  /** The job is out to `ids`: settle what is known already and watch over the rest. `poll` false only listens. */
+  begin(job: ActiveJob, options: BeginOptions, ids: readonly string[] = job.open()): void {
+    const { deadlineMs, durableUntil, poll } = options;
+    if (durableUntil) this.#durable.set(job.jid, durableUntil);
+    const { fleet, keys } = this.#master;
+    const accepted = new Set(keys.ids('accepted'));
+    for (const id of ids) {
+      // Most are there: nothing is looked up on disk for them.
+      if (accepted.has(id) && fleet.connected(id) === 'yes') continue;
+      const absent = job.isOpen(id) ? knownAbsent(this.#master, id) : undefined;
+      if (absent) this.absent(job, id, absent);
+    }
+    job.start();
+    if (job.ended) return;
+    if (poll) this.#watch(job).over(ids);
+    if (deadlineMs) this.#deadlineFor(job, ids, deadlineMs);
+  }
+
+  /** No result to be had now: kept for later when the job is durable, missing otherwise. */
+  absent(job: ActiveJob, id: string, why: Reason): void {
+    if (job.isUnevaluated(id)) {
+      job.missing(id, reason('not-evaluated', { ...why.evidence, otherwise: why.text }));
+      return;
+    }
+    const until = this.#durable.get(job.jid);
+    // A Salt minion that was seen at work would run the job a second time.
+    const begun = job.hops(id)?.confirmed !== undefined && !this.#master.fleet.isHalite(id);
+    if (!until || begun || !this.#master.keys.has('accepted', id)) {
+      job.missing(id, { ...why, evidence: { ...why.evidence, ...jobEvidence(job, id) } });
+      return;
+    }
+    this.#master.durable.keep(job.jid, [id], until).then(
+      () => job.queued(id, until, why),
+      (error: unknown) => {
+        this.#master.log.error('a durable job could not be stored', {
+          ...{ jid: job.jid, minion: id, error: messageOf(error) },
+        });
+        job.missing(id, why);
+      },
+    );
+  }
+
+  /** One for each job: a minion that is asked anew is not asked in the old turn any more. */
+  #watch(job: ActiveJob): Watch {
+    const known = this.#watches.get(job);
+    if (known) return known;
+    const watch = new Watch(this.#master, this, this.#ask, job);
+    this.#watches.set(job, watch);
+    return watch;
+  }
+
+  isDurable(jid: string): boolean {
+    return this.#durable.has(jid);
+  }
+
+  /** Takes a batch back from minions whose turn has not come. */
+  cancel(jid: string, ids?: readonly string[]): string[] {
+    const job = this.#jobs.get(jid);
+    const cancelled = (job?.held() ?? []).filter((id) => !ids || ids.includes(id));
+    for (const id of cancelled) job?.missing(id, reason('cancelled', evidenceOf(this.#master, id)));
+    return cancelled;
+  }
+
+  forget(jid: string): void {
+    this.#jobs.delete(jid);
+  }
+
+  /** Halite minions kill the job themselves and are given a moment to say so; the others are told to. */
+  #deadlineFor(job: ActiveJob, ids: readonly string[], deadlineMs: number): void {
+    const { fleet } = this.#master;
+    const [own, others]: [string[], string[]] = [[], []];
+    for (const id of ids) (fleet.isHalite(id) && fleet.connected(id) === 'yes' ? own : others).push(id);
+    if (others.length > 0) later(deadlineMs, () => this.#deadline(job, others, deadlineMs));
+    if (own.length > 0) later(deadlineMs + deadlineGraceMs, () => this.#deadline(job, own, deadlineMs));
+  }
+
+  #deadline(job: ActiveJob, ids: readonly string[], deadlineMs: number): void {
+    const late = ids.filter((id) => job.isOpen(id));
+    if (late.length === 0) return;
+    this.#kill(job.jid, late).catch((error: unknown) =>
+      this.#master.log.error('kill_job could not be published', { jid: job.jid, error: messageOf(error) }),
+    );
+    for (const id of late) {
+      const evidence = newDict([
+        ['deadline_seconds', deadlineMs / 1000],
+        ['kill_job', 'sent'],
+        ...Object.entries({ ...evidenceOf(this.#master, id), ...jobEvidence(job, id) }),
+      ]);
+      job.missing(id, reason('deadline', evidence, `${deadlineMs / 1000} s`));
+    }
+  }
+
+  returned(jid: string, id: string, load: PlainDict): void {
+    this.#jobs.get(jid)?.returned(id, load);
+  }
+
+  /** Life-cycle message of a Halite minion: as long as they come, nobody needs to ask it. */
+  phase(jid: string, id: string, phase: string, said: Said): void {
+    if (phases.has(phase)) this.#jobs.get(jid)?.running(id, phase as Phase, said);
+  }
+
+  /** A connection went: jobs the minion was busy with get their reason unless it is back in a moment. */
+  disconnected(id: string): void {
+    later(reconnectGraceMs, () => {
+      this.lost(id);
+    });
+  }
+
+  /** If it is certain that this minion gives no result now, its open jobs get the reason. */
+  lost(id: string): void {
+    const absent = knownAbsent(this.#master, id);
+    if (!absent) return;
+    for (const job of this.#jobs.values()) if (!job.ended && job.isOpen(id)) this.absent(job, id, absent);
+  }
+
+  /** Another process answers under this id now: what the old one said about its jobs may not hold any more. */
+  restarted(id: string): void {
+    for (const job of this.#jobs.values()) {
+      if (job.ended || !job.isOpen(id)) continue;
+      job.doubt(id);
+      this.#watch(job).over([id]);
+    }
+  }
+
+  #close(job: ActiveJob): void {
+    const records = [...job.verdicts().keys()].flatMap((id) => recordOf(job, id) ?? []);
+    if (records.length === 0) return;
+    this.#master.store.saveVerdicts(records).catch((error: unknown) => {
+      this.#master.log.limited('store', 'error', 'verdicts could not be stored', { error: messageOf(error) });
+    });
+  }
+
+  /** Ended jobs are kept a while, to tell second deliveries from first ones. */
+  #forgetOldest(fresh: ActiveJob): void {
+    for (const [jid, job] of this.#jobs) {
+      if (this.#jobs.size <= keptJobs) break;
+      const old = Date.now() - job.started > forgottenAfterMs || this.#jobs.size > mostOpenJobs;
+      if (!job.ended && !job.watched && old && job !== fresh) this.#giveUp(job);
+      if (!job.ended) continue;
+      this.#jobs.delete(jid);
+      this.#durable.delete(jid);
+    }
+    this.#sweepAt = Math.max(keptJobs, this.#jobs.size) + sweepEvery;
+  }
+
+  /** Nobody follows it any more: what is known of its minions now is what the record says. */
+  #giveUp(job: ActiveJob): void {
+    for (const id of job.open()) job.missing(id, unfinished(this.#master, job, id));
+  }
+}
+
+function later(ms: number, action: () => void): void {
+  setTimeout(action, ms).unref();
+}
+
+/** What is stored beside the results: reasons, and for jobs that took a while what their minions said on the way. */
+function recordOf(job: ActiveJob, id: string): VerdictRecord | undefined {
+  const verdict = job.verdict(id);
+  const base = { jid: job.jid, id, at: Date.now() };
+  if (verdict && 'reason' in verdict && verdict.kind !== 'queued') {
+    const { code, text, evidence } = verdict.reason;
+    return { ...base, verdict: verdict.kind, reason: code, text, evidence: { ...evidence, ...hopTimes(job, id) } };
+  }
+  const hops = hopTimes(job, id);
+  if (!verdict || Object.keys(hops).length === 0) return undefined;
+  return { ...base, verdict: verdict.kind, reason: '', text: '', evidence: hops };
+}
+
+/** The hops as milliseconds, for the time line. */
+export function hopTimes(job: ActiveJob, id: string): PlainDict {
+  const { sent, accepted, started, confirmed, output } = job.hops(id) ?? {};
+  const times: Record<string, number | undefined> = { sent, accepted, started, confirmed, output: output?.at };
+  const given = Object.entries(times).filter((entry): entry is [string, number] => entry[1] !== undefined);
+  if (given.length === 0) return newDict();
+  return newDict([['hops', newDict(given)], ...(output ? [['last_output', output.text] as const] : [])]);
+}

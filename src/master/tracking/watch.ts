@@ -1,0 +1,222 @@
+// Watches over minions that owe a result: asks those who do not report by themselves, and gives up with a reason.
+import { dictSize, isDict, type Value } from '../../base/codec/value.ts';
+import { messageOf } from '../../base/errors/index.ts';
+import type { Reason } from '../../protocol/job/verdict.ts';
+import type { Master } from '../core.ts';
+import type { ActiveJob, Waiting } from './active-job.ts';
+import { clock, evidenceOf, isSuspect, jobEvidence, reason, silence } from './reasons.ts';
+
+/** A find_job question, ready to be sent: whoever wants the answers listens first. */
+export interface Inquiry {
+  readonly active: ActiveJob;
+  send(): Promise<void>;
+}
+export type AskFindJob = (jid: string, ids: readonly string[], waiting: Waiting) => Inquiry;
+
+/** What happens to minions given up; the tracker does it. */
+export interface Settling {
+  absent(job: ActiveJob, id: string, why: Reason): void;
+  isDurable(jid: string): boolean;
+  /** A question whose answers nobody waits for any more. */
+  forget(jid: string): void;
+}
+
+/** A Halite minion says within a fraction of this that it took a job. */
+const haliteQuietMs = 2_000;
+/** A minion that was silent the last time has this long to prove the opposite. */
+const suspectMs = 2_000;
+/** A result may still be on its way when the minion already says that it no longer runs the job. */
+const inFlightGraceMs = 1_500;
+/** Unanswered questions in a row after which a minion is given up before its `timeout` is over. */
+const strikesToGiveUp = 3;
+/** Even with a huge `timeout` somebody looks after a running job this often. */
+const longestQuietMs = 30_000;
+
+/** Between two rounds, also when a question could not even be sent. */
+const betweenMs = 50;
+
+type Answer = 'running' | 'idle' | 'none';
+
+interface Group {
+  readonly turn: symbol;
+  readonly ids: readonly string[];
+  readonly suspect: boolean;
+  readonly gatherMs: number;
+  readonly began: number;
+  /** Unanswered, and "not running" answers, each in a row. */
+  readonly strikes: Map<string, number>;
+  readonly idle: Map<string, number>;
+}
+
+export class Watch {
+  readonly #master: Master;
+  readonly #tracker: Settling;
+  readonly #ask: AskFindJob;
+  readonly #job: ActiveJob;
+  /** In which turn a minion is asked; when it is asked anew, the older turn leaves it out. */
+  readonly #turns = new Map<string, symbol>();
+
+  constructor(master: Master, tracker: Settling, ask: AskFindJob, job: ActiveJob) {
+    this.#master = master;
+    this.#tracker = tracker;
+    this.#ask = ask;
+    this.#job = job;
+  }
+
+  /** Salt's `timeout` for minions that cannot report; those that can, or were silent before, are asked sooner. */
+  over(ids: readonly string[]): void {
+    const { fleet, opts } = this.#master;
+    const { timeoutMs, gatherMs } = this.#job.waiting;
+    const [suspects, halite, others]: [string[], string[], string[]] = [[], [], []];
+    for (const id of ids) {
+      if (!this.#job.isOpen(id)) continue;
+      if (isSuspect(this.#master, id)) suspects.push(id);
+      else if (fleet.connected(id) === 'yes' && fleet.isHalite(id)) halite.push(id);
+      else others.push(id);
+    }
+    this.#start(suspects, 0, Math.min(gatherMs, suspectMs), true);
+    this.#start(halite, Math.min(timeoutMs, haliteQuietMs), gatherMs, false);
+    this.#start(others, Math.min(timeoutMs, opts.timeout * 1000), gatherMs, false);
+  }
+
+  #start(ids: readonly string[], delayMs: number, gatherMs: number, suspect: boolean): void {
+    if (ids.length === 0) return;
+    const turn = Symbol();
+    for (const id of ids) this.#turns.set(id, turn);
+    const group = { turn, ids, suspect, gatherMs, began: Date.now(), strikes: new Map(), idle: new Map() };
+    this.#later(delayMs, () => this.#round(group));
+  }
+
+  #later(ms: number, action: () => Promise<void>): void {
+    setTimeout(() => {
+      action().catch((error: unknown) =>
+        this.#master.log.error('minions could not be asked about a job', {
+          jid: this.#job.jid,
+          error: messageOf(error),
+        }),
+      );
+    }, ms).unref();
+  }
+
+  async #round(group: Group): Promise<void> {
+    const job = this.#job;
+    const accepted = new Set(this.#master.keys.ids('accepted'));
+    const asked = this.#open(group).filter((id) => !(accepted.has(id) && this.#reportsItself(id)));
+    const answers = asked.length > 0 ? await this.#question(asked, group.gatherMs) : new Map<string, Answer>();
+    const { timeoutMs } = job.waiting;
+    let next = Math.min(timeoutMs, longestQuietMs);
+    for (const id of asked) {
+      if (this.#turns.get(id) === group.turn) next = Math.min(next, this.#judge(group, id, answers.get(id) ?? 'none'));
+    }
+    const left = this.#open(group);
+    if (left.length === 0) return;
+    this.#later(Math.max(next, betweenMs), () => this.#round({ ...group, ids: left }));
+  }
+
+  #open({ ids, turn }: Group): string[] {
+    return ids.filter((id) => this.#job.isOpen(id) && this.#turns.get(id) === turn);
+  }
+
+  /** It tells about its jobs over a living connection: nothing to ask. */
+  #reportsItself(id: string): boolean {
+    const { fleet } = this.#master;
+    if (this.#job.verdict(id)?.kind !== 'running' || this.#job.hops(id)?.doubted) return false;
+    return fleet.connected(id) === 'yes' && fleet.isHalite(id);
+  }
+
+  /** Draws the conclusion for one minion; the milliseconds after which it wants to be asked again. */
+  #judge(group: Group, id: string, answer: Answer): number {
+    const job = this.#job;
+    if (!job.isOpen(id) || answer === 'running') {
+      group.strikes.delete(id);
+      group.idle.delete(id);
+      return longestQuietMs;
+    }
+    const late = Date.now() - group.began >= job.waiting.timeoutMs;
+    if (answer === 'idle') {
+      const times = (group.idle.get(id) ?? 0) + 1;
+      group.idle.set(id, times);
+      if (late || times > 1) this.#later(inFlightGraceMs, async () => this.#noRecord(id));
+      return inFlightGraceMs * 2;
+    }
+    const strikes = (group.strikes.get(id) ?? 0) + 1;
+    group.strikes.set(id, strikes);
+    const unheard = (this.#master.fleet.known(id)?.lastContact ?? 0) < group.began;
+    // The time to answer is over already: the next question follows at once.
+    if (!late && !group.suspect && !(strikes >= strikesToGiveUp && unheard)) return 0;
+    this.#master.fleet.record(id).silentSince = Date.now();
+    this.#tracker.absent(job, id, silence(this.#master, id, job));
+    return longestQuietMs;
+  }
+
+  /** Alive, but the job is not there: most often it connected only after the job had been sent. */
+  #noRecord(id: string): void {
+    const job = this.#job;
+    if (!job.isOpen(id)) return;
+    const since = this.#cameAfter(id);
+    const evidence = { ...evidenceOf(this.#master, id), ...jobEvidence(job, id) };
+    const why = reason('no-record', evidence, since ? `it connected at ${clock(since)}, after the job was sent` : '');
+    // A Halite minion runs it once however often it is sent; another one must have come after the job.
+    if (this.#tracker.isDurable(job.jid) && (since || this.#master.fleet.isHalite(id))) {
+      this.#tracker.absent(job, id, why);
+      this.#master.durable.arrived(id, 'joined');
+    } else if (job.isUnevaluated(id)) this.#tracker.absent(job, id, why);
+    else job.missing(id, why);
+  }
+
+  /** When the minion connected or signed in, if that was after the job had left. */
+  #cameAfter(id: string): number {
+    const record = this.#master.fleet.known(id);
+    const sent = this.#job.hops(id)?.sent ?? this.#job.started;
+    const times = [...(record?.connections.values() ?? [])].map((connection) => connection.since);
+    if (!record?.tracked && record?.lastAuth?.result === 'accept') times.push(record.lastAuth.at);
+    return times.length > 0 && times.every((time) => time > sent) ? Math.min(...times) : 0;
+  }
+
+  async #question(ids: readonly string[], gatherMs: number): Promise<Map<string, Answer>> {
+    const answers = new Map<string, Answer>();
+    const inquiry = this.#inquiry(ids, { ...this.#job.waiting, gatherMs });
+    if (!inquiry) return answers;
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        stop();
+        clearTimeout(timer);
+        this.#tracker.forget(inquiry.active.jid);
+        resolve();
+      };
+      const stop = inquiry.active.listen((update) => {
+        if (update.type === 'return') {
+          const running = isRunning(update.load['return']);
+          answers.set(update.id, running ? 'running' : 'idle');
+          if (running) this.#job.running(update.id, 'confirmed');
+        } else if (update.type === 'end') done();
+      });
+      const timer = setTimeout(done, gatherMs);
+      timer.unref();
+      // Unsent is unanswered: the next round tries again.
+      inquiry.send().catch((error: unknown) => {
+        this.#unsent(error);
+        done();
+      });
+    });
+    return answers;
+  }
+
+  #inquiry(ids: readonly string[], waiting: Waiting): Inquiry | undefined {
+    try {
+      return this.#ask(this.#job.jid, ids, waiting);
+    } catch (error) {
+      this.#unsent(error);
+      return undefined;
+    }
+  }
+
+  #unsent(error: unknown): void {
+    this.#master.log.error('find_job could not be published', { jid: this.#job.jid, error: messageOf(error) });
+  }
+}
+
+/** find_job answers with the job's data while it runs, and with an empty map afterwards. */
+function isRunning(answer: Value | undefined): boolean {
+  return isDict(answer) && dictSize(answer) > 0;
+}

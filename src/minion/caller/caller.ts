@@ -1,0 +1,150 @@
+// Runs one function on this machine for salt-call: in this process, with or without a master.
+import { type Dict, newDict, type PlainDict } from '../../base/codec/value.ts';
+import { HaliteError, messageOf } from '../../base/errors/index.ts';
+import { generateJid } from '../../base/util/index.ts';
+import { collectGrains, execProgram, matchesMinion, type Runtime, signalTree } from '../../engine/exec/index.ts';
+import { provideStates } from '../../engine/state/provide.ts';
+import { Loader, sdkUrl } from '../../extend/loader/index.ts';
+import { ProcFiles } from '../jobs/proc-files.ts';
+import { fetchPillar, type PillarRequest, reportPillarErrors } from '../services/pillar.ts';
+import { type CallFailure, type CallOutcome, callLocally } from './run.ts';
+import { createCallerServices } from './services.ts';
+import type { Caller, CallerOptions, LocalCallRequest } from './types.ts';
+
+export type { Caller, CallerOptions, LocalCallRequest };
+
+/** What salt-call prints and exits with. */
+export type LocalCallResult = CallOutcome | CallFailure;
+
+/** Collects grains and, unless local, signs in and fetches the pillar. */
+export async function openCaller(options: CallerOptions): Promise<Caller> {
+  const { opts, log } = options;
+  const signal = options.signal ?? new AbortController().signal;
+  let grains: PlainDict = newDict();
+  let pillar: Dict = newDict();
+  const sdk = sdkUrl();
+  const loaderOptions = {
+    opts: () => opts.raw,
+    grains: () => grains,
+    log,
+    userCode: 'import' as const,
+    ...(sdk ? { sdkUrl: sdk } : {}),
+  };
+  const collecting = collectGrains(new Loader(loaderOptions), opts.raw, log);
+  // Signing in needs the grains only when the master accepts keys by them; otherwise both go on at the same time.
+  const known = (opts.autosign_grains ?? []).length > 0 ? await collecting : newDict();
+  const [collected, session] = await Promise.all([
+    collecting,
+    // Without a master none of what speaks to one is loaded.
+    options.local
+      ? undefined
+      : import('./master.ts').then(({ openMasterSession }) => openMasterSession(opts, log, known, signal)),
+  ]);
+  grains = collected;
+  const compileLocally = async (request: PillarRequest): Promise<Dict> => {
+    const { compilePillarLocally } = await import('../../engine/pillar/local.ts');
+    return compilePillarLocally(opts.raw, grains, { log, signal, ...request });
+  };
+  if (session) pillar = await fetchPillar(session.channel, opts, grains, {}, signal);
+  else pillar = await (options.localPillar ?? (() => compileLocally({})))(grains);
+  reportPillarErrors(pillar, log);
+  const procFiles = new ProcFiles(opts.cachedir);
+  const runtime: Runtime = {
+    id: opts.id,
+    loader: new Loader(loaderOptions),
+    log,
+    minion: createCallerServices({
+      opts,
+      session,
+      procFiles,
+      grains: () => grains,
+      log,
+      runtime: () => runtime,
+      pillar: () => pillar,
+      keepPillar: (fresh) => {
+        pillar = fresh;
+      },
+      compileLocally,
+    }),
+    opts: () => opts.raw,
+    grains: () => grains,
+    pillar: () => pillar,
+    exec: (file, args, execOptions, abort) => execProgram(file, args, execOptions, abort, commands),
+    match: (expression, kind) => matchesMinion({ id: opts.id, opts: opts.raw, grains, pillar }, expression, kind),
+    states: provideStates,
+  };
+  return { runtime, grains, session, procFiles, close: () => session?.close() };
+}
+
+/** Commands have a session of their own, so a terminal's Ctrl-C does not reach them: they end when this program ends. */
+const commands = (() => {
+  const running = new Set<number>();
+  const endAll = () => void signalTree([...running], 'SIGKILL');
+  return {
+    started(pid: number) {
+      if (running.size === 0) process.on('exit', endAll);
+      running.add(pid);
+    },
+    ended(pid: number) {
+      running.delete(pid);
+      if (running.size === 0) process.off('exit', endAll);
+    },
+  };
+})();
+
+/** Runs a function as salt-call does. Problems the operator can mend come back as a failure to print, not as exceptions. */
+export async function runLocalCall(request: LocalCallRequest): Promise<LocalCallResult> {
+  const jid = generateJid();
+  let caller: Caller;
+  try {
+    caller = await openCaller(request);
+  } catch (error) {
+    return connectFailure(error);
+  }
+  try {
+    const result = await callLocally(caller, request, jid);
+    if (result.kind === 'result') {
+      const { handToReturners } = await import('./returners.ts');
+      await sendReturn(caller, request, result, await handToReturners(caller, request, result));
+    }
+    return result;
+  } finally {
+    caller.close();
+  }
+}
+
+function connectFailure(error: unknown): CallFailure {
+  if (error instanceof HaliteError && error.code === 'auth.pending') {
+    const stdout = 'Minion failed to authenticate with the master, has the minion key been accepted?\n';
+    return { kind: 'failure', stdout, stderr: `${error.message}. ${error.hint ?? ''}\n`, exitCode: 2 };
+  }
+  const hint = error instanceof HaliteError && error.hint ? `\n${error.hint}` : '';
+  return { kind: 'failure', stdout: '', stderr: `${messageOf(error)}${hint}\n`, exitCode: 1 };
+}
+
+/** Tells the master what was done here, under a job id it chooses. A master that does not listen does not spoil the call. */
+async function sendReturn(
+  caller: Caller,
+  request: LocalCallRequest,
+  result: CallOutcome,
+  returners: PlainDict | undefined,
+): Promise<void> {
+  const { session } = caller;
+  if (!session || request.sendReturn === false) return;
+  const load = newDict([
+    ['cmd', '_return'],
+    ['id', request.opts.id],
+    ['jid', 'req'],
+    ['return', result.return],
+    ['retcode', result.retcode ?? 1],
+    ...(result.out ? [['out', result.out] as const] : []),
+    ['fun', request.fun],
+    ['fun_args', result.funArgs],
+    ...(returners ? [['returners', returners] as const] : []),
+    ...(request.metadata !== undefined ? [['metadata', request.metadata] as const] : []),
+  ]);
+  const timeoutMs = request.opts.request_channel_timeout * 1000;
+  await session.channel.request(load, { timeoutMs }).catch((error: unknown) => {
+    request.log.warn('the master was not told about this call', { error: messageOf(error) });
+  });
+}

@@ -1,0 +1,159 @@
+// The call itself: resolve, bind, run, and put the outcome into the words and exit codes of salt-call.
+import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { messageOf } from '../../base/errors/index.ts';
+import {
+  ArgumentError,
+  callFunction,
+  createContext,
+  finished,
+  isCommandNotFound,
+  isHaliteError,
+  isPythonTypeError,
+  pythonTraceback,
+  runFound,
+  splitArguments,
+} from '../../engine/exec/index.ts';
+import { docstring, type FoundFunction } from '../../extend/loader/index.ts';
+import { readCallArguments } from './arguments.ts';
+import type { Caller, LocalCallRequest } from './types.ts';
+
+/** The function ran; `retcode` is absent for the documentation shown instead of a missing function. */
+export interface CallOutcome {
+  readonly kind: 'result';
+  readonly jid: string;
+  readonly return: Value;
+  readonly retcode: number | undefined;
+  readonly out?: string;
+  /** Maps in it are to be shown in the order they have. */
+  readonly inOrder?: boolean;
+  readonly funArgs: Value[];
+}
+
+/** Nothing to show but a message. */
+export interface CallFailure {
+  readonly kind: 'failure';
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitCode: number;
+}
+
+const failure = (stderr: string, exitCode = 1, stdout = ''): CallFailure => ({
+  kind: 'failure',
+  stdout,
+  stderr,
+  exitCode,
+});
+
+export async function callLocally(
+  caller: Caller,
+  request: LocalCallRequest,
+  jid: string,
+): Promise<CallOutcome | CallFailure> {
+  const { runtime } = caller;
+  const { fun } = request;
+  const found = await runtime.loader.find('modules', fun);
+  if (!found) return missing(caller, request, jid);
+  const job = newDict([
+    ['fun', fun],
+    ['pid', process.pid],
+    ['jid', jid],
+    ['tgt', 'salt-call'],
+  ]);
+  if (request.metadata !== undefined) job['metadata'] = request.metadata;
+  const control = request.signal ?? new AbortController().signal;
+  const state = { job, signal: control, progress: () => undefined, retcode: 0 };
+  const noted = await noteRunning(caller, job, jid);
+  try {
+    const read = await readArguments(found, request, job).catch(refusedArguments);
+    if ('kind' in read) return read;
+    const { args, kwargs } = read;
+    const value = await runFound(found, args, kwargs, createContext(runtime, state));
+    const outcome = finished(value, state.retcode, found.fn.outputter);
+    return {
+      kind: 'result',
+      jid,
+      return: outcome.return,
+      retcode: outcome.retcode as number,
+      ...(outcome.out ? { out: outcome.out } : {}),
+      ...(found.fn.inOrder ? { inOrder: true } : {}),
+      funArgs: funArgsOf(request),
+    };
+  } catch (thrown) {
+    return explain(found, fun, thrown);
+  } finally {
+    if (noted) await caller.procFiles.remove(jid);
+  }
+}
+
+async function readArguments(found: FoundFunction<'modules'>, request: LocalCallRequest, job: PlainDict) {
+  const read = request.words
+    ? readCallArguments(found.fn.params, request.words, request.noParse)
+    : { args: [...(request.args ?? [])], kwargs: request.kwargs ?? newDict() };
+  // Positional texts that look like `name=value` were told apart above; only the marked map is left to split.
+  const marked = newDict([['__kwarg__', true], ...Object.entries(read.kwargs)]);
+  const { kwargs } = await splitArguments(found.fn.params, [marked], job);
+  return { args: read.args, kwargs };
+}
+
+function funArgsOf(request: LocalCallRequest): Value[] {
+  if (request.words) return [...request.words];
+  const named = Object.entries(request.kwargs ?? {});
+  const args = [...(request.args ?? [])];
+  return named.length > 0 ? [...args, newDict([['__kwarg__', true], ...named])] : args;
+}
+
+/** A read-only cache directory is no reason not to run; Salt warns too. */
+async function noteRunning(caller: Caller, job: PlainDict, jid: string): Promise<boolean> {
+  try {
+    await caller.procFiles.prepare();
+    caller.procFiles.write(job, process.pid);
+    return true;
+  } catch {
+    process.stderr.write(
+      `Cannot write to process directory. Do you have permissions to write to ${caller.procFiles.folder}/${jid} ?\n`,
+    );
+    return false;
+  }
+}
+
+/** Documentation of what starts alike, or the bare sentence on stderr. */
+async function missing(caller: Caller, request: LocalCallRequest, jid: string): Promise<CallOutcome | CallFailure> {
+  const { runtime } = caller;
+  const state = { job: newDict(), signal: new AbortController().signal, progress: () => undefined, retcode: 0 };
+  const outcome = await callFunction(runtime, state, request.fun, []);
+  if (typeof outcome.return !== 'string') {
+    return {
+      kind: 'result',
+      jid,
+      return: outcome.return,
+      retcode: undefined,
+      out: 'nested',
+      funArgs: funArgsOf(request),
+    };
+  }
+  return failure(`${outcome.return}\n`, 255);
+}
+
+/** A keyword the function does not know, found before it is called: Salt shows its bare message. */
+function refusedArguments(thrown: unknown): CallFailure {
+  if (isHaliteError(thrown)) return failure(`${messageOf(thrown)}\n`);
+  throw thrown;
+}
+
+function explain(found: FoundFunction<'modules'>, fun: string, thrown: unknown): CallFailure {
+  const text = messageOf(thrown);
+  if (isUsageError(thrown)) {
+    return failure(`\nPassed invalid arguments: ${text}.\n\nUsage:\n`, 1, `${docstring(found.fn)}\n`);
+  }
+  if (isCommandNotFound(thrown)) return failure(`Command required for '${fun}' not found: ${text}\n`);
+  const code = (thrown as { code?: unknown } | null)?.code;
+  if (code === 'call.failed') return failure(`Error running '${fun}': ${text}\n`);
+  if (isHaliteError(thrown)) return failure(`${text}\n`);
+  return failure(pythonTraceback(thrown));
+}
+
+/** In Salt a function's complaint about its arguments is a TypeError too, and salt-call shows the usage for both. */
+function isUsageError(thrown: unknown): boolean {
+  if (thrown instanceof ArgumentError || isPythonTypeError(thrown)) return true;
+  return isHaliteError(thrown) && thrown.code === 'call.arguments';
+}

@@ -1,7 +1,0 @@
-// The program of job processes: what runs jobs, with the state engine at hand, and beacons.
-import { provideBeacons } from '../engine/beacons/provide.ts';
-import { startJobProcess } from '../engine/exec/job-process.ts';
-import { provideMaster } from '../engine/exec/orchestration.ts';
-import { provideStates } from '../engine/state/provide.ts';
-
-startJobProcess({ states: provideStates, master: provideMaster, beacons: provideBeacons });

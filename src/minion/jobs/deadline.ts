@@ -1,0 +1,46 @@
+// `--deadline`: ends a job on this minion when its time is up, whole process tree, and says so in the result.
+import { constants } from 'node:os';
+import { type Dict, dictGet } from '../../base/codec/value.ts';
+import { failed, type JobPool, type Outcome } from '../../engine/exec/index.ts';
+import type { KillResult } from '../../engine/exec/process-tree.ts';
+import { deadlineField } from '../../protocol/job/verdict.ts';
+
+/** The code of timeout(1). */
+export const deadlineRetcode = 124;
+/** Longer ones end with the machine. */
+const longestMs = 2_000_000_000;
+
+/** Milliseconds the job may take; undefined without a deadline. */
+export function deadlineOf(job: Dict): number | undefined {
+  const seconds = dictGet(job, deadlineField);
+  if (typeof seconds !== 'number' || !(seconds > 0)) return undefined;
+  return Math.min(seconds * 1000, longestMs);
+}
+
+/** The result of a job that was ended. */
+export function deadlineOutcome(ms: number, killed: Pick<KillResult, 'gone' | 'left'>, lastOutput: string): Outcome {
+  const ended = killed.gone
+    ? 'its processes were killed'
+    : `these of its processes do not end: ${killed.left.join(', ')}`;
+  const output = lastOutput ? `\nLast output: ${lastOutput}` : '';
+  return failed(`ERROR: The deadline of ${ms / 1000} s passed: ${ended}${output}`, deadlineRetcode);
+}
+
+export interface Deadline {
+  /** Call when the job is over by itself or was killed: the result of the killing, when there was one. */
+  settle(): Promise<KillResult | undefined>;
+}
+
+/** Kills the job in the pool after its time. */
+export function armDeadline(pool: JobPool, jid: string, ms: number): Deadline {
+  let killing: Promise<KillResult | undefined> | undefined;
+  const timer = setTimeout(() => {
+    killing = pool.signal(jid, constants.signals.SIGKILL);
+  }, ms);
+  return {
+    async settle() {
+      clearTimeout(timer);
+      return killing;
+    },
+  };
+}

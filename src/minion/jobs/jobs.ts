@@ -1,0 +1,268 @@
+// Runs what masters ask for: quick functions at once, everything else in a job process; then sends the result back.
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pack } from '../../base/codec/msgpack/index.ts';
+import {
+  type Dict,
+  dictEntries,
+  dictGet,
+  isDict,
+  newDict,
+  type PlainDict,
+  type Value,
+} from '../../base/codec/value.ts';
+import type { MinionOpts } from '../../base/config/index.ts';
+import { messageOf } from '../../base/errors/index.ts';
+import type { Logger } from '../../base/log/index.ts';
+import { isJid } from '../../base/util/index.ts';
+import { tidySoon } from '../../base/util/light-heap.ts';
+import { replaceFile } from '../../base/util/replace-file.ts';
+import {
+  failed,
+  type JobPool,
+  type Outcome,
+  type Runtime,
+  returnLoad,
+  runJob,
+  type WorkerData,
+} from '../../engine/exec/index.ts';
+import type { Loader } from '../../extend/loader/index.ts';
+import type { MinionServices, RunningJob } from '../../extend/sdk/index.ts';
+import { durableField, endedField } from '../../protocol/job/verdict.ts';
+import type { JobLink } from '../link/master-link.ts';
+import { runningJobs, userOf } from '../services/services.ts';
+import { armDeadline, deadlineOf, deadlineOutcome } from './deadline.ts';
+import type { Claim, DurableMemory } from './durable-memory.ts';
+import { followJob, type LifeCycle, lastLine } from './lifecycle.ts';
+import { deadlineAtField } from './orphans.ts';
+import type { ProcFiles } from './proc-files.ts';
+import type { Returns } from './return.ts';
+import type { Returners } from './returners.ts';
+import type { Spool } from './spool.ts';
+
+export interface JobParts {
+  readonly opts: MinionOpts;
+  readonly log: Logger;
+  readonly pool: JobPool;
+  readonly procFiles: ProcFiles;
+  readonly returns: Returns;
+  readonly spool: Spool;
+  readonly memory: DurableMemory;
+  readonly returners: Returners;
+  readonly signal: AbortSignal;
+  readonly loader: () => Loader;
+  readonly services: (link: JobLink) => MinionServices;
+  /** For functions that run in the daemon. */
+  readonly runtime: (link: JobLink) => Runtime;
+  /** Options, grains and pillar for job processes. */
+  readonly data: (link: JobLink) => WorkerData;
+}
+
+/** Where the result of a scheduled job goes: into the history of every master, past it, or nowhere. */
+export type ScheduledDelivery = 'history' | 'nocache' | 'none';
+
+interface Scheduled {
+  readonly delivery: ScheduledDelivery;
+  readonly masters: readonly JobLink[];
+}
+
+/** An ordinary delivery takes milliseconds and is nobody's business. */
+const slowDeliveryMs = 1000;
+
+interface Ended {
+  readonly outcome: Outcome;
+  /** Killed because its time was up. */
+  readonly deadline?: boolean;
+}
+
+/** Until when a durable job waits for minions, in milliseconds; undefined for ordinary ones. */
+function durableUntil(job: Dict): number | undefined {
+  const seconds = dictGet(job, durableField);
+  return typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : undefined;
+}
+
+const withDeadline = (job: Dict, at: number): Dict =>
+  newDict([...(dictEntries(job) as [string, Value][]), [deadlineAtField, at]]);
+
+export class Jobs {
+  private readonly parts: JobParts;
+  private readonly active = new Map<string, Promise<void>>();
+  private readonly scheduled = new Map<string, Scheduled>();
+  private readonly leaving = new Map<string, { readonly job: Dict; readonly since: number }>();
+
+  constructor(parts: JobParts) {
+    this.parts = parts;
+  }
+
+  /** Takes a job that is for this minion. */
+  handle(link: JobLink, job: Dict): void {
+    // Delivered again while it is being worked on.
+    if (this.active.has(String(dictGet(job, 'jid')))) return;
+    const work = this.work(link, job).catch((error: unknown) => {
+      this.parts.log.error('a job failed outside its function', {
+        jid: String(dictGet(job, 'jid')),
+        error: messageOf(error),
+      });
+    });
+    const jid = String(dictGet(job, 'jid'));
+    this.active.set(jid, work);
+    void work.finally(() => {
+      if (this.active.get(jid) === work) this.active.delete(jid);
+      tidySoon();
+    });
+  }
+
+  /** A job by the clock: run once, with the first of these masters at hand, and told to all of them. */
+  runScheduled(masters: readonly JobLink[], job: Dict, delivery: ScheduledDelivery): void {
+    const [link] = masters;
+    const jid = String(dictGet(job, 'jid'));
+    if (!link || this.active.has(jid)) return;
+    this.scheduled.set(jid, { delivery, masters });
+    this.handle(link, job);
+    void this.active.get(jid)?.finally(() => this.scheduled.delete(jid));
+  }
+
+  /** A master that asks for a job whose result is under way for a while is told to wait for it. */
+  delivering(): RunningJob[] {
+    const late = [...this.leaving.values()].filter(({ since }) => Date.now() - since > slowDeliveryMs);
+    return late.map(({ job }) => ({ ...(job as unknown as RunningJob), pid: process.pid, delivering: true }));
+  }
+
+  /** Waits for results that are being delivered; jobs in processes are not waited for. */
+  async settle(): Promise<void> {
+    const inProcesses = new Set(this.parts.pool.running().map((item) => item.job.jid));
+    await Promise.allSettled([...this.active].filter(([jid]) => !inProcesses.has(jid)).map(([, work]) => work));
+  }
+
+  private async work(link: JobLink, job: Dict): Promise<void> {
+    const { log } = this.parts;
+    const jid = String(dictGet(job, 'jid'));
+    const fun = dictGet(job, 'fun') ?? '';
+    log.info('job received', { jid, fun: String(fun), user: userOf(job) });
+    const until = durableUntil(job);
+    if (until !== undefined) {
+      const claim = await this.parts.memory.claim(jid, until);
+      if (claim !== 'new') return this.deliveredAgain(link, job, claim);
+    }
+    const ended = (await this.runsInline(fun))
+      ? { outcome: await this.runInline(link, job) }
+      : await this.runInProcess(link, job, jid);
+    const { outcome } = ended;
+    if (isDict(outcome.return) && dictGet(outcome.return, '__no_return__')) return;
+    log.info('job finished', {
+      jid,
+      fun: String(fun),
+      retcode: typeof outcome.retcode === 'number' ? outcome.retcode : undefined,
+    });
+    await this.finish(link, job, ended);
+  }
+
+  /** Sends the result; for a durable job the minion notes that it is out of its hands. */
+  async finish(link: JobLink, job: Dict, { outcome, deadline }: Ended): Promise<void> {
+    const jid = String(dictGet(job, 'jid'));
+    const load = returnLoad(this.parts.opts.id, job, outcome);
+    if (deadline) load[endedField] = 'deadline';
+    this.parts.returners.hand(link, job, load);
+    this.leaving.set(jid, { job, since: Date.now() });
+    await this.deliver(link, jid, load).finally(() => this.leaving.delete(jid));
+    const until = durableUntil(job);
+    if (until !== undefined) await this.parts.memory.done(jid, until);
+    await this.keepCopy(jid, load);
+  }
+
+  private async deliver(link: JobLink, jid: string, load: PlainDict): Promise<void> {
+    const { returns } = this.parts;
+    const scheduled = this.scheduled.get(jid);
+    if (!scheduled) return returns.deliver(link, load);
+    if (scheduled.delivery === 'none') return;
+    const sent = scheduled.delivery === 'nocache' ? { ...load, jid: 'nocache' } : load;
+    await Promise.all(scheduled.masters.map((master) => returns.deliver(master, sent)));
+  }
+
+  /** A durable job that was begun before. It never runs twice; when its result is lost for good, that is the result. */
+  private async deliveredAgain(link: JobLink, job: Dict, claim: Claim): Promise<void> {
+    const { log, spool, procFiles, pool } = this.parts;
+    const jid = String(dictGet(job, 'jid'));
+    log.info('a durable job was delivered again and is not run twice', { jid, state: claim });
+    if (claim === 'done') return;
+    const runs = (await runningJobs(pool, procFiles)).some((running) => running.jid === jid);
+    if (runs || (await spool.has(jid))) return;
+    const text = 'ERROR: This durable job was begun here and interrupted without a result; it is not run a second time';
+    await this.finish(link, job, { outcome: failed(text) });
+  }
+
+  /** Built-in functions that declare to be quick; a user's file of the same name is never run in the daemon. */
+  private async runsInline(fun: unknown): Promise<boolean> {
+    const loader = this.parts.loader();
+    for (const name of Array.isArray(fun) ? fun : [fun]) {
+      const text = String(name);
+      if (await loader.isUserCode('modules', text.split('.', 1)[0]!)) return false;
+      const found = await loader.find('modules', text);
+      if (!found?.fn.inline) return false;
+    }
+    return true;
+  }
+
+  private runInline(link: JobLink, job: Dict): Promise<Outcome> {
+    const state = { job, signal: this.parts.signal, progress: () => undefined, retcode: 0 };
+    return runJob(this.parts.runtime(link), state).catch((error: unknown) => failed(`ERROR: ${messageOf(error)}`));
+  }
+
+  private async runInProcess(link: JobLink, job: Dict, jid: string): Promise<Ended> {
+    const { pool, procFiles, spool, opts } = this.parts;
+    const life = this.lifeCycle(link, jid);
+    const deadlineMs = deadlineOf(job);
+    const deadline = deadlineMs === undefined ? undefined : armDeadline(pool, jid, deadlineMs);
+    const noted = deadlineMs === undefined ? job : withDeadline(job, Date.now() + deadlineMs);
+    let lastOutput = '';
+    const outcome = await pool.run({
+      jid,
+      assignment: {
+        job,
+        services: this.parts.services(link),
+        data: this.parts.data(link),
+        spool: spool.pathFor(link.name, jid),
+        onProgress: (text) => {
+          lastOutput = lastLine(text);
+          life.progress(text);
+        },
+      },
+      onQueued: () => life.queued(),
+      onStarted: (pid) => {
+        life.started();
+        try {
+          procFiles.write(noted, pid);
+        } catch (error) {
+          const fields = { jid, error: messageOf(error), folder: opts.cachedir };
+          this.parts.log.error('the proc file could not be written', fields);
+        }
+      },
+    });
+    const killed = await deadline?.settle();
+    life.done();
+    await procFiles.remove(jid);
+    if (!killed || deadlineMs === undefined) return { outcome };
+    return { outcome: deadlineOutcome(deadlineMs, killed, lastOutput), deadline: true };
+  }
+
+  private lifeCycle(link: JobLink, jid: string): LifeCycle {
+    // The master learns of a scheduled job by its result.
+    const understands = link.credentials?.halite === true && !this.scheduled.has(jid);
+    const fire = (tag: string, data: PlainDict) => {
+      if (link.ready) void link.fire(tag, data);
+    };
+    return followJob(this.parts.opts.id, jid, understands ? fire : undefined);
+  }
+
+  /** `cache_jobs`: a copy of every result on the minion. */
+  private async keepCopy(jid: string, load: PlainDict): Promise<void> {
+    if (!this.parts.opts.cache_jobs || !isJid(jid)) return;
+    const folder = join(this.parts.opts.cachedir, 'minion_jobs', jid);
+    try {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await replaceFile(join(folder, 'return.p'), pack(load));
+    } catch (error) {
+      this.parts.log.error('the job could not be cached', { jid, error: messageOf(error) });
+    }
+  }
+}

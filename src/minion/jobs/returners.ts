@@ -1,0 +1,81 @@
+// Results go to returners as well as to the master: beside it, never in its way.
+import { type Dict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import type { MinionOpts } from '../../base/config/index.ts';
+import type { Logger } from '../../base/log/index.ts';
+import {
+  type ReturnerProblem,
+  type ReturnerWish,
+  type ReturnerWorker,
+  returnerWish,
+  type WorkerData,
+} from '../../engine/exec/index.ts';
+import type { JobLink } from '../link/master-link.ts';
+
+/** The field of a return load that asks the master to hand the result on: `{names, config?, kwargs?}`. */
+export const returnersField = 'returners';
+
+/** The wish as it travels to the master. */
+export function wishForMaster(wish: ReturnerWish): PlainDict {
+  return newDict(Object.entries({ ...wish, names: [...wish.names] } as Record<string, Value>));
+}
+
+/** Where problems are told besides the log. */
+type Told = Pick<JobLink, 'ready' | 'fire'>;
+
+export class Returners {
+  private readonly opts: MinionOpts;
+  private readonly log: Logger;
+  private readonly worker: Pick<ReturnerWorker, 'save' | 'recycle' | 'stop'>;
+  private readonly data: (link: JobLink) => WorkerData;
+  /** Returner → the problem that was said last, so that a database that is away fills no log. */
+  private readonly said = new Map<string, string>();
+
+  constructor(
+    opts: MinionOpts,
+    log: Logger,
+    worker: Pick<ReturnerWorker, 'save' | 'recycle' | 'stop'>,
+    data: (link: JobLink) => WorkerData,
+  ) {
+    this.opts = opts;
+    this.log = log;
+    this.worker = worker;
+    this.data = data;
+  }
+
+  /** Hands a result on, or marks it for the master to do so. Waits for nothing. */
+  hand(link: JobLink, job: Dict, load: PlainDict): void {
+    const wish = returnerWish(job, this.opts.return);
+    if (!wish) return;
+    if (this.opts.return_via_master) {
+      load[returnersField] = wishForMaster(wish);
+      return;
+    }
+    void this.worker.save(this.data(link), wish, load).then((problems) => this.tell(link, wish, load, problems));
+  }
+
+  recycle(): void {
+    this.worker.recycle();
+  }
+
+  stop(): void {
+    this.worker.stop();
+  }
+
+  private tell(link: Told, wish: ReturnerWish, load: PlainDict, problems: readonly ReturnerProblem[]): void {
+    const jid = String(load['jid']);
+    for (const name of wish.names) {
+      const problem = problems.find((item) => item.returner === name);
+      const before = this.said.get(name);
+      if (!problem) {
+        if (this.said.delete(name)) this.log.info('the returner works again', { returner: name });
+        continue;
+      }
+      this.said.set(name, problem.error);
+      if (before === problem.error) this.log.debug('a returner failed again', { jid, returner: name });
+      else this.log.error(`The return failed for job ${jid}: ${problem.error}`, { returner: name });
+      if (!link.ready) continue;
+      const data = newDict(Object.entries({ jid, id: this.opts.id, fun: load['fun']!, ...problem }));
+      void link.fire(`salt/job/${jid}/returner/${this.opts.id}`, data);
+    }
+  }
+}

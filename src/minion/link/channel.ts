@@ -1,0 +1,213 @@
+// Requests to one master: sealed, numbered once, and repeated after a fresh sign-in when the keys have changed.
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pack, unpack } from '../../base/codec/msgpack/index.ts';
+import { type Dict, dictGet, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { Crypticle, oaepDecrypt, verifyPkcs1 } from '../../base/crypto/index.ts';
+import { HaliteError, messageOf } from '../../base/errors/index.ts';
+import { openToFleet } from '../../protocol/wire/messages/request.ts';
+import type { RequestClient } from '../../protocol/wire/transport.ts';
+import type { Credentials } from './auth-reply.ts';
+import type { Identity } from './identity.ts';
+
+export interface ChannelOptions {
+  readonly identity: Identity;
+  readonly client: RequestClient;
+  /** The keys of the last sign-in; waits for the first. */
+  readonly credentials: () => Promise<Credentials>;
+  /** Signs in again unless somebody already did since `stale`. */
+  readonly renew: (stale: Credentials) => Promise<Credentials>;
+}
+
+export interface RequestOptions {
+  readonly timeoutMs: number;
+  /** Byte strings in the reply stay bytes (file chunks). */
+  readonly raw?: boolean;
+  /** Fields of the load that only a Halite master gets. */
+  readonly halite?: PlainDict;
+  readonly signal?: AbortSignal;
+}
+
+/** A master of a cluster that is not ready asks for patience. */
+const clusterRetries = 5;
+
+/** The reply shows that the master does not know our keys (any more). */
+class StaleKeys extends Error {
+  /** What is thrown when new keys have not helped. */
+  get lasting(): HaliteError {
+    if (this.cause instanceof HaliteError) return this.cause;
+    return new HaliteError('auth.failed', `The master refuses the request: ${this.message}`);
+  }
+}
+
+export class Channel {
+  private readonly options: ChannelOptions;
+
+  constructor(options: ChannelOptions) {
+    this.options = options;
+  }
+
+  /** One request, one reply value. */
+  request(load: PlainDict, options: RequestOptions): Promise<Value> {
+    return this.exchange(load, options, (reply, keys, nonce) =>
+      Array.isArray(reply) && asksForPiece(load, ownFields(options, keys))
+        ? this.openPiece(reply, load, keys, nonce)
+        : this.openReply(reply, keys, nonce, options),
+    );
+  }
+
+  /** A request whose reply is encrypted for this minion alone and signed by the master (`_pillar`). */
+  requestPrivate(load: PlainDict, options: RequestOptions): Promise<Value> {
+    return this.exchange(load, options, (reply, keys, nonce) => this.openPrivate(reply, keys, nonce));
+  }
+
+  private async exchange(
+    load: PlainDict,
+    options: RequestOptions,
+    read: (reply: Value, keys: Credentials, nonce: string) => Value,
+  ): Promise<Value> {
+    let keys = await inTime(this.options.credentials(), options);
+    let renewed = false;
+    for (let patience = clusterRetries; ; ) {
+      const { payload, nonce } = this.seal(load, keys, options);
+      const bytes = await this.options.client.request(payload, options);
+      const reply = unpack(bytes, { raw: true });
+      if (asksForPatience(reply) && patience-- > 0) {
+        await sleep(1000 + Math.random() * 1000, undefined, { signal: options.signal });
+        continue;
+      }
+      try {
+        return read(reply, keys, nonce);
+      } catch (error) {
+        if (!(error instanceof StaleKeys)) throw error;
+        if (renewed) throw error.lasting;
+        renewed = true;
+        keys = await inTime(this.options.renew(keys), options);
+      }
+    }
+  }
+
+  private seal(load: PlainDict, keys: Credentials, options: RequestOptions): { payload: Buffer; nonce: string } {
+    const { identity } = this.options;
+    const nonce = randomUUID().replaceAll('-', '');
+    const { generation } = keys;
+    const inner = newDict([...Object.entries(load), ...Object.entries(ownFields(options, keys))]);
+    if (generation >= 2) inner['nonce'] = nonce;
+    if (generation >= 3) inner['ts'] = Math.floor(Date.now() / 1000);
+    // Masters of 2019.2 on Python 2 fail on bytes where they expect none.
+    if (generation >= 3 || !openToFleet.has(String(load['cmd']))) {
+      inner['tok'] = identity.tok;
+      inner['id'] = identity.id;
+    }
+    const envelope = newDict([
+      ['enc', 'aes'],
+      ['load', keys.session.seal(inner)],
+    ]);
+    if (generation >= 2) envelope['version'] = generation;
+    if (generation >= 3) envelope['id'] = identity.id;
+    if (generation >= 2) {
+      envelope['enc_algo'] = identity.encAlgo;
+      envelope['sig_algo'] = identity.sigAlgo;
+    }
+    return { payload: pack(envelope), nonce };
+  }
+
+  private openReply(reply: Value, keys: Credentials, nonce: string, options: RequestOptions): Value {
+    if (!(reply instanceof Uint8Array)) throw new StaleKeys('the reply is not sealed');
+    if (isPlainText(reply)) throw plainAnswer(reply);
+    try {
+      return keys.session.open(reply, { nonce: keys.generation >= 2 ? nonce : undefined, raw: options.raw === true });
+    } catch (error) {
+      if (error instanceof HaliteError && error.code === 'crypto.verify') throw new StaleKeys(error.message);
+      throw error;
+    }
+  }
+
+  private openPiece(reply: Value, load: PlainDict, keys: Credentials, nonce: string): Value {
+    const { path, saltenv, loc } = load as { path: string; saltenv: string; loc?: number };
+    const request = { nonce, id: this.options.identity.id, path, saltenv, loc: loc ?? 0 };
+    try {
+      return newDict([['data', keys.session.pieces.open(reply, request)]]);
+    } catch (error) {
+      throw new StaleKeys(messageOf(error), { cause: error });
+    }
+  }
+
+  private openPrivate(reply: Value, keys: Credentials, nonce: string): Value {
+    if (reply instanceof Uint8Array && isPlainText(reply)) throw plainAnswer(reply);
+    if (!isDict(reply)) throw new StaleKeys('the reply has no key');
+    const key = dictGet(reply, 'key');
+    const sealed = dictGet(reply, 'pillar');
+    if (!(key instanceof Uint8Array) || !(sealed instanceof Uint8Array)) throw new StaleKeys('the reply has no key');
+    const { identity } = this.options;
+    const once = new Crypticle(oaepDecrypt(identity.privateKey, key, identity.encAlgo));
+    if (keys.generation < 2) return once.open(sealed);
+    const signed = once.open(sealed, { raw: true });
+    const data = isDict(signed) ? dictGet(signed, 'data') : undefined;
+    const sig = isDict(signed) ? dictGet(signed, 'sig') : undefined;
+    if (!(data instanceof Uint8Array) || !(sig instanceof Uint8Array)) throw notTrusted('is not signed');
+    if (!verifyPkcs1(keys.masterKey, data, sig, identity.sigAlgo)) throw notTrusted('has a wrong signature');
+    return readSigned(data, key, nonce);
+  }
+}
+
+const none = newDict();
+
+/** Real masters never see these, nor do those that share one key among all minions. */
+function ownFields({ halite }: RequestOptions, keys: Credentials): PlainDict {
+  return halite && keys.halite && keys.generation >= 3 ? halite : none;
+}
+
+/** A master that knows the field answers in the form of ADR 0009, another one in Salt's. */
+function asksForPiece({ cmd, path, saltenv }: PlainDict, own: PlainDict): boolean {
+  return cmd === '_serve_file' && own['piece'] !== undefined && typeof path === 'string' && typeof saltenv === 'string';
+}
+
+/** A sign-in may take for ever (a key that waits for acceptance); a request may not. */
+async function inTime<T>(waiting: Promise<T>, options: RequestOptions): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  let aborted: (() => void) | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new HaliteError('wire.timeout', 'Not signed in at the master')), options.timeoutMs);
+    aborted = () => reject(new HaliteError('wire.closed', 'The request was given up'));
+    options.signal?.addEventListener('abort', aborted, { once: true });
+  });
+  try {
+    return await Promise.race([waiting, late]);
+  } finally {
+    clearTimeout(timer);
+    if (aborted) options.signal?.removeEventListener('abort', aborted);
+  }
+}
+
+/** The signed map names the key it was sealed with and the request it answers; both must be ours. */
+function readSigned(data: Uint8Array, key: Uint8Array, nonce: string): Value {
+  const bare = unpack(data, { raw: true });
+  const value = unpack(data);
+  const inner = isDict(bare) ? dictGet(bare, 'key') : undefined;
+  if (!(inner instanceof Uint8Array) || !Buffer.from(inner).equals(key)) throw notTrusted('was made for another key');
+  if (dictGet(value as Dict, 'nonce') !== nonce) throw notTrusted('answers another request');
+  return dictGet(value as Dict, 'pillar') ?? null;
+}
+
+function notTrusted(what: string): HaliteError {
+  return new HaliteError('crypto.verify', `The pillar of the master ${what}`);
+}
+
+function asksForPatience(reply: Value): boolean {
+  if (!isDict(reply)) return false;
+  const load = dictGet(reply, 'load');
+  return load !== undefined && load !== null && isDict(load) && dictGet(load, 'cluster_retry') === true;
+}
+
+/** Sealed replies are at least 64 random bytes; refusals are short printable texts. */
+function isPlainText(reply: Uint8Array): boolean {
+  return reply.length < 80 && reply.every((byte) => byte >= 32 && byte < 127);
+}
+
+function plainAnswer(reply: Uint8Array): Error {
+  const text = Buffer.from(reply).toString('latin1');
+  return text.startsWith('bad load')
+    ? new StaleKeys(text)
+    : new HaliteError('wire.closed', `The master answered "${text}"`);
+}

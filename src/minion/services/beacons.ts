@@ -1,0 +1,171 @@
+// The minion's beacons: configured in its files and its pillar, changed by functions, and told to every master.
+import {
+  type Dict,
+  dictEntries,
+  dictGet,
+  isDict,
+  newDict,
+  type PlainDict,
+  type Value,
+} from '../../base/codec/value.ts';
+import type { MinionOpts } from '../../base/config/index.ts';
+import { messageOf } from '../../base/errors/index.ts';
+import type { Logger } from '../../base/log/index.ts';
+import { pyEquals } from '../../base/util/py-equals.ts';
+import {
+  answerBeacons,
+  Beacons,
+  BeaconWorker,
+  readSavedBeacons,
+  savedBeaconsPath,
+  savedBeaconsVersion,
+  type Validity,
+  writeSavedBeacons,
+} from '../../engine/beacons/index.ts';
+import type { WorkerData } from '../../engine/exec/index.ts';
+import type { MinionServices } from '../../extend/sdk/index.ts';
+import type { JobLink } from '../link/master-link.ts';
+
+export interface BeaconParts {
+  readonly opts: MinionOpts;
+  readonly log: Logger;
+  /** The program of job processes. */
+  readonly entry: string;
+  readonly idleMs: number;
+  readonly pillar: () => Dict;
+  /** Resolves when grains are there, which beacons need to know what fits this system. */
+  readonly grains: () => Promise<unknown>;
+  readonly data: () => WorkerData;
+  readonly services: () => MinionServices;
+  /** Masters that can be reached now. */
+  readonly masters: () => readonly JobLink[];
+}
+
+/** Events of one request. */
+const mostAtOnce = 500;
+
+const valid: Validity = { valid: true, comment: 'Valid beacon configuration' };
+export const validity = (problem: Value | undefined): Validity =>
+  typeof problem === 'string' ? { valid: false, comment: problem } : valid;
+
+export const configuredBeacons = (opts: MinionOpts): Dict => {
+  const found = opts.raw['beacons'];
+  return isDict(found ?? null) ? (found as Dict) : newDict();
+};
+
+export class MinionBeacons {
+  private readonly parts: BeaconParts;
+  private readonly beacons: Beacons;
+  private readonly worker: BeaconWorker;
+  private readonly path: string;
+  private started: Promise<void> | undefined;
+  /** What the file said when it was last read or written here. */
+  private saved: Dict = newDict();
+  private version = '';
+  private readonly complained = new Set<string>();
+
+  constructor(parts: BeaconParts) {
+    const { opts, log } = parts;
+    this.parts = parts;
+    this.path = savedBeaconsPath(opts.raw);
+    this.worker = new BeaconWorker({
+      ...{ entry: parts.entry, idleMs: parts.idleMs, data: parts.data, services: parts.services },
+      log: log.child('beacons'),
+      onEvents: (events) => this.tell(events),
+      onRanOnce: (name) => void this.request(newDict(Object.entries({ func: 'disable_beacon', name }))),
+    });
+    this.beacons = new Beacons(configuredBeacons(opts), {
+      pillar: parts.pillar,
+      save: (beacons) => this.save(beacons),
+      changed: () => this.apply(),
+      available: async () => (await this.ask({ func: 'available' }))['beacons'] as string[],
+      validate: async (name, config) =>
+        validity((await this.ask({ func: 'validate', name, beacon_data: config }))['problem']),
+    });
+  }
+
+  /** Beacons begin to work; later calls only look whether the pillar changed. */
+  start(): Promise<void> {
+    this.started ??= this.begin();
+    return this.started.then(() => this.apply());
+  }
+
+  /** Pillar or grains changed. */
+  changed(): void {
+    if (this.started) void this.apply();
+  }
+
+  stop(): void {
+    this.worker.stop();
+  }
+
+  recycle(): void {
+    this.worker.recycle();
+  }
+
+  request(request: PlainDict): Promise<PlainDict> {
+    return answerBeacons(this.beacons, request);
+  }
+
+  /** salt-call and people change the file: what they changed counts from now on. */
+  async followFile(): Promise<void> {
+    if (!this.started) return;
+    await this.started;
+    const version = await savedBeaconsVersion(this.path);
+    if (version === this.version) return;
+    this.version = version;
+    try {
+      const fresh = await readSavedBeacons(this.path);
+      for (const [name] of dictEntries(this.saved))
+        if (dictGet(fresh, name) === undefined) this.beacons.delete(String(name));
+      for (const [name, value] of dictEntries(fresh)) {
+        const before = dictGet(this.saved, name);
+        if (!(before !== undefined && pyEquals(before, value))) this.beacons.set(String(name), value);
+      }
+      this.saved = fresh;
+      await this.apply();
+    } catch (error) {
+      this.parts.log.error('the saved beacons cannot be read', { file: this.path, error: messageOf(error) });
+    }
+  }
+
+  private async begin(): Promise<void> {
+    this.version = await savedBeaconsVersion(this.path);
+    this.saved = await readSavedBeacons(this.path).catch(newDict);
+    await this.parts.grains().catch(() => undefined);
+  }
+
+  private apply(): Promise<void> {
+    this.complain('configuration', this.parts.opts.raw['beacons']);
+    this.complain('pillar', dictGet(this.parts.pillar(), 'beacons'));
+    return this.worker
+      .configure(this.beacons.merged())
+      .catch((error: unknown) => this.parts.log.error('beacons could not be started', { error: messageOf(error) }));
+  }
+
+  private ask(request: Record<string, Value>): Promise<PlainDict> {
+    return this.worker.request(newDict(Object.entries(request)));
+  }
+
+  private async save(beacons: PlainDict): Promise<string> {
+    await writeSavedBeacons(this.path, beacons);
+    this.saved = beacons;
+    this.version = await savedBeaconsVersion(this.path);
+    return this.path;
+  }
+
+  /** Every master gets every event; one that cannot be reached misses them, as with Salt. */
+  private tell(events: PlainDict[]): void {
+    for (const master of this.parts.masters())
+      for (let at = 0; at < events.length; at += mostAtOnce) void master.fireAll(events.slice(at, at + mostAtOnce));
+  }
+
+  /** What is no map cannot be read; said once. */
+  private complain(where: string, found: Value | undefined): void {
+    const wrong = found !== undefined && found !== null && !isDict(found);
+    if (wrong && !this.complained.has(where))
+      this.parts.log.error(`Beacons must be of type dict: beacons of the ${where}`);
+    if (wrong) this.complained.add(where);
+    else this.complained.delete(where);
+  }
+}

@@ -1,0 +1,85 @@
+// What the daemon does for functions, whether they run inside it or in a job process.
+import { constants } from 'node:os';
+import { dictGet, type PlainDict } from '../../base/codec/value.ts';
+import type { MinionOpts } from '../../base/config/index.ts';
+import { type JobPool, killTree, signalTree } from '../../engine/exec/index.ts';
+import type { MinionServices, RunningJob } from '../../extend/sdk/index.ts';
+import type { ProcFiles } from '../jobs/proc-files.ts';
+import type { JobLink } from '../link/master-link.ts';
+import { aloneName } from '../masterless.ts';
+
+export interface ServiceParts {
+  readonly opts: MinionOpts;
+  readonly pool: JobPool;
+  readonly procFiles: ProcFiles;
+  /** Jobs that are done, but whose result the master has not taken yet. */
+  delivering(): RunningJob[];
+  refreshGrains(): Promise<void>;
+  reloadExtensions(): void;
+  schedule(request: PlainDict): Promise<PlainDict>;
+  beacons(request: PlainDict): Promise<PlainDict>;
+}
+
+/** The services for jobs of one master. */
+export function createServices(parts: ServiceParts, link: JobLink): MinionServices {
+  const { opts, pool, procFiles } = parts;
+  return {
+    hasMaster: link.name !== aloneName,
+    running: async () => [...(await runningJobs(pool, procFiles)), ...parts.delivering()],
+    signalJob: (jid, signal) => signalJob(pool, procFiles, jid, signal),
+    masterRequest: (load, options = {}) =>
+      link.request(load, {
+        timeoutMs: options.timeoutMs ?? opts.request_channel_timeout * 1000,
+        ...(options.raw ? { raw: true } : {}),
+        ...(options.halite ? { halite: options.halite } : {}),
+      }),
+    fire: (tag, data) => link.fire(tag, data),
+    refreshGrains: () => parts.refreshGrains(),
+    refreshPillar: () => link.loadPillar(),
+    compilePillar: (options) => link.compilePillar(options),
+    async reloadExtensions() {
+      parts.reloadExtensions();
+    },
+    schedule: (request) => parts.schedule(request),
+    beacons: (request) => parts.beacons(request),
+  };
+}
+
+/** Jobs of this daemon, of an earlier one that still run, and of salt-call. */
+export async function runningJobs(pool: JobPool, procFiles: ProcFiles): Promise<RunningJob[]> {
+  const found = new Map((await procFiles.running()).map((job) => [job.jid, job]));
+  // A job is known here a moment before its file is written.
+  for (const { job, pid } of pool.running()) {
+    const data = job.assignment.job;
+    if (!data || found.has(job.jid)) continue;
+    found.set(job.jid, { ...(data as unknown as RunningJob), pid });
+  }
+  return [...found.values()];
+}
+
+/** Salt's words: what was sent, that nothing ran any more, or '' for a job nobody knows. */
+export async function signalJob(pool: JobPool, procFiles: ProcFiles, jid: string, signal: number): Promise<string> {
+  const sent = await pool.signal(jid, signal);
+  if (sent)
+    return `Signal ${signal} sent to job ${jid} at pid ${sent.pid}${stillThere(sent.gone || signal !== constants.signals.SIGKILL, sent.left)}`;
+  const other = (await procFiles.running()).find((job) => job.jid === jid);
+  if (!other) return '';
+  if (signal === constants.signals.SIGKILL) {
+    const { gone, left } = await killTree([other.pid]);
+    await procFiles.remove(jid);
+    return `Signal ${signal} sent to job ${jid} at pid ${other.pid}${stillThere(gone, left)}`;
+  }
+  if (signalTree([other.pid], signal) > 0) return `Signal ${signal} sent to job ${jid} at pid ${other.pid}`;
+  await procFiles.remove(jid);
+  return `Job ${jid} was not running and job data has been cleaned up`;
+}
+
+function stillThere(gone: boolean, left: readonly number[]): string {
+  return gone ? '' : ` (these processes do not end: ${left.join(', ')})`;
+}
+
+/** The user a job was published by, for logs. */
+export function userOf(job: Parameters<typeof dictGet>[0]): string {
+  const user = dictGet(job, 'user');
+  return typeof user === 'string' ? user : '';
+}
