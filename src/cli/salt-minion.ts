@@ -1,6 +1,6 @@
 // Command `salt-minion`.
 import { loadMinionConfig } from '../base/config/minion.ts';
-import { stayLight } from '../base/util/light-heap.ts';
+import { keepHeapSmall } from '../base/util/small-heap.ts';
 import { runDaemon } from './daemon.ts';
 import { run } from './main.ts';
 import { saltMinionSpec } from './options/daemons.ts';
@@ -12,7 +12,7 @@ run((argv) =>
       load: (request) => loadMinionConfig({ ...request, strictIncludes: true, cacheId: true }),
       run: async (opts, log) => {
         const { runMinion } = await import('../minion/main.ts');
-        stayLight();
+        keepHeapSmall();
         return runMinion(opts, log);
       },
     },

@@ -11,8 +11,8 @@ import type { Fleet } from './fleet/fleet.ts';
 import type { Mine } from './fleet/mine.ts';
 import type { Publisher } from './publish/publisher.ts';
 import type { History } from './returners/history.ts';
-import type { KeepSettings } from './returners/settings.ts';
-import type { Keeper } from './returners/sinks.ts';
+import type { ReturnerSettings } from './returners/settings.ts';
+import type { ReturnerSinks } from './returners/sinks.ts';
 import type { KeySignature } from './sign-in/key-signature.ts';
 import type { NewKeys } from './sign-in/new-keys.ts';
 import type { Secrets } from './sign-in/secrets.ts';
@@ -27,8 +27,8 @@ export interface Master {
   readonly bus: EventBus;
   readonly store: JobStore;
   /** Where jobs, results and events go beside the own store. */
-  readonly keeper: Keeper;
-  readonly keep: KeepSettings;
+  readonly sinks: ReturnerSinks;
+  readonly returnerSettings: ReturnerSettings;
   readonly history: History;
   readonly fleet: Fleet;
   readonly publisher: Publisher;

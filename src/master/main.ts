@@ -30,11 +30,11 @@ import { Reactor } from './reactor/reactor.ts';
 import { clearCommands } from './requests/clear.ts';
 import { buildHandlers } from './requests/handlers/table.ts';
 import { RequestPort } from './requests/port.ts';
-import { keepEvents } from './returners/events.ts';
-import { KeptJobStore } from './returners/forwarding-store.ts';
+import { recordEvents } from './returners/events.ts';
+import { ForwardingJobStore } from './returners/forwarding-store.ts';
 import { History } from './returners/history.ts';
-import { keepSettings } from './returners/settings.ts';
-import { Keeper } from './returners/sinks.ts';
+import { readReturnerSettings } from './returners/settings.ts';
+import { ReturnerSinks } from './returners/sinks.ts';
 import { loadKeySignature } from './sign-in/key-signature.ts';
 import { NewKeys } from './sign-in/new-keys.ts';
 import { loadMasterKeys, Secrets } from './sign-in/secrets.ts';
@@ -60,8 +60,8 @@ export async function runMaster(opts: MasterOpts, log: Logger): Promise<RunningM
   keys.prepare();
   const store = await openStore(opts, log);
   const master = await build(opts, log, keys, store);
-  await master.keeper.start();
-  const stopEvents = keepEvents(master.keep, master.bus, store, master.keeper, log);
+  await master.sinks.start();
+  const stopEvents = recordEvents(master.returnerSettings, master.bus, store, master.sinks, log);
   const sdk = sdkUrl();
   const loader = new Loader({
     opts: () => opts as unknown as Record<string, Value>,
@@ -70,7 +70,7 @@ export async function runMaster(opts: MasterOpts, log: Logger): Promise<RunningM
     userCode: 'import',
     ...(sdk ? { sdkUrl: sdk } : {}),
   });
-  master.keeper.connect(() => loader.names('returners'));
+  master.sinks.connect(() => loader.names('returners'));
   const functions = new MasterFunctions(master, loader);
   const own = new OwnMinion(master, functions);
   const reactor = new Reactor(master, functions, own);
@@ -78,7 +78,7 @@ export async function runMaster(opts: MasterOpts, log: Logger): Promise<RunningM
   const local = await listenLocal(master, functions);
   const ports = await openPorts(master, functions).catch(async (error: unknown) => {
     await local.close();
-    await master.keeper.stop();
+    await master.sinks.stop();
     await store.close();
     throw error;
   });
@@ -109,7 +109,7 @@ export async function runMaster(opts: MasterOpts, log: Logger): Promise<RunningM
       await ports.publish.close();
       await local.close();
       await stopEvents();
-      await master.keeper.stop();
+      await master.sinks.stop();
       await store.close();
       log.info('master has stopped');
     },
@@ -126,8 +126,8 @@ function refuseUnsupported(opts: MasterOpts): void {
 
 function openStore(opts: MasterOpts, log: Logger): Promise<JobStore> {
   return SqliteJobStore.open(join(opts.cachedir, 'halite.db'), {
-    masterId: keepSettings(opts).masterId,
-    keepEvents: keepSettings(opts).keepEvents,
+    masterId: readReturnerSettings(opts).masterId,
+    keepEvents: readReturnerSettings(opts).keepEvents,
     news: (level, text, fields) => log[level](text, fields),
   });
 }
@@ -141,9 +141,9 @@ async function build(opts: MasterOpts, log: Logger, keys: KeyStore, own: JobStor
       log.limited('sessions', 'error', 'a session key could not be stored', { error: messageOf(error) }),
   });
   const bus = new EventBus({ maxEventSize: opts.max_event_size });
-  const keep = keepSettings(opts);
-  const keeper = new Keeper(keep, log, bus);
-  const store = new KeptJobStore(own, keeper, keep);
+  const returnerSettings = readReturnerSettings(opts);
+  const sinks = new ReturnerSinks(returnerSettings, log, bus);
+  const store = new ForwardingJobStore(own, sinks, returnerSettings);
   const tracker = new Tracker();
   const durable = new DurableJobs();
   const fleet = new Fleet(
@@ -154,8 +154,9 @@ async function build(opts: MasterOpts, log: Logger, keys: KeyStore, own: JobStor
       if (kind === 'left') return tracker.disconnected(id);
       durable.arrived(id, 'joined');
       if (restarted) tracker.restarted(id);
-      const twins = duplicateText(fleet.known(id));
-      if (twins) log.limited(`twins:${id}`, 'warn', 'several minions use one id', { minion: id, who: twins });
+      const duplicates = duplicateText(fleet.known(id));
+      if (duplicates)
+        log.limited(`duplicates:${id}`, 'warn', 'several minions use one id', { minion: id, who: duplicates });
     },
   );
   await fleet.restore();
@@ -167,9 +168,9 @@ async function build(opts: MasterOpts, log: Logger, keys: KeyStore, own: JobStor
     secrets,
     bus,
     store,
-    keep,
-    keeper,
-    history: new History(own, keeper, keep, log),
+    returnerSettings,
+    sinks,
+    history: new History(own, sinks, returnerSettings, log),
     fleet,
     tracker,
     durable,

@@ -30,7 +30,7 @@ import { Spool } from './jobs/spool.ts';
 import type { Identity } from './link/identity.ts';
 import { type JobLink, MasterLink } from './link/master-link.ts';
 import { MasterTrust } from './link/trust.ts';
-import { Alone, aloneName } from './masterless.ts';
+import { aloneName, MasterlessLink } from './masterless.ts';
 import { MinionBeacons } from './services/beacons.ts';
 import { GrainStore } from './services/grains.ts';
 import { MinionScheduler } from './services/scheduler.ts';
@@ -64,7 +64,7 @@ export class MinionDaemon {
   private readonly recent: RecentJobs;
   private readonly scheduler: MinionScheduler;
   private readonly beacons: MinionBeacons;
-  private alone: Alone | undefined;
+  private alone: MasterlessLink | undefined;
   private readonly sdkUrl: string | undefined;
   private readonly packed = new Map<string, WorkerData>();
   private dataVersion = 0;
@@ -110,7 +110,7 @@ export class MinionDaemon {
     await this.adoptOrphans();
     if (opts.master_type === 'disable') {
       log.info('no master: master_type is disable');
-      await this.startAlone();
+      await this.startMasterless();
       return;
     }
     void this.grains
@@ -155,21 +155,21 @@ export class MinionDaemon {
   }
 
   /** Without a master there is still the clock. */
-  private async startAlone(): Promise<void> {
-    const alone = this.newAlone();
+  private async startMasterless(): Promise<void> {
+    const alone = this.newMasterlessLink();
     this.alone = alone;
     await alone.loadPillar();
     this.scheduler.ready(alone);
     void this.beacons.start();
   }
 
-  private newAlone(): Alone {
+  private newMasterlessLink(): MasterlessLink {
     const { opts, log } = this.parts;
     const changed = () => {
       this.packed.delete(aloneName);
       this.beacons.changed();
     };
-    return new Alone(opts, log, () => this.grains.get(), changed);
+    return new MasterlessLink(opts, log, () => this.grains.get(), changed);
   }
 
   /** Jobs that outlived an earlier daemon, as after an upgrade. */
@@ -210,7 +210,7 @@ export class MinionDaemon {
   private async runLink(link: MasterLink, fatal: (error: Error) => void): Promise<void> {
     try {
       await link.start();
-      await this.dropTwin(link);
+      await this.dropDuplicateLink(link);
     } catch (error) {
       if (this.control.signal.aborted || link.state === 'stopped') return;
       this.parts.log.error('a master is given up', { master: link.name, error: messageOf(error) });
@@ -221,15 +221,15 @@ export class MinionDaemon {
   }
 
   /** The same master under two names would be asked everything twice: the one that is written first stays. */
-  private async dropTwin(link: MasterLink): Promise<void> {
+  private async dropDuplicateLink(link: MasterLink): Promise<void> {
     const addresses = await addressesOf(link.address.host);
     for (const other of this.links) {
       if (other === link || other.address.port !== link.address.port) continue;
-      const twin = (await addressesOf(other.address.host)).some((address) => addresses.includes(address));
+      const duplicate = (await addressesOf(other.address.host)).some((address) => addresses.includes(address));
       const sameKey = other.credentials && other.credentials.masterKeyText === link.credentials?.masterKeyText;
       const [used, unused] = this.links.indexOf(other) < this.links.indexOf(link) ? [other, link] : [link, other];
       // From here on nothing is awaited, so the two checks of a pair cannot both act.
-      if (!twin || !sameKey || used.state === 'stopped' || unused.state === 'stopped') continue;
+      if (!duplicate || !sameKey || used.state === 'stopped' || unused.state === 'stopped') continue;
       this.parts.log.warn('two entries of "master" are the same machine: the second is not used', {
         used: used.name,
         unused: unused.name,
@@ -280,7 +280,7 @@ export class MinionDaemon {
   /** Also one for all masters; each is told. */
   private newBeacons(entry: string): MinionBeacons {
     const { opts, log } = this.parts;
-    const nobody = () => this.alone ?? this.newAlone();
+    const nobody = () => this.alone ?? this.newMasterlessLink();
     const link = (): JobLink => this.best()[0] ?? nobody();
     return new MinionBeacons({
       ...{ opts, log, entry, idleMs: idleProcessMs },

@@ -10,7 +10,7 @@ import { type PillarRequest, reportPillarErrors } from './services/pillar.ts';
 
 export const aloneName = 'local';
 
-export class Alone implements JobLink {
+export class MasterlessLink implements JobLink {
   readonly name = aloneName;
   readonly ready = false;
   readonly state = 'connected';

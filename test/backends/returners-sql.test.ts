@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadJson } from '../../src/base/codec/json/index.ts';
 import { newDict, type PlainDict, type Value } from '../../src/base/codec/value.ts';
-import type { KeptEvent } from '../../src/extend/sdk/index.ts';
+import type { StoredEvent } from '../../src/extend/sdk/index.ts';
 import {
   nextJid,
   openForTest,
@@ -31,7 +31,7 @@ const storedIn =
     const rows = await sql()(`SELECT ${column} AS kept FROM salt_returns WHERE jid = '${jid}'`);
     return rows.map((row) => (typeof row['kept'] === 'string' ? loadJson(row['kept']) : row['kept']) as PlainDict);
   };
-const eventsIn = (sql: () => Sql) => async (): Promise<KeptEvent[]> => {
+const eventsIn = (sql: () => Sql) => async (): Promise<StoredEvent[]> => {
   const rows = await sql()('SELECT tag, data, master_id FROM salt_events ORDER BY id');
   expect(rows.every((row) => row['master_id'] === 'suite-master')).toBe(true);
   return rows.map(({ tag, data }) => ({
@@ -255,7 +255,7 @@ describe('files', () => {
     jobCache: false,
     appends: true,
     stored: async (jid) => lines(raw).filter((line) => line['jid'] === jid),
-    events: async () => lines(raw).filter((line) => 'tag' in line) as unknown as KeptEvent[],
+    events: async () => lines(raw).filter((line) => 'tag' in line) as unknown as StoredEvent[],
   });
   returnerSuite({
     name: 'multi_returner',
@@ -265,7 +265,7 @@ describe('files', () => {
       'rawfile_json.filename': join(folder, 'multi.json'),
       cachedir: join(folder, 'multi'),
     }),
-    events: async () => lines(join(folder, 'multi.json')).filter((line) => 'tag' in line) as unknown as KeptEvent[],
+    events: async () => lines(join(folder, 'multi.json')).filter((line) => 'tag' in line) as unknown as StoredEvent[],
   });
 
   it('lie where Salt looks for them', async () => {

@@ -9,8 +9,8 @@ import { bindArguments } from '../../src/engine/exec/bind.ts';
 import jobsRunner from '../../src/ext/runners/jobs/index.ts';
 import type { MasterContext } from '../../src/extend/sdk/index.ts';
 import { History } from '../../src/master/returners/history.ts';
-import type { KeepSettings } from '../../src/master/returners/settings.ts';
-import { Keeper } from '../../src/master/returners/sinks.ts';
+import type { ReturnerSettings } from '../../src/master/returners/settings.ts';
+import { ReturnerSinks } from '../../src/master/returners/sinks.ts';
 import { EventBus } from '../../src/protocol/event/bus.ts';
 import { encode } from '../../src/protocol/wire/ipc/frames.ts';
 import type { JobStore } from '../../src/store/jobs.ts';
@@ -153,7 +153,12 @@ async function haliteHistory(): Promise<Measured> {
   }
   await fleet.startMaster();
   const jid = jidAt(historyJobs);
-  const jobs = new History(store, undefined as never, { extJobCache: '', jobCache: '' } as KeepSettings, nullLogger());
+  const jobs = new History(
+    store,
+    undefined as never,
+    { extJobCache: '', jobCache: '' } as ReturnerSettings,
+    nullLogger(),
+  );
   const ctx = { master: { jobs } } as unknown as MasterContext;
   const time = async (fun: string, ...args: Value[]): Promise<number> => {
     const begin = performance.now();
@@ -263,22 +268,22 @@ async function inserts(folder: string, returner: string, opts: PlainDict): Promi
     maxBytes: 1e9,
     gather: { count: 0, ms: 0 },
   };
-  const keeper = new Keeper(
-    { extJobCache: '', events: [], ...settings } as unknown as KeepSettings,
+  const sinks = new ReturnerSinks(
+    { extJobCache: '', events: [], ...settings } as unknown as ReturnerSettings,
     nullLogger(),
     new EventBus(),
   );
-  await keeper.start();
+  await sinks.start();
   const begin = performance.now();
   const all: Promise<void>[] = [];
   for (let n = 0; n < elsewhere; n++)
     all.push(
-      keeper.add('jobs', returner, { k: 'ret', load: loadOf(jidAt(Math.floor(n / bigJob)), `minion-${n % bigJob}`) }),
+      sinks.add('jobs', returner, { k: 'ret', load: loadOf(jidAt(Math.floor(n / bigJob)), `minion-${n % bigJob}`) }),
     );
   await Promise.all(all);
   const spooled = since(begin);
   for (;;) {
-    const status = Object.values(keeper.status())[0];
+    const status = Object.values(sinks.status())[0];
     if (status?.error) throw new Error(status.error);
     if (status?.waiting === 0) break;
     await new Promise((resolve) => setTimeout(resolve, 10));
@@ -289,7 +294,7 @@ async function inserts(folder: string, returner: string, opts: PlainDict): Promi
     `${count(elsewhere / seconds)} per second`,
     `safe in the spool after ${spooled.toFixed(1)} s`,
   );
-  await keeper.stop();
+  await sinks.stop();
 }
 
 async function commandsWhileAway(

@@ -184,7 +184,7 @@ describe('salt-cp', () => {
     expect(readFileSync(fleet.path('in/out/empty'), 'utf8')).toBe('');
   }, 120_000);
 
-  it('copies a piece that looks like a named argument', async () => {
+  it('copies a chunk that looks like a named argument', async () => {
     tree({ one: '1\n' });
     await fleet.run('salt-cp', ['--chunked', '--no-compression', 'm1', fleet.path('one'), fleet.path('one-copied')]);
     expect(readFileSync(fleet.path('one-copied'), 'utf8')).toBe('1\n');

@@ -84,12 +84,12 @@ export function disposableObstacle(): string | undefined {
 }
 
 export class DisposableSystem {
-  private readonly keeper: ChildProcess;
+  private readonly sinks: ChildProcess;
   private readonly pid: number;
   private readonly folder: string;
 
-  private constructor(keeper: ChildProcess, pid: number, folder: string) {
-    this.keeper = keeper;
+  private constructor(sinks: ChildProcess, pid: number, folder: string) {
+    this.sinks = sinks;
     this.pid = pid;
     this.folder = folder;
   }
@@ -101,12 +101,12 @@ export class DisposableSystem {
     const shown = [checkout, dirname(dirname(process.execPath)), ...visible];
     const own = shown.filter((path, index) => path !== '/usr' && path !== '/' && shown.indexOf(path) === index);
     const args = [...namespaces, 'sh', '-c', builder, 'sh', folder, tools ?? '', ...own];
-    const keeper = spawn('unshare', args, { stdio: ['pipe', 'ignore', 'pipe', 'pipe'] });
-    const pid = await firstWords(keeper).catch((error: unknown) => {
+    const sinks = spawn('unshare', args, { stdio: ['pipe', 'ignore', 'pipe', 'pipe'] });
+    const pid = await firstWords(sinks).catch((error: unknown) => {
       rmSync(folder, { recursive: true, force: true });
       throw error;
     });
-    return new DisposableSystem(keeper, pid, folder);
+    return new DisposableSystem(sinks, pid, folder);
   }
 
   /** A path of the system as this process reaches it. */
@@ -147,9 +147,9 @@ export class DisposableSystem {
 
   /** Ends everything inside; the layer in memory goes with it. */
   async destroy(): Promise<void> {
-    const gone = new Promise((resolve) => this.keeper.once('close', resolve));
-    if (this.keeper.exitCode === null && this.keeper.signalCode === null) {
-      this.keeper.kill('SIGKILL');
+    const gone = new Promise((resolve) => this.sinks.once('close', resolve));
+    if (this.sinks.exitCode === null && this.sinks.signalCode === null) {
+      this.sinks.kill('SIGKILL');
       await gone;
     }
     rmSync(this.folder, { recursive: true, force: true });
@@ -157,19 +157,19 @@ export class DisposableSystem {
 }
 
 /** The process id the builder names first, once it has said that it is ready. */
-function firstWords(keeper: ChildProcess): Promise<number> {
+function firstWords(sinks: ChildProcess): Promise<number> {
   let said = '';
   let wrong = '';
-  keeper.stderr?.setEncoding('utf8').on('data', (text: string) => {
+  sinks.stderr?.setEncoding('utf8').on('data', (text: string) => {
     wrong += text;
   });
   return new Promise((resolve, reject) => {
-    const channel = keeper.stdio[3] as NodeJS.ReadableStream;
+    const channel = sinks.stdio[3] as NodeJS.ReadableStream;
     channel.setEncoding('utf8').on('data', (text: string) => {
       said += text;
       if (said.includes('ready')) resolve(Number.parseInt(said, 10));
     });
-    keeper.on('error', reject);
-    keeper.on('close', (code) => reject(new Error(`no disposable system (${code}): ${wrong}`)));
+    sinks.on('error', reject);
+    sinks.on('close', (code) => reject(new Error(`no disposable system (${code}): ${wrong}`)));
   });
 }

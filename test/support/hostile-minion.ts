@@ -3,8 +3,8 @@ import { newDict, type PlainDict, type Value } from '../../src/base/codec/value.
 import { loadMinionConfig } from '../../src/base/config/index.ts';
 import { nullLogger } from '../../src/base/log/index.ts';
 import type { Credentials } from '../../src/minion/link/auth-reply.ts';
-import { Channel } from '../../src/minion/link/channel.ts';
 import { loadIdentity } from '../../src/minion/link/identity.ts';
+import { RequestChannel } from '../../src/minion/link/request-channel.ts';
 import { signIn } from '../../src/minion/link/sign-in.ts';
 import { MasterTrust } from '../../src/minion/link/trust.ts';
 import type { RequestClient } from '../../src/protocol/wire/transport.ts';
@@ -13,10 +13,10 @@ import type { Deployment } from './deployment.ts';
 
 export class HostileMinion {
   readonly id: string;
-  readonly #channel: Channel;
+  readonly #channel: RequestChannel;
   readonly #client: RequestClient;
 
-  private constructor(id: string, channel: Channel, client: RequestClient) {
+  private constructor(id: string, channel: RequestChannel, client: RequestClient) {
     this.id = id;
     this.#channel = channel;
     this.#client = client;
@@ -36,7 +36,7 @@ export class HostileMinion {
         autosignGrains: () => undefined,
       });
     let keys = await enter();
-    const channel = new Channel({
+    const channel = new RequestChannel({
       ...{ identity, client },
       credentials: async () => keys,
       renew: async () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newDict, type PlainDict, type Value } from '../../src/base/codec/value.ts';
 import { type OpenReturner, openReturner } from '../../src/engine/exec/returners/index.ts';
 import { Loader } from '../../src/extend/loader/index.ts';
-import type { KeptEvent, ReturnerSession } from '../../src/extend/sdk/index.ts';
+import type { ReturnerSession, StoredEvent } from '../../src/extend/sdk/index.ts';
 
 export interface ReturnerUnderTest {
   readonly name: string;
@@ -15,7 +15,7 @@ export interface ReturnerUnderTest {
   /** Has a job cache (default: yes). */
   readonly jobCache?: boolean;
   /** Keeps events; they are read back by this. */
-  events?(): Promise<KeptEvent[]>;
+  events?(): Promise<StoredEvent[]>;
   /** Finds events again that a killed master wrote without knowing. */
   readonly eventsOnce?: boolean;
   /** Return loads of a job read around the returner, for those without a job cache, and to see doubles in those with one. */
@@ -200,7 +200,12 @@ function cacheTests(test: Test, session: () => ReturnerSession, target: Returner
   });
 }
 
-function eventTests(test: Test, session: () => ReturnerSession, read: () => Promise<KeptEvent[]>, once: boolean): void {
+function eventTests(
+  test: Test,
+  session: () => ReturnerSession,
+  read: () => Promise<StoredEvent[]>,
+  once: boolean,
+): void {
   test('keeps events in order', async () => {
     const mark = nextJid();
     const events = [1, 2, 3].map((n) => ({

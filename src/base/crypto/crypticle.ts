@@ -13,7 +13,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pack, type UnpackOptions, unpack } from '../codec/msgpack/index.ts';
 import { type Dict, dictGet, isDict, newDict, type Value } from '../codec/value.ts';
 import { HaliteError } from '../errors/index.ts';
-import { PieceCipher } from './pieces.ts';
+import { ChunkCipher } from './chunks.ts';
 
 const IV = 16;
 const BLOCK = 16;
@@ -60,7 +60,7 @@ export class Crypticle {
   private readonly aes: KeyObject;
   private readonly hmac: KeyObject;
   private lastSerial = 0;
-  #pieces: PieceCipher | undefined;
+  #chunks: ChunkCipher | undefined;
 
   constructor(keyString: string | Uint8Array) {
     this.keyString = typeof keyString === 'string' ? keyString : Buffer.from(keyString).toString('latin1');
@@ -74,10 +74,10 @@ export class Crypticle {
     return randomBytes(56).toString('base64');
   }
 
-  /** The cipher of pieces of files under this key, for Halite peers. */
-  get pieces(): PieceCipher {
-    this.#pieces ??= new PieceCipher(Buffer.from(this.keyString, 'base64'));
-    return this.#pieces;
+  /** The cipher of chunks of files under this key, for Halite peers. */
+  get chunks(): ChunkCipher {
+    this.#chunks ??= new ChunkCipher(Buffer.from(this.keyString, 'base64'));
+    return this.#chunks;
   }
 
   /** `iv` is for tests with recorded bytes only. */
@@ -87,13 +87,13 @@ export class Crypticle {
 
   private encryptParts(parts: readonly Uint8Array[], iv: Uint8Array = randomBytes(IV)): Buffer {
     const cipher = createCipheriv('aes-192-cbc', this.aes, iv);
-    const pieces: Uint8Array[] = [iv];
-    for (const part of parts) pieces.push(cipher.update(part));
-    pieces.push(cipher.final());
+    const chunks: Uint8Array[] = [iv];
+    for (const part of parts) chunks.push(cipher.update(part));
+    chunks.push(cipher.final());
     const mac = createHmac('sha256', this.hmac);
-    for (const piece of pieces) mac.update(piece);
-    pieces.push(mac.digest());
-    return Buffer.concat(pieces);
+    for (const chunk of chunks) mac.update(chunk);
+    chunks.push(mac.digest());
+    return Buffer.concat(chunks);
   }
 
   decrypt(message: Uint8Array): Buffer {

@@ -1,4 +1,6 @@
 // Cryptography of the wire: symmetric envelope, RSA, keys and fingerprints.
+
+export { ChunkCipher, type ChunkRequest, chunkHeadBytes } from './chunks.ts';
 export { Crypticle, type OpenOptions } from './crypticle.ts';
 export { cleanKey, fingerprint, fingerprintWhole, matchesFingerprint } from './fingerprint.ts';
 export {
@@ -10,7 +12,6 @@ export {
   parsePrivateKey,
   publicPem,
 } from './keys.ts';
-export { PieceCipher, type PieceRequest, pieceHeadBytes } from './pieces.ts';
 export {
   defaultEncAlgo,
   defaultSigAlgo,

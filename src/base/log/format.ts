@@ -96,7 +96,7 @@ export function compileLayout(format: string, datefmt: string): Layout {
     const literal = format.slice(at, match.index);
     if (literal) pieces.push(() => literal);
     at = match.index + match[0].length;
-    pieces.push(pieceOf(match, datefmt));
+    pieces.push(chunkOf(match, datefmt));
   }
   const tail = format.slice(at);
   if (tail) pieces.push(() => tail);
@@ -107,7 +107,7 @@ export function compileLayout(format: string, datefmt: string): Layout {
   };
 }
 
-function pieceOf(match: RegExpMatchArray, datefmt: string): (input: FormatInput) => string {
+function chunkOf(match: RegExpMatchArray, datefmt: string): (input: FormatInput) => string {
   const [whole, name, flags = '', width, precision, conversion = 's'] = match;
   if (name === undefined) return () => '%';
   const attribute =

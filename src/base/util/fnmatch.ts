@@ -47,7 +47,7 @@ function makeMatcher(pattern: string): Matcher {
 }
 
 /** A character, a set, any character (`?`) or any text (`*`). */
-type Piece = number | GlobSet | '?' | '*';
+type Chunk = number | GlobSet | '?' | '*';
 
 /** The matcher for any shape. */
 export function generalMatcher(pattern: string): Matcher {
@@ -64,7 +64,7 @@ export function generalMatcher(pattern: string): Matcher {
 const buffer = new Uint32Array(4096);
 
 /** What follows a star is tried at every place from the star on; the first that fits is as good as any later one. */
-function matchCodes(pieces: readonly Piece[], codes: Uint32Array, length: number, budget: Budget | undefined): boolean {
+function matchCodes(pieces: readonly Chunk[], codes: Uint32Array, length: number, budget: Budget | undefined): boolean {
   let [piece, at, star, restart, steps] = [0, 0, -1, 0, 0];
   while (at < length) {
     if (++steps === BUNDLE) {
@@ -92,11 +92,11 @@ function matchCodes(pieces: readonly Piece[], codes: Uint32Array, length: number
 }
 
 const BUNDLE = 1024;
-const isOne = (piece: Exclude<Piece, '*'>, code: number): boolean =>
+const isOne = (piece: Exclude<Chunk, '*'>, code: number): boolean =>
   piece === code || piece === '?' || (typeof piece === 'object' && piece.has(code));
 
-function piecesOf(pattern: readonly string[]): Piece[] {
-  const pieces: Piece[] = [];
+function piecesOf(pattern: readonly string[]): Chunk[] {
+  const pieces: Chunk[] = [];
   let hasSets = true;
   for (let at = 0; at < pattern.length; at++) {
     const character = pattern[at] as string;

@@ -53,7 +53,7 @@ class Report {
   }
 }
 
-/** As named arguments: minions would take a piece that ends in `=` for a name without a value. */
+/** As named arguments: minions would take a chunk that ends in `=` for a name without a value. */
 const named = (args: Readonly<Record<string, Value>>): PlainDict =>
   newDict(Object.entries({ ...args, __kwarg__: true }));
 

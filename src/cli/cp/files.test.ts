@@ -21,7 +21,7 @@ describe('whole texts', () => {
   it('are read by path', () => {
     expect({ ...loadTexts([at('a.conf')], captureTerminal()) }).toEqual({ [at('a.conf')]: 'a\n' });
   });
-  it('are not made of other bytes, which go in pieces', () => {
+  it('are not made of other bytes, which go in chunks', () => {
     writeFileSync(at('bin'), Buffer.from([0xff, 0x00, 0x80]));
     expect(loadTexts([at('a.conf'), at('bin')], captureTerminal())).toBeUndefined();
   });
@@ -51,7 +51,7 @@ describe('trees', () => {
   });
 });
 
-describe('pieces', () => {
+describe('chunks', () => {
   const join64 = (parts: string[], unpack: (bytes: Buffer) => Buffer) =>
     Buffer.concat(parts.map((part) => unpack(Buffer.from(part, 'base64'))));
 
@@ -63,7 +63,7 @@ describe('pieces', () => {
     expect(join64(plain, (bytes) => bytes).equals(data)).toBe(true);
     expect(join64([...chunksOf(at('big'), 1000, true)], gunzipSync).equals(data)).toBe(true);
   });
-  it('an empty file is one empty piece, so that it is created', () => {
+  it('an empty file is one empty chunk, so that it is created', () => {
     writeFileSync(at('none'), '');
     expect([...chunksOf(at('none'), 1000, false)]).toEqual(['']);
     writeFileSync(at('exact'), 'x'.repeat(1000));

@@ -1,4 +1,4 @@
-// What salt-cp sends: whole texts in one call, or files and folders in pieces.
+// What salt-cp sends: whole texts in one call, or files and folders in chunks.
 import { isUtf8 } from 'node:buffer';
 import { closeSync, openSync, readdirSync, readFileSync, readSync, realpathSync, statSync } from 'node:fs';
 import { basename, join, relative, resolve, sep } from 'node:path';
@@ -19,7 +19,7 @@ export function realPath(path: string): string {
   }
 }
 
-/** Contents by path, for `cp.recv`; folders need --chunked. Nothing when a file is no text: pieces carry any bytes. */
+/** Contents by path, for `cp.recv`; folders need --chunked. Nothing when a file is no text: chunks carry any bytes. */
 export function loadTexts(sources: readonly string[], io: Terminal): PlainDict | undefined {
   let texts = true;
   const files = newDict();
@@ -80,7 +80,7 @@ export function remotePath(path: string, sources: readonly string[], dest: strin
   return join(dest, basename(path));
 }
 
-/** The pieces of a file, as `cp.recv_chunked` takes them; an empty file is one empty piece. */
+/** The chunks of a file, as `cp.recv_chunked` takes them; an empty file is one empty chunk. */
 export function* chunksOf(path: string, size: number, compress: boolean): Iterable<string> {
   const fd = openSync(path, 'r');
   try {
@@ -88,8 +88,8 @@ export function* chunksOf(path: string, size: number, compress: boolean): Iterab
     for (let first = true; ; first = false) {
       const length = readSync(fd, buffer, 0, size, null);
       if (length === 0 && !first) return;
-      const piece = buffer.subarray(0, length);
-      yield (compress ? gzipSync(piece) : piece).toString('base64');
+      const chunk = buffer.subarray(0, length);
+      yield (compress ? gzipSync(chunk) : chunk).toString('base64');
       if (length === 0) return;
     }
   } finally {

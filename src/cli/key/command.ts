@@ -40,13 +40,13 @@ const actions = [
 ] as const;
 type Action = (typeof actions)[number];
 
-export interface KeyDoors {
+export interface KeySessionOptions {
   readonly io: Terminal;
   /** Asks the operator; tests answer themselves. */
   readonly ask: (question: string) => string | undefined;
 }
 
-interface KeySession extends KeyDoors {
+interface KeySession extends KeySessionOptions {
   readonly settings: Settings<ClientOpts>;
   readonly store: KeyStore;
   readonly display: Display;
@@ -209,8 +209,8 @@ async function checkValues(settings: Settings<ClientOpts>): Promise<void> {
 }
 
 /** Runs `salt-key` with these words and gives its exit code. */
-export async function saltKey(argv: readonly string[], doors: Partial<KeyDoors> = {}): Promise<number> {
-  const io = doors.io ?? terminal;
+export async function saltKey(argv: readonly string[], given: Partial<KeySessionOptions> = {}): Promise<number> {
+  const io = given.io ?? terminal;
   const spec = saltKeySpec();
   const parsed = withoutConfig(await readCommandLine(spec, argv, io));
   const settings = await loadCommandSettings({ spec, parsed, load: loadClientConfig, io });
@@ -219,7 +219,7 @@ export async function saltKey(argv: readonly string[], doors: Partial<KeyDoors> 
   if (!settings.values['gen_keys']) becomeUser(settings.opts.user);
   const session: KeySession = {
     io,
-    ask: doors.ask ?? ((question) => ask(question, io)),
+    ask: given.ask ?? ((question) => ask(question, io)),
     settings,
     store: new KeyStore(settings.opts.pki_dir, { permissive: settings.opts.permissive_pki_access }),
     display: new Display(outputOptions(settings), io),

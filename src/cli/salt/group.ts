@@ -3,7 +3,7 @@
 import { dumpJson } from '../../base/codec/json/dump.ts';
 import { pyRepr } from '../../base/codec/python/repr.ts';
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
-import { someNamed } from '../../base/util/some-named.ts';
+import { listFirst } from '../../base/util/list-first.ts';
 import type { MissingItem, ReturnItem } from './tally.ts';
 import { type JobView, untilText, type ViewOptions } from './views.ts';
 
@@ -20,7 +20,7 @@ const NAMED = 5;
 const counted = (count: number, what: string): string =>
   `${count.toLocaleString('en-US')} ${what}${count === 1 ? '' : 's'}`;
 
-const names = (ids: readonly string[]): string => someNamed([...ids].sort(), NAMED);
+const names = (ids: readonly string[]): string => listFirst([...ids].sort(), NAMED);
 
 const bySize = <T extends { readonly ids: string[] }>(groups: Iterable<T>): T[] =>
   [...groups].sort((a, b) => b.ids.length - a.ids.length);

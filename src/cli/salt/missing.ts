@@ -2,7 +2,7 @@
 
 import { pyStr } from '../../base/codec/python/repr.ts';
 import { type Dict, dictEntries, dictOf, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
-import { someNamed } from '../../base/util/some-named.ts';
+import { listFirst } from '../../base/util/list-first.ts';
 import type { MissingReason } from '../../engine/client/api.ts';
 import type { MissingItem, Tally } from './tally.ts';
 
@@ -58,7 +58,7 @@ export function interruptText(tally: Pick<Tally, 'jid' | 'batch' | 'open'>): str
   const open = tally.open();
   if (open.length > 0) {
     const names = open.map(([id, text]) => (text ? `${id} (${text})` : id));
-    lines.push(`No result yet from ${someNamed(names, NAMED)}.`);
+    lines.push(`No result yet from ${listFirst(names, NAMED)}.`);
   }
   if (tally.batch) lines.push(`The batch goes on without this command. To stop it: salt-run jobs.cancel ${jid}`);
   return `${lines.join('\n')}\n`;

@@ -66,7 +66,7 @@ function viewOptions(settings: Settings<ClientOpts>, display: Display): ViewOpti
 }
 
 /** Hands every item to the view, with the progress line out of its way. */
-class Watch {
+class JobDisplay {
   mode: Mode;
   readonly tally = new Tally();
   readonly progress: LiveProgress;
@@ -116,7 +116,7 @@ export async function runJob(
 ): Promise<number> {
   const mode = modeOf(settings, call);
   const options = viewOptions(settings, display);
-  const watch = new Watch(mode, await viewFor(mode, options, settings), options, settings);
+  const watch = new JobDisplay(mode, await viewFor(mode, options, settings), options, settings);
   const release = onInterrupt(settings, watch.tally, watch.progress);
   try {
     for await (const item of client.publish(call)) await watch.take(item);

@@ -4,7 +4,7 @@ import { newDict, type PlainDict } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import { backoff } from '../../base/util/index.ts';
 import type { ExtensionLog, MinionServices } from '../../extend/sdk/index.ts';
-import { forkJobProcess, letGoOf } from '../exec/fork-job-process.ts';
+import { detachChild, forkJobProcess } from '../exec/fork-job-process.ts';
 import type { WorkerData } from '../exec/index.ts';
 import { type FromJobProcess, packValue, type ToJobProcess, unpackDict } from '../exec/job-messages.ts';
 import { answerService } from '../exec/job-services.ts';
@@ -71,13 +71,13 @@ export class BeaconWorker {
 
   /** Extensions changed: a new process loads them. */
   recycle(): void {
-    this.letGo();
+    this.release();
     if (this.needed) this.again();
   }
 
   stop(): void {
     this.stopped = true;
-    this.letGo();
+    this.release();
   }
 
   private get needed(): boolean {
@@ -91,17 +91,17 @@ export class BeaconWorker {
 
   private restWhenIdle(): void {
     if (this.stopped || this.needed || this.waiting.size > 0) return;
-    this.timer = setTimeout(() => this.letGo(), this.options.idleMs).unref();
+    this.timer = setTimeout(() => this.release(), this.options.idleMs).unref();
   }
 
   /** It ends when nobody is connected any more. */
-  private letGo(): void {
+  private release(): void {
     const { child } = this;
     clearTimeout(this.timer);
     this.child = undefined;
     this.dataVersion = '';
     if (!child) return;
-    letGoOf(child);
+    detachChild(child);
     this.failAll(child, 'it was ended');
   }
 

@@ -12,7 +12,7 @@ export function forkJobProcess(entry: string): ChildProcess {
 }
 
 /** Nobody is connected to it any more: it ends when its work is done. */
-export function letGoOf(child: ChildProcess): void {
+export function detachChild(child: ChildProcess): void {
   if (child.connected) child.disconnect();
   child.stdout?.destroy();
   child.stderr?.destroy();

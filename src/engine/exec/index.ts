@@ -25,12 +25,12 @@ export {
   jobOptions,
   type OpenReturner,
   openReturner,
+  type ReturnerChoice,
   type ReturnerProblem,
   ReturnerSessions,
-  type ReturnerWish,
   ReturnerWorker,
+  returnerChoice,
   returnerNames,
-  returnerWish,
 } from './returners/index.ts';
 export { createContext, type JobState, type Runtime, runFound } from './runtime.ts';
 export { writeSpoolFile } from './spool-file.ts';

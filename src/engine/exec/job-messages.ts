@@ -11,7 +11,7 @@ export type ToJobProcess =
   | { readonly t: 'data'; readonly id: string; readonly sdkUrl: string | undefined; readonly body: Packed }
   | { readonly t: 'grains' }
   | { readonly t: 'run'; readonly hasMaster: boolean; readonly spool: string | undefined; readonly body: Packed }
-  /** A result for returners: `{wish, load}`; many may be under way at the same time. */
+  /** A result for returners: `{choice, load}`; many may be under way at the same time. */
   | { readonly t: 'keep'; readonly n: number; readonly body: Packed }
   /** A request to the beacons: `{func, …}`. */
   | { readonly t: 'beacons'; readonly n: number; readonly hasMaster: boolean; readonly body: Packed }

@@ -1,7 +1,7 @@
 // A job process: runs one job at a time for the minion daemon, so that a job can be killed without harming anything else.
 import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
-import { notYet, stayLight, tidySoon } from '../../base/util/light-heap.ts';
+import { cancelCollection, collectWhenIdle, keepHeapSmall } from '../../base/util/small-heap.ts';
 import { Loader } from '../../extend/loader/index.ts';
 import type { ExtensionLog } from '../../extend/sdk/index.ts';
 import { runJob } from './call.ts';
@@ -20,8 +20,8 @@ import { matchesMinion } from './match.ts';
 import { failed, type Outcome } from './outcome.ts';
 import { returnLoad } from './return-load.ts';
 import { callForReturner } from './returners/call.ts';
-import { ResultKeeper } from './returners/keeper.ts';
-import { returnerWish } from './returners/sessions.ts';
+import { ReturnerProcess } from './returners/returner-process.ts';
+import { returnerChoice } from './returners/sessions.ts';
 import type { Runtime } from './runtime.ts';
 import { writeSpoolFile } from './spool-file.ts';
 import { pythonTraceback } from './traceback.ts';
@@ -105,7 +105,7 @@ function runtime(hasMaster: boolean): Runtime {
   };
 }
 
-const keeper = new ResultKeeper(currentLoader, () => ({
+const returners = new ReturnerProcess(currentLoader, () => ({
   ...{ id, opts: shared.opts, log, signal: new AbortController().signal },
   grains: shared.grains as PlainDict,
   pillar: shared.pillar as PlainDict,
@@ -137,7 +137,7 @@ function pacedProgress(): { say(text: string): void; end(): void } {
 
 async function run(job: Dict, hasMaster: boolean, spool: string | undefined): Promise<void> {
   busy = true;
-  notYet();
+  cancelCollection();
   process.title = `${program()} job ${String((job as Record<string, Value>)['jid'])}`;
   const control = new AbortController();
   const progress = pacedProgress();
@@ -149,7 +149,7 @@ async function run(job: Dict, hasMaster: boolean, spool: string | undefined): Pr
   busy = false;
   progress.end();
   process.title = `${program()} job process`;
-  tidySoon();
+  collectWhenIdle();
   if (process.connected) send({ t: 'done', body: packOutcome(outcome) });
   else await leaveResult(job, outcome, spool);
 }
@@ -180,7 +180,7 @@ async function askBeacons(message: Extract<ToJobProcess, { t: 'beacons' }>): Pro
 /** Lets go of everything and ends. */
 function leave(): void {
   const stopping = beacons?.then((found) => found.stop());
-  void Promise.allSettled([keeper.settle(), stopping]).finally(() => process.exit(0));
+  void Promise.allSettled([returners.settle(), stopping]).finally(() => process.exit(0));
 }
 
 function packOutcome(outcome: Outcome): Uint8Array {
@@ -195,8 +195,8 @@ function packOutcome(outcome: Outcome): Uint8Array {
 async function leaveResult(job: Dict, outcome: Outcome, spool: string | undefined): Promise<void> {
   const load = returnLoad(id, job, outcome);
   if (spool) await writeSpoolFile(spool, load).catch(() => undefined);
-  const wish = returnerWish(job, shared.opts['return']);
-  if (wish && shared.opts['return_via_master'] !== true) await keeper.save(wish, load);
+  const choice = returnerChoice(job, shared.opts['return']);
+  if (choice && shared.opts['return_via_master'] !== true) await returners.save(choice, load);
   process.exit(0);
 }
 
@@ -209,7 +209,7 @@ function receive(message: ToJobProcess): void {
       sdkUrl = message.sdkUrl;
       // Which extensions fit depends on grains and options.
       loader = undefined;
-      keeper.changed();
+      returners.changed();
       return;
     }
     case 'grains':
@@ -220,7 +220,7 @@ function receive(message: ToJobProcess): void {
       return;
     case 'keep':
       process.title = `${program()} returner process`;
-      void keeper.answer(message, send);
+      void returners.answer(message, send);
       return;
     case 'beacons':
       void askBeacons(message);
@@ -243,7 +243,7 @@ export function startJobProcess(offered: JobProcessOffers = {}): void {
     process.exit(64);
   }
   process.title = 'salt-minion job process';
-  stayLight();
+  keepHeapSmall();
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   // Ctrl-C in a terminal is for the daemon; it decides what happens to jobs.
   process.on('SIGINT', () => undefined);

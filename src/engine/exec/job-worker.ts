@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
 import type { Dict } from '../../base/codec/value.ts';
 import type { ExtensionLog, MinionServices } from '../../extend/sdk/index.ts';
-import { forkJobProcess, letGoOf } from './fork-job-process.ts';
+import { detachChild, forkJobProcess } from './fork-job-process.ts';
 import { type FromJobProcess, type Packed, packValue, type ToJobProcess, unpackDict } from './job-messages.ts';
 import { answerService } from './job-services.ts';
 import { failed, type Outcome } from './outcome.ts';
@@ -110,7 +110,7 @@ export class JobWorker {
 
   /** Lets go of a process that works: it finishes and leaves its result in the spool. */
   release(): void {
-    letGoOf(this.child);
+    detachChild(this.child);
   }
 
   private send(message: ToJobProcess): void {

@@ -3,7 +3,7 @@ import { createHash, getHashes, type Hash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 
-const pieceBytes = 1 << 20;
+const chunkBytes = 1 << 20;
 /** Hashing is work for the disk and one core: more at a time would only slow each other down. */
 const maxRunning = 4;
 const maxRemembered = 100_000;
@@ -119,9 +119,9 @@ export function hashSmallFile(path: string, type: string, keep?: (content: Buffe
 }
 
 async function hashRest(handle: FileHandle, hash: Hash): Promise<void> {
-  const buffer = Buffer.allocUnsafe(pieceBytes);
+  const buffer = Buffer.allocUnsafe(chunkBytes);
   for (;;) {
-    const { bytesRead } = await handle.read(buffer, 0, pieceBytes, null);
+    const { bytesRead } = await handle.read(buffer, 0, chunkBytes, null);
     if (bytesRead === 0) return;
     hash.update(buffer.subarray(0, bytesRead));
   }

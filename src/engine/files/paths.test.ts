@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { below, cleanRelative, isEnvironmentName, splitRequestPath } from './paths.ts';
 import { temporaryFolder, writeTree } from './testing.ts';
 
-/** Pieces hostile paths are made of. */
-const piece = fc.oneof(
+/** Chunks hostile paths are made of. */
+const chunk = fc.oneof(
   fc.constantFrom(
     '..',
     '.',
@@ -27,8 +27,8 @@ const piece = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 6 }),
 );
 const hostile = fc
-  .tuple(fc.array(piece, { maxLength: 8 }), fc.constantFrom('', '/', '//', './', '../', '/../'))
-  .map(([pieces, start]) => start + pieces.join('/'));
+  .tuple(fc.array(chunk, { maxLength: 8 }), fc.constantFrom('', '/', '//', './', '../', '/../'))
+  .map(([chunks, start]) => start + chunks.join('/'));
 
 describe('cleanRelative', () => {
   it('gives nothing but names joined by one slash, or nothing at all', () => {

@@ -3,27 +3,27 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { newDict, type Value } from '../../base/codec/value.ts';
-import { receivePiece } from './receive.ts';
+import { receiveChunk } from './receive.ts';
 import { temporaryFolder } from './testing.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
 const at = (...parts: string[]): string => join(folder.path, ...parts);
 const push = (load: Record<string, Value>, max = 1000): Promise<string | undefined> =>
-  receivePiece(newDict(Object.entries({ loc: 0, size: 0, data: 'x', ...load })), at('minion/files'), max);
+  receiveChunk(newDict(Object.entries({ loc: 0, size: 0, data: 'x', ...load })), at('minion/files'), max);
 
 beforeEach(() => {
   folder = temporaryFolder();
 });
 afterEach(() => folder.remove());
 
-it('puts pieces together', async () => {
+it('puts chunks together', async () => {
   expect(await push({ path: ['etc', 'fstab'], data: 'one ' })).toBeUndefined();
   expect(await push({ path: ['etc', 'fstab'], loc: 4, data: new Uint8Array([116, 119, 111]) })).toBeUndefined();
   expect(readFileSync(at('minion/files/etc/fstab'), 'utf8')).toBe('one two');
   expect(statSync(at('minion/files/etc/fstab')).mode & 0o777).toBe(0o600);
 });
 
-it('begins anew with the first piece and takes an empty file', async () => {
+it('begins anew with the first chunk and takes an empty file', async () => {
   await push({ path: ['f'], data: 'something long' });
   expect(await push({ path: ['f'], data: '' })).toBeUndefined();
   expect(readFileSync(at('minion/files/f'), 'utf8')).toBe('');
@@ -49,7 +49,7 @@ it.each([
   expect(existsSync(at('x'))).toBe(false);
 });
 
-it('leaves no hole before a piece', async () => {
+it('leaves no hole before a chunk', async () => {
   await push({ path: ['f'], data: 'abc' });
   expect(await push({ path: ['f'], loc: 10 })).toContain('missing');
 });

@@ -1,4 +1,4 @@
-// Stores what a minion pushes (`cp.push`), piece by piece, below a folder of its own.
+// Stores what a minion pushes (`cp.push`), chunk by chunk, below a folder of its own.
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -6,8 +6,8 @@ import type { PlainDict, Value } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import { cleanRelative } from './paths.ts';
 
-/** Writes one piece; the text says why not. The path comes as a list of plain names. */
-export async function receivePiece(load: PlainDict, folder: string, maxBytes: number): Promise<string | undefined> {
+/** Writes one chunk; the text says why not. The path comes as a list of plain names. */
+export async function receiveChunk(load: PlainDict, folder: string, maxBytes: number): Promise<string | undefined> {
   const { path, loc, size } = load;
   const rel = pushedPath(path);
   if (rel === undefined) return 'the path is not acceptable';
@@ -41,7 +41,7 @@ async function write(folder: string, rel: string, loc: number, data: Uint8Array)
   const handle = await openAt(file, loc);
   try {
     const { size } = await handle.stat();
-    if (size < loc) return 'a piece before it is missing';
+    if (size < loc) return 'a chunk before it is missing';
     for (let done = 0; done < data.length; ) {
       done += (await handle.write(data, done, data.length - done, loc + done)).bytesWritten;
     }
@@ -51,7 +51,7 @@ async function write(folder: string, rel: string, loc: number, data: Uint8Array)
   }
 }
 
-/** The first piece makes the file anew, the others need it. */
+/** The first chunk makes the file anew, the others need it. */
 function openAt(file: string, loc: number): Promise<FileHandle> {
   const { O_CREAT, O_NOFOLLOW, O_TRUNC, O_WRONLY } = constants;
   return open(file, O_WRONLY | O_NOFOLLOW | (loc === 0 ? O_CREAT | O_TRUNC : 0), 0o600);

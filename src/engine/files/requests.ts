@@ -1,7 +1,7 @@
 // The file requests of minions, answered by a file server: the master's own, or that of a minion without one.
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import type { FileLists } from './backend.ts';
-import { mostBytesAlong } from './pieces.ts';
+import { mostBytesAlong } from './file-chunks.ts';
 import type { FileServer } from './server.ts';
 
 type Answer = (server: FileServer, load: PlainDict) => Promise<Value>;
@@ -62,8 +62,8 @@ async function hashAndStat(server: FileServer, load: PlainDict): Promise<Value[]
   if (!found) return ['', null];
   const hsum = await server.hash(found);
   const answer: Value[] = [newDict(Object.entries({ hash_type: server.hashType, hsum })), [...found.stat]];
-  if (typeof load['piece'] !== 'number' || load['have'] === hsum) return answer;
+  if (typeof load['chunk'] !== 'number' || load['have'] === hsum) return answer;
   // A Halite minion that has another file, or none, takes a small one at once.
-  const data = await server.whole(load['path'], envOf(load), found, Math.min(load['piece'], mostBytesAlong));
+  const data = await server.whole(load['path'], envOf(load), found, Math.min(load['chunk'], mostBytesAlong));
   return data ? [...answer, data] : answer;
 }

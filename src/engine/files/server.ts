@@ -3,13 +3,13 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { compareText } from '../../base/codec/json/compare-text.ts';
 import type { PlainDict, Value } from '../../base/codec/value.ts';
-import { pieceHeadBytes } from '../../base/crypto/index.ts';
+import { chunkHeadBytes } from '../../base/crypto/index.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import type { FileBackend, FileLists, FoundFile, Report } from './backend.ts';
+import { ChunkBuffers } from './file-chunks.ts';
 import { HashCache } from './hashes.ts';
 import { type OpenFile, OpenFiles } from './open-files.ts';
 import { cleanRelative, splitRequestPath } from './paths.ts';
-import { PieceBuffers } from './pieces.ts';
 import { selectBackends } from './select.ts';
 
 export interface ServedChunk {
@@ -38,7 +38,7 @@ export class FileServer {
   readonly #options: FileServerOptions;
   readonly #hashes: HashCache;
   readonly #open = new OpenFiles();
-  readonly #buffers = new PieceBuffers();
+  readonly #buffers = new ChunkBuffers();
   readonly #timers: NodeJS.Timeout[] = [];
 
   constructor(backends: readonly FileBackend[], options: FileServerOptions) {
@@ -99,15 +99,15 @@ export class FileServer {
    * Lends `seal` a buffer with room for a head and the bytes from `loc`, at most `most` of them: none behind the end, nor
    * of a missing file.
    */
-  async piece<T>(path: unknown, saltenv: unknown, loc: unknown, most: number, seal: (buffer: Buffer) => T): Promise<T> {
+  async chunk<T>(path: unknown, saltenv: unknown, loc: unknown, most: number, seal: (buffer: Buffer) => T): Promise<T> {
     const position = positionOf(loc);
     const open = await this.#openAt(path, saltenv, position);
     const left = open ? (open.file.stat[6] ?? 0) - position : 0;
-    if (!open || left <= 0) return seal(Buffer.alloc(pieceHeadBytes));
+    if (!open || left <= 0) return seal(Buffer.alloc(chunkHeadBytes));
     return this.#buffers.with(async (buffer) => {
-      const into = buffer.subarray(pieceHeadBytes, pieceHeadBytes + Math.min(most, left));
+      const into = buffer.subarray(chunkHeadBytes, chunkHeadBytes + Math.min(most, left));
       const { length } = await open.read(position, into.length, into).catch(() => nothing);
-      return seal(buffer.subarray(0, pieceHeadBytes + length));
+      return seal(buffer.subarray(0, chunkHeadBytes + length));
     });
   }
 
@@ -199,7 +199,7 @@ function fileKey(path: unknown, saltenv: unknown): string {
   return `${String(saltenv)}\0${String(path)}`;
 }
 
-/** Where a piece begins; whatever is no position means the beginning. */
+/** Where a chunk begins; whatever is no position means the beginning. */
 export function positionOf(loc: unknown): number {
   return typeof loc === 'number' && Number.isSafeInteger(loc) && loc >= 0 ? loc : 0;
 }

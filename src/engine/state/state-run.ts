@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { type Dict, dictOf, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
-import { tidyBetween } from '../../base/util/light-heap.ts';
+import { collectBetweenSteps } from '../../base/util/small-heap.ts';
 import { type Applied, type ApplyOptions, RenderError, type StateRun } from '../../extend/sdk/index.ts';
 import { pythonTraceback } from '../exec/index.ts';
 import { readHighCache, writeHighCache } from './cache.ts';
@@ -266,7 +266,7 @@ export class MinionStateRun implements StateRun {
   async #apply(high: High): Promise<Applied> {
     const chunks = compileForRun(high, this.#disabled, this.#parts.orchestrationJid);
     if (!areChunks(chunks)) return refused(chunks);
-    tidyBetween();
+    collectBetweenSteps();
     const results = await runChunks(chunks, this.#runOptions(high));
     return this.#judged(results as PlainDict, high);
   }

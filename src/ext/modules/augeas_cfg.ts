@@ -35,7 +35,7 @@ function quoted(word: string): string {
   return `"${word.replace(/["\\]/g, '\\$&')}"`;
 }
 
-interface Said {
+interface AugeasOutput {
   readonly stdout: string;
   /** What augtool complained of. */
   readonly problem: string | undefined;
@@ -55,7 +55,7 @@ function onlyFile(script: readonly string[]): string | undefined {
   return files.size === 1 && file !== '/' ? file : undefined;
 }
 
-async function run(argv: readonly string[], script: readonly string[], ctx: ModuleContext): Promise<Said> {
+async function run(argv: readonly string[], script: readonly string[], ctx: ModuleContext): Promise<AugeasOutput> {
   const done = await command(ctx, ['augtool', ...argv], { stdin: `${script.join('\n')}\n`, ignore_retcode: true });
   const complaint = lines(`${done.stderr}\n${done.stdout}`)
     .filter((line) => line.startsWith('error: '))
@@ -65,7 +65,12 @@ async function run(argv: readonly string[], script: readonly string[], ctx: Modu
 }
 
 /** Loading all files of the machine takes seconds: where one is enough, only that is loaded (augtool 1.13 and later). */
-async function augtool(script: readonly string[], loadPath: Value, ctx: ModuleContext, autoload = true): Promise<Said> {
+async function augtool(
+  script: readonly string[],
+  loadPath: Value,
+  ctx: ModuleContext,
+  autoload = true,
+): Promise<AugeasOutput> {
   const folders = typeof loadPath === 'string' ? loadPath.split(':').filter((one) => one.startsWith('/')) : [];
   const known = folders.filter(isDirectory);
   const include = known.length > 0 ? ['-I', known.join(':')] : [];

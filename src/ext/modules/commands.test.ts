@@ -9,7 +9,7 @@ import { loadYaml } from '../../base/codec/yaml/index.ts';
 import { testContext } from './_testing.ts';
 import { shellSplit } from './support/shlex.ts';
 
-interface Said {
+interface CommandOutput {
   readonly retcode?: number;
   readonly stdout?: string;
   readonly stderr?: string;
@@ -21,7 +21,7 @@ interface Case {
   readonly args?: Value[];
   readonly kwargs?: PlainDict;
   /** Pattern of a command line → what the tool says. */
-  readonly tool?: [string, Said][];
+  readonly tool?: [string, CommandOutput][];
   /** Other functions replaced. */
   readonly calls?: Record<string, Value>;
   readonly ret?: Value;
@@ -45,7 +45,7 @@ async function moduleOf(fun: string): Promise<Module> {
 
 /** Tools that say what the case has them say, and note what was run. */
 function tools(row: Case, ran: string[][]): Module[] {
-  const runAll = (cmd: Value): Required<Said> & { pid: number } => {
+  const runAll = (cmd: Value): Required<CommandOutput> & { pid: number } => {
     const [program = '', ...rest] = Array.isArray(cmd) ? cmd.map(pyStr) : shellSplit(pyStr(cmd));
     const argv = [program.replace(/^(\/usr)?\/s?bin\//, ''), ...rest];
     ran.push(argv);
@@ -53,7 +53,7 @@ function tools(row: Case, ran: string[][]): Module[] {
     return { pid: 1, retcode: 0, stdout: '', stderr: '', ...said };
   };
   const params = { cmd: p.any(), kwargs: p.kwargs() };
-  const run = (read: (done: Required<Said>) => Value) =>
+  const run = (read: (done: Required<CommandOutput>) => Value) =>
     fn({ doc: 'x', params, run: (args) => read(runAll(args.cmd)) });
   const cmd = {
     run_all: run((done) => newDict(Object.entries(done))),

@@ -24,7 +24,7 @@ const setting = (name: string, value: string): string => `${name} = ${value.repl
 
 /** The authority of all hypervisors, then key and certificate of this one. */
 async function makeAll(folder: string, own: string, ctx: PillarContext): Promise<void> {
-  const wish = (name: string, otherwise: string): string =>
+  const request = (name: string, otherwise: string): string =>
     pyStr(dictGet(ctx.pillar, `ext_pillar_virt.${name}`) ?? otherwise);
   const cn = setting('cn', pyStr(dictGet(ctx.grains, 'fqdn') ?? ctx.minionId));
   const usage = ['encryption_key', 'signing_key'];
@@ -39,12 +39,12 @@ async function makeAll(folder: string, own: string, ctx: PillarContext): Promise
   if (!existsSync(caCert))
     await certtool(ctx, '--generate-self-signed', '--load-privkey', caKey, '--template', caInfo, '--outfile', caCert);
   const country = [
-    setting('country', wish('country', 'US')),
-    setting('state', wish('st', 'Utah')),
-    setting('locality', wish('locality', 'Salt Lake City')),
-    setting('organization', wish('organization', 'Salted')),
+    setting('country', request('country', 'US')),
+    setting('state', request('st', 'Utah')),
+    setting('locality', request('locality', 'Salt Lake City')),
+    setting('organization', request('organization', 'Salted')),
   ];
-  const days = setting('expiration_days', wish('expiration_days', '365'));
+  const days = setting('expiration_days', request('expiration_days', '365'));
   const wanted: Signed[] = [
     { name: 'server', template: ['organization = salted', cn, 'tls_www_server', ...usage, days] },
     { name: 'client', template: [...country, cn, 'tls_www_client', ...usage] },

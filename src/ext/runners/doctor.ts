@@ -10,7 +10,7 @@ import {
   p,
   type Value,
 } from 'halite/sdk';
-import { someNamed } from '../../base/util/some-named.ts';
+import { listFirst } from '../../base/util/list-first.ts';
 
 interface Finding {
   readonly level: 'problem' | 'warning' | 'fine';
@@ -21,7 +21,7 @@ interface Finding {
 /** Ids named in one line. */
 const mostNamed = 10;
 
-const named = (ids: readonly string[]): string => someNamed(ids, mostNamed);
+const named = (ids: readonly string[]): string => listFirst(ids, mostNamed);
 const counted = (count: number): string => (count === 1 ? '1 minion' : `${count} minions`);
 
 const onMinion = 'there: halite doctor; it looks at names, ports, keys and processes';

@@ -30,7 +30,7 @@ export interface ExecOptions {
   readonly gid?: number;
   readonly groups?: readonly number[];
   readonly umask?: number;
-  /** Called with each piece of output, for progress. */
+  /** Called with each chunk of output, for progress. */
   readonly onOutput?: (text: string, stream: 'stdout' | 'stderr') => void;
   /** stderr goes where stdout goes, in order. */
   readonly mergeStderr?: boolean;
@@ -88,7 +88,7 @@ export interface MinionServices {
   compilePillar(options: { override?: Dict; pillarenv?: string; saltenv?: string; ext?: Value }): Promise<Dict>;
   /**
    * Writes a slice of a file of the master into a local file and says how many bytes there were. Only where requests
-   * cross to the daemon: large files would cross with them, piece by piece.
+   * cross to the daemon: large files would cross with them, chunk by chunk.
    */
   fetchSlice?(slice: FileSlice): Promise<number>;
   /** User extensions changed: new job processes load them. */

@@ -12,7 +12,7 @@ export interface FetchOptions {
   readonly saltenv?: string | undefined;
   /** Make missing folders on the way to the destination. */
   readonly makedirs?: boolean;
-  /** Compress pieces on their way, 1 (fast) to 9. */
+  /** Compress chunks on their way, 1 (fast) to 9. */
   readonly gzip?: number | undefined;
 }
 

@@ -135,7 +135,7 @@ export interface SlsScope {
   readonly [name: string]: unknown;
 }
 
-/** A piece of SLS data: what YAML could say, written as code. */
+/** A chunk of SLS data: what YAML could say, written as code. */
 export type SlsData = { readonly [id: string]: unknown };
 
 /** The default export of a `#!ts` file: `const build: SlsBuilder = ({ grains }) => ({ … }); export default build;` */

@@ -30,7 +30,7 @@ export interface ReturnerContext {
 }
 
 /** An event of the master's bus as it is kept. */
-export interface KeptEvent {
+export interface StoredEvent {
   readonly tag: string;
   readonly data: PlainDict;
   /** It may be there already, written by a master that was killed before it could note so: look, where that is possible. */
@@ -62,7 +62,7 @@ export interface ReturnerSession {
   /** The same for many, in order, all or nothing; without it they are saved one by one. */
   saveMany?(rets: readonly PlainDict[]): Promise<void>;
   /** For `event_return`. */
-  saveEvents?(events: readonly KeptEvent[]): Promise<void>;
+  saveEvents?(events: readonly StoredEvent[]): Promise<void>;
   readonly jobCache?: JobCache;
   close?(): Promise<void>;
 }

@@ -11,7 +11,7 @@ import { UserKeys } from './user-keys.ts';
 let dir: string;
 let master: Master;
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'halite-door-'));
+  dir = mkdtempSync(join(tmpdir(), 'halite-authorization-'));
   const opts = {
     cachedir: dir,
     user: userInfo().username,
@@ -34,7 +34,7 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 const rootKey = (): string => readFileSync(join(dir, `.${userInfo().username}_key`), 'utf8');
 
-describe('the door', () => {
+describe('authorization', () => {
   it('writes key files that only their owner can read', () => {
     expect(statSync(join(dir, `.${userInfo().username}_key`)).mode & 0o777).toBe(0o600);
     expect(rootKey()).toHaveLength(76);
@@ -96,17 +96,17 @@ describe('the door', () => {
     ['sudo_ann', '*', 'cmd.run', [], true],
     ['sudo_mallory', '*', 'test.ping', [], false],
   ])('%s on %j runs %j %j: %s', (user, tgt, fun, arg, may) => {
-    const wish = { tgt, tgt_type: Array.isArray(tgt) ? 'list' : 'glob', fun, arg, user };
-    if (may) expect(() => authorizePublish(master, { user }, wish)).not.toThrow();
-    else expect(() => authorizePublish(master, { user }, wish)).toThrow(/may not run/);
+    const call = { tgt, tgt_type: Array.isArray(tgt) ? 'list' : 'glob', fun, arg, user };
+    if (may) expect(() => authorizePublish(master, { user }, call)).not.toThrow();
+    else expect(() => authorizePublish(master, { user }, call)).toThrow(/may not run/);
   });
 
   it('does not take a rule for some minions as one for minions it knows nothing of', () => {
-    const wish = { tgt: 'G@os:Debian', tgt_type: 'compound', fun: 'cmd.run', arg: [], user: 'deploy' };
-    expect(() => authorizePublish(master, { user: 'deploy' }, wish)).not.toThrow();
+    const call = { tgt: 'G@os:Debian', tgt_type: 'compound', fun: 'cmd.run', arg: [], user: 'deploy' };
+    expect(() => authorizePublish(master, { user: 'deploy' }, call)).not.toThrow();
     const acl = { deploy: [{ 'G@id:web1': ['cmd.run'] }] };
     const other = { ...master, opts: { ...master.opts, raw: { publisher_acl: acl } } } as unknown as Master;
-    expect(() => authorizePublish(other, { user: 'deploy' }, wish)).toThrow(/on this target/);
+    expect(() => authorizePublish(other, { user: 'deploy' }, call)).toThrow(/on this target/);
   });
 
   it('gives back what may be published: by name where minions could see the target otherwise', () => {

@@ -7,7 +7,7 @@ import type { ClearCredentials } from '../../protocol/wire/messages/clear.ts';
 import type { Master } from '../core.ts';
 import type { PublishRequest } from '../publish/publish.ts';
 import { matchFleet } from '../publish/targets.ts';
-import { aclAllows, type Covers, isBlacklisted, type Wish } from './publisher-acl.ts';
+import { aclAllows, type Covers, isBlacklisted, type RequestedCall } from './publisher-acl.ts';
 
 export interface Caller {
   readonly user: string;
@@ -48,8 +48,8 @@ export function hasFullRights(master: Master, { user }: Caller): boolean {
 export function authorizePublish(master: Master, caller: Caller, request: PublishRequest): PublishRequest {
   const { user } = caller;
   const { raw } = master.opts;
-  const wishes = wishesOf(request);
-  const functions = wishes.map(({ fun }) => fun);
+  const calls = requestedCalls(request);
+  const functions = calls.map(({ fun }) => fun);
   const refuse = (why: string): never => {
     throw new HaliteError(
       'auth.denied',
@@ -68,7 +68,7 @@ export function authorizePublish(master: Master, caller: Caller, request: Publis
   const { nodegroups: _own, ...own } = request;
   const limited = { ...own, foreign: true };
   const reach = new Reach(master, limited);
-  if (!aclAllows(raw['publisher_acl'], account, wishes, reach.covers)) refuse(' on this target');
+  if (!aclAllows(raw['publisher_acl'], account, calls, reach.covers)) refuse(' on this target');
   return reach.limited ? { ...limited, only: new Set(reach.wanted()) } : limited;
 }
 
@@ -79,7 +79,7 @@ function reservedOption({ ret, extra }: PublishRequest): string | undefined {
 }
 
 /** Several functions come with a list of arguments each. */
-function wishesOf({ fun, arg }: PublishRequest): Wish[] {
+function requestedCalls({ fun, arg }: PublishRequest): RequestedCall[] {
   if (typeof fun === 'string') return [{ fun, ...argumentsOf(arg) }];
   return fun.map((name, at) => {
     const own = arg[at];

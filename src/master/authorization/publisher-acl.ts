@@ -6,7 +6,7 @@ import { matchesIdRule, matchesRule } from '../../base/util/function-rule.ts';
 import { matchesWhole } from '../../base/util/pyregex.ts';
 
 /** One function of a publish, with the arguments it would get. */
-export interface Wish {
+export interface RequestedCall {
   readonly fun: string;
   readonly args: readonly Value[];
   readonly kwargs: Dict;
@@ -33,37 +33,42 @@ export function isBlacklisted(blacklist: Value | undefined, user: string, functi
   return isForbidden(user, dictGet(blacklist, 'users')) || functions.some((fun) => isForbidden(fun, modules));
 }
 
-/** All of the wishes must be allowed: one harmless function does not carry another; and there must be one. */
-export function aclAllows(acl: Value | undefined, account: string, wishes: readonly Wish[], covers: Covers): boolean {
+/** All of the calls must be allowed: one harmless function does not carry another; and there must be one. */
+export function aclAllows(
+  acl: Value | undefined,
+  account: string,
+  calls: readonly RequestedCall[],
+  covers: Covers,
+): boolean {
   if (!isDict(acl)) return false;
   const rules = dictEntries(acl)
     .filter(([name]) => isListed(account, [pyStr(name)]))
     .flatMap(([, own]) => (Array.isArray(own) ? own : []))
     // Rules for every minion first: they need no look at the target.
     .sort((a, b) => Number(typeof a !== 'string') - Number(typeof b !== 'string'));
-  if (wishes.length === 0) return false;
-  return wishes.every((wish) => wish.fun === 'saltutil.find_job' || rules.some((rule) => permits(rule, wish, covers)));
+  if (calls.length === 0) return false;
+  return calls.every((call) => call.fun === 'saltutil.find_job' || rules.some((rule) => permits(rule, call, covers)));
 }
 
 /** A rule is a function for every minion, or {minions: functions}. */
-function permits(rule: Value, wish: Wish, covers: Covers): boolean {
-  if (typeof rule === 'string') return matchesRule(rule, wish.fun);
+function permits(rule: Value, call: RequestedCall, covers: Covers): boolean {
+  if (typeof rule === 'string') return matchesRule(rule, call.fun);
   const [only, ...more] = isDict(rule) ? dictEntries(rule) : [];
   if (!only || more.length > 0) return false;
   const [minions, functions] = only;
-  return asList(functions).some((condition) => meets(condition, wish)) && covers(pyStr(minions));
+  return asList(functions).some((condition) => meets(condition, call)) && covers(pyStr(minions));
 }
 
 /** A condition is a function, or {function: [{args: …, kwargs: …}]}. */
-function meets(condition: Value, wish: Wish): boolean {
-  if (typeof condition === 'string') return matchesRule(condition, wish.fun);
+function meets(condition: Value, call: RequestedCall): boolean {
+  if (typeof condition === 'string') return matchesRule(condition, call.fun);
   const [only, ...more] = isDict(condition) ? dictEntries(condition) : [];
-  if (!only || more.length > 0 || !matchesRule(pyStr(only[0]), wish.fun)) return false;
-  return asList(only[1]).some((wanted) => isDict(wanted) && argumentsFit(wanted, wish));
+  if (!only || more.length > 0 || !matchesRule(pyStr(only[0]), call.fun)) return false;
+  return asList(only[1]).some((wanted) => isDict(wanted) && argumentsFit(wanted, call));
 }
 
 /** What the rule names must be there and match; `null` matches anything. */
-function argumentsFit(wanted: Dict, { args, kwargs }: Wish): boolean {
+function argumentsFit(wanted: Dict, { args, kwargs }: RequestedCall): boolean {
   const fits = (expression: Value, given: Value | undefined): boolean =>
     given !== undefined && (expression === null || matchesArgument(pyStr(given), pyStr(expression)));
   const named = dictGet(wanted, 'kwargs');

@@ -1,4 +1,4 @@
-// The master's unix socket: what local commands ask, checked at the door, answered as streams.
+// The master's unix socket: what local commands ask, authorized, answered as streams.
 import { join } from 'node:path';
 import { dictEntries, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
@@ -25,7 +25,7 @@ import {
 import type { Master } from '../core.ts';
 import { rotateKey } from '../periodic/maintenance.ts';
 import { runBatch } from '../publish/batch.ts';
-import { followJob } from '../publish/job-stream.ts';
+import { jobItems } from '../publish/job-stream.ts';
 import { preflight, preflightText, refuseBelow } from '../publish/preflight.ts';
 import { type PublishRequest, prepareJob, refuseForeignJid } from '../publish/publish.ts';
 import { matchFleet } from '../publish/targets.ts';
@@ -134,7 +134,7 @@ async function* publish(master: Master, args: PlainDict, caller: Caller, signal:
     yield { type: 'job', jid: job.jid, minions: [...job.minions], missing: [...job.missing] };
     return;
   }
-  yield* followJob(master, job, signal) as AsyncIterable<JobItem> as Items;
+  yield* jobItems(master, job, signal) as AsyncIterable<JobItem> as Items;
 }
 
 /** --batch-safe-limit: a job that reaches that many minions becomes a batch by itself. */

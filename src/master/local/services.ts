@@ -8,7 +8,7 @@ import { rotateKey } from '../periodic/maintenance.ts';
 import { runJob } from '../publish/run-job.ts';
 import { matchFleet } from '../publish/targets.ts';
 import type { Reactor } from '../reactor/reactor.ts';
-import { keepHealth } from '../returners/health.ts';
+import { sinkHealth } from '../returners/health.ts';
 import { explainMinion, fleetTroubles, jobTimeline } from '../tracking/explain.ts';
 import type { MasterFunctions } from './functions.ts';
 import type { OwnMinion } from './own-minion.ts';
@@ -33,7 +33,7 @@ export function masterServices(
       listText: (filter, source) => history.listText(filter, source),
       returnsText: (jid, source) => history.returnsText(jid, source),
       running: async () => functions.running(),
-      health: async () => keepHealth(store, master.keeper),
+      health: async () => sinkHealth(store, master.sinks),
       timeline: (jid) => jobTimeline(master, jid),
       pending: async () => master.durable.list().map(({ jid, id, until }) => ({ jid, id, until: new Date(until) })),
       cancel: async (jid, ids) => [...master.tracker.cancel(jid, ids), ...(await master.durable.cancel(jid, ids))],

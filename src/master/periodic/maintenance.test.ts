@@ -4,7 +4,7 @@ import { loadMasterConfig } from '../../base/config/index.ts';
 import { nullLogger } from '../../base/log/index.ts';
 import type { Retention } from '../../store/jobs.ts';
 import type { Master } from '../core.ts';
-import { keepSettings } from '../returners/settings.ts';
+import { readReturnerSettings } from '../returners/settings.ts';
 import { Maintenance } from './maintenance.ts';
 
 function cleaned(overrides: Record<string, string | number>): {
@@ -22,10 +22,10 @@ function cleaned(overrides: Record<string, string | number>): {
   const master = {
     opts,
     log: nullLogger(),
-    keep: keepSettings(opts),
+    returnerSettings: readReturnerSettings(opts),
     secrets: { rotatedAt: Date.now() },
     durable: { expire: () => undefined },
-    keeper: { ask: async (...question: unknown[]) => void other.push(question) },
+    sinks: { ask: async (...question: unknown[]) => void other.push(question) },
     store: {
       clean: async (retention: Retention) => {
         own.push(retention);

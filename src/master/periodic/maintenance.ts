@@ -68,24 +68,24 @@ export class Maintenance {
 
   /** The database of master_job_cache forgets what is too old, when that was asked for. While it is away it waits. */
   #otherHistory(): void {
-    const { keep, keeper, log } = this.#master;
-    if (!keep.jobCache || !keep.cleanOutside || keep.keepSeconds <= 0) return;
+    const { returnerSettings, sinks, log } = this.#master;
+    if (!returnerSettings.jobCache || !returnerSettings.cleanOutside || returnerSettings.keepSeconds <= 0) return;
     if (Date.now() - this.#cleaned < otherHistoryMs) return;
     this.#cleaned = Date.now();
-    keeper.ask(keep.jobCache, 'clean', keep.keepSeconds).catch((error: unknown) => {
+    sinks.ask(returnerSettings.jobCache, 'clean', returnerSettings.keepSeconds).catch((error: unknown) => {
       log.debug('old jobs could not be removed from the job cache', { error: messageOf(error) });
     });
   }
 
   #history(): void {
-    const { opts, store, log, keep } = this.#master;
+    const { opts, store, log, returnerSettings } = this.#master;
     this.#otherHistory();
     // Very many jobs may take longer than the time between two looks.
     if (this.#cleaning) return;
     this.#cleaning = true;
     const maxBytes = Math.max(0, opts.keep_jobs_mb) * 1024 * 1024;
     store
-      .clean({ keepSeconds: keep.keepSeconds, maxBytes, keepEvents: keep.keepEvents })
+      .clean({ keepSeconds: returnerSettings.keepSeconds, maxBytes, keepEvents: returnerSettings.keepEvents })
       .then(
         ({ jobs }) => {
           if (jobs > 0) log.debug('old jobs removed', { jobs });

@@ -7,7 +7,7 @@ import { type JobUpdate, worstCode } from '../tracking/active-job.ts';
 import type { PreparedJob } from './publish.ts';
 
 /** Sends a prepared job and gives its items, until its balance is closed or `signal` ends the interest. */
-export async function* followJob(master: Master, job: PreparedJob, signal: AbortSignal): AsyncIterable<JobItem> {
+export async function* jobItems(master: Master, job: PreparedJob, signal: AbortSignal): AsyncIterable<JobItem> {
   const queue: JobUpdate[] = [];
   let wake = (): void => {};
   const stop = job.active.listen((update) => {

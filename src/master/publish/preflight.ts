@@ -3,7 +3,7 @@
 import { newDict, type PlainDict } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import { exitCodes } from '../../base/util/exit-codes.ts';
-import { someNamed } from '../../base/util/some-named.ts';
+import { listFirst } from '../../base/util/list-first.ts';
 import type { Master } from '../core.ts';
 import { duplicateText, isSuspect, knownAbsent, silence } from '../tracking/reasons.ts';
 import { type MatchOptions, matchFleet } from './targets.ts';
@@ -53,8 +53,8 @@ function classOf(master: Master, id: string): [PreflightClass, string] {
   const absent = knownAbsent(master, id);
   if (absent) return [absent.code === 'too-old' ? 'too_old' : 'away', absent.text];
   const record = master.fleet.known(id);
-  const twins = duplicateText(record);
-  if (twins) return ['duplicate', twins];
+  const duplicates = duplicateText(record);
+  if (duplicates) return ['duplicate', duplicates];
   if (master.fleet.connected(id) === 'yes') return ['connected', ''];
   if (isSuspect(master, id)) {
     const why = silence(master, id);
@@ -117,7 +117,7 @@ export function preflightText(classes: Readonly<Record<PreflightClass, PlainDict
     if (name === 'connected' || name === 'heard') parts.push(count);
     else
       parts.push(
-        `${count} (${someNamed(
+        `${count} (${listFirst(
           entries.map(([id, why]) => (why ? `${id}: ${String(why)}` : id)),
           named,
           '; ',

@@ -55,7 +55,7 @@ const request: PublishRequest = {
 
 describe('publishing', () => {
   it('goes through its steps in order', () => {
-    expect(Object.keys(publishSteps)).toEqual(['expandTarget', 'chooseSubset', 'allotJid']);
+    expect(Object.keys(publishSteps)).toEqual(['expandTarget', 'chooseSubset', 'assignJid']);
   });
 
   it.each([

@@ -55,11 +55,11 @@ interface Draft {
 export const noMatchText = 'No minions matched the target. No command was sent, no jid was assigned.';
 
 type Step = (master: Master, draft: Draft) => Draft;
-/** In this order, tested by name. Authentication and authorisation happen before, at the door (local-server, clear). */
-export const publishSteps: Readonly<Record<'expandTarget' | 'chooseSubset' | 'allotJid', Step>> = {
+/** In this order, tested by name. Authentication and authorisation happen before (authorization.ts). */
+export const publishSteps: Readonly<Record<'expandTarget' | 'chooseSubset' | 'assignJid', Step>> = {
   expandTarget,
   chooseSubset,
-  allotJid,
+  assignJid,
 };
 
 /** A job that is ready to go: whoever wants its results listens to `active` before `send`. */
@@ -211,7 +211,7 @@ function rankOf(master: Master, id: string): number {
   return connected === 'no' || isSuspect(master, id) ? 2 : 1;
 }
 
-function allotJid(master: Master, draft: Draft): Draft {
+function assignJid(master: Master, draft: Draft): Draft {
   const given = draft.request.jid;
   if (given !== undefined && given !== '' && !isJid(given)) {
     throw new HaliteError('call.arguments', `'${given}' is not a job id`, {

@@ -5,7 +5,7 @@ import type { JobItem } from '../../engine/client/api.ts';
 import type { JobOutcome, JobRequest } from '../../extend/sdk/index.ts';
 import type { Master } from '../core.ts';
 import { runBatch } from './batch.ts';
-import { followJob } from './job-stream.ts';
+import { jobItems } from './job-stream.ts';
 import { type PublishRequest, prepareJob } from './publish.ts';
 
 /** A job as callers inside the master ask for it, in the publisher's words. */
@@ -36,7 +36,7 @@ export async function runJob(
     return collect('', runBatch(master, asked, options, signal));
   }
   const job = prepareJob(master, asked);
-  return collect(job.jid, followJob(master, job, signal));
+  return collect(job.jid, jobItems(master, job, signal));
 }
 
 async function collect(jid: string, items: AsyncIterable<JobItem>): Promise<JobOutcome> {

@@ -38,7 +38,7 @@ export function matchFleet(
   const budget = targetBudget(ids.length, options.foreign === true);
   const { matched, unknown, failed } = resolve(target, subjects(master, ids), budget);
   for (const [id, why] of failed ?? []) {
-    // Said once per minion and while: the cause is its data.
+    // LifecycleReport once per minion and while: the cause is its data.
     master.log.limited(`match:${id}`, 'warn', 'a minion cannot be matched by its data', { minion: id, why });
   }
   return { target, matched, unknown };

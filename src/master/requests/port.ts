@@ -3,7 +3,7 @@ import { pack } from '../../base/codec/msgpack/index.ts';
 import { type Dict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { type Crypticle, defaultEncAlgo, defaultSigAlgo, isEncAlgo, isSigAlgo } from '../../base/crypto/index.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
-import { Lane } from '../../base/util/lane.ts';
+import { ConcurrencyLimit } from '../../base/util/concurrency-limit.ts';
 import { isValidMinionId } from '../../base/util/valid-id.ts';
 import { isProblem, type Problem } from '../../protocol/wire/messages/fields.ts';
 import {
@@ -19,7 +19,7 @@ import type { IncomingRequest } from '../../protocol/wire/transport.ts';
 import type { Master, Sender } from '../core.ts';
 import { authenticate } from '../sign-in/auth.ts';
 import { judge, SessionProofs } from './generations.ts';
-import { type HandlerTable, PackedReply, type PieceSeal } from './handlers/table.ts';
+import { type HandlerTable, PackedReply, type ChunkSeal } from './handlers/table.ts';
 import { sealPrivate } from './private-reply.ts';
 import { ReplayGuard } from './replay.ts';
 
@@ -39,8 +39,8 @@ export class RequestPort {
   readonly #clear: (load: PlainDict) => Promise<Value>;
   readonly #transport: string;
   readonly #replays: ReplayGuard;
-  readonly #long = new Lane(longAtOnce, longPatienceMs);
-  readonly #signIns = new Lane(signInsAtOnce, longPatienceMs);
+  readonly #long = new ConcurrencyLimit(longAtOnce, longPatienceMs);
+  readonly #signIns = new ConcurrencyLimit(signInsAtOnce, longPatienceMs);
   /** Needed only where older protocols are let in. */
   readonly #proofs: SessionProofs | undefined;
 
@@ -160,7 +160,7 @@ export class RequestPort {
     delete load['nonce'];
     delete load['tok'];
     try {
-      const run = async () => handler.run(load, sender, pieceSeal(sender, crypticle, nonce));
+      const run = async () => handler.run(load, sender, chunkSeal(sender, crypticle, nonce));
       const value = await this.#replays.once({ id: sender.id, cmd, ts: opened.ts }, envelope.load, run);
       if (value instanceof PackedReply) return value;
       if (handler.reply !== 'private') return crypticle.seal(value, nonce);
@@ -212,8 +212,8 @@ export class RequestPort {
   }
 }
 
-/** Pieces of files go out under the session key that opened the request; older generations share theirs with others. */
-function pieceSeal({ id, version }: Sender, crypticle: Crypticle, nonce: string | undefined): PieceSeal | undefined {
+/** Chunks of files go out under the session key that opened the request; older generations share theirs with others. */
+function chunkSeal({ id, version }: Sender, crypticle: Crypticle, nonce: string | undefined): ChunkSeal | undefined {
   if (version < 3 || nonce === undefined) return undefined;
-  return (buffer, part) => new PackedReply(crypticle.pieces.seal(buffer, { nonce, id, ...part }));
+  return (buffer, part) => new PackedReply(crypticle.chunks.seal(buffer, { nonce, id, ...part }));
 }

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { newDict, type PlainDict } from '../../base/codec/value.ts';
 import { nullLogger } from '../../base/log/index.ts';
-import type { KeptEvent, ReturnerSession } from '../../extend/sdk/index.ts';
+import type { ReturnerSession, StoredEvent } from '../../extend/sdk/index.ts';
 import { SpoolWriter } from '../../store/spool/writer.ts';
 import { Delivery, type DeliveryOptions } from './deliver.ts';
-import { type KeptRecord, type Progress, packRecord } from './records.ts';
+import { type Progress, packRecord, type SinkRecord } from './records.ts';
 
 let folder: string;
 let writer: SpoolWriter;
@@ -35,8 +35,8 @@ function deliver(session: Partial<ReturnerSession>, more: Partial<DeliveryOption
   });
 }
 
-const ret = (n: number): KeptRecord => ({ k: 'ret', load: newDict([['n', n]]) });
-const add = (...records: KeptRecord[]): Promise<number[]> =>
+const ret = (n: number): SinkRecord => ({ k: 'ret', load: newDict([['n', n]]) });
+const add = (...records: SinkRecord[]): Promise<number[]> =>
   Promise.all(records.map((record) => writer.append(packRecord(record))));
 const numbers = (loads: readonly PlainDict[]): number[] => loads.map((load) => Number(load['n']));
 const until = async (test: () => boolean): Promise<void> => {
@@ -111,8 +111,8 @@ describe('delivery from a spool', () => {
 
   it('gathers events, and lets them go when it stops', async () => {
     const batches: number[] = [];
-    const saveEvents = async (events: readonly KeptEvent[]): Promise<void> => void batches.push(events.length);
-    const event: KeptRecord = { k: 'event', tag: 't', data: newDict() };
+    const saveEvents = async (events: readonly StoredEvent[]): Promise<void> => void batches.push(events.length);
+    const event: SinkRecord = { k: 'event', tag: 't', data: newDict() };
     await add(event, event);
     deliver({ saveEvents }, { gather: { count: 5, ms: 60_000 } });
     await add(event, event, event);
@@ -126,11 +126,11 @@ describe('delivery from a spool', () => {
   it('says which events may be there already: the next ones of a master that was killed, and those of a failed attempt', async () => {
     const seen: string[] = [];
     let away = false;
-    const saveEvents = async (events: readonly KeptEvent[]): Promise<void> => {
+    const saveEvents = async (events: readonly StoredEvent[]): Promise<void> => {
       seen.push(events.map(({ tag, again }) => `${tag}${again ? '?' : ''}`).join(' '));
       if (away) throw new Error('gone while it answered');
     };
-    const event = (tag: string): KeptRecord => ({ k: 'event', tag, data: newDict() });
+    const event = (tag: string): SinkRecord => ({ k: 'event', tag, data: newDict() });
     await add(event('a'), event('b'));
     deliver({ saveEvents });
     await until(() => progress.at(-1)?.position === 2);

@@ -6,7 +6,7 @@ import type { PlainDict, Value } from '../../base/codec/value.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import type { ExtensionLog, ReturnerSession } from '../../extend/sdk/index.ts';
 import { type SpoolEntry, SpoolReader } from '../../store/spool/reader.ts';
-import { type KeptRecord, type Progress, unpackRecord } from './records.ts';
+import { type Progress, type SinkRecord, unpackRecord } from './records.ts';
 
 export interface DeliveryOptions {
   readonly returner: string;
@@ -173,14 +173,14 @@ export class Delivery {
   }
 
   /** The order between jobs does not matter, that of two forms of one job does: the last counts. */
-  async #saveLoads(records: readonly KeptRecord[]): Promise<void> {
+  async #saveLoads(records: readonly SinkRecord[]): Promise<void> {
     const loads = new Map(records.flatMap((record) => (record.k === 'load' ? [[record.jid, record] as const] : [])));
     if (loads.size === 0) return;
     const { jobCache } = await this.#session();
     for (const { jid, load, minions } of loads.values()) await jobCache?.saveLoad(jid, load, minions);
   }
 
-  async #saveReturns(records: readonly KeptRecord[]): Promise<void> {
+  async #saveReturns(records: readonly SinkRecord[]): Promise<void> {
     let batch: PlainDict[] = [];
     let [config, kwargs]: [string | undefined, PlainDict | undefined] = [undefined, undefined];
     const flush = async (): Promise<void> => {

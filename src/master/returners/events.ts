@@ -4,8 +4,8 @@ import type { Logger } from '../../base/log/index.ts';
 import { matchesGlob } from '../../base/util/fnmatch.ts';
 import type { BusEvent, EventBus } from '../../protocol/event/bus.ts';
 import type { EventRecord, JobStore } from '../../store/jobs.ts';
-import type { KeepSettings } from './settings.ts';
-import type { Keeper } from './sinks.ts';
+import type { ReturnerSettings } from './settings.ts';
+import type { ReturnerSinks } from './sinks.ts';
 
 const gatherMs = 200;
 const mostGathered = 500;
@@ -14,25 +14,25 @@ const mostStoring = 20;
 const resultTag = /^salt\/job\/(\d{20}[^/]*)\/ret\/([^/]+)$/;
 
 /** Begins to keep events; the result ends that and writes what was gathered. */
-export function keepEvents(
-  settings: KeepSettings,
+export function recordEvents(
+  settings: ReturnerSettings,
   bus: EventBus,
   store: JobStore,
-  keeper: Keeper,
+  sinks: ReturnerSinks,
   log: Logger,
 ): () => Promise<void> {
   const stops: (() => Promise<void> | void)[] = [];
   if (settings.keepEvents > 0) stops.push(keepInStore(settings, bus, store, log));
-  if (settings.events.length > 0) stops.push(bus.subscribe('', (event) => sendOut(settings, keeper, event)));
+  if (settings.events.length > 0) stops.push(bus.subscribe('', (event) => sendOut(settings, sinks, event)));
   return async () => {
     for (const stop of stops) await stop();
   };
 }
 
-function sendOut(settings: KeepSettings, keeper: Keeper, { tag, data }: BusEvent): void {
+function sendOut(settings: ReturnerSettings, sinks: ReturnerSinks, { tag, data }: BusEvent): void {
   if (!isKept(tag, settings.whitelist, settings.blacklist)) return;
   const record = { k: 'event', tag, data: plain(data) } as const;
-  for (const { returner } of settings.events) void keeper.add('events', returner, record);
+  for (const { returner } of settings.events) void sinks.add('events', returner, record);
 }
 
 /** Salt's rule: with a whitelist only what is in it, and never what is in the blacklist. */
@@ -43,7 +43,7 @@ export function isKept(tag: string, whitelist: readonly string[], blacklist: rea
 
 const plain = (data: BusEvent['data']): PlainDict => (isDict(data) && !(data instanceof Map) ? data : newDict());
 
-function keepInStore(settings: KeepSettings, bus: EventBus, store: JobStore, log: Logger): () => Promise<void> {
+function keepInStore(settings: ReturnerSettings, bus: EventBus, store: JobStore, log: Logger): () => Promise<void> {
   let gathered: EventRecord[] = [];
   let timer: NodeJS.Timeout | undefined;
   let storing = 0;

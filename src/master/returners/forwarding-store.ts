@@ -12,21 +12,21 @@ import type {
   StoreHealth,
   VerdictRecord,
 } from '../../store/jobs.ts';
-import type { KeepSettings } from './settings.ts';
-import type { Keeper } from './sinks.ts';
+import type { ReturnerSettings } from './settings.ts';
+import type { ReturnerSinks } from './sinks.ts';
 
 /** What Halite asks minions on its own: not what an audit looks for. */
 const own = new Set(['saltutil.find_job']);
 const isMasterFunction = (fun: string): boolean => fun.startsWith('runner.') || fun.startsWith('wheel.');
 
-export class KeptJobStore implements JobStore {
+export class ForwardingJobStore implements JobStore {
   readonly #store: JobStore;
-  readonly #keeper: Keeper;
-  readonly #settings: KeepSettings;
+  readonly #sinks: ReturnerSinks;
+  readonly #settings: ReturnerSettings;
 
-  constructor(store: JobStore, keeper: Keeper, settings: KeepSettings) {
+  constructor(store: JobStore, sinks: ReturnerSinks, settings: ReturnerSettings) {
     this.#store = store;
-    this.#keeper = keeper;
+    this.#sinks = sinks;
     this.#settings = settings;
   }
 
@@ -41,8 +41,8 @@ export class KeptJobStore implements JobStore {
     if (this.#goesOut(job.fun, job.internal)) {
       const record = { k: 'load', jid: job.jid, load: job.load as PlainDict, minions: [...job.expected] } as const;
       // Nobody waits for these: a job runs also when it cannot be written down.
-      if (jobCache) void this.#keeper.add('jobs', jobCache, record);
-      if (extJobCache && extJobCache !== jobCache) void this.#keeper.add('jobs', extJobCache, record);
+      if (jobCache) void this.#sinks.add('jobs', jobCache, record);
+      if (extJobCache && extJobCache !== jobCache) void this.#sinks.add('jobs', extJobCache, record);
     }
     await this.#store.saveJob(job);
   }
@@ -53,7 +53,7 @@ export class KeptJobStore implements JobStore {
     const outside = isMasterFunction(ret.fun) ? jobCache || extJobCache : extJobCache ? '' : jobCache;
     const spooled =
       outside && this.#goesOut(ret.fun, false)
-        ? this.#keeper.add('jobs', outside, { k: 'ret', load: stamped(ret) })
+        ? this.#sinks.add('jobs', outside, { k: 'ret', load: stamped(ret) })
         : undefined;
     const [result] = await Promise.all([this.#store.saveReturn(ret), spooled]);
     return result;

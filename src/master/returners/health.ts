@@ -2,11 +2,11 @@
 import { newDict, type PlainDict } from '../../base/codec/value.ts';
 import type { JobStore } from '../../store/jobs.ts';
 import type { SpoolStatus } from './returner-spool.ts';
-import type { Keeper } from './sinks.ts';
+import type { ReturnerSinks } from './sinks.ts';
 
-export function keepHealth(store: JobStore, keeper: Keeper): PlainDict {
+export function sinkHealth(store: JobStore, sinks: ReturnerSinks): PlainDict {
   const { trouble, since, moved } = store.health();
-  const spools = Object.entries(keeper.status());
+  const spools = Object.entries(sinks.status());
   const own = newDict([
     ['state', trouble ? 'waiting' : 'ok'],
     ['description', store.description],

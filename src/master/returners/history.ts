@@ -6,18 +6,18 @@ import type { Logger } from '../../base/log/index.ts';
 import type { JobFilter, JobSummary } from '../../extend/sdk/context.ts';
 import { jidRange, jobTest, traitsOf } from '../../extend/sdk/job-filter.ts';
 import type { JobStore } from '../../store/jobs.ts';
-import type { KeepSettings } from './settings.ts';
-import type { Keeper } from './sinks.ts';
+import type { ReturnerSettings } from './settings.ts';
+import type { ReturnerSinks } from './sinks.ts';
 
 export class History {
   readonly #store: JobStore;
-  readonly #keeper: Keeper;
+  readonly #sinks: ReturnerSinks;
   readonly #outside: string;
   readonly #log: Logger;
 
-  constructor(store: JobStore, keeper: Keeper, settings: KeepSettings, log: Logger) {
+  constructor(store: JobStore, sinks: ReturnerSinks, settings: ReturnerSettings, log: Logger) {
     this.#store = store;
-    this.#keeper = keeper;
+    this.#sinks = sinks;
     this.#outside = settings.extJobCache || settings.jobCache;
     this.#log = log;
   }
@@ -75,7 +75,7 @@ export class History {
     const returner = source || this.#outside;
     if (!returner || source === 'local_cache') return null;
     try {
-      return await this.#keeper.ask(returner, what, arg);
+      return await this.#sinks.ask(returner, what, arg);
     } catch (error) {
       if (source) throw error;
       this.#log.limited(`history:${returner}`, 'warn', 'the job cache does not answer: only the own store was asked', {

@@ -12,7 +12,7 @@ export async function passOn(master: Master, ret: MinionReturn): Promise<void> {
     const names = ret.returners.filter((name) => isAllowed(master, name));
     if (names.length === 0) return;
     const options = await jobOptions(master, ret.jid);
-    await Promise.all(names.map((name) => master.keeper.pass(name, ret.load, options)));
+    await Promise.all(names.map((name) => master.sinks.pass(name, ret.load, options)));
   } catch (error) {
     const fields = { minion: ret.id, error: messageOf(error) };
     master.log.limited('pass-on', 'error', 'a result could not be handed to its returner', fields);
@@ -20,7 +20,7 @@ export async function passOn(master: Master, ret: MinionReturn): Promise<void> {
 }
 
 function isAllowed(master: Master, name: string): boolean {
-  const { via } = master.keep;
+  const { via } = master.returnerSettings;
   if (via === true || (via !== false && via.includes(name))) return true;
   master.log.limited(`via:${name}`, 'warn', 'a minion asks for a returner that return_via_master does not allow', {
     returner: name.slice(0, 80),

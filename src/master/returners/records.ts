@@ -6,18 +6,18 @@ import type { PlainDict, Value } from '../../base/codec/value.ts';
 export const purposes = ['jobs', 'events', 'via'] as const;
 export type Purpose = (typeof purposes)[number];
 
-export type KeptRecord =
+export type SinkRecord =
   | { readonly k: 'load'; readonly jid: string; readonly load: PlainDict; readonly minions: readonly string[] }
   | { readonly k: 'ret'; readonly load: PlainDict; readonly config?: string; readonly kwargs?: PlainDict }
   | { readonly k: 'event'; readonly tag: string; readonly data: PlainDict };
 
-export const packRecord = (record: KeptRecord): Uint8Array => pack(record as unknown as Value);
-export const unpackRecord = (body: Uint8Array): KeptRecord => unpack(body) as unknown as KeptRecord;
+export const packRecord = (record: SinkRecord): Uint8Array => pack(record as unknown as Value);
+export const unpackRecord = (body: Uint8Array): SinkRecord => unpack(body) as unknown as SinkRecord;
 
 /** Questions to a job cache; the answers are what its functions of these names give. */
 export type Question = 'load' | 'returns' | 'jids' | 'minions' | 'clean';
 
-export type ToKeeper =
+export type ToReturnerWorker =
   | {
       readonly t: 'open';
       readonly name: string;
@@ -50,7 +50,7 @@ export interface Progress {
 }
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
-export type FromKeeper =
+export type FromReturnerWorker =
   | { readonly t: 'progress'; readonly name: string; readonly progress: Progress }
   | { readonly t: 'answer'; readonly n: number; readonly body?: Uint8Array; readonly error?: string }
   | { readonly t: 'log'; readonly level: LogLevel; readonly text: string; readonly fields: Record<string, unknown> }

@@ -3,7 +3,7 @@ import { messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
 import { readPosition } from '../../store/spool/segments.ts';
 import { SpoolWriter } from '../../store/spool/writer.ts';
-import { type KeptRecord, type Progress, type Purpose, packRecord } from './records.ts';
+import { type Progress, type Purpose, packRecord, type SinkRecord } from './records.ts';
 
 /** As `jobs.health` shows it. */
 export interface SpoolStatus {
@@ -31,7 +31,7 @@ export interface ChannelHooks {
 
 const fullAgainBelow = 0.9;
 
-export class Channel {
+export class ReturnerSpool {
   readonly returner: string;
   readonly purpose: Purpose;
   readonly folder: string;
@@ -59,8 +59,8 @@ export class Channel {
     returner: string,
     maxBytes: number,
     hooks: ChannelHooks,
-  ): Promise<Channel> {
-    const channel = new Channel(folder, purpose, returner, maxBytes, hooks);
+  ): Promise<ReturnerSpool> {
+    const channel = new ReturnerSpool(folder, purpose, returner, maxBytes, hooks);
     channel.#writer = await SpoolWriter.open(folder, {
       maxBytes,
       appended: (upTo) => hooks.appended(upTo),
@@ -79,7 +79,7 @@ export class Channel {
   }
 
   /** Resolves when it is safe on disk; or not at all kept, when the spool is full: that is counted and said. */
-  async add(record: KeptRecord): Promise<void> {
+  async add(record: SinkRecord): Promise<void> {
     try {
       await this.#writer.append(packRecord(record));
     } catch (error) {

@@ -4,7 +4,7 @@ import type { PlainDict } from '../../base/codec/value.ts';
 import type { MasterOpts } from '../../base/config/index.ts';
 import { keepSeconds } from '../../base/util/keep-jobs.ts';
 
-export interface KeepSettings {
+export interface ReturnerSettings {
   readonly folder: string;
   readonly opts: PlainDict;
   /** `master_job_cache`, when it is not the own store. */
@@ -33,7 +33,7 @@ const ownStore = new Set(['', 'local_cache', 'sqlite']);
 /** With event_return_queue and no longest time an event still does not wait for ever. */
 const longestGatherMs = 60_000;
 
-export function keepSettings(opts: MasterOpts): KeepSettings {
+export function readReturnerSettings(opts: MasterOpts): ReturnerSettings {
   const raw = opts as unknown as PlainDict;
   const text = (name: string): string => (typeof raw[name] === 'string' ? String(raw[name]) : '');
   const texts = (name: string): string[] => {

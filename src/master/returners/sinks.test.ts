@@ -6,22 +6,22 @@ import { type MinionReturn, readMinionReturn } from '../../protocol/wire/message
 import type { JobRecord, JobStore, ReturnRecord } from '../../store/jobs.ts';
 import type { Master } from '../core.ts';
 import { isKept } from './events.ts';
-import { KeptJobStore } from './forwarding-store.ts';
+import { ForwardingJobStore } from './forwarding-store.ts';
 import { History } from './history.ts';
 import { passOn } from './pass-on.ts';
-import type { KeepSettings } from './settings.ts';
-import type { Keeper } from './sinks.ts';
+import type { ReturnerSettings } from './settings.ts';
+import type { ReturnerSinks } from './sinks.ts';
 
-const settings = (given: Partial<KeepSettings>): KeepSettings =>
-  ({ jobCache: '', extJobCache: '', keepReturns: true, keepRunners: true, via: true, ...given }) as KeepSettings;
+const settings = (given: Partial<ReturnerSettings>): ReturnerSettings =>
+  ({ jobCache: '', extJobCache: '', keepReturns: true, keepRunners: true, via: true, ...given }) as ReturnerSettings;
 
-/** A keeper and a store that write down what they are given. */
-function scene(given: Partial<KeepSettings>): { store: KeptJobStore; seen: string[] } {
+/** A sinks and a store that write down what they are given. */
+function scene(given: Partial<ReturnerSettings>): { store: ForwardingJobStore; seen: string[] } {
   const seen: string[] = [];
-  const keeper = {
+  const sinks = {
     add: async (purpose: string, returner: string, record: { k: string }) =>
       void seen.push(`${purpose} ${returner} ${record.k}`),
-  } as unknown as Keeper;
+  } as unknown as ReturnerSinks;
   const own = {
     saveJob: async () => void seen.push('own job'),
     saveReturn: async () => {
@@ -29,7 +29,7 @@ function scene(given: Partial<KeepSettings>): { store: KeptJobStore; seen: strin
       return 'stored';
     },
   } as unknown as JobStore;
-  return { store: new KeptJobStore(own, keeper, settings(given)), seen };
+  return { store: new ForwardingJobStore(own, sinks, settings(given)), seen };
 }
 const job = (fun: string, internal = false): JobRecord =>
   ({ jid: '20260131120000000001', fun, internal, load: newDict(), expected: [] }) as unknown as JobRecord;
@@ -110,9 +110,9 @@ describe('looking up', () => {
       ['20250131120000000002', newDict([['fun', 'runner.jobs.list_jobs']])],
     ]),
   };
-  const asks = { ask: async (_returner: string, what: string) => there[what] } as unknown as Keeper;
-  const history = (keeper: Keeper, given: Partial<KeepSettings> = { jobCache: 'mysql' }): History =>
-    new History(own, keeper, settings(given), nullLogger());
+  const asks = { ask: async (_returner: string, what: string) => there[what] } as unknown as ReturnerSinks;
+  const history = (sinks: ReturnerSinks, given: Partial<ReturnerSettings> = { jobCache: 'mysql' }): History =>
+    new History(own, sinks, settings(given), nullLogger());
 
   it('joins both, and the own store wins', async () => {
     const both = history(asks);
@@ -131,7 +131,7 @@ describe('looking up', () => {
       ask: async () => {
         throw new Error('away');
       },
-    } as unknown as Keeper;
+    } as unknown as ReturnerSinks;
     expect(await history(away).returns('1')).toEqual({ a: { return: 'own' } });
     expect(await history(away).list({})).toHaveLength(1);
     await expect(history(away).returns('1', 'mysql')).rejects.toThrow('away');
@@ -145,10 +145,10 @@ describe('results that the master hands on', () => {
     return ret;
   };
   const ofOperator = newDict([['ret_config', 'other']]);
-  async function passed(load: PlainDict, given: Partial<KeepSettings> = {}, job = ofOperator): Promise<unknown[]> {
+  async function passed(load: PlainDict, given: Partial<ReturnerSettings> = {}, job = ofOperator): Promise<unknown[]> {
     const seen: unknown[] = [];
-    const keeper = { pass: async (...args: unknown[]) => void seen.push(args) };
-    const master = { keeper, keep: settings(given), store: { load: async () => job }, log: nullLogger() };
+    const sinks = { pass: async (...args: unknown[]) => void seen.push(args) };
+    const master = { sinks, returnerSettings: settings(given), store: { load: async () => job }, log: nullLogger() };
     await passOn(master as unknown as Master, read(load));
     return seen;
   }
@@ -170,14 +170,14 @@ describe('results that the master hands on', () => {
     expect(await passed(asked(['mysql']))).toEqual([['mysql', { id: 'a', jid: '1', return: 5 }, { config: 'other' }]]);
   });
 
-  it('go nowhere without a wish, and only where it is allowed', async () => {
+  it('go nowhere without being asked, and only where it is allowed', async () => {
     const { returners: _none, ...plain } = asked([]);
     expect(await passed(plain)).toEqual([]);
     expect(await passed(asked(['mysql', 'redis']), { via: ['redis'] })).toHaveLength(1);
     expect(await passed(asked(['mysql']), { via: false })).toEqual([]);
   });
 
-  it('lose the wish on the way', async () => {
+  it('lose the request on the way', async () => {
     expect(read(asked(['mysql'])).load).toEqual({ id: 'a', jid: '1', return: 5 });
   });
 

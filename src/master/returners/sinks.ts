@@ -8,9 +8,16 @@ import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
 import { bundleFile } from '../../base/util/bundle-file.ts';
 import type { EventBus } from '../../protocol/event/bus.ts';
-import { type FromKeeper, type KeptRecord, type Purpose, purposes, type Question, type ToKeeper } from './records.ts';
-import { Channel, type SpoolStatus } from './returner-spool.ts';
-import type { KeepSettings } from './settings.ts';
+import {
+  type FromReturnerWorker,
+  type Purpose,
+  purposes,
+  type Question,
+  type SinkRecord,
+  type ToReturnerWorker,
+} from './records.ts';
+import { ReturnerSpool, type SpoolStatus } from './returner-spool.ts';
+import type { ReturnerSettings } from './settings.ts';
 
 interface Waiting {
   resolve(value: Value): void;
@@ -24,19 +31,19 @@ const stopMs = 8_000;
 const mostSpools = 128;
 const returnerName = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
 
-export class Keeper {
-  readonly #settings: KeepSettings;
+export class ReturnerSinks {
+  readonly #settings: ReturnerSettings;
   readonly #log: Logger;
   readonly #bus: EventBus;
-  readonly #channels = new Map<string, Promise<Channel>>();
-  readonly #open = new Map<string, Channel>();
+  readonly #channels = new Map<string, Promise<ReturnerSpool>>();
+  readonly #open = new Map<string, ReturnerSpool>();
   readonly #waiting = new Map<number, Waiting>();
   #worker: Worker | undefined;
   #stopped: (() => void) | undefined;
   #seq = 0;
   #names: () => Promise<readonly string[]> = async () => [];
 
-  constructor(settings: KeepSettings, log: Logger, bus: EventBus) {
+  constructor(settings: ReturnerSettings, log: Logger, bus: EventBus) {
     this.#settings = settings;
     this.#log = log;
     this.#bus = bus;
@@ -56,13 +63,13 @@ export class Keeper {
   }
 
   /** Resolves when the record is safe in the spool; never rejects. */
-  async add(purpose: Purpose, returner: string, record: KeptRecord): Promise<void> {
+  async add(purpose: Purpose, returner: string, record: SinkRecord): Promise<void> {
     const channel = await this.#tryChannel(purpose, returner);
     await channel?.add(record);
   }
 
   /** A spool that cannot be opened now is tried again with its next record. */
-  async #tryChannel(purpose: Purpose, returner: string): Promise<Channel | undefined> {
+  async #tryChannel(purpose: Purpose, returner: string): Promise<ReturnerSpool | undefined> {
     try {
       return await this.#channel(purpose, returner);
     } catch (error) {
@@ -121,7 +128,7 @@ export class Keeper {
     await worker.terminate();
   }
 
-  #channel(purpose: Purpose, returner: string): Promise<Channel> {
+  #channel(purpose: Purpose, returner: string): Promise<ReturnerSpool> {
     const name = `${purpose}-${returner}`;
     let channel = this.#channels.get(name);
     if (!channel) {
@@ -132,13 +139,13 @@ export class Keeper {
     return channel;
   }
 
-  async #openChannel(name: string, purpose: Purpose, returner: string): Promise<Channel> {
+  async #openChannel(name: string, purpose: Purpose, returner: string): Promise<ReturnerSpool> {
     if (!returnerName.test(returner) || this.#channels.size >= mostSpools) {
       throw new HaliteError('config.value', `no spool for a returner named ${JSON.stringify(returner.slice(0, 80))}`);
     }
     const { folder, maxBytes } = this.#settings;
     const place = join(folder, name);
-    const channel = await Channel.open(place, purpose, returner, maxBytes, {
+    const channel = await ReturnerSpool.open(place, purpose, returner, maxBytes, {
       log: this.#log,
       appended: (upTo) => this.#send({ t: 'appended', name, upTo }),
       changed: (status) => this.#changed(name, status),
@@ -158,14 +165,14 @@ export class Keeper {
     this.#bus.fire(`halite/spool/${name}/${word}`, data);
   }
 
-  #send(message: ToKeeper): void {
+  #send(message: ToReturnerWorker): void {
     this.#worker ??= this.#startWorker();
     this.#worker.postMessage(message);
   }
 
   #startWorker(): Worker {
     const worker = new Worker(bundleFile('returner-worker'), { workerData: { opts: pack(this.#settings.opts) } });
-    worker.on('message', (message: FromKeeper) => this.#receive(message));
+    worker.on('message', (message: FromReturnerWorker) => this.#receive(message));
     worker.on('error', (error) => this.#gone(worker, messageOf(error)));
     // A returner of somebody may end the thread without any error.
     worker.on('exit', (code) => this.#gone(worker, `it ended with code ${code}`));
@@ -181,7 +188,7 @@ export class Keeper {
       this.#stopped();
       return;
     }
-    this.#log.limited('keeper', 'error', 'the thread for returners failed; it is started again', { error: why });
+    this.#log.limited('sinks', 'error', 'the thread for returners failed; it is started again', { error: why });
     setTimeout(() => this.#reopen(), 1000).unref();
   }
 
@@ -189,13 +196,13 @@ export class Keeper {
     for (const [name, channel] of this.#open) this.#announce(name, channel);
   }
 
-  #announce(name: string, { purpose, returner, folder, next: upTo }: Channel): void {
+  #announce(name: string, { purpose, returner, folder, next: upTo }: ReturnerSpool): void {
     const { gather } = this.#settings;
     const gathered = purpose === 'events' && gather.count > 1 ? { gather } : {};
     this.#send({ t: 'open', name, purpose, returner, folder, upTo, ...gathered });
   }
 
-  #receive(message: FromKeeper): void {
+  #receive(message: FromReturnerWorker): void {
     if (message.t === 'progress') this.#open.get(message.name)?.progress(message.progress);
     else if (message.t === 'log') this.#log[message.level](message.text, message.fields);
     else if (message.t === 'stopped') this.#stopped?.();

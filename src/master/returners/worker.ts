@@ -7,12 +7,12 @@ import { openReturner } from '../../engine/exec/returners/index.ts';
 import { Loader, sdkUrl } from '../../extend/loader/index.ts';
 import type { ExtensionLog, JobCache, ReturnerSession } from '../../extend/sdk/index.ts';
 import { Delivery } from './deliver.ts';
-import type { FromKeeper, LogLevel, ToKeeper } from './records.ts';
+import type { FromReturnerWorker, LogLevel, ToReturnerWorker } from './records.ts';
 
 const given = parentPort;
 if (!given) throw new Error('this program is a worker of salt-master');
 const port = given;
-const send = (message: FromKeeper): void => port.postMessage(message);
+const send = (message: FromReturnerWorker): void => port.postMessage(message);
 
 const logAt =
   (level: LogLevel) =>
@@ -53,7 +53,7 @@ const deliveries = new Map<string, Delivery>();
 /** Sessions for questions, apart from those that write: a long write never delays an answer. */
 const readers = new Map<string, Promise<ReturnerSession>>();
 
-function start(message: Extract<ToKeeper, { t: 'open' }>): void {
+function start(message: Extract<ToReturnerWorker, { t: 'open' }>): void {
   const { name, returner, folder, upTo, gather } = message;
   const delivery = new Delivery({
     ...{ returner, folder, upTo, gather, log },
@@ -71,7 +71,7 @@ async function cacheOf(returner: string): Promise<JobCache> {
   return jobCache;
 }
 
-async function answer({ returner, what, arg }: Extract<ToKeeper, { t: 'ask' }>): Promise<Value> {
+async function answer({ returner, what, arg }: Extract<ToReturnerWorker, { t: 'ask' }>): Promise<Value> {
   const cache = await cacheOf(returner);
   const dict = (map: Map<string, PlainDict>): PlainDict => newDict(map);
   switch (what) {
@@ -88,7 +88,7 @@ async function answer({ returner, what, arg }: Extract<ToKeeper, { t: 'ask' }>):
   }
 }
 
-async function ask(message: Extract<ToKeeper, { t: 'ask' }>): Promise<void> {
+async function ask(message: Extract<ToReturnerWorker, { t: 'ask' }>): Promise<void> {
   const { n, returner } = message;
   try {
     send({ t: 'answer', n, body: pack(await answer(message)) });
@@ -108,7 +108,7 @@ async function stop(): Promise<void> {
   port.close();
 }
 
-port.on('message', (message: ToKeeper) => {
+port.on('message', (message: ToReturnerWorker) => {
   if (message.t === 'open') start(message);
   else if (message.t === 'appended') deliveries.get(message.name)?.appended(message.upTo);
   else if (message.t === 'ask') void ask(message);

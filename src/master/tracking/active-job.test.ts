@@ -46,9 +46,9 @@ describe('ActiveJob', () => {
     const job = new ActiveJob('1', 'cmd.run', ['a'], [], waiting);
     job.running('a', 'started', { text: '', accepted: 1000, started: 1500 });
     job.running('a', 'progress', { text: 'half' });
-    expect(job.hops('a')).toMatchObject({ accepted: 1000, started: 1500, output: { text: 'half' } });
+    expect(job.milestones('a')).toMatchObject({ accepted: 1000, started: 1500, output: { text: 'half' } });
     expect(job.verdict('a')).toEqual({ kind: 'running', since: 1500, text: 'half' });
-    expect(job.hops('b')).toBeUndefined();
+    expect(job.milestones('b')).toBeUndefined();
   });
 
   it('takes the worst code of several functions', () => {

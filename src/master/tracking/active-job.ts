@@ -16,19 +16,19 @@ export interface Waiting {
   readonly gatherMs: number;
 }
 
-/** What a minion said about the job before its result, and when; times in milliseconds. */
-export interface Hops {
+/** What a minion report about the job before its result, and when; times in milliseconds. */
+export interface JobMilestones {
   sent?: number;
   accepted?: number;
   started?: number;
   /** Answered a find_job question with "it runs". */
   confirmed?: number;
   output?: { readonly at: number; readonly text: string };
-  /** The minion was restarted since: what it said before may not hold any more. */
+  /** The minion was restarted since: what it report before may not hold any more. */
   doubted?: boolean;
 }
 /** What came with a life-cycle message; times in milliseconds. */
-export interface Said {
+export interface LifecycleReport {
   readonly text: string;
   readonly accepted?: number | undefined;
   readonly started?: number | undefined;
@@ -45,7 +45,7 @@ export class ActiveJob {
   /** For whoever keeps the job; those who wait for it listen. */
   onEnd: (() => void) | undefined;
   readonly #verdicts = new Map<string, Verdict>();
-  readonly #hops = new Map<string, Hops>();
+  readonly #milestones = new Map<string, JobMilestones>();
   readonly #answered = new Set<string>();
   /** Matched by nobody's knowledge: their answer counts, their silence is "not evaluated". */
   readonly #unevaluated: Set<string>;
@@ -88,8 +88,8 @@ export class ActiveJob {
   verdicts(): ReadonlyMap<string, Verdict> {
     return this.#verdicts;
   }
-  hops(id: string): Readonly<Hops> | undefined {
-    return this.#hops.get(id);
+  milestones(id: string): Readonly<JobMilestones> | undefined {
+    return this.#milestones.get(id);
   }
   hasReturned(id: string): boolean {
     return this.#answered.has(id);
@@ -131,7 +131,7 @@ export class ActiveJob {
   release(ids: readonly string[]): void {
     for (const id of ids) {
       this.#held.delete(id);
-      this.#hop(id).sent = Date.now();
+      this.#milestonesOf(id).sent = Date.now();
     }
   }
 
@@ -149,26 +149,26 @@ export class ActiveJob {
   }
 
   /** A sign that the minion is at it. */
-  running(id: string, phase: Phase, { text, ...said }: Said = { text: '' }): void {
+  running(id: string, phase: Phase, { text, ...report }: LifecycleReport = { text: '' }): void {
     const before = this.#verdicts.get(id);
     if (!before || isFinal(before)) return;
-    const hop = this.#hop(id);
+    const reached = this.#milestonesOf(id);
     const now = Date.now();
-    if (phase === 'confirmed') hop.confirmed = now;
+    if (phase === 'confirmed') reached.confirmed = now;
     else {
-      hop.accepted ??= said.accepted ?? now;
-      if (phase !== 'accepted') hop.started ??= said.started ?? now;
-      hop.doubted = false;
+      reached.accepted ??= report.accepted ?? now;
+      if (phase !== 'accepted') reached.started ??= report.started ?? now;
+      reached.doubted = false;
     }
-    if (text && phase === 'progress') hop.output = { at: now, text };
-    const since = before.kind === 'running' ? before.since : (hop.started ?? hop.accepted ?? now);
+    if (text && phase === 'progress') reached.output = { at: now, text };
+    const since = before.kind === 'running' ? before.since : (reached.started ?? reached.accepted ?? now);
     this.#verdicts.set(id, { kind: 'running', since, text: text || (before.kind === 'running' ? before.text : '') });
     if (text) this.#tell({ type: 'progress', id, text });
   }
 
   /** Its minion is another process now and does not speak for this job by itself. */
   doubt(id: string): void {
-    this.#hop(id).doubted = true;
+    this.#milestonesOf(id).doubted = true;
   }
 
   missing(id: string, reason: Reason): void {
@@ -203,13 +203,13 @@ export class ActiveJob {
     this.#finish();
   }
 
-  #hop(id: string): Hops {
-    let hop = this.#hops.get(id);
-    if (!hop) {
-      hop = {};
-      this.#hops.set(id, hop);
+  #milestonesOf(id: string): JobMilestones {
+    let reached = this.#milestones.get(id);
+    if (!reached) {
+      reached = {};
+      this.#milestones.set(id, reached);
     }
-    return hop;
+    return reached;
   }
 
   #set(id: string, verdict: Verdict): void {

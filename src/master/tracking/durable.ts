@@ -58,18 +58,18 @@ export class DurableJobs {
     await Promise.all(ids.map((id) => this.#note(jid, id, 'queued')));
   }
 
-  /** A hop for the time line of the job; what was noted before stays. */
-  async #note(jid: string, id: string, hop: 'queued' | 'delivered'): Promise<PlainDict> {
-    const evidence = { hops: { ...(await this.#hops(jid, id)), [hop]: Date.now() } };
+  /** A milestone for the time line of the job; what was noted before stays. */
+  async #note(jid: string, id: string, milestone: 'queued' | 'delivered'): Promise<PlainDict> {
+    const evidence = { milestones: { ...(await this.#milestones(jid, id)), [milestone]: Date.now() } };
     const row = { jid, id, verdict: 'queued', reason: '', text: '', evidence, at: Date.now() };
     await this.#master.store.saveVerdicts([row]);
     return evidence;
   }
 
-  async #hops(jid: string, id: string): Promise<PlainDict> {
+  async #milestones(jid: string, id: string): Promise<PlainDict> {
     const [noted] = await this.#master.store.verdicts(jid, id);
-    const hops = noted && dictGet(noted.evidence, 'hops');
-    return isDict(hops) && !(hops instanceof Map) ? hops : newDict();
+    const milestones = noted && dictGet(noted.evidence, 'milestones');
+    return isDict(milestones) && !(milestones instanceof Map) ? milestones : newDict();
   }
 
   /** Takes back what was not delivered yet; the ids that will not get the job. */
@@ -132,7 +132,7 @@ export class DurableJobs {
     this.#master.tracker.job(jid)?.expired(id, why);
     this.#master.bus.fire(`halite/job/${jid}/${code}/${id}`, { jid, id });
     try {
-      const evidence = { ...why.evidence, hops: await this.#hops(jid, id) };
+      const evidence = { ...why.evidence, milestones: await this.#milestones(jid, id) };
       const row = { jid, id, verdict: 'expired', reason: code, text: why.text, evidence, at };
       await Promise.all([this.#forget(jid, id), this.#master.store.saveVerdicts([row])]);
     } catch (error) {

@@ -17,14 +17,14 @@ import {
   skewText,
   unfinished,
 } from './reasons.ts';
-import { hopTimes } from './tracker.ts';
+import { milestoneTimes } from './tracker.ts';
 
 const text = (value: Value | undefined): string => (value === null || value === undefined ? '' : String(value));
 
 /** Jobs shown for a minion. */
 const recentJobs = 5;
 
-const hopWords: Readonly<Record<string, string>> = {
+const milestoneWords: Readonly<Record<string, string>> = {
   sent: 'sent',
   queued: 'kept for it',
   delivered: 'delivered',
@@ -34,7 +34,7 @@ const hopWords: Readonly<Record<string, string>> = {
   output: 'last output',
 };
 
-/** Every hop of a job: from the store, with what is still open from the tracker. */
+/** Every milestone of a job: from the store, with what is still open from the tracker. */
 export async function jobTimeline(master: Master, jid: string): Promise<TimelineEntry[]> {
   const { store } = master;
   const entries: TimelineEntry[] = [];
@@ -76,21 +76,21 @@ function verdictEntries(
   { id, verdict, reason, text: why, evidence, at }: VerdictRecord,
   came: boolean,
 ): TimelineEntry[] {
-  const entries = hopEntries(id, evidence);
+  const entries = milestoneEntries(id, evidence);
   if (reason === '') return entries;
   const late = came && verdict !== 'deadline' ? ' (its result came later)' : '';
   return [...entries, { at: new Date(at), id, what: verdict, text: `${why}${late}` }];
 }
 
-function hopEntries(id: string, evidence: Dict): TimelineEntry[] {
-  const hops = dictGet(evidence, 'hops');
-  if (!isDict(hops) || hops instanceof Map) return [];
+function milestoneEntries(id: string, evidence: Dict): TimelineEntry[] {
+  const milestones = dictGet(evidence, 'milestones');
+  if (!isDict(milestones) || milestones instanceof Map) return [];
   const output = text(dictGet(evidence, 'last_output'));
-  return Object.entries(hops).map(([hop, at]) => ({
+  return Object.entries(milestones).map(([milestone, at]) => ({
     at: new Date(Number(at)),
     id,
-    what: hopWords[hop] ?? hop,
-    text: hop === 'output' ? output : '',
+    what: milestoneWords[milestone] ?? milestone,
+    text: milestone === 'output' ? output : '',
   }));
 }
 
@@ -101,7 +101,7 @@ function openEntries(master: Master, jid: string, told: ReadonlySet<string>): Ti
   const at = new Date();
   for (const [id, verdict] of job?.verdicts() ?? []) {
     if (!job || told.has(id)) continue;
-    entries.push(...hopEntries(id, hopTimes(job, id)));
+    entries.push(...milestoneEntries(id, milestoneTimes(job, id)));
     if (verdict.kind === 'waiting' && !job.isOpen(id))
       entries.push({ at, id, what: 'waiting', text: 'its turn in the batch' });
     else if (verdict.kind === 'running')
@@ -132,8 +132,8 @@ export function fleetTroubles(master: Master): MinionTrouble[] {
 /** Of one that is there and may answer. */
 function troubleOf({ fleet }: Master, id: string): Reason | undefined {
   const record = fleet.known(id);
-  const twins = duplicateText(record);
-  if (twins) return reason('duplicate-id', newDict(), twins);
+  const duplicates = duplicateText(record);
+  if (duplicates) return reason('duplicate-id', newDict(), duplicates);
   if (record && isSkewed(record)) return reason('clock-skew', newDict(), skewText(record.skewSeconds ?? 0));
   return undefined;
 }
@@ -172,8 +172,8 @@ function addRecord({ fleet, opts }: Master, id: string, told: PlainDict): void {
   if (record.transport) told['transport'] = record.transport;
   if (record.skewSeconds !== undefined && Math.abs(record.skewSeconds) >= 2)
     told['clock'] = skewText(record.skewSeconds);
-  const twins = duplicateText(record);
-  if (twins) told['duplicate_id'] = twins;
+  const duplicates = duplicateText(record);
+  if (duplicates) told['duplicate_id'] = duplicates;
   told['live_connections'] = [...record.connections.values()].map(({ boot, since, peer, pid, address }) =>
     newDict([
       ['address', address || peer],

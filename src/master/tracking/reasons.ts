@@ -56,7 +56,7 @@ export function silence(master: Master, id: string, job?: ActiveJob): Reason {
   if (turnedAway) return turnedAway;
   const skew = record && isSkewed(record) ? skewText(record.skewSeconds ?? 0) : '';
   if (skew && record?.refused) return reason('clock-skew', evidence, `${skew}, so that its messages are refused`);
-  const heard = lastHop(job, id);
+  const heard = lastMilestone(job, id);
   if (heard) return reason('accepted-silent', evidence, `since ${clock(heard)}`);
   if (!record || record.lastContact === 0) {
     return reason('never-connected', evidence, `since ${clock(master.fleet.since)}`);
@@ -130,22 +130,22 @@ export const skewText = (seconds: number): string =>
   `${Math.round(Math.abs(seconds))} s ${seconds < 0 ? 'behind' : 'ahead of'} the master`;
 
 /** When the minion last said something about the job. */
-function lastHop(job: ActiveJob | undefined, id: string): number {
-  const { accepted = 0, started = 0, confirmed = 0, output } = job?.hops(id) ?? {};
+function lastMilestone(job: ActiveJob | undefined, id: string): number {
+  const { accepted = 0, started = 0, confirmed = 0, output } = job?.milestones(id) ?? {};
   return Math.max(accepted, started, confirmed, output?.at ?? 0);
 }
 
 /** What the minion said about the job before it fell silent. */
 export function jobEvidence(job: ActiveJob | undefined, id: string): PlainDict {
   const evidence = newDict();
-  const hops = job?.hops(id);
-  if (!hops) return evidence;
-  if (hops.accepted) evidence['job_accepted'] = clock(hops.accepted);
-  if (hops.started) evidence['job_started'] = clock(hops.started);
-  if (hops.confirmed) evidence['job_confirmed_running'] = clock(hops.confirmed);
-  if (hops.output) {
-    evidence['last_output'] = hops.output.text;
-    evidence['last_output_at'] = clock(hops.output.at);
+  const milestones = job?.milestones(id);
+  if (!milestones) return evidence;
+  if (milestones.accepted) evidence['job_accepted'] = clock(milestones.accepted);
+  if (milestones.started) evidence['job_started'] = clock(milestones.started);
+  if (milestones.confirmed) evidence['job_confirmed_running'] = clock(milestones.confirmed);
+  if (milestones.output) {
+    evidence['last_output'] = milestones.output.text;
+    evidence['last_output_at'] = clock(milestones.output.at);
   }
   return evidence;
 }

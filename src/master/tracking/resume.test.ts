@@ -36,7 +36,7 @@ function fake(keepReturns = true) {
   const keys = ['back', 'just'];
   const master = {
     ...{ tracker, store, fleet, opts: { timeout: 0.01, gather_job_timeout: 10 } },
-    keep: { keepReturns },
+    returnerSettings: { keepReturns },
     keys: { ids: () => keys, has: (state: string, id: string) => state === 'accepted' && keys.includes(id) },
     log: { info: () => undefined, error: () => undefined, limited: () => undefined },
   } as unknown as Master;

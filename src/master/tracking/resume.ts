@@ -24,7 +24,7 @@ export function resumeJobs(master: Master, delayMs = startGraceMs + 1_000): () =
 export async function resume(master: Master): Promise<number> {
   const { store, tracker, fleet, opts, log } = master;
   // Without stored results nobody can tell which jobs are over.
-  if (!master.keep.keepReturns) return 0;
+  if (!master.returnerSettings.keepReturns) return 0;
   // Without an upper end: when the clock was set back meanwhile, the last jobs seem to come from the future.
   const before = { from: fleet.since - oldestMs, to: Number.MAX_SAFE_INTEGER, most: mostJobs };
   const waiting = { timeoutMs: opts.timeout * 1000, gatherMs: opts.gather_job_timeout * 1000 };

@@ -4,9 +4,9 @@ import { messageOf } from '../../base/errors/index.ts';
 import type { Reason } from '../../protocol/job/verdict.ts';
 import type { VerdictRecord } from '../../store/jobs.ts';
 import type { Master } from '../core.ts';
-import { ActiveJob, type Phase, type Said, type Waiting } from './active-job.ts';
+import { ActiveJob, type LifecycleReport, type Phase, type Waiting } from './active-job.ts';
 import { evidenceOf, jobEvidence, knownAbsent, reason, unfinished } from './reasons.ts';
-import { type AskFindJob, Watch } from './watch.ts';
+import { type AskFindJob, JobWatch } from './watch.ts';
 
 export type KillJob = (jid: string, ids: readonly string[]) => Promise<void>;
 
@@ -31,7 +31,7 @@ export interface BeginOptions {
 
 export class Tracker {
   readonly #jobs = new Map<string, ActiveJob>();
-  readonly #watches = new WeakMap<ActiveJob, Watch>();
+  readonly #watches = new WeakMap<ActiveJob, JobWatch>();
   #sweepAt = keptJobs;
   #master!: Master;
   readonly #durable = new Map<string, number>();
@@ -98,7 +98,7 @@ export class Tracker {
     }
     const until = this.#durable.get(job.jid);
     // A Salt minion that was seen at work would run the job a second time.
-    const begun = job.hops(id)?.confirmed !== undefined && !this.#master.fleet.isHalite(id);
+    const begun = job.milestones(id)?.confirmed !== undefined && !this.#master.fleet.isHalite(id);
     if (!until || begun || !this.#master.keys.has('accepted', id)) {
       job.missing(id, { ...why, evidence: { ...why.evidence, ...jobEvidence(job, id) } });
       return;
@@ -115,10 +115,10 @@ export class Tracker {
   }
 
   /** One for each job: a minion that is asked anew is not asked in the old turn any more. */
-  #watch(job: ActiveJob): Watch {
+  #watch(job: ActiveJob): JobWatch {
     const known = this.#watches.get(job);
     if (known) return known;
-    const watch = new Watch(this.#master, this, this.#ask, job);
+    const watch = new JobWatch(this.#master, this, this.#ask, job);
     this.#watches.set(job, watch);
     return watch;
   }
@@ -169,7 +169,7 @@ export class Tracker {
   }
 
   /** Life-cycle message of a Halite minion: as long as they come, nobody needs to ask it. */
-  phase(jid: string, id: string, phase: string, said: Said): void {
+  phase(jid: string, id: string, phase: string, said: LifecycleReport): void {
     if (phases.has(phase)) this.#jobs.get(jid)?.running(id, phase as Phase, said);
   }
 
@@ -233,18 +233,24 @@ function recordOf(job: ActiveJob, id: string): VerdictRecord | undefined {
   const base = { jid: job.jid, id, at: Date.now() };
   if (verdict && 'reason' in verdict && verdict.kind !== 'queued') {
     const { code, text, evidence } = verdict.reason;
-    return { ...base, verdict: verdict.kind, reason: code, text, evidence: { ...evidence, ...hopTimes(job, id) } };
+    return {
+      ...base,
+      verdict: verdict.kind,
+      reason: code,
+      text,
+      evidence: { ...evidence, ...milestoneTimes(job, id) },
+    };
   }
-  const hops = hopTimes(job, id);
-  if (!verdict || Object.keys(hops).length === 0) return undefined;
-  return { ...base, verdict: verdict.kind, reason: '', text: '', evidence: hops };
+  const milestones = milestoneTimes(job, id);
+  if (!verdict || Object.keys(milestones).length === 0) return undefined;
+  return { ...base, verdict: verdict.kind, reason: '', text: '', evidence: milestones };
 }
 
-/** The hops as milliseconds, for the time line. */
-export function hopTimes(job: ActiveJob, id: string): PlainDict {
-  const { sent, accepted, started, confirmed, output } = job.hops(id) ?? {};
+/** The milestones as milliseconds, for the time line. */
+export function milestoneTimes(job: ActiveJob, id: string): PlainDict {
+  const { sent, accepted, started, confirmed, output } = job.milestones(id) ?? {};
   const times: Record<string, number | undefined> = { sent, accepted, started, confirmed, output: output?.at };
   const given = Object.entries(times).filter((entry): entry is [string, number] => entry[1] !== undefined);
   if (given.length === 0) return newDict();
-  return newDict([['hops', newDict(given)], ...(output ? [['last_output', output.text] as const] : [])]);
+  return newDict([['milestones', newDict(given)], ...(output ? [['last_output', output.text] as const] : [])]);
 }

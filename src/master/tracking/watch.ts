@@ -48,7 +48,7 @@ interface Group {
   readonly idle: Map<string, number>;
 }
 
-export class Watch {
+export class JobWatch {
   readonly #master: Master;
   readonly #tracker: Settling;
   readonly #ask: AskFindJob;
@@ -120,7 +120,7 @@ export class Watch {
   /** It tells about its jobs over a living connection: nothing to ask. */
   #reportsItself(id: string): boolean {
     const { fleet } = this.#master;
-    if (this.#job.verdict(id)?.kind !== 'running' || this.#job.hops(id)?.doubted) return false;
+    if (this.#job.verdict(id)?.kind !== 'running' || this.#job.milestones(id)?.doubted) return false;
     return fleet.connected(id) === 'yes' && fleet.isHalite(id);
   }
 
@@ -167,7 +167,7 @@ export class Watch {
   /** When the minion connected or signed in, if that was after the job had left. */
   #cameAfter(id: string): number {
     const record = this.#master.fleet.known(id);
-    const sent = this.#job.hops(id)?.sent ?? this.#job.started;
+    const sent = this.#job.milestones(id)?.sent ?? this.#job.started;
     const times = [...(record?.connections.values() ?? [])].map((connection) => connection.since);
     if (!record?.tracked && record?.lastAuth?.result === 'accept') times.push(record.lastAuth.at);
     return times.length > 0 && times.every((time) => time > sent) ? Math.min(...times) : 0;

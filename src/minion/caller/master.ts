@@ -5,15 +5,15 @@ import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
 import { getTransport } from '../../protocol/wire/transports.ts';
 import type { Credentials } from '../link/auth-reply.ts';
-import { Channel } from '../link/channel.ts';
 import { loadIdentity } from '../link/identity.ts';
 import { networkOptions } from '../link/network.ts';
+import { RequestChannel } from '../link/request-channel.ts';
 import { signIn } from '../link/sign-in.ts';
 import { MasterTrust } from '../link/trust.ts';
 
 export interface MasterSession {
   readonly master: string;
-  readonly channel: Channel;
+  readonly channel: RequestChannel;
   close(): void;
 }
 
@@ -52,7 +52,7 @@ export async function openMasterSession(
         keys = await renewing;
         return keys;
       };
-      const channel = new Channel({ identity, client, credentials: async () => keys, renew });
+      const channel = new RequestChannel({ identity, client, credentials: async () => keys, renew });
       return { master, channel, close: () => client.close() };
     } catch (error) {
       client.close();

@@ -1,8 +1,8 @@
 // `salt-call --return a,b`: hands the result of a local call to returners, in this process.
 import { newDict, type PlainDict } from '../../base/codec/value.ts';
-import { ReturnerSessions, type ReturnerWish, returnerWish } from '../../engine/exec/index.ts';
+import { type ReturnerChoice, ReturnerSessions, returnerChoice } from '../../engine/exec/index.ts';
 import { callForReturner } from '../../engine/exec/returners/call.ts';
-import { wishForMaster } from '../jobs/returners.ts';
+import { choiceForMaster } from '../jobs/returners.ts';
 import type { CallOutcome } from './run.ts';
 import type { Caller, LocalCallRequest } from './types.ts';
 
@@ -21,7 +21,12 @@ function loadOf(request: LocalCallRequest, result: CallOutcome): PlainDict {
   ]);
 }
 
-async function saveHere(caller: Caller, request: LocalCallRequest, wish: ReturnerWish, load: PlainDict): Promise<void> {
+async function saveHere(
+  caller: Caller,
+  request: LocalCallRequest,
+  choice: ReturnerChoice,
+  load: PlainDict,
+): Promise<void> {
   const { runtime } = caller;
   const signal = request.signal ?? new AbortController().signal;
   const sessions = new ReturnerSessions(
@@ -33,7 +38,7 @@ async function saveHere(caller: Caller, request: LocalCallRequest, wish: Returne
       call: (fun, args) => callForReturner(runtime, fun, args),
     }),
   );
-  const problems = await sessions.save(wish, load);
+  const problems = await sessions.save(choice, load);
   for (const { returner, error } of problems) {
     request.log.error(`The return failed for job ${String(load['jid'])}: ${error}`, { returner });
   }
@@ -46,9 +51,9 @@ export async function handToReturners(
   request: LocalCallRequest,
   result: CallOutcome,
 ): Promise<PlainDict | undefined> {
-  const wish = returnerWish(newDict(), request.opts.raw['return']);
-  if (!wish) return undefined;
-  if (request.opts.return_via_master && caller.session && request.sendReturn !== false) return wishForMaster(wish);
-  await saveHere(caller, request, wish, loadOf(request, result));
+  const choice = returnerChoice(newDict(), request.opts.raw['return']);
+  if (!choice) return undefined;
+  if (request.opts.return_via_master && caller.session && request.sendReturn !== false) return choiceForMaster(choice);
+  await saveHere(caller, request, choice, loadOf(request, result));
   return undefined;
 }

@@ -15,8 +15,8 @@ import type { MinionOpts } from '../../base/config/index.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
 import { isJid } from '../../base/util/index.ts';
-import { tidySoon } from '../../base/util/light-heap.ts';
 import { replaceFile } from '../../base/util/replace-file.ts';
+import { collectWhenIdle } from '../../base/util/small-heap.ts';
 import {
   failed,
   type JobPool,
@@ -108,7 +108,7 @@ export class Jobs {
     this.active.set(jid, work);
     void work.finally(() => {
       if (this.active.get(jid) === work) this.active.delete(jid);
-      tidySoon();
+      collectWhenIdle();
     });
   }
 

@@ -3,21 +3,21 @@ import { describe, expect, it } from 'vitest';
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import type { MinionOpts } from '../../base/config/index.ts';
 import type { Logger } from '../../base/log/index.ts';
-import type { ReturnerProblem, ReturnerWish, WorkerData } from '../../engine/exec/index.ts';
+import type { ReturnerChoice, ReturnerProblem, WorkerData } from '../../engine/exec/index.ts';
 import type { MasterLink } from '../link/master-link.ts';
 import { Returners } from './returners.ts';
 
 const dict = (value: Record<string, Value>): PlainDict => newDict(Object.entries(value));
 
 function scene(opts: Record<string, Value>) {
-  const seen = { wishes: [] as ReturnerWish[], errors: [] as string[], events: [] as string[] };
+  const seen = { choices: [] as ReturnerChoice[], errors: [] as string[], events: [] as string[] };
   let problems: ReturnerProblem[] = [];
   const line = (message: string) => void seen.errors.push(message);
   const log = { debug: () => undefined, info: () => undefined, error: line } as unknown as Logger;
   const link = { ready: true, fire: async (tag: string) => void seen.events.push(tag) } as unknown as MasterLink;
   const worker = {
-    async save(_data: WorkerData, wish: ReturnerWish) {
-      seen.wishes.push(wish);
+    async save(_data: WorkerData, choice: ReturnerChoice) {
+      seen.choices.push(choice);
       return problems;
     },
     recycle: () => undefined,
@@ -40,13 +40,13 @@ describe('returners of a minion', () => {
     const { seen, hand } = scene({ return: 'redis,mysql' });
     const kwargs = dict({ db: 'other' });
     await hand({ jid: '1', ret: 'mysql,smtp', ret_config: 'alternative', ret_kwargs: kwargs });
-    expect(seen.wishes).toEqual([{ names: ['mysql', 'smtp', 'redis'], config: 'alternative', kwargs }]);
+    expect(seen.choices).toEqual([{ names: ['mysql', 'smtp', 'redis'], config: 'alternative', kwargs }]);
   });
 
   it('are not asked when there are none', async () => {
     const { seen, hand } = scene({});
     expect(Object.keys(await hand({ jid: '1', ret: '' }))).not.toContain('returners');
-    expect(seen.wishes).toEqual([]);
+    expect(seen.choices).toEqual([]);
   });
 
   it('are said to fail once, and told to the master each time', async () => {
@@ -65,6 +65,6 @@ describe('returners of a minion', () => {
     const { seen, hand } = scene({ return_via_master: true });
     const load = await hand({ jid: '1', ret: 'mysql', ret_config: 'alternative' });
     expect(load['returners']).toEqual({ names: ['mysql'], config: 'alternative' });
-    expect(seen.wishes).toEqual([]);
+    expect(seen.choices).toEqual([]);
   });
 });

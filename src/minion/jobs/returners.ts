@@ -3,10 +3,10 @@ import { type Dict, newDict, type PlainDict, type Value } from '../../base/codec
 import type { MinionOpts } from '../../base/config/index.ts';
 import type { Logger } from '../../base/log/index.ts';
 import {
+  type ReturnerChoice,
   type ReturnerProblem,
-  type ReturnerWish,
   type ReturnerWorker,
-  returnerWish,
+  returnerChoice,
   type WorkerData,
 } from '../../engine/exec/index.ts';
 import type { JobLink } from '../link/master-link.ts';
@@ -14,9 +14,9 @@ import type { JobLink } from '../link/master-link.ts';
 /** The field of a return load that asks the master to hand the result on: `{names, config?, kwargs?}`. */
 export const returnersField = 'returners';
 
-/** The wish as it travels to the master. */
-export function wishForMaster(wish: ReturnerWish): PlainDict {
-  return newDict(Object.entries({ ...wish, names: [...wish.names] } as Record<string, Value>));
+/** The choice as it travels to the master. */
+export function choiceForMaster(choice: ReturnerChoice): PlainDict {
+  return newDict(Object.entries({ ...choice, names: [...choice.names] } as Record<string, Value>));
 }
 
 /** Where problems are told besides the log. */
@@ -44,13 +44,13 @@ export class Returners {
 
   /** Hands a result on, or marks it for the master to do so. Waits for nothing. */
   hand(link: JobLink, job: Dict, load: PlainDict): void {
-    const wish = returnerWish(job, this.opts.return);
-    if (!wish) return;
+    const choice = returnerChoice(job, this.opts.return);
+    if (!choice) return;
     if (this.opts.return_via_master) {
-      load[returnersField] = wishForMaster(wish);
+      load[returnersField] = choiceForMaster(choice);
       return;
     }
-    void this.worker.save(this.data(link), wish, load).then((problems) => this.tell(link, wish, load, problems));
+    void this.worker.save(this.data(link), choice, load).then((problems) => this.tell(link, choice, load, problems));
   }
 
   recycle(): void {
@@ -61,9 +61,9 @@ export class Returners {
     this.worker.stop();
   }
 
-  private tell(link: Told, wish: ReturnerWish, load: PlainDict, problems: readonly ReturnerProblem[]): void {
+  private tell(link: Told, choice: ReturnerChoice, load: PlainDict, problems: readonly ReturnerProblem[]): void {
     const jid = String(load['jid']);
-    for (const name of wish.names) {
+    for (const name of choice.names) {
       const problem = problems.find((item) => item.returner === name);
       const before = this.said.get(name);
       if (!problem) {

@@ -2,7 +2,7 @@
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
-import type { RequestOptions } from './channel.ts';
+import type { RequestOptions } from './request-channel.ts';
 
 const everyMs = 30_000;
 const answerMs = 15_000;

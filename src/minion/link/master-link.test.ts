@@ -235,7 +235,7 @@ describe('receiving jobs', () => {
     expect(await receive(unsigned(3))).toBe('unsigned');
   });
 
-  it('does not sign in for every piece of rubbish', async () => {
+  it('does not sign in for every chunk of rubbish', async () => {
     master.halite = false;
     const { receive } = await receiver();
     const before = master.signIns;

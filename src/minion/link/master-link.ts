@@ -10,11 +10,11 @@ import type { RequestClient, Subscription, Transport } from '../../protocol/wire
 import type { RecentJobs } from '../jobs/recent-jobs.ts';
 import { fetchPillar, type PillarRequest, reportPillarErrors } from '../services/pillar.ts';
 import type { Credentials } from './auth-reply.ts';
-import { Channel, type RequestOptions } from './channel.ts';
 import { Heartbeat } from './heartbeat.ts';
 import type { Identity } from './identity.ts';
 import { addressTowards, networkOptions } from './network.ts';
 import { Receiver } from './receive.ts';
+import { RequestChannel, type RequestOptions } from './request-channel.ts';
 import { type SignInState, signIn } from './sign-in.ts';
 import { fireStartEvents } from './start-events.ts';
 import type { MasterTrust } from './trust.ts';
@@ -58,7 +58,7 @@ export type JobLink = Pick<
 export class MasterLink {
   readonly name: string;
   readonly address: MasterAddress;
-  readonly channel: Channel;
+  readonly channel: RequestChannel;
   pillar: Dict = newDict();
   private readonly options: LinkOptions;
   private readonly client: RequestClient;
@@ -79,7 +79,7 @@ export class MasterLink {
     this.name = `${options.address.host}:${options.address.port}`;
     const { opts } = options;
     this.client = options.transport.dial({ ...options.address, ...networkOptions(opts) });
-    this.channel = new Channel({
+    this.channel = new RequestChannel({
       identity: options.identity,
       client: this.client,
       credentials: () => (this.keys ? Promise.resolve(this.keys) : this.authenticate()),

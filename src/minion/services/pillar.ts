@@ -3,7 +3,7 @@ import { type Dict, dictGet, isDict, newDict, type PlainDict, type Value } from 
 import type { MinionOpts } from '../../base/config/index.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
-import type { Channel } from '../link/channel.ts';
+import type { RequestChannel } from '../link/request-channel.ts';
 
 export interface PillarRequest {
   readonly override?: Dict;
@@ -15,7 +15,7 @@ export interface PillarRequest {
 
 /** The compiled pillar, verified. Errors of the master's compiler come back inside it, under `_errors`. */
 export async function fetchPillar(
-  channel: Channel,
+  channel: RequestChannel,
   opts: MinionOpts,
   grains: PlainDict,
   request: PillarRequest,

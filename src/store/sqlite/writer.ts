@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:f
 import { dirname } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../base/errors/index.ts';
-import { tidySoon } from '../../base/util/light-heap.ts';
+import { collectWhenIdle } from '../../base/util/small-heap.ts';
 import { type CleanRequest, cleanStep, trimEvents } from './clean.ts';
 import { moveAside, salvage, troubleOf } from './damage.ts';
 import { type Database, openDatabase } from './driver.ts';
@@ -143,7 +143,7 @@ function flush(): void {
     say(undefined);
     send(answers);
     // A thread that rests would keep what a long result left behind.
-    if (batch.some(({ data }) => data.byteLength > tidyBytes)) tidySoon();
+    if (batch.some(({ data }) => data.byteLength > tidyBytes)) collectWhenIdle();
   } catch (error) {
     rollBack();
     failed(batch, error);

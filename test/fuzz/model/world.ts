@@ -5,7 +5,7 @@ import type { JobItem } from '../../../src/engine/client/api.ts';
 import type { Master } from '../../../src/master/core.ts';
 import { Fleet } from '../../../src/master/fleet/fleet.ts';
 import { runBatch } from '../../../src/master/publish/batch.ts';
-import { followJob } from '../../../src/master/publish/job-stream.ts';
+import { jobItems } from '../../../src/master/publish/job-stream.ts';
 import { askFindJob, killJob, type PublishRequest, prepareJob } from '../../../src/master/publish/publish.ts';
 import { returnHandlers } from '../../../src/master/requests/handlers/returns.ts';
 import { DurableJobs } from '../../../src/master/tracking/durable.ts';
@@ -121,7 +121,7 @@ export class World implements Wire {
     const master = {
       ...{ tracker, durable, fleet, bus, log, store: this.store },
       opts: { timeout: 5, gather_job_timeout: 10, publish_port: 4505, unique_jid: false, ext_job_cache: '', raw: {} },
-      keep: { keepReturns: true, via: false },
+      returnerSettings: { keepReturns: true, via: false },
       keys: {
         ids: (state: string) => (state === 'accepted' ? [...this.keys].sort() : []),
         has: (state: string, id: string) => state === 'accepted' && this.keys.has(id),
@@ -267,7 +267,7 @@ export class World implements Wire {
     this.published.push(job);
     const stream = batch
       ? runBatch(master, request, { size: batch, waitSeconds: 0, failhard: false }, signal)
-      : followJob(master, prepareJob(master, request), signal);
+      : jobItems(master, prepareJob(master, request), signal);
     void this.#follow(job, stream, plan);
   }
 

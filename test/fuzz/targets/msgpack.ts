@@ -6,7 +6,7 @@ import { sameValue } from '../engine/values.ts';
 
 const limits = { maxItems: 10_000, maxBytes: 100_000, maxDepth: 64 };
 
-function inPieces(bytes: Uint8Array, size: number): Value[] | undefined {
+function inChunks(bytes: Uint8Array, size: number): Value[] | undefined {
   return read(() => {
     const unpacker = new Unpacker(limits);
     const found: Value[] = [];
@@ -25,8 +25,8 @@ const target: FuzzTarget = {
     const value = read(() => unpack(bytes, limits));
     const raw = read(() => unpack(bytes, { ...limits, raw: true }));
     hold((value === undefined) === (raw === undefined), 'raw and not raw read the same bytes');
-    const pieces = inPieces(bytes, 1);
-    hold(pieces === undefined || sameValue(pieces, inPieces(bytes, 7) ?? null), 'pieces of any size give the same');
+    const pieces = inChunks(bytes, 1);
+    hold(pieces === undefined || sameValue(pieces, inChunks(bytes, 7) ?? null), 'pieces of any size give the same');
     if (value === undefined) return;
     hold(pieces?.length === 1 && sameValue(pieces[0] as Value, value), 'pieces give what the whole gives');
     const written = read(() => pack(value));

@@ -29,7 +29,7 @@ export async function startRedis(
   if (!program) return undefined;
   const bus = options.cluster ? await freePort() : 0;
   const cluster = ['--cluster-enabled', 'yes', '--cluster-config-file', 'nodes.conf', '--cluster-port', String(bus)];
-  // Alone it would not know its own address, and clients could not follow it.
+  // MasterlessLink it would not know its own address, and clients could not follow it.
   cluster.push('--cluster-announce-ip', '127.0.0.1');
   const server = await startServer({
     name: 'redis',

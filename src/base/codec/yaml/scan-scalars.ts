@@ -13,8 +13,8 @@ export function scanPlainScalar(s: ScanState): Token {
   const indent = s.indent + 1;
   let text = '';
   // The value is copied in pieces, one per line: blanks inside a line are part of the piece.
-  let pieceStart = start;
-  let pieceEnd = start;
+  let chunkStart = start;
+  let chunkEnd = start;
   let broken = false;
   for (;;) {
     if (s.atDocumentIndicator() || s.at(0) === hash) break;
@@ -22,12 +22,12 @@ export function scanPlainScalar(s: ScanState): Token {
     const to = endOfPlainRun(s, start);
     if (to > from) {
       if (broken) {
-        text += s.text.slice(pieceStart, pieceEnd) + s.foldBreaks();
-        pieceStart = from;
+        text += s.text.slice(chunkStart, chunkEnd) + s.foldBreaks();
+        chunkStart = from;
         broken = false;
       }
       s.moveTo(to);
-      pieceEnd = to;
+      chunkEnd = to;
     }
     const c = s.at(0);
     if (!isBlank(c) && !isBreak(c)) break;
@@ -38,7 +38,7 @@ export function scanPlainScalar(s: ScanState): Token {
     s.foldBreaks();
     s.simpleKeyAllowed = true;
   }
-  return new Token(T.scalar, start, pieceEnd, text + s.text.slice(pieceStart, pieceEnd), '', true);
+  return new Token(T.scalar, start, chunkEnd, text + s.text.slice(chunkStart, chunkEnd), '', true);
 }
 
 /** Where the run of non-blank characters of a plain scalar ends. */
@@ -84,7 +84,7 @@ export function scanQuotedScalar(s: ScanState, single: boolean): Token {
   const start = s.pos;
   s.pos++;
   let text = '';
-  let pieceStart = s.pos;
+  let chunkStart = s.pos;
   for (;;) {
     if (s.atDocumentIndicator()) {
       s.fail('found unexpected document indicator', 'while scanning a quoted scalar', start);
@@ -97,7 +97,7 @@ export function scanQuotedScalar(s: ScanState, single: boolean): Token {
       const c = s.at(0);
       if (isBlankOrEnd(c)) break;
       if (c === quote && !(single && s.at(1) === quote)) break;
-      text += s.text.slice(pieceStart, s.pos);
+      text += s.text.slice(chunkStart, s.pos);
       if (c === quote) {
         text += "'";
         s.pos += 2;
@@ -106,18 +106,18 @@ export function scanQuotedScalar(s: ScanState, single: boolean): Token {
         s.takeBreak();
         escapedBreak = true;
       } else text += takeEscape(s, start);
-      pieceStart = s.pos;
+      chunkStart = s.pos;
       if (escapedBreak) break;
     }
     if (s.at(0) === quote) break;
-    const pieceEnd = s.pos;
+    const chunkEnd = s.pos;
     const folded = skipQuotedBlanks(s, escapedBreak);
     if (folded !== undefined) {
-      text += s.text.slice(pieceStart, pieceEnd) + folded;
-      pieceStart = s.pos;
+      text += s.text.slice(chunkStart, chunkEnd) + folded;
+      chunkStart = s.pos;
     }
   }
-  text += s.text.slice(pieceStart, s.pos);
+  text += s.text.slice(chunkStart, s.pos);
   s.pos++;
   return new Token(T.scalar, start, s.pos, text);
 }

@@ -2,7 +2,7 @@
 import { closeSync, type Dirent, openSync, readdirSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDict, type Value } from '../../../base/codec/value.ts';
-import { someNamed } from '../../../base/util/some-named.ts';
+import { listFirst } from '../../../base/util/list-first.ts';
 import type { Findings } from './finding.ts';
 
 /** Larger trees are looked at in part; the doctor must not take minutes. */
@@ -68,12 +68,12 @@ export function examineTrees(findings: Findings, roots: readonly Value[]): void 
   const { extensions, rendered } = pythonFiles([...new Set(roots.flatMap(foldersIn))]);
   if (extensions.length > 0)
     findings.warning(
-      `Extensions in Python run on Salt minions only: ${someNamed(extensions, mostNamed)}`,
+      `Extensions in Python run on Salt minions only: ${listFirst(extensions, mostNamed)}`,
       'write them in TypeScript for Halite minions (docs/guide/extensions.md); both may stand side by side',
     );
   if (rendered.length > 0)
     findings.warning(
-      `SLS files for renderers in Python cannot be rendered: ${someNamed(rendered, mostNamed)}`,
+      `SLS files for renderers in Python cannot be rendered: ${listFirst(rendered, mostNamed)}`,
       'write them with #!jinja|yaml or #!ts (docs/guide/rendering.md)',
     );
 }

@@ -11,7 +11,7 @@ import { defineReturner, p, type Returner, type ReturnerSession } from '../../..
 import {
   type OpenReturner,
   openReturner,
-  ResultKeeper,
+  ReturnerProcess,
   ReturnerSessions,
   resolveOptions,
   returnerNames,
@@ -205,8 +205,8 @@ describe('sessions', () => {
       () => loader,
       () => request({}),
     );
-    const wish = { names: ['fake', 'nowhere'] };
-    expect(await sessions.save(wish, dict({ jid: '1' }))).toEqual([
+    const choice = { names: ['fake', 'nowhere'] };
+    expect(await sessions.save(choice, dict({ jid: '1' }))).toEqual([
       { returner: 'fake', error: 'connection lost' },
       { returner: 'nowhere', error: "Returner nowhere could not be loaded: 'nowhere.returner' is not available." },
     ]);
@@ -241,17 +241,17 @@ describe('what returners get', () => {
   it("is Salt's, in its order, and not what goes to the master", async () => {
     const got: PlainDict[] = [];
     const returner = spec(() => ({ save: async (ret) => void got.push(ret) }));
-    const keeper = new ResultKeeper(
+    const process = new ReturnerProcess(
       () => loaderWith({ fake: returner }),
       () => request({}),
     );
     const sent = dict({ cmd: '_return', id: 'm1', success: true, return: 1, retcode: 0, jid: '1', fun: 'state.apply' });
-    await keeper.save({ names: ['fake'] }, dict({ ...sent, fun_args: [], out: 'highstate', returners: newDict() }));
-    await keeper.save({ names: ['fake'] }, dict({ ...sent, success: false, user: 'root', out: 'nested' }));
+    await process.save({ names: ['fake'] }, dict({ ...sent, fun_args: [], out: 'highstate', returners: newDict() }));
+    await process.save({ names: ['fake'] }, dict({ ...sent, success: false, user: 'root', out: 'nested' }));
     expect(got.map((ret) => Object.keys(ret).join(' '))).toEqual([
       'success return retcode jid fun fun_args id',
       'success return retcode out jid fun user id',
     ]);
-    await keeper.settle();
+    await process.settle();
   });
 });

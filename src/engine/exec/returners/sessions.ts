@@ -8,7 +8,7 @@ import { type OpenReturner, openReturner } from './open.ts';
 import { jobOptions } from './options.ts';
 
 /** What a job asked for. */
-export interface ReturnerWish {
+export interface ReturnerChoice {
   readonly names: readonly string[];
   readonly config?: string;
   readonly kwargs?: PlainDict;
@@ -52,9 +52,9 @@ export class ReturnerSessions {
     this.saveMs = options.saveMs ?? 60_000;
   }
 
-  /** Hands a result to every returner of a wish, side by side; never rejects. */
-  async save(wish: ReturnerWish, load: PlainDict): Promise<ReturnerProblem[]> {
-    const outcomes = await Promise.all(wish.names.map((name) => this.saveOne(name, wish, load)));
+  /** Hands a result to every returner of a choice, side by side; never rejects. */
+  async save(choice: ReturnerChoice, load: PlainDict): Promise<ReturnerProblem[]> {
+    const outcomes = await Promise.all(choice.names.map((name) => this.saveOne(name, choice, load)));
     return outcomes.filter((item) => item !== undefined);
   }
 
@@ -64,10 +64,10 @@ export class ReturnerSessions {
     await Promise.all(idle.map((item) => this.end(item)));
   }
 
-  private async saveOne(name: string, wish: ReturnerWish, load: PlainDict): Promise<ReturnerProblem | undefined> {
+  private async saveOne(name: string, choice: ReturnerChoice, load: PlainDict): Promise<ReturnerProblem | undefined> {
     // A connection that idled may be dead: one more try with a new one.
     for (let attempt = 1; ; attempt++) {
-      const item = this.take(name, wish);
+      const item = this.take(name, choice);
       const stale = item.used;
       try {
         await this.inTime(name, async () => (await item.session).save(load));
@@ -91,7 +91,7 @@ export class ReturnerSessions {
     await Promise.race([work(), late]).finally(() => clearTimeout(timer));
   }
 
-  private take(name: string, { config, kwargs }: ReturnerWish): Open {
+  private take(name: string, { config, kwargs }: ReturnerChoice): Open {
     const found = this.open.find(
       (item) => item.name === name && item.config === config && isDeepStrictEqual(item.kwargs, kwargs),
     );
@@ -130,7 +130,7 @@ export class ReturnerSessions {
 }
 
 /** What a job and the option `return` ask for; undefined when nothing. */
-export function returnerWish(job: Dict, always: unknown): ReturnerWish | undefined {
+export function returnerChoice(job: Dict, always: unknown): ReturnerChoice | undefined {
   const names = returnerNames(dictGet(job, 'ret'), always);
   if (names.length === 0) return undefined;
   return { names, ...jobOptions(dictGet(job, 'ret_config'), dictGet(job, 'ret_kwargs')) };

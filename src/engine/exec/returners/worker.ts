@@ -2,10 +2,10 @@
 import type { ChildProcess } from 'node:child_process';
 import { newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import type { ExtensionLog } from '../../../extend/sdk/index.ts';
-import { forkJobProcess, letGoOf } from '../fork-job-process.ts';
+import { detachChild, forkJobProcess } from '../fork-job-process.ts';
 import { type FromJobProcess, packValue, type ToJobProcess, unpackValue } from '../job-messages.ts';
 import type { WorkerData } from '../job-worker.ts';
-import type { ReturnerProblem, ReturnerWish } from './sessions.ts';
+import type { ReturnerChoice, ReturnerProblem } from './sessions.ts';
 
 export interface ReturnerWorkerOptions {
   /** The program of job processes. */
@@ -33,7 +33,7 @@ export class ReturnerWorker {
   }
 
   /** Hands a result to returners; what they could not do. Never rejects. */
-  save(data: WorkerData, wish: ReturnerWish, load: PlainDict): Promise<ReturnerProblem[]> {
+  save(data: WorkerData, choice: ReturnerChoice, load: PlainDict): Promise<ReturnerProblem[]> {
     clearTimeout(this.timer);
     const child = this.child ?? this.start();
     this.child = child;
@@ -43,9 +43,9 @@ export class ReturnerWorker {
     }
     const n = ++this.last;
     return new Promise((resolve) => {
-      this.waiting.set(n, { child, names: wish.names, resolve });
-      const wished = newDict(Object.entries(wish as unknown as Record<string, Value>));
-      this.send({ t: 'keep', n, body: packValue({ wish: wished, load }) });
+      this.waiting.set(n, { child, names: choice.names, resolve });
+      const requested = newDict(Object.entries(choice as unknown as Record<string, Value>));
+      this.send({ t: 'keep', n, body: packValue({ choice: requested, load }) });
     });
   }
 
@@ -67,7 +67,7 @@ export class ReturnerWorker {
     clearTimeout(this.timer);
     this.child = undefined;
     if (!child) return;
-    letGoOf(child);
+    detachChild(child);
     this.failAll(child, 'the minion stopped');
   }
 

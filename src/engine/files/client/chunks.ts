@@ -1,10 +1,10 @@
-// The pieces of a file in order, with several requests on their way at a time.
+// The chunks of a file in order, with several requests on their way at a time.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { dictGet, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
-import { leastPieceBytes, mostPieceBytes } from '../pieces.ts';
+import { leastChunkBytes, mostChunkBytes } from '../file-chunks.ts';
 
 /** One request to a file server; raw replies keep their bytes, and some fields are for a Halite master alone. */
 export type FileRequest = (
@@ -16,7 +16,7 @@ export interface Wanted {
   readonly path: string;
   readonly saltenv: string;
   readonly gzip?: number | undefined;
-  /** Its size, when the server told it; saves the last, empty piece. */
+  /** Its size, when the server told it; saves the last, empty chunk. */
   readonly size?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly retryMs?: readonly number[] | undefined;
@@ -25,27 +25,27 @@ export interface Wanted {
 /** Enough to keep a real master's workers busy and a Halite master's socket full. */
 const mostInFlight = 6;
 const bytesInFlight = 8 << 20;
-/** Asked for first to see how fast the way is; nobody's own piece size. */
+/** Asked for first to see how fast the way is; nobody's own chunk size. */
 const probeBytes = 250_000;
 /** What is left of a file is asked for at once up to this size. */
 const atOnceBytes = 1 << 20;
-/** How long one piece may take. */
-const pieceMs = 2000;
+/** How long one chunk may take. */
+const chunkMs = 2000;
 /** A master that restarts is back within these. */
 const defaultRetryMs = [200, 1000, 3000] as const;
-const maxPieceBytes = 256 << 20;
+const maxChunkBytes = 256 << 20;
 const unzip = promisify(gunzip);
 
 /**
- * Pieces from a position to the end. The first one shows which size the server chooses, or, when it gives what it is
- * asked for, how fast the way to it is; the positions of the next ones are guessed from that. A shorter piece than
+ * Chunks from a position to the end. The first one shows which size the server chooses, or, when it gives what it is
+ * asked for, how fast the way to it is; the positions of the next ones are guessed from that. A shorter chunk than
  * guessed makes the guesses void, and they are made anew.
  */
 export async function* fetchChunks(request: FileRequest, wanted: Wanted, from = 0): AsyncGenerator<Uint8Array> {
   const size = wanted.size ?? Number.POSITIVE_INFINITY;
   let position = from;
   /** What the server gave when it gave less than it was asked for. */
-  let limit = mostPieceBytes;
+  let limit = mostChunkBytes;
   while (position < size) {
     const asked = Math.min(limit, size - position <= atOnceBytes ? size - position : probeBytes);
     const started = performance.now();
@@ -65,13 +65,13 @@ export async function* fetchChunks(request: FileRequest, wanted: Wanted, from = 
   }
 }
 
-/** As large as a slow way allows: every piece has to arrive before its request is given up. */
+/** As large as a slow way allows: every chunk has to arrive before its request is given up. */
 function stepFor(bytes: number, ms: number): number {
-  const fitting = 2 ** Math.floor(Math.log2((bytes / Math.max(ms, 1)) * pieceMs));
-  return Math.min(mostPieceBytes, Math.max(leastPieceBytes, fitting));
+  const fitting = 2 ** Math.floor(Math.log2((bytes / Math.max(ms, 1)) * chunkMs));
+  return Math.min(mostChunkBytes, Math.max(leastChunkBytes, fitting));
 }
 
-/** Pieces of a known size, asked for ahead of time, given in order. */
+/** Chunks of a known size, asked for ahead of time, given in order. */
 async function* guessed(
   request: FileRequest,
   wanted: Wanted,
@@ -96,12 +96,12 @@ async function* guessed(
   }
 }
 
-/** One piece, of at most so many bytes where the server follows such a wish; an answer that makes no sense and a lost connection are tried again. */
+/** One chunk, of at most so many bytes where the server heeds such a limit; an answer that makes no sense and a lost connection are tried again. */
 async function fetchChunk(request: FileRequest, wanted: Wanted, loc: number, most: number): Promise<Uint8Array> {
   const { path, saltenv, gzip } = wanted;
   const load = newDict(Object.entries({ cmd: '_serve_file', path, saltenv, loc }));
   if (gzip) load['gzip'] = gzip;
-  const options = gzip ? { raw: true } : { raw: true, halite: newDict([['piece', most]]) };
+  const options = gzip ? { raw: true } : { raw: true, halite: newDict([['chunk', most]]) };
   for (const wait of [...(wanted.retryMs ?? defaultRetryMs), undefined]) {
     wanted.signal?.throwIfAborted();
     try {
@@ -111,7 +111,7 @@ async function fetchChunk(request: FileRequest, wanted: Wanted, loc: number, mos
       await sleep(wait, undefined, wanted.signal ? { signal: wanted.signal } : {});
     }
   }
-  throw new HaliteError('wire.closed', `A piece of ${path} did not come`);
+  throw new HaliteError('wire.closed', `A chunk of ${path} did not come`);
 }
 
 function isPassing(error: unknown): boolean {
@@ -122,8 +122,8 @@ async function readChunk(reply: Value): Promise<Uint8Array> {
   const data = isDict(reply) ? dictGet(reply, 'data') : undefined;
   const bytes = typeof data === 'string' ? Buffer.from(data) : data;
   if (!(bytes instanceof Uint8Array) || !isDict(reply)) {
-    throw new HaliteError('codec.malformed', 'The master’s answer holds no piece of a file');
+    throw new HaliteError('codec.malformed', 'The master’s answer holds no chunk of a file');
   }
   if (!dictGet(reply, 'gzip')) return bytes;
-  return unzip(bytes, { maxOutputLength: maxPieceBytes });
+  return unzip(bytes, { maxOutputLength: maxChunkBytes });
 }

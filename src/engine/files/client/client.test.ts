@@ -114,7 +114,7 @@ describe('fetching into the cache', () => {
 });
 
 describe('a transfer', () => {
-  it('is right for every size, piece size and order of answers', async () => {
+  it('is right for every size, chunk size and order of answers', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.nat(5000),
@@ -131,24 +131,24 @@ describe('a transfer', () => {
             return newDict(Object.entries({ data: content.subarray(loc, loc + step), dest: 'f' }));
           };
           const wanted = { path: 'f', saltenv: 'base', size: known ? size : undefined };
-          const pieces: Uint8Array[] = [];
-          for await (const piece of fetchChunks(request, wanted, Math.min(from, size))) pieces.push(piece);
-          expect(Buffer.concat(pieces).equals(content.subarray(Math.min(from, size)))).toBe(true);
+          const chunks: Uint8Array[] = [];
+          for await (const chunk of fetchChunks(request, wanted, Math.min(from, size))) chunks.push(chunk);
+          expect(Buffer.concat(chunks).equals(content.subarray(Math.min(from, size)))).toBe(true);
         },
       ),
       { numRuns: 40 },
     );
   });
 
-  it('takes pieces of changing size', async () => {
+  it('takes chunks of changing size', async () => {
     const content = bytes(3000);
     const request = async (load: PlainDict): Promise<Value> => {
       const loc = load['loc'] as number;
       return newDict([['data', content.subarray(loc, loc + 1 + ((loc * 31) % 400))]]);
     };
-    const pieces: Uint8Array[] = [];
-    for await (const piece of fetchChunks(request, { path: 'f', saltenv: 'base' })) pieces.push(piece);
-    expect(Buffer.concat(pieces).equals(content)).toBe(true);
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of fetchChunks(request, { path: 'f', saltenv: 'base' })) chunks.push(chunk);
+    expect(Buffer.concat(chunks).equals(content)).toBe(true);
   });
 
   it('has several requests on their way', async () => {
@@ -325,7 +325,7 @@ describe('the destination', () => {
 });
 
 describe('pushing', () => {
-  it('sends a file in pieces', async () => {
+  it('sends a file in chunks', async () => {
     master.pushFolder = at('pushed');
     writeFileSync(at('source'), bytes(2500));
     const small = testClient(master.services, at('cache'), { file_buffer_size: 1000 });

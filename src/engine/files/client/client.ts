@@ -31,7 +31,7 @@ export interface FileClientParts {
   readonly minion: MinionServices;
   readonly log: { warn(message: string, fields?: Readonly<Record<string, unknown>>): void };
   readonly signal?: AbortSignal;
-  /** Waits before a lost piece is asked for again; as many as there are tries. */
+  /** Waits before a lost chunk is asked for again; as many as there are tries. */
   readonly retryMs?: readonly number[];
 }
 
@@ -40,7 +40,7 @@ export function createFileClient(parts: FileClientParts): FileClient {
 }
 
 const listCommands = { files: '_file_list', dirs: '_dir_list', emptyDirs: '_file_list_emptydirs' } as const;
-const defaultPieceBytes = 262_144;
+const defaultChunkBytes = 262_144;
 
 class MinionFiles implements FileClient {
   readonly #parts: FileClientParts;
@@ -148,8 +148,8 @@ class MinionFiles implements FileClient {
   }
 
   push(path: string, options: PushOptions = {}): Promise<boolean> {
-    const pieceBytes = Number(this.#parts.opts['file_buffer_size']) || defaultPieceBytes;
-    return pushFile(this.#source.send, path, pieceBytes, options);
+    const chunkBytes = Number(this.#parts.opts['file_buffer_size']) || defaultChunkBytes;
+    return pushFile(this.#source.send, path, chunkBytes, options);
   }
 
   async syncExtensions(kinds: readonly string[], options: SyncOptions = {}): Promise<SyncReport> {

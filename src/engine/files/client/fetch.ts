@@ -5,10 +5,10 @@ import { basename, dirname, join } from 'node:path';
 import { dictGet, isDict, newDict, type Value } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
 import type { FileHash } from '../../../extend/sdk/index.ts';
+import { mostBytesAlong } from '../file-chunks.ts';
 import { hashFile, hashSmallFile, isHashType, newHash } from '../hashes.ts';
-import { mostBytesAlong } from '../pieces.ts';
 import { type FileRequest, fetchChunks, type Wanted } from './chunks.ts';
-import { fromPieces, makeCacheFolder, type Placement, placeFile } from './place.ts';
+import { fromChunks, makeCacheFolder, type Placement, placeFile } from './place.ts';
 import { makeFolderNow, placeNow, smallBytes, statNow } from './place-small.ts';
 import { fromSlices } from './slices.ts';
 import type { FileSource } from './source.ts';
@@ -38,7 +38,7 @@ export async function askFile(
   have?: string,
 ): Promise<ServerFile | undefined> {
   const load = newDict(Object.entries({ cmd: '_file_hash_and_stat', path, saltenv }));
-  const halite = newDict(Object.entries({ have: have ?? '', piece: mostBytesAlong }));
+  const halite = newDict(Object.entries({ have: have ?? '', chunk: mostBytesAlong }));
   const reply = await request(load, have === undefined ? {} : { raw: true, halite });
   const [hash, numbers, data] = Array.isArray(reply) ? reply : [reply, null];
   if (hash === undefined || !isDict(hash)) return undefined;
@@ -143,7 +143,7 @@ async function transfer(source: FileSource, wanted: Wanted, known: ServerFile, p
     const fill =
       resumable && source.fetchSlice
         ? fromSlices(source.fetchSlice, source.send, { ...wanted, size })
-        : fromPieces((from) => fetchChunks(source.send, ask, from));
+        : fromChunks((from) => fetchChunks(source.send, ask, from));
     if (size !== undefined && size <= smallBytes && (await transferSmall(source, ask, file.hash, place))) return;
     if (await placeFile({ dest: place.dest, mode: place.mode, expected: file.hash, resumable }, fill)) return;
     file = await askFile(source.send, wanted.path, wanted.saltenv);
@@ -155,15 +155,15 @@ async function transfer(source: FileSource, wanted: Wanted, known: ServerFile, p
 
 /** Through memory; false when it is not what was expected, or its place is no ordinary file. */
 async function transferSmall(source: FileSource, wanted: Wanted, hash: FileHash, place: Place): Promise<boolean> {
-  const pieces: Uint8Array[] = [];
+  const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const piece of fetchChunks(source.send, wanted, 0)) {
-    pieces.push(piece);
-    size += piece.length;
+  for await (const chunk of fetchChunks(source.send, wanted, 0)) {
+    chunks.push(chunk);
+    size += chunk.length;
     // It has grown since it was asked about.
     if (size > 2 * smallBytes) return false;
   }
-  return placeSmall(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces), hash, place);
+  return placeSmall(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks), hash, place);
 }
 
 function placeSmall(bytes: Uint8Array, { hash_type, hsum }: FileHash, { dest, mode, onContent }: Place): boolean {

@@ -1,11 +1,11 @@
-// What a minion asks of a Halite master: small files come with their digest, large ones in pieces of our own form.
+// What a minion asks of a Halite master: small files come with their digest, large ones in chunks of our own form.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { newDict, type Value } from '../../../base/codec/value.ts';
 import type { FileClient } from '../../../extend/sdk/index.ts';
-import { mostBytesAlong } from '../pieces.ts';
+import { mostBytesAlong } from '../file-chunks.ts';
 import type { FileServer } from '../server.ts';
 import { openTestServer, temporaryFolder, writeTree } from '../testing.ts';
 import { type FileRequest, fetchChunks } from './chunks.ts';
@@ -83,7 +83,7 @@ describe('a small file', () => {
 
   it('is only named when nobody wants it', async () => {
     await client.hash('salt://small');
-    expect(master.asked.map((load) => load['piece'])).toEqual([undefined]);
+    expect(master.asked.map((load) => load['chunk'])).toEqual([undefined]);
   });
 
   it('comes whole also where the server has another kind of digest', async () => {
@@ -99,8 +99,8 @@ describe('a small file', () => {
   });
 });
 
-/** Asks a master that follows every wish; what it was asked for, as position and length. */
-async function wishes(
+/** Asks a master that heeds every limit; what it was asked for, as position and length. */
+async function askedRanges(
   size: number,
   asks: { end?: number; rttMs?: number; cap?: (count: number) => number } = {},
 ): Promise<[number, number][]> {
@@ -109,46 +109,46 @@ async function wishes(
   let now = 0;
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
   const request: FileRequest = async (load, options) => {
-    const [loc, most] = [Number(load['loc']), Number(options?.halite?.['piece'])];
+    const [loc, most] = [Number(load['loc']), Number(options?.halite?.['chunk'])];
     asked.push([loc, most]);
     now += asks.rttMs ?? 5;
     const given = Math.min(most, asks.cap?.(asked.length) ?? most);
     return newDict([['data', content.subarray(loc, loc + given)]]);
   };
   const end = asks.end ?? size;
-  const pieces: Uint8Array[] = [];
-  for await (const piece of fetchChunks(request, { path: 'f', saltenv: 'base', size: end })) pieces.push(piece);
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of fetchChunks(request, { path: 'f', saltenv: 'base', size: end })) chunks.push(chunk);
   clock.mockRestore();
-  expect(Buffer.concat(pieces).equals(content.subarray(0, end))).toBe(true);
+  expect(Buffer.concat(chunks).equals(content.subarray(0, end))).toBe(true);
   return asked;
 }
 
 describe('a larger file', () => {
-  it('is asked for in large pieces, and never for more than is wanted', async () => {
+  it('is asked for in large chunks, and never for more than is wanted', async () => {
     const two = 2 << 20;
-    expect(await wishes(6_000_000)).toEqual([
+    expect(await askedRanges(6_000_000)).toEqual([
       [0, 250_000],
       [250_000, two],
       [250_000 + two, two],
       [250_000 + 2 * two, 6_000_000 - 250_000 - 2 * two],
     ]);
-    expect(await wishes(9_000_000, { end: 3_000_000 })).toEqual([
+    expect(await askedRanges(9_000_000, { end: 3_000_000 })).toEqual([
       [0, 250_000],
       [250_000, two],
       [250_000 + two, 3_000_000 - 250_000 - two],
     ]);
-    expect(await wishes(900_000)).toEqual([[0, 900_000]]);
+    expect(await askedRanges(900_000)).toEqual([[0, 900_000]]);
   });
 
-  it('is asked for in pieces that a busy master gives', async () => {
-    const asked = await wishes(30_000_000, { cap: (count) => (count < 8 ? 2 << 20 : 300_000) });
+  it('is asked for in chunks that a busy master gives', async () => {
+    const asked = await askedRanges(30_000_000, { cap: (count) => (count < 8 ? 2 << 20 : 300_000) });
     // What was on its way when the master began to give less comes twice, and nothing else.
     expect(asked.length).toBeLessThan(30_000_000 / 300_000 + 12);
     expect(asked.slice(16).every(([, most]) => most <= 300_000)).toBe(true);
   });
 
-  it('is asked for in small pieces over a slow way', async () => {
-    const asked = await wishes(2_000_000, { rttMs: 8000 });
+  it('is asked for in small chunks over a slow way', async () => {
+    const asked = await askedRanges(2_000_000, { rttMs: 8000 });
     expect(asked.slice(0, 3)).toEqual([
       [0, 250_000],
       [250_000, 65_536],
@@ -156,13 +156,13 @@ describe('a larger file', () => {
     ]);
   });
 
-  it('is asked for in pieces of our own form, unless they are to be compressed', async () => {
+  it('is asked for in chunks of our own form, unless they are to be compressed', async () => {
     expect(readFileSync(await client.cacheFile('salt://large'))).toHaveLength(100_000);
-    const pieces = (): unknown[] =>
-      master.asked.splice(0).flatMap((load) => (load['cmd'] === '_serve_file' ? [load['piece']] : []));
-    expect(pieces()).toEqual([100_000]);
+    const chunks = (): unknown[] =>
+      master.asked.splice(0).flatMap((load) => (load['cmd'] === '_serve_file' ? [load['chunk']] : []));
+    expect(chunks()).toEqual([100_000]);
     await client.getFile('salt://large', at('got'), { gzip: 5 });
-    expect(pieces()).toEqual([undefined]);
+    expect(chunks()).toEqual([undefined]);
   });
 
   it('of a real master is asked for as ever', async () => {

@@ -30,8 +30,8 @@ export interface Part {
 /** Writes what is missing from `part.from` on, and puts every byte through `part.hash`. */
 export type Fill = (part: Part) => Promise<void>;
 
-/** Pieces of the file from a position on. */
-export type Pieces = (from: number) => AsyncIterable<Uint8Array>;
+/** Chunks of the file from a position on. */
+export type Chunks = (from: number) => AsyncIterable<Uint8Array>;
 
 const staleMs = 24 * 3_600_000;
 const readBytes = 1 << 20;
@@ -79,19 +79,19 @@ async function fillAndCheck(path: string, handle: FileHandle, placement: Placeme
   return !hash || hash.digest('hex') === expected?.hsum;
 }
 
-/** Fills a part from pieces that come one after the other. */
-export function fromPieces(pieces: Pieces): Fill {
+/** Fills a part from chunks that come one after the other. */
+export function fromChunks(chunks: Chunks): Fill {
   return async ({ handle, from, hash, seekable }) => {
     let position = from;
     let writing: Promise<unknown> = Promise.resolve();
     try {
-      for await (const piece of pieces(from)) {
-        // The next piece is awaited while this one is written; in order, so that a part is a beginning and has no holes.
+      for await (const chunk of chunks(from)) {
+        // The next chunk is awaited while this one is written; in order, so that a part is a beginning and has no holes.
         await writing;
-        writing = writeAll(handle, piece, seekable ? position : null);
+        writing = writeAll(handle, chunk, seekable ? position : null);
         writing.catch(() => undefined);
-        hash?.update(piece);
-        position += piece.length;
+        hash?.update(chunk);
+        position += chunk.length;
       }
     } finally {
       await writing.catch(() => undefined);
@@ -100,10 +100,10 @@ export function fromPieces(pieces: Pieces): Fill {
   };
 }
 
-async function writeAll(handle: FileHandle, piece: Uint8Array, position: number | null): Promise<void> {
-  for (let done = 0; done < piece.length; ) {
+async function writeAll(handle: FileHandle, chunk: Uint8Array, position: number | null): Promise<void> {
+  for (let done = 0; done < chunk.length; ) {
     const at = position === null ? null : position + done;
-    done += (await handle.write(piece, done, piece.length - done, at)).bytesWritten;
+    done += (await handle.write(chunk, done, chunk.length - done, at)).bytesWritten;
   }
 }
 

@@ -1,4 +1,4 @@
-// Sends a file to the master, piece by piece in order, as masters of all ages expect it.
+// Sends a file to the master, chunk by chunk in order, as masters of all ages expect it.
 import { open, realpath, rm, stat } from 'node:fs/promises';
 import { isAbsolute, posix } from 'node:path';
 import { newDict } from '../../../base/codec/value.ts';
@@ -9,7 +9,7 @@ import type { FileRequest } from './chunks.ts';
 export async function pushFile(
   request: FileRequest,
   path: string,
-  pieceBytes: number,
+  chunkBytes: number,
   options: PushOptions = {},
 ): Promise<boolean> {
   if (path.includes('../') || !isAbsolute(path) || options.uploadPath?.includes('../')) return false;
@@ -20,7 +20,7 @@ export async function pushFile(
     .normalize((options.uploadPath || source).replace(/^\/+/, ''))
     .split('/')
     .filter(Boolean);
-  if (!(await send(request, source, names, found.size, pieceBytes))) return false;
+  if (!(await send(request, source, names, found.size, chunkBytes))) return false;
   if (options.removeSource) await rm(source);
   return true;
 }
@@ -30,14 +30,14 @@ async function send(
   source: string,
   names: string[],
   size: number,
-  pieceBytes: number,
+  chunkBytes: number,
 ): Promise<boolean> {
   const handle = await open(source, 'r');
   try {
-    const buffer = Buffer.allocUnsafe(pieceBytes);
+    const buffer = Buffer.allocUnsafe(chunkBytes);
     for (let loc = 0; ; ) {
-      const { bytesRead } = await handle.read(buffer, 0, pieceBytes, loc);
-      // An empty file is one empty piece.
+      const { bytesRead } = await handle.read(buffer, 0, chunkBytes, loc);
+      // An empty file is one empty chunk.
       if (bytesRead === 0 && loc > 0) return true;
       const data = Buffer.from(buffer.subarray(0, bytesRead));
       const load = newDict(Object.entries({ cmd: '_file_recv', path: names, size, loc, data }));

@@ -2,7 +2,7 @@
 import { open } from 'node:fs/promises';
 import type { FileSlice } from '../../../extend/sdk/index.ts';
 import { type FileRequest, fetchChunks, type Wanted } from './chunks.ts';
-import { type Fill, fromPieces, type Part } from './place.ts';
+import { type Fill, fromChunks, type Part } from './place.ts';
 
 /** Small enough that a job that was ended does not keep the daemon at work. */
 const sliceBytes = 16 << 20;
@@ -39,7 +39,7 @@ export function fromSlices(
   wanted: Wanted & { readonly size: number },
 ): Fill {
   return async (part) => {
-    if (!part.seekable) return fromPieces((from) => fetchChunks(request, wanted, from))(part);
+    if (!part.seekable) return fromChunks((from) => fetchChunks(request, wanted, from))(part);
     const { path, saltenv, gzip, size } = wanted;
     const coming: Promise<number>[] = [];
     let next = part.from;

@@ -3,7 +3,7 @@ import { pack, unpack } from '../../../base/codec/msgpack/index.ts';
 import { newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
 import type { FileClient, MinionServices } from '../../../extend/sdk/index.ts';
-import { receivePiece } from '../receive.ts';
+import { receiveChunk } from '../receive.ts';
 import { fileRequests } from '../requests.ts';
 import type { FileServer } from '../server.ts';
 import { testLog } from '../testing.ts';
@@ -55,7 +55,7 @@ export function testMaster(server: FileServer): TestMaster {
 
 async function answer(server: FileServer, load: PlainDict, pushFolder: string | undefined): Promise<Value> {
   if (load['cmd'] === '_file_recv') {
-    return pushFolder !== undefined && (await receivePiece(load, pushFolder, 1 << 20)) === undefined;
+    return pushFolder !== undefined && (await receiveChunk(load, pushFolder, 1 << 20)) === undefined;
   }
   const found = fileRequests.get(String(load['cmd']));
   if (!found) throw new HaliteError('call.unknown', `no such request: ${String(load['cmd'])}`);

@@ -5,7 +5,7 @@ import type { Value } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
 import type { UrlOptions } from '../../../extend/sdk/index.ts';
 import { hashFile } from '../hashes.ts';
-import { fromPieces, placeFile } from './place.ts';
+import { fromChunks, placeFile } from './place.ts';
 import type { CachePlaces } from './places.ts';
 import { urlParts } from './url.ts';
 import { openWeb, type WebAnswer } from './web.ts';
@@ -53,9 +53,9 @@ export class UrlFetcher {
     if (local !== undefined) return readFile(local);
     requireWeb(url);
     const { body } = await this.#open(url, options, {});
-    const pieces: Uint8Array[] = [];
-    for await (const piece of body) pieces.push(piece);
-    return Buffer.concat(pieces);
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of body) chunks.push(chunk);
+    return Buffer.concat(chunks);
   }
 
   async #download(url: string, place: string, options: UrlOptions): Promise<string> {
@@ -65,7 +65,7 @@ export class UrlFetcher {
     if (answer.status === 304) return place;
     await placeFile(
       { dest: place, mode: 0o666, resumable: false },
-      fromPieces(() => answer.body),
+      fromChunks(() => answer.body),
     );
     if (options.useEtag && answer.etag !== undefined) await writeFile(tagFile, answer.etag);
     return place;

@@ -87,9 +87,9 @@ async function* bodyOf(answer: IncomingMessage, shown: string): AsyncGenerator<U
   const announced = Number(answer.headers['content-length'] ?? Number.NaN);
   let length = 0;
   try {
-    for await (const piece of answer) {
-      length += (piece as Buffer).length;
-      yield piece as Buffer;
+    for await (const chunk of answer) {
+      length += (chunk as Buffer).length;
+      yield chunk as Buffer;
     }
   } catch (error) {
     throw failed(netReason(error), shown);

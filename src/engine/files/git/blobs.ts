@@ -104,10 +104,10 @@ class BlobReader {
     const file = createWriteStream(path, { mode: 0o600 });
     for (let left = size; left > 0; ) {
       if (this.#held.length === 0) this.#held = await this.#more();
-      const piece = this.#held.subarray(0, left);
-      this.#held = this.#held.subarray(piece.length);
-      left -= piece.length;
-      if (!file.write(piece)) await once(file, 'drain');
+      const chunk = this.#held.subarray(0, left);
+      this.#held = this.#held.subarray(chunk.length);
+      left -= chunk.length;
+      if (!file.write(chunk)) await once(file, 'drain');
     }
     file.end();
     await finished(file);

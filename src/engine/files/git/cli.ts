@@ -22,12 +22,12 @@ type GitProcess = ChildProcessByStdio<Writable, Readable, Readable>;
 
 /** Runs git to its end and gives what it printed. Throws with git's own words when it fails. */
 export async function runGit(args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
-  const pieces: Buffer[] = [];
+  const chunks: Buffer[] = [];
   await withGit(args, options, async (child) => {
     child.stdin.end();
-    for await (const piece of child.stdout) pieces.push(piece as Buffer);
+    for await (const chunk of child.stdout) chunks.push(chunk as Buffer);
   });
-  return Buffer.concat(pieces);
+  return Buffer.concat(chunks);
 }
 
 /** Starts git and lets `use` talk to it; both must end well. */
@@ -42,8 +42,8 @@ export async function withGit(
     detached: true,
   });
   let errorText = '';
-  child.stderr.on('data', (piece: Buffer) => {
-    errorText = (errorText + piece.toString()).slice(-keptErrorText);
+  child.stderr.on('data', (chunk: Buffer) => {
+    errorText = (errorText + chunk.toString()).slice(-keptErrorText);
   });
   child.stdin.on('error', () => undefined);
   let timedOut = false;

@@ -90,7 +90,7 @@ export async function targetsOf(args: InstallArgs, ctx: ModuleContext): Promise<
     .map((name) => ({ name: clean(name), version: version ? pyStr(version) : null }));
 }
 
-/** Without a wish for a version that is known already, the lists are refreshed as asked. */
+/** Without a request for a version that is known already, the lists are refreshed as asked. */
 async function needsRefresh(args: InstallArgs, targets: readonly Target[], ctx: ModuleContext): Promise<boolean> {
   if (!isTrue(args.refresh)) return false;
   for (const target of targets) {

@@ -206,7 +206,7 @@ function startInBackground(prepared: Prepared): Promise<Outcome> {
   });
 }
 
-/** Output and error output without white space at their ends, when wished. */
+/** Output and error output without white space at their ends, when requested. */
 const trimmed = (text: string, args: RunArgs): string => (args.rstrip === false ? text : text.trimEnd());
 
 function inputOf(args: RunArgs): string | undefined {

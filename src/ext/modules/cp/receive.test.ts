@@ -1,4 +1,4 @@
-// Pieces of files as they come with jobs of `salt-cp`.
+// Chunks of files as they come with jobs of `salt-cp`.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ afterEach(() => rmSync(root, { recursive: true, force: true }));
 it.each([
   ['text', 'MQo='],
   ['bytes', Buffer.from('MQo=')],
-])('writes a piece that comes as %s', async (_form, chunk) => {
+])('writes a chunk that comes as %s', async (_form, chunk) => {
   const dest = join(root, 'made/file');
   const args = { dest, chunk, append: false, compressed: false, mode: 0o600 };
   expect(await receiveFunctions.recv_chunked.run(args as never, {} as ModuleContext)).toBe(true);

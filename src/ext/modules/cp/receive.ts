@@ -1,4 +1,4 @@
-// Functions of `cp` that the command `salt-cp` calls: whole texts, or files and folders in pieces.
+// Functions of `cp` that the command `salt-cp` calls: whole texts, or files and folders in chunks.
 import { chmod, mkdir, open, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -9,8 +9,8 @@ import { pythonError } from '../support/errors.ts';
 import { osText } from '../support/os-errors.ts';
 
 const unzip = promisify(gunzip);
-/** A piece never unpacks to more than this, whatever it claims. */
-const maxPieceBytes = 1 << 30;
+/** A chunk never unpacks to more than this, whatever it claims. */
+const maxChunkBytes = 1 << 30;
 
 const isFolder = async (path: string): Promise<boolean> =>
   (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
@@ -34,18 +34,18 @@ export const receiveFunctions = {
     },
   }),
   recv_chunked: fn({
-    doc: 'Writes one piece of a file, or makes an empty folder; used by salt-cp.',
+    doc: 'Writes one chunk of a file, or makes an empty folder; used by salt-cp.',
     params: {
       dest: p.text({ doc: 'path on the minion' }),
-      chunk: p.any({ doc: 'the piece in base64; None makes a folder' }),
+      chunk: p.any({ doc: 'the chunk in base64; None makes a folder' }),
       append: p.bool({ default: false, doc: 'add to what is there' }),
-      compressed: p.bool({ default: true, doc: 'the piece is gzip' }),
-      mode: p.any({ default: null, doc: 'mode of the file, set with the first piece' }),
+      compressed: p.bool({ default: true, doc: 'the chunk is gzip' }),
+      mode: p.any({ default: null, doc: 'mode of the file, set with the first chunk' }),
     },
     async run(args, ctx) {
       if (args.chunk === null) return makeFolder(args.dest, ctx);
       try {
-        return await writePiece(args.dest, base64Of(args.chunk), args.append, args.compressed, args.mode);
+        return await writeChunk(args.dest, base64Of(args.chunk), args.append, args.compressed, args.mode);
       } catch (error) {
         return problem(error, args.dest, ctx);
       }
@@ -73,7 +73,7 @@ async function makeFolder(dest: string, ctx: ModuleContext): Promise<Value> {
 const base64Of = (chunk: Value): string =>
   chunk instanceof Uint8Array ? Buffer.from(chunk).toString('latin1') : String(chunk);
 
-async function writePiece(
+async function writeChunk(
   dest: string,
   chunk: string,
   append: boolean,
@@ -81,7 +81,7 @@ async function writePiece(
   mode: Value,
 ): Promise<Value> {
   const packed = Buffer.from(chunk, 'base64');
-  const data = compressed ? await unzip(packed, { maxOutputLength: maxPieceBytes }) : packed;
+  const data = compressed ? await unzip(packed, { maxOutputLength: maxChunkBytes }) : packed;
   const flags = append ? 'a' : 'w';
   const handle = await open(dest, flags).catch(async (error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;

@@ -56,20 +56,24 @@ function chosenTimes(times: Times): Times {
   return made;
 }
 
-interface Wish {
+interface CronEntry {
   readonly cmd: string;
   readonly comment: string | null;
   readonly commented: boolean;
   readonly identifier: Value;
 }
 
-/** Whether an entry must change to meet a wish; `own` are the fields of its own kind. */
-function differs(entry: Job | Special, wish: Wish, own: readonly (readonly [Value | undefined, Value])[]): boolean {
+/** Whether an entry must change to meet a request; `own` are the fields of its own kind. */
+function differs(
+  entry: Job | Special,
+  request: CronEntry,
+  own: readonly (readonly [Value | undefined, Value])[],
+): boolean {
   const fields = [
-    [entry.comment, wish.comment],
-    [entry.commented, wish.commented],
-    [wish.identifier, entry.identifier ?? NO_IDENTIFIER],
-    [entry.cmd, wish.cmd],
+    [entry.comment, request.comment],
+    [entry.commented, request.commented],
+    [request.identifier, entry.identifier ?? NO_IDENTIFIER],
+    [entry.cmd, request.cmd],
     ...own,
   ] as const;
   return fields.some(([old, now]) => needsChange(old, now));
@@ -81,15 +85,15 @@ const identifierText = (identifier: Value): string | null => (identifier ? pyStr
 /** Adds an entry or changes the one that is meant: `new`, `updated`, `present`, or what crontab said. */
 async function put(
   user: string,
-  wish: Wish,
+  request: CronEntry,
   times: Times | undefined,
   spec: string | undefined,
   ctx: ModuleContext,
 ): Promise<string> {
   const table = await readTable(user, ctx);
-  const entry = [...table.crons, ...table.special].find((item) => isMeant(item, wish.cmd, wish.identifier));
-  let identifier = identifierText(wish.identifier);
-  let made: Wish = wish;
+  const entry = [...table.crons, ...table.special].find((item) => isMeant(item, request.cmd, request.identifier));
+  let identifier = identifierText(request.identifier);
+  let made: CronEntry = request;
   let chosen = times;
   if (entry) {
     const old = entry as Partial<Job & Special> & (Job | Special);
@@ -97,10 +101,10 @@ async function put(
       ? [...timeFields.map((field) => [old[field], times[field]] as const), [old.spec, null] as const]
       : [[old.spec, spec ?? null] as const];
     const otherKind = times ? 'spec' in entry : !('spec' in entry);
-    if (!otherKind && !differs(entry, wish, own)) return 'present';
+    if (!otherKind && !differs(entry, request, own)) return 'present';
     if (times)
       chosen = Object.fromEntries(timeFields.map((field) => [field, kept(old[field] ?? '*', times[field])])) as Times;
-    made = { ...wish, comment: kept(entry.comment, wish.comment), commented: wish.commented };
+    made = { ...request, comment: kept(entry.comment, request.comment), commented: request.commented };
     identifier = entry.identifier && !needsChange(entry.identifier, identifier) ? entry.identifier : identifier;
     const list: (Job | Special)[] = 'spec' in entry ? table.special : table.crons;
     list.splice(list.indexOf(entry), 1);
@@ -138,7 +142,7 @@ async function setEnv(user: string, name: string, value: Value, ctx: ModuleConte
 const user = p.string({ doc: 'whose crontab' });
 const time = p.any({ default: null });
 const cmd = p.string({ doc: 'the command' });
-const wishParams = {
+const entryParams = {
   commented: p.bool({ default: false, doc: 'put in, but switched off' }),
   comment: p.string({ default: null }),
   identifier: p.any({ default: null, doc: 'name of the entry, so that its command may change' }),
@@ -152,7 +156,7 @@ const jobParams = {
   month: p.any(),
   dayweek: p.any(),
   cmd,
-  ...wishParams,
+  ...entryParams,
 };
 
 const list = fn({
@@ -239,9 +243,9 @@ export default defineModule({
     set_special: fn({
       doc: 'Adds a job that runs at a special time (@daily, @reboot) or changes it.',
       examples: [`salt '*' cron.set_special root @hourly 'echo foobar'`],
-      params: { user, special: p.string(), cmd, ...wishParams },
-      run: ({ user: whose, special, cmd: command, ...wish }, ctx) =>
-        put(whose, { cmd: command, ...wish }, undefined, special, ctx),
+      params: { user, special: p.string(), cmd, ...entryParams },
+      run: ({ user: whose, special, cmd: command, ...request }, ctx) =>
+        put(whose, { cmd: command, ...request }, undefined, special, ctx),
     }),
     rm_job: rmJob,
     rm: rmJob,

@@ -83,7 +83,7 @@ export function replaceBlock(text: string, request: BlockRequest): string[] {
 
 export const blockFunctions = {
   blockreplace: fn({
-    doc: 'Puts content between two marker lines of a file; the markers are added where wished when they are missing.',
+    doc: 'Puts content between two marker lines of a file; the markers are added where requested when they are missing.',
     examples: [
       `salt '*' file.blockreplace /etc/hosts '#-- start managed zone foobar : DO NOT EDIT --' '#-- end managed zone foobar --' $'10.0.1.1 foo.foobar\\n10.0.1.2 bar.foobar' True`,
     ],

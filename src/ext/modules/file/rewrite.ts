@@ -1,4 +1,4 @@
-// Changing a file's content while keeping its owner, mode and, when wished, its inode and a backup.
+// Changing a file's content while keeping its owner, mode and, when requested, its inode and a backup.
 import {
   chmodSync,
   chownSync,

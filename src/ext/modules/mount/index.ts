@@ -95,7 +95,7 @@ function swaps(): PlainDict {
 const optionList = (opts: Value): string[] =>
   Array.isArray(opts) ? opts.map(pyStr) : opts === null ? [] : pyStr(opts).split(',');
 
-/** Runs mount or umount, as another user on wish; True, or what it complained about. */
+/** Runs mount or umount, as another user on request; True, or what it complained about. */
 async function run(words: string[], user: Value, ctx: ModuleContext): Promise<Value> {
   const [tool = '', ...args] = words;
   if (user) {

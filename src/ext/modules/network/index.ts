@@ -16,7 +16,7 @@ import { addressFunctions } from './addresses.ts';
 import { neighbours, readRoutes, requireFamily, routeTo } from './routes.ts';
 import { activeTcp, connect, sanitizeHost, sockets, wakeOnLan } from './sockets.ts';
 
-/** Hops of traceroute's output. */
+/** JobMilestones of traceroute's output. */
 export function parseTraceroute(output: string): PlainDict[] {
   return lines(output)
     .filter((line) => line.includes(' ') && !line.startsWith('traceroute'))

@@ -8,7 +8,7 @@ import { clusterFunctions } from './clusters.ts';
 import { databaseFunctions, languageFunctions, schemaFunctions, tablespaceFunctions } from './databases.ts';
 import { extensionFunctions } from './extensions.ts';
 import { privilegeFunctions } from './privileges.ts';
-import { conn, findBinary, ownerAccount, query, runas, type Said } from './psql.ts';
+import { type Answer, conn, findBinary, ownerAccount, query, runas } from './psql.ts';
 import { roleFunctions, serverVersion } from './roles.ts';
 
 interface Cluster {
@@ -45,7 +45,7 @@ async function initdb(args: Cluster, ctx: ModuleContext): Promise<boolean> {
     runas: account,
     clean_env: true,
     ...(args.password === null ? {} : { stdin: `${pyStr(args.password)}\n` }),
-  })) as unknown as Said;
+  })) as unknown as Answer;
   if (said.retcode !== 0) ctx.log.error(`initdb: ${said.stderr}`);
   return said.retcode === 0;
 }

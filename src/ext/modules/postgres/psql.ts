@@ -24,7 +24,7 @@ export interface Conn {
   readonly runas?: Value;
 }
 
-export interface Said {
+export interface Answer {
   readonly retcode: number;
   readonly stdout: string;
   readonly stderr: string;
@@ -48,7 +48,7 @@ export const ownerAccount = (ctx: ModuleContext): string =>
   pyStr(dictGet(ctx.grains, 'os_family') ?? '').includes('OpenBSD') ? '_postgresql' : 'postgres';
 
 /** Runs psql. Without a host it is run as the owner of the server, who needs no password. */
-export async function psql(args: readonly string[], at: Conn, ctx: ModuleContext, stdin?: string): Promise<Said> {
+export async function psql(args: readonly string[], at: Conn, ctx: ModuleContext, stdin?: string): Promise<Answer> {
   const [user, host, port, database] = [
     await option(at.user, 'user', ctx),
     await option(at.host, 'host', ctx),
@@ -77,7 +77,7 @@ export async function psql(args: readonly string[], at: Conn, ctx: ModuleContext
     ...(timeout > 0 ? { timeout } : {}),
     // Only the user it runs as can read the environment of a process.
     ...(password === null || password === '' ? {} : { env: { PGPASSWORD: pyStr(password) } }),
-  })) as unknown as Said;
+  })) as unknown as Answer;
   if (said.retcode !== 0) ctx.log.error(`psql: ${pyStr(said.stderr || said.stdout)}`);
   return said;
 }

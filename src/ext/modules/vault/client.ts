@@ -73,7 +73,7 @@ async function connection(host: VaultHost): Promise<VaultConnection> {
 }
 
 /** The file as Salt writes it, so that either can go on with the other's token. */
-interface KeptToken {
+interface CachedToken {
   readonly url: string;
   readonly token: string;
   readonly verify: Value;
@@ -87,7 +87,7 @@ interface KeptToken {
 async function fromDisk(host: VaultHost): Promise<VaultConnection | undefined> {
   if (!host.fromMaster) return undefined;
   try {
-    const kept = JSON.parse(await readFile(tokenFile(host.opts), 'utf8')) as Partial<KeptToken>;
+    const kept = JSON.parse(await readFile(tokenFile(host.opts), 'utf8')) as Partial<CachedToken>;
     const { url, token, verify, namespace, issued, lease_duration: lease, uses, unlimited_use_token: unlimited } = kept;
     if (typeof url !== 'string' || typeof token !== 'string') return undefined;
     const limited = unlimited === true || typeof uses !== 'number' ? {} : { uses };
@@ -104,7 +104,7 @@ async function toDisk(host: VaultHost, link: VaultConnection): Promise<void> {
   const fresh = `${file}.${randomUUID()}`;
   const { url, token, verify = null, namespace = null, uses, until } = link;
   const times = { issued: now(), lease_duration: until - now() };
-  const kept: KeptToken = {
+  const kept: CachedToken = {
     url,
     token,
     verify,

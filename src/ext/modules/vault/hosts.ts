@@ -30,10 +30,10 @@ async function askRunner(ctx: ModuleContext): Promise<Value> {
   const signature = sign('RSA-SHA1', Buffer.from(id), pem).toString('base64');
   const config = ctx.opts['vault'];
   const auth = config !== undefined && isDict(config) ? dictGet(config, 'auth') : undefined;
-  const wish = (name: string): Value => (auth !== undefined && isDict(auth) ? (dictGet(auth, name) ?? null) : null);
+  const wanted = (name: string): Value => (auth !== undefined && isDict(auth) ? (dictGet(auth, name) ?? null) : null);
   return ctx.callWith(
     'publish.runner',
-    ['vault.generate_token', [id, signature, false, wish('ttl'), wish('uses')]],
+    ['vault.generate_token', [id, signature, false, wanted('ttl'), wanted('uses')]],
     newDict(),
   );
 }

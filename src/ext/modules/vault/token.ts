@@ -119,7 +119,7 @@ export function policiesFor(config: PlainDict, fields: Fields, log: ExtensionLog
   });
 }
 
-export interface TokenWish {
+export interface TokenRequest {
   readonly minionId: string;
   readonly policies: readonly string[];
   /** What the minion asks for; counts only with `allow_minion_override`. */
@@ -131,32 +131,32 @@ export interface TokenWish {
 }
 
 /** Makes a token for a minion: what `vault.generate_token` answers, or `{error}`. */
-export async function mintToken(config: PlainDict, wish: TokenWish): Promise<PlainDict> {
+export async function mintToken(config: PlainDict, wanted: TokenRequest): Promise<PlainDict> {
   const auth = authOf(config);
   const override = auth['allow_minion_override'] === true;
   const chosen = (asked: Value | undefined, name: string, fallback: Value): Value =>
     override && asked !== undefined && asked !== null ? asked : (auth[name] ?? fallback);
-  const uses = Number(chosen(wish.uses, 'uses', 1));
-  const ttl = chosen(wish.ttl, 'ttl', null);
-  if (wish.policies.length === 0) return newDict([['error', 'No policies matched minion']]);
+  const uses = Number(chosen(wanted.uses, 'uses', 1));
+  const ttl = chosen(wanted.ttl, 'ttl', null);
+  if (wanted.policies.length === 0) return newDict([['error', 'No policies matched minion']]);
   const server = serverOf(config);
   const role = vaultText(config, 'role_name');
   const meta = newDict([
-    ['saltstack-jid', wish.jid ?? '<no jid set>'],
-    ['saltstack-minion', wish.minionId],
-    ['saltstack-user', wish.user ?? '<no user set>'],
+    ['saltstack-jid', wanted.jid ?? '<no jid set>'],
+    ['saltstack-minion', wanted.minionId],
+    ['saltstack-user', wanted.user ?? '<no user set>'],
   ]);
   const payload = newDict([
-    ['policies', [...wish.policies]],
+    ['policies', [...wanted.policies]],
     ['num_uses', uses],
     ['meta', meta],
   ]);
   if (ttl !== null) payload['explicit_max_ttl'] = pyStr(ttl);
   const answer = await askVault(server, {
     path: `auth/token/create${role ? `/${role}` : ''}`,
-    token: await ownToken(config, wish.signal),
+    token: await ownToken(config, wanted.signal),
     json: dumpJson(payload),
-    signal: wish.signal,
+    signal: wanted.signal,
   });
   if (answer.status !== 200) return newDict([['error', reasonOf(answer.status)]]);
   return grant(answer, config, uses);

@@ -107,7 +107,7 @@ export function elastic(settings: ElasticSettings): Elastic {
         const json = JSON.stringify({ scroll: '1m', scroll_id: page?.['_scroll_id'] });
         page = jsonDict((await ask({ json }, '_search/scroll')).text);
       }
-      await letGo(ask, page);
+      await closeScroll(ask, page);
       return found;
     },
   };
@@ -126,7 +126,7 @@ async function search(ask: Ask, index: string, body: object, more: string): Prom
 }
 
 /** The server forgets where a search stood; it would by itself, a minute later. */
-async function letGo(ask: Ask, page: PlainDict | undefined): Promise<void> {
+async function closeScroll(ask: Ask, page: PlainDict | undefined): Promise<void> {
   const id = page?.['_scroll_id'];
   if (typeof id !== 'string') return;
   const json = JSON.stringify({ scroll_id: id });

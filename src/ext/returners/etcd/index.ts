@@ -2,11 +2,11 @@
 import {
   defineReturner,
   type JobCache,
-  type KeptEvent,
   newDict,
   type PlainDict,
   p,
   type ReturnerContext,
+  type StoredEvent,
 } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { asNumber, dictGet, isDict, type Value } from '../../../base/codec/value.ts';
@@ -132,7 +132,7 @@ function jobCacheOf(read: EtcdStore, write: EtcdStore, root: string, ttl: number
 }
 
 /** Keys that sort by time; the same event of the same batch has the same key. */
-function eventEntry(root: string, { tag, data }: KeptEvent, i: number): [string, string] {
+function eventEntry(root: string, { tag, data }: StoredEvent, i: number): [string, string] {
   const text = toJson(
     newDict([
       ['tag', tag],

@@ -1,6 +1,6 @@
 // The tables `jids`, `salt_returns` and `salt_events` as Salt's SQL returners fill and read them.
 
-import type { JobCache, KeptEvent, ReturnerSession } from 'halite/sdk';
+import type { JobCache, ReturnerSession, StoredEvent } from 'halite/sdk';
 import { dumpJson } from '../../../base/codec/json/index.ts';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { isDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
@@ -103,7 +103,7 @@ export function tableSession(options: TableOptions): ReturnerSession {
   const turn = inTurn();
   const saveMany = (rets: readonly PlainDict[]) =>
     turn(() => (rets.length === 0 ? Promise.resolve() : client.transaction((run) => keep(run, dialect, shape, rets))));
-  const saveEvents = (events: readonly KeptEvent[]) =>
+  const saveEvents = (events: readonly StoredEvent[]) =>
     turn(async () => {
       if (events.length === 0) return;
       const rows = events.map(({ tag, data }) => ({

@@ -1,5 +1,5 @@
 // Events that may have been written already: found among the newest rows, and left out.
-import type { KeptEvent } from 'halite/sdk';
+import type { StoredEvent } from 'halite/sdk';
 import { dumpJson } from '../../../base/codec/json/index.ts';
 import type { Value } from '../../../base/codec/value.ts';
 import { fromJson } from './loads.ts';
@@ -24,7 +24,7 @@ const keyOf = (tag: string, text: string): string => `${tag} ${canonical(text)}`
 export async function unwritten(
   client: SqlClient,
   dialect: Dialect,
-  events: readonly KeptEvent[],
+  events: readonly StoredEvent[],
   rows: readonly EventRow[],
 ): Promise<readonly EventRow[]> {
   const doubtful = new Set(rows.filter((_, at) => events[at]?.again === true));

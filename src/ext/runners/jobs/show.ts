@@ -81,7 +81,7 @@ async function reasons(ctx: MasterContext, jid: string, result: PlainDict): Prom
 /** The evidence without the raw times, which `jobs.explain` shows in order. */
 function evidenceIn(text: Value | undefined): PlainDict {
   try {
-    const { hops: _hops, ...evidence } = JSON.parse(String(text)) as Record<string, Value>;
+    const { milestones: _milestones, ...evidence } = JSON.parse(String(text)) as Record<string, Value>;
     return newDict(Object.entries(evidence));
   } catch {
     return newDict();

@@ -5,7 +5,7 @@ import { switches } from '../support/apache.ts';
 
 export default defineState({
   name: 'apache_conf',
-  doc: 'Pieces of configuration of Apache, on or off.',
+  doc: 'Chunks of configuration of Apache, on or off.',
   available: needsFunction('apache.a2enconf', 'apache module could not be loaded'),
   functions: switches('conf'),
 });

@@ -6,7 +6,7 @@ import { joinPath } from '../../modules/support/paths.ts';
 import { failureOf, isExpected } from '../support/calls.ts';
 import { withoutPassword } from '../support/sources.ts';
 import { type Compared, type Contents, listed, removePaths } from './compare.ts';
-import type { Work } from './understand.ts';
+import type { Work } from './plan-work.ts';
 
 /** Why the archive cannot be unpacked there, before anything of the destination is touched. */
 export async function outsideProblem(work: Work, path: string, ctx: StateContext): Promise<string | undefined> {

@@ -19,8 +19,8 @@ import { type Contents, compare, listed, removePaths } from './compare.ts';
 import { contentsOf, outsideProblem, resolveWrong } from './contents.ts';
 import { type Extracted, extract } from './extract.ts';
 import { addOwnerNotes, enforceOwner } from './owner.ts';
+import { params, planWork, type Work } from './plan-work.ts';
 import { readSum, writeSum } from './sums.ts';
-import { params, understand, type Work } from './understand.ts';
 
 /** The archive on this machine; a result when it cannot be had or need not be. */
 async function fetch(work: Work, ctx: StateContext): Promise<{ path: string } | StateResult> {
@@ -190,7 +190,7 @@ const extracted = state({
   ],
   params,
   async run(args, ctx) {
-    const work = await understand(args, ctx);
+    const work = await planWork(args, ctx);
     if (!('warnings' in work) || !('format' in work)) return work as StateResult;
     const ready = work as Work;
     const fetched = await fetch(ready, ctx);

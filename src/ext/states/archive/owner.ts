@@ -7,7 +7,7 @@ import { joinPath } from '../../modules/support/paths.ts';
 import { isDir, lookAtLink } from '../file/facts.ts';
 import { plain } from '../support/calls.ts';
 import { type Contents, listed } from './compare.ts';
-import type { Args, Work } from './understand.ts';
+import type { Args, Work } from './plan-work.ts';
 
 interface Owned {
   readonly missing: string[];

@@ -28,7 +28,7 @@ const entries = (table: PlainDict, kind: string): PlainDict[] =>
 
 type Status = 'absent' | 'present' | 'update';
 
-/** Whether an entry is there, and as wished. */
+/** Whether an entry is there, and as requested. */
 async function statusOf(
   user: string,
   cmd: string,
@@ -114,12 +114,12 @@ const present = state({
       ]);
       return forecast(what, name, await statusOf(args.user, name, identifier, wanted, ctx), ctx);
     }
-    const wish = { user: args.user, cmd: name, comment, commented, identifier };
+    const request = { user: args.user, cmd: name, comment, commented, identifier };
     const { minute, hour, daymonth, month, dayweek } = args;
     const answer =
       special === null
-        ? await ctx.callWith('cron.set_job', [], { ...wish, minute, hour, daymonth, month, dayweek })
-        : await ctx.callWith('cron.set_special', [], { ...wish, special });
+        ? await ctx.callWith('cron.set_job', [], { ...request, minute, hour, daymonth, month, dayweek })
+        : await ctx.callWith('cron.set_special', [], { ...request, special });
     return added(what, args.user, name, answer, ctx);
   },
 });

@@ -216,7 +216,7 @@ async function finish(run: Run, isNew: boolean, ctx: StateContext): Promise<Stat
   return done(false);
 }
 
-async function bringAbout(run: Run, info: PlainDict, ctx: StateContext): Promise<StateResult> {
+async function applyChanges(run: Run, info: PlainDict, ctx: StateContext): Promise<StateResult> {
   const { args, changes, comments, currentImage, imageId } = run;
   const exists = run.before !== null;
   const anew = args.force || !exists || currentImage !== imageId;
@@ -251,7 +251,7 @@ export async function running(args: RunningArgs, ctx: StateContext): Promise<Sta
     const currentImage = info['Image'] ?? null;
     const before = currentImage === null ? null : pyStr(await ctx.call('docker.state', args.name));
     const run = { args, image, imageId, currentImage, changes, comments, networks, before };
-    return await bringAbout(run, info, ctx);
+    return await applyChanges(run, info, ctx);
   } catch (error) {
     return ctx.fail(sentences([...comments, messageOf(error)]), { changes });
   }

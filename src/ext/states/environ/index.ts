@@ -2,14 +2,14 @@
 import { defineState, dictEntries, isDict, newDict, type PlainDict, p, state, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 
-interface Wish {
+interface EnvironmentChange {
   readonly environ: PlainDict;
   readonly falseUnsets: boolean;
   readonly clearAll: boolean;
 }
 
 /** What will differ afterwards. */
-function differences({ environ, falseUnsets, clearAll }: Wish): PlainDict {
+function differences({ environ, falseUnsets, clearAll }: EnvironmentChange): PlainDict {
   const changes = newDict();
   const nothing: Value = falseUnsets ? null : '';
   if (clearAll) for (const key of Object.keys(process.env)) if (!(key in environ)) changes[key] = nothing;

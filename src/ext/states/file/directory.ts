@@ -1,4 +1,4 @@
-// `file.directory`: a folder with owner and mode, on wish for everything in it, and cleaned of what does not belong.
+// `file.directory`: a folder with owner and mode, on request for everything in it, and cleaned of what does not belong.
 import { renameSync, rmSync } from 'node:fs';
 import {
   type ArgsOf,

@@ -341,7 +341,7 @@ async function manage(work: Work, ctx: StateContext): Promise<StateResult> {
   }
 }
 
-async function understand(args: Args, ctx: StateContext): Promise<Work | StateResult> {
+async function planWork(args: Args, ctx: StateContext): Promise<Work | StateResult> {
   const name = expandUser(args.name);
   const fail = (problem: string): StateResult => ctx.fail(problem, { name });
   if (!name) return fail('Destination file name is required');
@@ -367,7 +367,7 @@ async function understand(args: Args, ctx: StateContext): Promise<Work | StateRe
 }
 
 export async function runManaged(args: Args, ctx: StateContext): Promise<StateResult> {
-  const work = await understand(args, ctx);
+  const work = await planWork(args, ctx);
   if ('comment' in work) return work;
   const warnings = newDict();
   if (args.kwargs['file_mode'] !== undefined) {

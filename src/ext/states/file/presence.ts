@@ -256,7 +256,7 @@ function prune(
 }
 
 export const pruned = state({
-  doc: 'Removes an empty folder, on wish also all empty folders in it.',
+  doc: 'Removes an empty folder, on request also all empty folders in it.',
   examples: ['/srv/empty:\n  file.pruned:\n    - recurse: true'],
   params: {
     name: common.name,

@@ -46,7 +46,7 @@ async function remoteRefs(args: LatestArgs, identity: Value, ctx: StateContext):
   return plain(await ctx.callWith('git.remote_refs', [args.name], { ...how, ...who }));
 }
 
-async function understand(args: LatestArgs, ctx: StateContext): Promise<Work | StateResult> {
+async function planWork(args: LatestArgs, ctx: StateContext): Promise<Work | StateResult> {
   const problem = argumentProblem(args);
   if (problem) return ctx.fail(problem);
   const keys = await identities(args.identity, 'identity', ctx);
@@ -225,7 +225,7 @@ async function clone(work: Work, ctx: StateContext): Promise<StateResult> {
 }
 
 async function run(args: LatestArgs, ctx: StateContext): Promise<StateResult> {
-  const work = await understand(args, ctx);
+  const work = await planWork(args, ctx);
   if (!('refspecs' in work)) return work as StateResult;
   const ready = work as Work;
   const isCheckout =

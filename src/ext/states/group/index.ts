@@ -102,7 +102,7 @@ async function create(args: Args, ctx: StateContext): Promise<StateResult> {
 }
 
 const present = state({
-  doc: 'A group, with its members on wish.',
+  doc: 'A group, with its members on request.',
   examples: ['cheese:\n  group.present:\n    - gid: 7648\n    - addusers:\n      - user1'],
   params,
   async run(args, ctx) {

@@ -129,10 +129,10 @@ export const held = state({
     if (!(await hasFunction(ctx, 'pkg.hold')))
       return ctx.fail('`hold` function is not implemented for the package manager.');
     const tally = new Tally();
-    for (const [target, wish] of wanted) {
+    for (const [target, request] of wanted) {
       const locked = target in now.locks;
-      if (!locked || (now.versioned && versionOf(now.locks[target]) !== wish))
-        await hold(name, target, wish, locked, tally, ctx);
+      if (!locked || (now.versioned && versionOf(now.locks[target]) !== request))
+        await hold(name, target, request, locked, tally, ctx);
     }
     for (const [target, lock] of replace ? Object.entries(now.locks) : []) {
       if (!isPackage(lock) || wanted.some(([item]) => item === target)) continue;
@@ -180,8 +180,8 @@ export interface HoldOutcome {
 }
 
 /** Holds or releases what a state names; the answers sorted by what came of them. */
-export async function applyHold(wish: Value, kwargs: PlainDict, ctx: StateContext): Promise<HoldOutcome> {
-  const answer = plain(await ctx.callWith(wish ? 'pkg.hold' : 'pkg.unhold', [], kwargs));
+export async function applyHold(request: Value, kwargs: PlainDict, ctx: StateContext): Promise<HoldOutcome> {
+  const answer = plain(await ctx.callWith(request ? 'pkg.hold' : 'pkg.unhold', [], kwargs));
   const none: HoldOutcome = { changed: [], same: [], failed: [] };
   if ('result' in answer && !answer['result'] && !isDict(answer['result'] as Value)) {
     return {

@@ -1,4 +1,4 @@
-// `pkg.installed`: packages that shall be there, at some version on wish.
+// `pkg.installed`: packages that shall be there, at some version on request.
 import {
   dictEntries,
   isDict,
@@ -13,7 +13,15 @@ import { pyStr } from '../../../base/codec/python/index.ts';
 import { failureOf, hasFunction, isExpected, plain, readable } from '../support/calls.ts';
 import { applyHold, type HoldOutcome } from './hold.ts';
 import { markFresh, wantsRefresh } from './refresh.ts';
-import { findTargets, type InstallArgs, params, type Settled, type Targets, verify, type Wish } from './targets.ts';
+import {
+  findTargets,
+  type InstallArgs,
+  params,
+  type Settled,
+  type Targets,
+  verify,
+  type WantedPackage,
+} from './targets.ts';
 import { asList, fulfills, spelled, versionsOf, type Wanted } from './versions.ts';
 
 const entry = (): PlainDict =>
@@ -25,8 +33,8 @@ const count = (number: number, verb: string, ending: string): string =>
   `${number} targeted package${number > 1 ? 's' : ''} ${number > 1 ? 'were' : 'was'} ${verb}${ending}`;
 
 /** Nothing to install; holds are still put right. */
-async function settle(wish: Wish, settled: Settled, ctx: StateContext): Promise<StateResult> {
-  const { args } = wish;
+async function settle(request: WantedPackage, settled: Settled, ctx: StateContext): Promise<StateResult> {
+  const { args } = request;
   const changes = newDict();
   let { result, comment } = settled as { result: boolean | null; comment: string };
   if (args.kwargs['hold'] !== undefined && (await hasFunction(ctx, 'pkg.hold'))) {
@@ -36,8 +44,8 @@ async function settle(wish: Wish, settled: Settled, ctx: StateContext): Promise<
         args.kwargs['hold'],
         newDict([
           ['name', args.name],
-          ['pkgs', wish.pkgs],
-          ['sources', wish.sources],
+          ['pkgs', request.pkgs],
+          ['sources', request.sources],
         ]),
         ctx,
       );
@@ -58,11 +66,11 @@ async function settle(wish: Wish, settled: Settled, ctx: StateContext): Promise<
 const warned = (warnings: string[]): PlainDict => (warnings.length > 0 ? newDict([['warnings', warnings]]) : newDict());
 
 /** What would be done, in the words of Salt's test mode. */
-function announce(wish: Wish, targets: Targets, ctx: StateContext): StateResult {
+function announce(request: WantedPackage, targets: Targets, ctx: StateContext): StateResult {
   const { install, unpurge, reinstall, altered } = targets;
   const comment: string[] = [];
   const changes = newDict();
-  const named = (name: string, list: Wanted): string => (wish.sources ? name : spelled(name, list));
+  const named = (name: string, list: Wanted): string => (request.sources ? name : spelled(name, list));
   if (install.size > 0) {
     for (const name of install.keys()) changes[name] = entry();
     comment.push(`The following packages would be installed/updated: ${[...install.keys()].join(', ')}`);
@@ -73,7 +81,7 @@ function announce(wish: Wish, targets: Targets, ctx: StateContext): StateResult 
     );
     for (const name of unpurge) changes[name] = entry();
   }
-  if (reinstall.size > 0 && wish.args.reinstall) {
+  if (reinstall.size > 0 && request.args.reinstall) {
     const list = [...reinstall.keys()].map((name) => named(name, reinstall));
     for (const name of list) changes[name] = entry();
     comment.push(`The following packages would be reinstalled: ${list.join(', ')}`);
@@ -89,9 +97,9 @@ function announce(wish: Wish, targets: Targets, ctx: StateContext): StateResult 
   return ctx.result({ result: null, comment: comment.join('\n'), changes, ...warned(targets.warnings) });
 }
 
-/** The packages that are there now as wished, and those that are not. */
-async function check(wish: Wish, desired: Wanted): Promise<{ fine: string[]; failed: string[] }> {
-  const { args, kwargs, ctx } = wish;
+/** The packages that are there now as requested, and those that are not. */
+async function check(request: WantedPackage, desired: Wanted): Promise<{ fine: string[]; failed: string[] }> {
+  const { args, kwargs, ctx } = request;
   const now = plain(await ctx.callWith('pkg.list_pkgs', [], { ...kwargs, versions_as_list: true }));
   const provides = kwargs['resolve_capabilities'] && (await hasFunction(ctx, 'pkg.list_provides'));
   const provided = provides ? plain(await ctx.callWith('pkg.list_provides', [], kwargs)) : {};
@@ -139,15 +147,20 @@ function reportHolds(hold: HoldOutcome, report: Report): void {
 }
 
 /** What became of packages that were installed again. */
-async function reportReinstalled(wish: Wish, targets: Targets, answer: PlainDict, report: Report): Promise<void> {
+async function reportReinstalled(
+  request: WantedPackage,
+  targets: Targets,
+  answer: PlainDict,
+  report: Report,
+): Promise<void> {
   for (const name of targets.reinstall.keys()) {
     let failed = !(name in answer);
-    if (!wish.args.reinstall) {
-      const altered = await verify(wish, name);
+    if (!request.args.reinstall) {
+      const altered = await verify(request, name);
       failed = Object.keys(plain(altered)).length > 0;
       if (failed) targets.altered[name] = altered;
     }
-    const shown = wish.sources ? name : spelled(name, targets.desired);
+    const shown = request.sources ? name : spelled(name, targets.desired);
     const files = targets.altered[name];
     const text = failed ? `Reinstall was not successful for package ${shown}.` : `Package ${shown} was reinstalled.`;
     const more = failed ? ' The following files could not be remediated:' : ' The following files were remediated:';
@@ -160,19 +173,19 @@ async function reportReinstalled(wish: Wish, targets: Targets, answer: PlainDict
 }
 
 async function reportInstalled(
-  wish: Wish,
+  request: WantedPackage,
   targets: Targets,
   hold: HoldOutcome | undefined,
   report: Report,
 ): Promise<void> {
   const { desired, install, reinstall } = targets;
-  const { sources } = wish;
+  const { sources } = request;
   const { fine, failed } = sources
     ? {
         fine: [...desired.keys()].filter((name) => !install.has(name) || name in report.changes),
         failed: [...install.keys()].filter((name) => !(name in report.changes)),
       }
-    : await check(wish, desired);
+    : await check(request, desired);
   const shown = (names: string[]): string => names.map((name) => (sources ? name : spelled(name, desired))).join(', ');
   const modified = fine.filter((name) => install.has(name));
   const same = fine.filter((name) => !install.has(name) && !reinstall.has(name));
@@ -203,24 +216,24 @@ async function reportInstalled(
 }
 
 /** The packages the package manager is told to install. */
-function orderOf(wish: Wish, targets: Targets): { pkgs: Value; sources: Value } {
-  if (wish.pkgs) return { pkgs: [...asList(targets.install), ...asList(targets.reinstall)], sources: null };
+function orderOf(request: WantedPackage, targets: Targets): { pkgs: Value; sources: Value } {
+  if (request.pkgs) return { pkgs: [...asList(targets.install), ...asList(targets.reinstall)], sources: null };
   const named = (item: Value): string => (isDict(item) ? pyStr(dictEntries(item)[0]?.[0] ?? '') : '');
-  const list = Array.isArray(wish.sources) ? wish.sources : [wish.sources];
+  const list = Array.isArray(request.sources) ? request.sources : [request.sources];
   const of = (wanted: Wanted): Value[] => list.filter((item) => wanted.has(named(item)));
   return { pkgs: null, sources: [...of(targets.install), ...of(targets.reinstall)] };
 }
 
-async function install(wish: Wish, targets: Targets, ctx: StateContext): Promise<StateResult> {
-  const { args, kwargs } = wish;
+async function install(request: WantedPackage, targets: Targets, ctx: StateContext): Promise<StateResult> {
+  const { args, kwargs } = request;
   const report: Report = { comment: [], changes: newDict(), result: true };
   const warnings = warned(targets.warnings);
   let answer = newDict();
   if (targets.install.size > 0 || targets.reinstall.size > 0) {
     const { fromrepo, skip_verify, normalize, update_holds, ignore_epoch } = args;
-    const refresh = wish.refresh && !targets.refreshed;
+    const refresh = request.refresh && !targets.refreshed;
     const order = {
-      ...orderOf(wish, targets),
+      ...orderOf(request, targets),
       refresh,
       version: null,
       reinstall: targets.reinstall.size > 0,
@@ -244,7 +257,7 @@ async function install(wish: Wish, targets: Targets, ctx: StateContext): Promise
       const comment = changes ? short : `An error was encountered while installing package(s): ${message}`;
       return ctx.fail(comment, { changes: changes ?? newDict(), ...warnings });
     }
-    if (wish.refresh) markFresh(ctx);
+    if (request.refresh) markFresh(ctx);
     Object.assign(report.changes, answer);
   }
   let hold: HoldOutcome | undefined;
@@ -269,8 +282,8 @@ async function install(wish: Wish, targets: Targets, ctx: StateContext): Promise
   }
   if (targets.unpurge.length > 0)
     report.changes['purge_desired'] = await ctx.call('lowpkg.unpurge', ...targets.unpurge);
-  await reportInstalled(wish, targets, hold, report);
-  await reportReinstalled(wish, targets, answer, report);
+  await reportInstalled(request, targets, hold, report);
+  await reportReinstalled(request, targets, answer, report);
   return ctx.result({
     result: report.result,
     comment: report.comment.join('\n'),
@@ -295,7 +308,7 @@ export async function runInstalled(args: InstallArgs, ctx: StateContext): Promis
   }
   const verifies = Array.isArray(args.pkg_verify) || args.pkg_verify === true;
   if (verifies && !(await hasFunction(ctx, 'pkg.verify'))) return ctx.fail('pkg.verify not implemented');
-  const wish: Wish = {
+  const request: WantedPackage = {
     args: { ...args, pkg_verify: verifies ? args.pkg_verify : false },
     pkgs,
     sources: args.sources,
@@ -303,15 +316,15 @@ export async function runInstalled(args: InstallArgs, ctx: StateContext): Promis
     kwargs,
     ctx,
   };
-  const targets = await findTargets(wish);
-  if ('result' in targets) return settle(wish, targets, ctx);
+  const targets = await findTargets(request);
+  if ('result' in targets) return settle(request, targets, ctx);
   if (targets.unpurge.length > 0 && !(await hasFunction(ctx, 'lowpkg.unpurge')))
     return ctx.fail('lowpkg.unpurge not implemented', warned(targets.warnings));
-  return ctx.test ? announce(wish, targets, ctx) : install(wish, targets, ctx);
+  return ctx.test ? announce(request, targets, ctx) : install(request, targets, ctx);
 }
 
 export const installed = state({
-  doc: 'Packages that shall be installed, at a certain version on wish.',
+  doc: 'Packages that shall be installed, at a certain version on request.',
   examples: ["web:\n  pkg.installed:\n    - pkgs:\n      - nginx: '>=1.18'\n      - curl"],
   params,
   run: runInstalled,

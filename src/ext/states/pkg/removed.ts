@@ -24,7 +24,7 @@ const params = {
 export type RemoveArgs = ArgsOf<typeof params>;
 type Action = 'remove' | 'purge';
 
-async function wishes(args: RemoveArgs, ctx: StateContext): Promise<Wanted> {
+async function requests(args: RemoveArgs, ctx: StateContext): Promise<Wanted> {
   if (args.pkgs) return wantedOf(args.pkgs, args.normalize, ctx);
   const wanted: Wanted = new Map();
   const version = args.version === null ? null : pyStr(args.version);
@@ -38,7 +38,7 @@ async function wishes(args: RemoveArgs, ctx: StateContext): Promise<Wanted> {
   return wanted;
 }
 
-/** Those of the wishes that are installed in a version that shall go. */
+/** Those of the requests that are installed in a version that shall go. */
 async function installedTargets(
   wanted: Wanted,
   args: RemoveArgs,
@@ -84,7 +84,7 @@ async function leftovers(action: Action, wanted: Wanted, kwargs: PlainDict, ctx:
 
 async function uninstall(action: Action, args: RemoveArgs, ctx: StateContext): Promise<StateResult> {
   const kwargs = newDict([...Object.entries(args.kwargs), ['saltenv', ctx.saltenv]]);
-  const wanted = await wishes(args, ctx);
+  const wanted = await requests(args, ctx);
   const found = await installedTargets(wanted, args, kwargs, ctx);
   const targets = [...found.targets];
   if (targets.length === 0 && action === 'remove') {

@@ -1,4 +1,4 @@
-// What must be installed, put right or installed again to meet a wish.
+// What must be installed, put right or installed again to meet a request.
 import { existsSync } from 'node:fs';
 import { type ArgsOf, dictGet, isDict, type PlainDict, p, type StateContext, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
@@ -12,7 +12,7 @@ export const params = {
   fromrepo: p.any({ default: null, doc: 'repository or release to install from' }),
   skip_verify: p.bool({ default: false, doc: 'allow unsigned packages' }),
   skip_suggestions: p.bool({ default: false, doc: 'do not ask whether the package exists at all' }),
-  pkgs: p.any({ default: null, doc: 'several packages, each with its version on wish' }),
+  pkgs: p.any({ default: null, doc: 'several packages, each with its version on request' }),
   sources: p.any({ default: null, doc: 'package files by package name' }),
   allow_updates: p.bool({ default: false, doc: 'a newer version is fine as well' }),
   pkg_verify: p.any({ default: false, doc: 'install again when files of the package were changed' }),
@@ -24,8 +24,8 @@ export const params = {
 };
 export type InstallArgs = ArgsOf<typeof params>;
 
-/** A wish, with everything the package manager shall be told. */
-export interface Wish {
+/** A request, with everything the package manager shall be told. */
+export interface WantedPackage {
   readonly args: InstallArgs;
   readonly pkgs: Value;
   readonly sources: Value;
@@ -59,8 +59,8 @@ const verifyOption = (pkgVerify: Value, key: string): Value => {
 };
 
 /** Files of a package that are not as they were installed. */
-export function verify(wish: Wish, name: string): Promise<Value> {
-  const { args, kwargs, ctx } = wish;
+export function verify(request: WantedPackage, name: string): Promise<Value> {
+  const { args, kwargs, ctx } = request;
   const options = {
     ignore_types: verifyOption(args.pkg_verify, 'ignore_types'),
     verify_options: verifyOption(args.pkg_verify, 'verify_options'),
@@ -69,8 +69,12 @@ export function verify(wish: Wish, name: string): Promise<Value> {
 }
 
 /** Packages the package database does not know, in Salt's words. */
-async function unknownPackages(wish: Wish, desired: Wanted, current: PlainDict): Promise<string | undefined> {
-  const { args, kwargs, ctx } = wish;
+async function unknownPackages(
+  request: WantedPackage,
+  desired: Wanted,
+  current: PlainDict,
+): Promise<string | undefined> {
+  const { args, kwargs, ctx } = request;
   if (args.skip_suggestions || !(await hasFunction(ctx, 'pkg.check_db'))) return undefined;
   const missing: string[] = [];
   for (const [name, version] of desired) {
@@ -99,24 +103,27 @@ async function unknownPackages(wish: Wish, desired: Wanted, current: PlainDict):
 }
 
 /** Versions behind `latest`. */
-async function resolveLatest(wish: Wish, desired: Wanted, current: PlainDict): Promise<boolean> {
+async function resolveLatest(request: WantedPackage, desired: Wanted, current: PlainDict): Promise<boolean> {
   const names = [...desired].filter(([, version]) => version === 'latest').map(([name]) => name);
   if (names.length === 0) return false;
-  const answer = await wish.ctx.callWith('pkg.latest_version', names, { ...wish.kwargs, refresh: wish.refresh });
+  const answer = await request.ctx.callWith('pkg.latest_version', names, {
+    ...request.kwargs,
+    refresh: request.refresh,
+  });
   const found = names.length === 1 ? { [names[0] as string]: answer } : plain(answer);
   for (const name of names) {
     const newest = found[name];
     desired.set(name, newest ? pyStr(newest) : (versionsOf(current, name).at(-1) ?? null));
   }
-  return wish.refresh;
+  return request.refresh;
 }
 
 /** The version inside a package file; a problem or warning when it cannot be told. */
 async function versionInFile(
-  wish: Wish,
+  request: WantedPackage,
   file: string,
 ): Promise<{ version: string } | { problem: string } | { warning: string }> {
-  const { ctx } = wish;
+  const { ctx } = request;
   let path: string;
   try {
     path = file.startsWith('/') ? file : await ctx.files.cacheFile(file, { saltenv: ctx.saltenv });
@@ -140,9 +147,14 @@ interface Sorting {
   versioned: boolean;
 }
 
-async function reinstallIfAltered(wish: Wish, name: string, version: string | null, sorting: Sorting): Promise<void> {
+async function reinstallIfAltered(
+  request: WantedPackage,
+  name: string,
+  version: string | null,
+  sorting: Sorting,
+): Promise<void> {
   try {
-    const altered = await verify(wish, name);
+    const altered = await verify(request, name);
     if (Object.keys(plain(altered)).length === 0) return;
     sorting.reinstall.set(name, version);
     sorting.altered[name] = altered;
@@ -154,25 +166,25 @@ async function reinstallIfAltered(wish: Wish, name: string, version: string | nu
 
 /** Decides about one package. */
 async function sortOne(
-  wish: Wish,
+  request: WantedPackage,
   name: string,
   version: string | null,
   installed: string[],
   sorting: Sorting,
 ): Promise<void> {
-  const { args, sources, ctx } = wish;
+  const { args, sources, ctx } = request;
   if (installed.length === 0) return void sorting.install.set(name, version);
   if (args.reinstall) return void sorting.reinstall.set(name, version);
   let wanted = version;
   if (sources) {
     if (!(await hasFunction(ctx, 'lowpkg.bin_pkg_info'))) return;
-    const inside = await versionInFile(wish, version ?? '');
+    const inside = await versionInFile(request, version ?? '');
     if ('problem' in inside) return void sorting.problems.push(inside.problem);
     if ('warning' in inside) return void sorting.warnings.push(inside.warning);
     wanted = inside.version;
   }
   if (wanted === null) {
-    if (args.pkg_verify) await reinstallIfAltered(wish, name, version, sorting);
+    if (args.pkg_verify) await reinstallIfAltered(request, name, version, sorting);
     return;
   }
   const options = { ignoreEpoch: args.ignore_epoch, allowUpdates: !sources && args.allow_updates };
@@ -180,13 +192,13 @@ async function sortOne(
   sorting.versioned = true;
   if (fulfilled) return;
   const exact = conditionsOf(version ?? '').some(({ operator }) => operator === '==');
-  if (args.pkg_verify && exact) await reinstallIfAltered(wish, name, version, sorting);
+  if (args.pkg_verify && exact) await reinstallIfAltered(request, name, version, sorting);
   else sorting.install.set(name, version);
 }
 
 /** Everything that is to be done, or why there is nothing to do. */
-export async function findTargets(wish: Wish): Promise<Targets | Settled> {
-  const { args, pkgs, sources, kwargs, ctx } = wish;
+export async function findTargets(request: WantedPackage): Promise<Targets | Settled> {
+  const { args, pkgs, sources, kwargs, ctx } = request;
   const settled = (result: boolean, comment: string, warnings: string[] = []): Settled => ({
     result,
     comment,
@@ -202,10 +214,10 @@ export async function findTargets(wish: Wish): Promise<Targets | Settled> {
   const purging = plain(await ctx.callWith('pkg.list_pkgs', [], { ...kwargs, purge_desired: true }));
   const unpurge = [...desired.keys()].filter((name) => name in purging);
   if (!sources) {
-    const unknown = await unknownPackages(wish, desired, current);
+    const unknown = await unknownPackages(request, desired, current);
     if (unknown) return settled(false, unknown);
   }
-  const refreshed = sources ? false : await resolveLatest(wish, desired, current);
+  const refreshed = sources ? false : await resolveLatest(request, desired, current);
   const sorting: Sorting = {
     install: new Map(),
     reinstall: new Map(),
@@ -218,7 +230,7 @@ export async function findTargets(wish: Wish): Promise<Targets | Settled> {
     let installed = versionsOf(current, name);
     const provider = provided[name];
     if (installed.length === 0 && Array.isArray(provider)) installed = versionsOf(current, pyStr(provider[0] ?? ''));
-    await sortOne(wish, name, version, installed, sorting);
+    await sortOne(request, name, version, installed, sorting);
   }
   const { install, reinstall, altered, problems, warnings, versioned } = sorting;
   if (problems.length > 0) return settled(false, problems.join(' '));

@@ -109,7 +109,7 @@ export async function fulfills(
   return false;
 }
 
-/** `vim`, `vim=1.2`, `vim>=1.2`: a wish as people read it. */
+/** `vim`, `vim=1.2`, `vim>=1.2`: a request as people read it. */
 export function spelled(name: string, wanted: Wanted): string {
   const version = wanted.get(name);
   if (!version) return name;

@@ -198,7 +198,7 @@ const caution =
   'This may cause pkg states to behave differently than stated if this action is repeated without test=True, due to the differences in the configured repositories.';
 
 const managed = state({
-  doc: 'A source that packages are installed from, with its key on wish.',
+  doc: 'A source that packages are installed from, with its key on request.',
   examples: [
     'nginx:\n  pkgrepo.managed:\n    - name: deb [signed-by=/etc/apt/keyrings/nginx.gpg] https://nginx.org/packages/debian bookworm nginx\n    - file: /etc/apt/sources.list.d/nginx.list\n    - key_url: https://nginx.org/keys/nginx_signing.key',
   ],

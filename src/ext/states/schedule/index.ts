@@ -19,19 +19,19 @@ const one = (name: string, word: string): PlainDict => newDict([[name, word]]);
 const kwargsDoc = 'what schedule.add takes, and persist, offline';
 
 async function jobs(ctx: StateContext, kwargs: PlainDict): Promise<PlainDict> {
-  const wish = newDict([
+  const request = newDict([
     ['show_all', true],
     ['return_yaml', false],
   ] as [string, Value][]);
-  if (isTruthy(kwargs['offline'])) wish['offline'] = true;
-  return asDict(await ctx.callWith('schedule.list', [], wish));
+  if (isTruthy(kwargs['offline'])) request['offline'] = true;
+  return asDict(await ctx.callWith('schedule.list', [], request));
 }
 
 /** Calls the function that does it; under test it only says so. */
 async function tell(ctx: StateContext, fun: string, name: string, kwargs: PlainDict): Promise<PlainDict> {
-  const wish = newDict(Object.entries(kwargs));
-  if (ctx.test) wish['test'] = true;
-  return asDict(await ctx.callWith(fun, [name], wish));
+  const request = newDict(Object.entries(kwargs));
+  if (ctx.test) request['test'] = true;
+  return asDict(await ctx.callWith(fun, [name], request));
 }
 
 /** Under test the change is announced as it would be made. */

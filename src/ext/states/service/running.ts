@@ -143,14 +143,14 @@ async function bring(args: Args, wanted: boolean, ctx: StateContext): Promise<St
 }
 
 export const running = state({
-  doc: 'A service that runs, and starts at boot on wish. Watching something, it is restarted or, with `reload`, told to read its configuration.',
+  doc: 'A service that runs, and starts at boot on request. Watching something, it is restarted or, with `reload`, told to read its configuration.',
   examples: ['nginx:\n  service.running:\n    - enable: true\n    - watch:\n      - file: /etc/nginx/nginx.conf'],
   params,
   run: (args, ctx) => bring(args, true, ctx),
 });
 
 export const dead = state({
-  doc: 'A service that does not run, and does not start at boot on wish.',
+  doc: 'A service that does not run, and does not start at boot on request.',
   examples: ['cups:\n  service.dead:\n    - enable: false'],
   params,
   run: (args, ctx) => bring(args, false, ctx),

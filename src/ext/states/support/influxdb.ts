@@ -2,7 +2,7 @@
 import { newDict, type PlainDict, type StateContext, type StateResult, type Value } from 'halite/sdk';
 import { isTruthy } from '../../modules/support/values.ts';
 
-export interface Thing {
+export interface InfluxResource {
   readonly name: string;
   /** `Database x`, as it begins a sentence. */
   readonly what: string;
@@ -15,7 +15,7 @@ const changed = (name: string, to: string): PlainDict => newDict([[name, to]]);
 const lower = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
 /** Undefined when it is there already. */
-export async function ensureMade(thing: Thing, ctx: StateContext): Promise<StateResult | undefined> {
+export async function ensureMade(thing: InfluxResource, ctx: StateContext): Promise<StateResult | undefined> {
   if (isTruthy(await thing.exists())) return undefined;
   return ctx.change(changed(thing.name, 'Present'), `${thing.what} has been created`, {
     test: thing.planned,
@@ -24,7 +24,7 @@ export async function ensureMade(thing: Thing, ctx: StateContext): Promise<State
   });
 }
 
-export async function ensureGone(thing: Omit<Thing, 'planned'>, ctx: StateContext): Promise<StateResult> {
+export async function ensureGone(thing: Omit<InfluxResource, 'planned'>, ctx: StateContext): Promise<StateResult> {
   if (!isTruthy(await thing.exists())) return ctx.ok(`${thing.what} is not present`);
   return ctx.change(changed(thing.name, 'Absent'), `${thing.what} has been removed`, {
     test: `${thing.what} is present and needs to be removed`,

@@ -39,8 +39,8 @@ const keys = state({
     kwargs: p.kwargs({ doc: 'country, st, locality, organization, expiration_days of the certificates' }),
   },
   async run(args, ctx) {
-    const wishes = newDict(dictEntries(args.kwargs).map(([key, value]) => [`ext_pillar_virt.${pyStr(key)}`, value]));
-    const pillar = plain(await ctx.call('pillar.ext', newDict([['libvirt', '_']]), wishes));
+    const wanted = newDict(dictEntries(args.kwargs).map(([key, value]) => [`ext_pillar_virt.${pyStr(key)}`, value]));
+    const pillar = plain(await ctx.call('pillar.ext', newDict([['libvirt', '_']]), wanted));
     const changes = newDict();
     const texts = new Map<string, string>();
     for (const [key, path] of Object.entries(places(args.basepath))) {

@@ -1,22 +1,22 @@
 // File server requests of minions, and files they push (`cp.push`, off unless `file_recv` is set).
 import { join } from 'node:path';
 import type { PlainDict, Value } from '../../../base/codec/value.ts';
-import { PieceShare } from '../../../engine/files/pieces.ts';
-import { receivePiece } from '../../../engine/files/receive.ts';
+import { ChunkShare } from '../../../engine/files/file-chunks.ts';
+import { receiveChunk } from '../../../engine/files/receive.ts';
 import { fileRequests } from '../../../engine/files/requests.ts';
 import { positionOf } from '../../../engine/files/server.ts';
 import type { Master, Sender } from '../../core.ts';
-import type { Handler, Handlers, PackedReply, PieceSeal } from './table.ts';
+import type { Handler, Handlers, PackedReply, ChunkSeal } from './table.ts';
 
 export function fileHandlers(master: Master): Handlers {
   const answers = [...fileRequests].map(([command, answer]): [string, Handler] => [
     command,
     { run: (load) => answer(master.files, load) },
   ]);
-  const share = new PieceShare();
+  const share = new ChunkShare();
   const answerFile = fileRequests.get('_serve_file')!;
   const serve: Handler = {
-    run: (load, sender, seal) => servePiece(master, load, sender, share, seal) ?? answerFile(master.files, load),
+    run: (load, sender, seal) => serveChunk(master, load, sender, share, seal) ?? answerFile(master.files, load),
   };
   return {
     ...Object.fromEntries(answers),
@@ -25,27 +25,27 @@ export function fileHandlers(master: Master): Handlers {
   };
 }
 
-/** For minions that ask for pieces in our own form; undefined for all others. */
-function servePiece(
+/** For minions that ask for chunks in our own form; undefined for all others. */
+function serveChunk(
   master: Master,
   load: PlainDict,
   { id }: Sender,
-  share: PieceShare,
-  seal: PieceSeal | undefined,
+  share: ChunkShare,
+  seal: ChunkSeal | undefined,
 ): Promise<PackedReply> | undefined {
-  const { path, saltenv, piece, gzip } = load;
-  if (!seal || typeof piece !== 'number' || typeof path !== 'string' || typeof saltenv !== 'string') return undefined;
-  if (!Number.isSafeInteger(piece) || piece < 1 || gzip) return undefined;
+  const { path, saltenv, chunk, gzip } = load;
+  if (!seal || typeof chunk !== 'number' || typeof path !== 'string' || typeof saltenv !== 'string') return undefined;
+  if (!Number.isSafeInteger(chunk) || chunk < 1 || gzip) return undefined;
   const loc = positionOf(load['loc']);
-  const most = Math.min(piece, share.size(id));
-  return master.files.piece(path, saltenv, loc, most, (buffer) => seal(buffer, { path, saltenv, loc }));
+  const most = Math.min(chunk, share.size(id));
+  return master.files.chunk(path, saltenv, loc, most, (buffer) => seal(buffer, { path, saltenv, loc }));
 }
 
-/** Pieces land below `cachedir/minions/<id>/files`; true when one was stored. */
+/** Chunks land below `cachedir/minions/<id>/files`; true when one was stored. */
 async function receive({ opts, log }: Master, load: PlainDict, sender: Sender): Promise<Value> {
   const folder = join(opts.cachedir, 'minions', sender.id, 'files');
   const why = opts.file_recv
-    ? await receivePiece(load, folder, opts.file_recv_max_size * 1024 * 1024)
+    ? await receiveChunk(load, folder, opts.file_recv_max_size * 1024 * 1024)
     : 'file_recv is off';
   if (why) log.limited(`recv:${sender.id}`, 'warn', 'pushed file refused', { minion: sender.id, why });
   return why === undefined;

@@ -50,7 +50,7 @@ function keep(master: Master, id: string, data: PlainDict, clear: boolean): bool
   }
 }
 
-/** Said to the operator; the minion gets nothing, as from Salt. What is no refusal of its request is thrown on. */
+/** LifecycleReport to the operator; the minion gets nothing, as from Salt. What is no refusal of its request is thrown on. */
 function refused(master: Master, minion: string, what: string, error: unknown): void {
   if (!(error instanceof HaliteError)) throw error;
   master.log.limited(`mine:${minion}`, 'warn', what, { minion, why: messageOf(error) });

@@ -9,7 +9,7 @@ import {
   type Value,
 } from '../../../base/codec/value.ts';
 import { messageOf } from '../../../base/errors/index.ts';
-import { someNamed } from '../../../base/util/some-named.ts';
+import { listFirst } from '../../../base/util/list-first.ts';
 import { failedPillar } from '../../../engine/pillar/service.ts';
 import type { PillarRequest } from '../../../engine/pillar/types.ts';
 import type { Master, Sender } from '../../core.ts';
@@ -60,7 +60,7 @@ function grainsOf(master: Master, load: PlainDict, id: string): Dict {
   const given = load['grains'];
   const { grains, dropped } = acceptGrains(given !== undefined && isDict(given) ? given : newDict());
   if (dropped.length > 0) {
-    const fields = { minion: id, grains: someNamed(dropped, 5) };
+    const fields = { minion: id, grains: listFirst(dropped, 5) };
     master.log.limited(`grains:${id}`, 'warn', 'grains that are too large or too deep are left out', fields);
   }
   return grains;

@@ -19,17 +19,17 @@ import type { Handlers } from './table.ts';
 class ReturnMemory {
   /** Results that are handed on but not stored yet. */
   readonly unsafe = new Map<string, Promise<void>>();
-  readonly #allotted = new Map<string, string>();
+  readonly #assigned = new Map<string, string>();
 
   /** A jid of the master for a run whose own cannot be used: the same again when the result is sent again. */
   jidFor(jid: string, id: string): string {
     const key = `${jid} ${id}`;
-    const known = this.#allotted.get(key);
+    const known = this.#assigned.get(key);
     if (known) return known;
     const fresh = generateJid();
-    this.#allotted.set(key, fresh);
-    const [oldest] = this.#allotted.keys();
-    if (this.#allotted.size > mostAllotted && oldest !== undefined) this.#allotted.delete(oldest);
+    this.#assigned.set(key, fresh);
+    const [oldest] = this.#assigned.keys();
+    if (this.#assigned.size > mostAllotted && oldest !== undefined) this.#assigned.delete(oldest);
     return fresh;
   }
 }

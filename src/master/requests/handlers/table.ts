@@ -1,6 +1,6 @@
 // Every command a minion may send, by name; anything not listed here does not exist.
 import type { PlainDict, Value } from '../../../base/codec/value.ts';
-import type { PieceRequest } from '../../../base/crypto/index.ts';
+import type { ChunkRequest } from '../../../base/crypto/index.ts';
 import type { Master, Sender } from '../../core.ts';
 import type { MasterFunctions } from '../../local/functions.ts';
 import { eventHandlers } from './events.ts';
@@ -20,8 +20,8 @@ export class PackedReply {
   }
 }
 
-/** Seals a piece of a file, behind room for its head, as the answer to this very request. */
-export type PieceSeal = (buffer: Buffer, part: Omit<PieceRequest, 'nonce' | 'id'>) => PackedReply;
+/** Seals a chunk of a file, behind room for its head, as the answer to this very request. */
+export type ChunkSeal = (buffer: Buffer, part: Omit<ChunkRequest, 'nonce' | 'id'>) => PackedReply;
 
 type Answer = Value | PackedReply;
 
@@ -29,7 +29,7 @@ export interface Handler {
   /** 'private' replies are sealed with a one-time key and signed (`_pillar`). */
   readonly reply?: 'private';
   /** `seal` is there for minions that can have their own kind of reply. */
-  run(load: PlainDict, sender: Sender, seal?: PieceSeal): Promise<Answer> | Answer;
+  run(load: PlainDict, sender: Sender, seal?: ChunkSeal): Promise<Answer> | Answer;
 }
 export type HandlerTable = ReadonlyMap<string, Handler>;
 export type Handlers = Readonly<Record<string, Handler>>;

@@ -69,7 +69,7 @@ export const idleMs = 10 * 60_000;
 /** How long a closing port waits for its peers to take the last bytes. */
 export const lingerMs = 1000;
 /** Largest piece handed to the system at once, so that progress can be seen. */
-export const pieceBytes = 256 * kB;
+export const chunkBytes = 256 * kB;
 
 /** Unproven connections on the request port, where they are short-lived or prove themselves. */
 export const mostUnproven = 8192;

@@ -1,6 +1,6 @@
 // What is written to one peer: handed to the system in pieces, so that progress is seen and what waits can be counted.
 import type { Socket } from 'node:net';
-import { pieceBytes } from './limits.ts';
+import { chunkBytes } from './limits.ts';
 
 export class Outgoing {
   /** When the peer last took something, or something began to wait. */
@@ -42,9 +42,9 @@ export class Outgoing {
 
   /** Most peers have room: then all of it leaves at once and nothing is kept. */
   #hand(bytes: Uint8Array): void {
-    for (let at = 0; at < bytes.length; at += pieceBytes) {
-      const end = at + pieceBytes;
-      this.#socket.write(bytes.length <= pieceBytes ? bytes : bytes.subarray(at, end), this.#taken);
+    for (let at = 0; at < bytes.length; at += chunkBytes) {
+      const end = at + chunkBytes;
+      this.#socket.write(bytes.length <= chunkBytes ? bytes : bytes.subarray(at, end), this.#taken);
       if (this.#socket.writableLength === 0) continue;
       if (!this.#waiting) this.progressAt = performance.now();
       this.#waiting = true;
@@ -70,7 +70,7 @@ export class Outgoing {
     const first = this.#queue[0] as Uint8Array;
     let count = 1;
     let size = first.length;
-    for (let next = this.#queue[count]; next && size + next.length <= pieceBytes; next = this.#queue[++count])
+    for (let next = this.#queue[count]; next && size + next.length <= chunkBytes; next = this.#queue[++count])
       size += next.length;
     const parts = this.#queue.splice(0, count);
     this.#queued -= size;

@@ -269,9 +269,9 @@ export function compileFor(unit: Unit, node: For, frame: CompileFrame): Step {
   const inner = node.recursive ? frame.innerFunction() : frame.inner();
   inner.loopFrame = true;
   inner.inLoop = true;
-  const twin = inner.sibling(node.recursive ? false : frame.inLoop);
+  const sibling = inner.sibling(node.recursive ? false : frame.inLoop);
   const feed = node.test === undefined ? plainFeed : compileFilterFeed(unit, node, frame, extended);
-  const parts = compileParts(unit, node, inner, twin, extended);
+  const parts = compileParts(unit, node, inner, sibling, extended);
   const run = loopRunner(parts, feed, node.line);
   if (!node.recursive) {
     const iter = unit.expr(node.iter, frame);

@@ -25,11 +25,11 @@ export class Symbols {
   }
 
   copy(): Symbols {
-    const twin = new Symbols(this.parent, this.level);
-    for (const [name, ident] of this.refs) twin.refs.set(name, ident);
-    for (const [ident, load] of this.loads) twin.loads.set(ident, load);
-    for (const name of this.stores) twin.stores.add(name);
-    return twin;
+    const duplicate = new Symbols(this.parent, this.level);
+    for (const [name, ident] of this.refs) duplicate.refs.set(name, ident);
+    for (const [ident, load] of this.loads) duplicate.loads.set(ident, load);
+    for (const name of this.stores) duplicate.stores.add(name);
+    return duplicate;
   }
 
   #define(name: string, load: Load): string {

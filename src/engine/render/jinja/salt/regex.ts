@@ -68,11 +68,11 @@ const namedEscapes: Readonly<Record<string, string>> = {
   '\\': '\\',
 };
 
-type Piece = string | { readonly group: number | string };
+type Chunk = string | { readonly group: number | string };
 
 /** Splits a replacement text into literals and group references. */
-function parseReplacement(source: string, pattern: RegExp, count: number): Piece[] {
-  const pieces: Piece[] = [];
+function parseReplacement(source: string, pattern: RegExp, count: number): Chunk[] {
+  const pieces: Chunk[] = [];
   let at = 0;
   while (at < source.length) {
     const slash = source.indexOf('\\', at);
@@ -86,7 +86,7 @@ function parseReplacement(source: string, pattern: RegExp, count: number): Piece
   return pieces;
 }
 
-function reference(source: string, at: number, pattern: RegExp, count: number): [Piece, number] {
+function reference(source: string, at: number, pattern: RegExp, count: number): [Chunk, number] {
   const rest = source.slice(at + 1);
   if (rest === '') throw new PyError('error', `bad escape (end of pattern) at position ${at}`);
   if (rest.startsWith('g')) return namedReference(rest, at, pattern, count);
@@ -105,7 +105,7 @@ function reference(source: string, at: number, pattern: RegExp, count: number): 
   return [`\\${letter}`, 2];
 }
 
-function namedReference(rest: string, at: number, pattern: RegExp, count: number): [Piece, number] {
+function namedReference(rest: string, at: number, pattern: RegExp, count: number): [Chunk, number] {
   if (rest[1] !== '<') throw new PyError('error', `missing < at position ${at + 2}`);
   const end = rest.indexOf('>');
   if (end < 0) {

@@ -10,7 +10,7 @@ import { LossyProxy } from '../support/faults.ts';
 const megabyte = 1 << 20;
 const big = randomBytes(24 * megabyte + 321);
 const sessionSeconds = 3;
-/** Only replies with pieces of files come in such portions. */
+/** Only replies with chunks of files come in such portions. */
 const isLarge = (bytes: Buffer): boolean => bytes.length > 10_000;
 
 describe.each(['zeromq', 'tcp'] as const)('a large file over %s', (transport) => {
@@ -28,7 +28,7 @@ describe.each(['zeromq', 'tcp'] as const)('a large file over %s', (transport) =>
     fleet = await Deployment.create({ transport });
     mkdirSync(fleet.path('srv/salt'), { recursive: true });
     writeFileSync(fleet.path('srv/salt/big.bin'), big);
-    writeFileSync(fleet.path('etc/master.d/pieces.conf'), `publish_session: ${sessionSeconds}\n`);
+    writeFileSync(fleet.path('etc/master.d/chunks.conf'), `publish_session: ${sessionSeconds}\n`);
     await fleet.startMaster();
     proxy = await LossyProxy.to(fleet.ports.requests);
     config = fleet.configureMinion('m1');
@@ -63,7 +63,7 @@ describe.each(['zeromq', 'tcp'] as const)('a large file over %s', (transport) =>
     expect(readFileSync(session, 'utf8')).not.toBe(before);
   });
 
-  it('comes whole although a piece was changed on the way', async () => {
+  it('comes whole although a chunk was changed on the way', async () => {
     let seen = 0;
     let changed = 0;
     proxy.onReply = (bytes) => {
@@ -77,13 +77,13 @@ describe.each(['zeromq', 'tcp'] as const)('a large file over %s', (transport) =>
     expect(cameWhole('meddled')).toBe(true);
   });
 
-  it('is refused, with a reason, when every piece is changed', async () => {
+  it('is refused, with a reason, when every chunk is changed', async () => {
     proxy.onReply = (bytes) => {
       if (isLarge(bytes)) bytes[bytes.length >> 1]! ^= 1;
     };
     const { stdout, stderr, code } = await fetch('hostile');
     expect(code).not.toBe(0);
-    expect(stdout + stderr).toContain('The piece of big.bin at byte 0 does not authenticate');
+    expect(stdout + stderr).toContain('The chunk of big.bin at byte 0 does not authenticate');
     expect(existsSync(fleet.path('hostile'))).toBe(false);
   });
 });

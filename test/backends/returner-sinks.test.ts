@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { dictOf, type PlainDict } from '../../src/base/codec/value.ts';
 import { nullLogger } from '../../src/base/log/index.ts';
-import type { KeepSettings } from '../../src/master/returners/settings.ts';
-import { Keeper } from '../../src/master/returners/sinks.ts';
+import type { ReturnerSettings } from '../../src/master/returners/settings.ts';
+import { ReturnerSinks } from '../../src/master/returners/sinks.ts';
 import { EventBus } from '../../src/protocol/event/bus.ts';
 import { eventually } from '../support/eventually.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'halite-keeper-'));
+const folder = mkdtempSync(join(tmpdir(), 'halite-sinks-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 it('goes on after a returner has ended its thread', async () => {
@@ -31,8 +31,12 @@ it('goes on after a returner has ended its thread', async () => {
   const opts = { extension_modules: folder, id: 'master' };
   const settings = { folder: join(folder, 'spool'), opts, jobCache: 'diary', extJobCache: '', events: [] };
   const limits = { maxBytes: 1e9, gather: { count: 0, ms: 0 } };
-  const keeper = new Keeper({ ...settings, ...limits } as unknown as KeepSettings, nullLogger(), new EventBus());
-  await keeper.start();
+  const sinks = new ReturnerSinks(
+    { ...settings, ...limits } as unknown as ReturnerSettings,
+    nullLogger(),
+    new EventBus(),
+  );
+  await sinks.start();
   const ids = ['a', 'b', 'c'];
   for (const id of ids) {
     const load = dictOf([
@@ -40,11 +44,11 @@ it('goes on after a returner has ended its thread', async () => {
       ['jid', '20260131080000000001'],
       ['return', true],
     ]);
-    await keeper.add('jobs', 'diary', { k: 'ret', load: load as PlainDict });
+    await sinks.add('jobs', 'diary', { k: 'ret', load: load as PlainDict });
   }
   await eventually('the diary to be written', () => existsSync(file) && readFileSync(file, 'utf8') === 'a\nb\nc\n', {
     timeoutMs: 60_000,
   });
   expect(existsSync(died)).toBe(true);
-  await keeper.stop();
+  await sinks.stop();
 });

@@ -3,7 +3,7 @@ import { newDict, type PlainDict } from '../../../base/codec/value.ts';
 import type { Loader } from '../../../extend/loader/index.ts';
 import { type FromJobProcess, packValue, type ToJobProcess, unpackDict } from '../job-messages.ts';
 import type { OpenReturner } from './open.ts';
-import { type ReturnerProblem, ReturnerSessions, type ReturnerWish } from './sessions.ts';
+import { type ReturnerChoice, type ReturnerProblem, ReturnerSessions } from './sessions.ts';
 
 /** How long a process that should end waits for results under way. */
 const longestEndMs = 60_000;
@@ -26,7 +26,7 @@ function retOf({
   return newDict(Object.entries({ ...answer, ...rest, id } as PlainDict));
 }
 
-export class ResultKeeper {
+export class ReturnerProcess {
   private readonly loader: () => Loader;
   private readonly request: () => OpenReturner;
   private readonly underWay = new Set<Promise<unknown>>();
@@ -43,15 +43,15 @@ export class ResultKeeper {
     this.sessions = undefined;
   }
 
-  save(wish: ReturnerWish, load: PlainDict): Promise<ReturnerProblem[]> {
+  save(choice: ReturnerChoice, load: PlainDict): Promise<ReturnerProblem[]> {
     this.sessions ??= new ReturnerSessions(this.loader, this.request);
-    return this.waitFor(this.sessions.save(wish, retOf(load)));
+    return this.waitFor(this.sessions.save(choice, retOf(load)));
   }
 
   /** Answers a message of the daemon. */
   answer(message: Extract<ToJobProcess, { t: 'keep' }>, send: (message: FromJobProcess) => void): Promise<void> {
     const body = unpackDict(message.body);
-    const saved = this.save(body['wish'] as unknown as ReturnerWish, body['load'] as PlainDict);
+    const saved = this.save(body['choice'] as unknown as ReturnerChoice, body['load'] as PlainDict);
     const answered = saved.then((problems) => {
       const listed = problems.map((problem) => newDict(Object.entries(problem)));
       send({ t: 'kept', n: message.n, body: packValue(listed) });

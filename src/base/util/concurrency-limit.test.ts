@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { Lane } from './lane.ts';
+import { ConcurrencyLimit } from './concurrency-limit.ts';
 
 describe('a lane', () => {
   it('lets so many in at a time, in order, also after one fails', async () => {
-    const lane = new Lane(2, 60_000);
+    const lane = new ConcurrencyLimit(2, 60_000);
     const log: string[] = [];
     const ends: (() => void)[] = [];
     const work = (name: string): Promise<void> =>
@@ -23,7 +23,7 @@ describe('a lane', () => {
   });
 
   it('does not wait for ever for one that never ends', async () => {
-    const lane = new Lane(1, 10);
+    const lane = new ConcurrencyLimit(1, 10);
     void lane.run(() => new Promise(() => {}));
     expect(await lane.run(async () => 'next')).toBe('next');
   });

@@ -1,11 +1,11 @@
-// Pieces of files between Halite and Halite: AES-256-GCM under a key of its own, bound to the request they answer.
+// Chunks of files between Halite and Halite: AES-256-GCM under a key of its own, bound to the request they answer.
 import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import { pack } from '../codec/msgpack/index.ts';
 import type { Value } from '../codec/value.ts';
 import { HaliteError } from '../errors/index.ts';
 
-/** What a piece answers. All of it is authenticated with the bytes, so that no piece can stand for another. */
-export interface PieceRequest {
+/** What a chunk answers. All of it is authenticated with the bytes, so that no chunk can stand for another. */
+export interface ChunkRequest {
   readonly nonce: string;
   readonly id: string;
   readonly saltenv: string;
@@ -14,7 +14,7 @@ export interface PieceRequest {
 }
 
 const FORMAT = 1;
-const LABEL = 'halite file piece 1';
+const LABEL = 'halite file chunk 1';
 const NONCE = 12;
 const TAG = 16;
 /** Msgpack around the bytes: `[1, nonce, tag, ciphertext]`, all lengths but the last being known. */
@@ -22,45 +22,45 @@ const nonceAt = 4;
 const tagAt = nonceAt + NONCE + 2;
 const lengthAt = tagAt + TAG + 1;
 /** Room that a buffer leaves in front of the bytes to be sealed. */
-export const pieceHeadBytes = lengthAt + 4;
-const head = Buffer.alloc(pieceHeadBytes);
+export const chunkHeadBytes = lengthAt + 4;
+const head = Buffer.alloc(chunkHeadBytes);
 head.set([0x94, FORMAT, 0xc4, NONCE]);
 head.set([0xc4, TAG], tagAt - 2);
 head[lengthAt - 1] = 0xc6;
-const zeros = Buffer.alloc(pieceHeadBytes);
+const zeros = Buffer.alloc(chunkHeadBytes);
 
 /**
  * The room for the head is sealed too, as zeros, and the head then written over its ciphertext, which the other side can
  * compute: so the output of the cipher is the message, and no byte is copied.
  */
-export class PieceCipher {
+export class ChunkCipher {
   readonly #key: KeyObject;
 
-  /** `secret` is the session key in force; a key derived from it is used for pieces and for nothing else. */
+  /** `secret` is the session key in force; a key derived from it is used for chunks and for nothing else. */
   constructor(secret: Uint8Array) {
     this.#key = createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', LABEL, 32)));
   }
 
   /** The reply as it goes over the wire. `buffer` holds the bytes behind room for the head, and may be used again. */
-  seal(buffer: Buffer, request: PieceRequest): Buffer {
+  seal(buffer: Buffer, request: ChunkRequest): Buffer {
     const nonce = randomBytes(NONCE);
     const cipher = createCipheriv('aes-256-gcm', this.#key, nonce, { authTagLength: TAG }).setAAD(boundTo(request));
-    buffer.fill(0, 0, pieceHeadBytes);
+    buffer.fill(0, 0, chunkHeadBytes);
     const reply = cipher.update(buffer);
     cipher.final();
     head.copy(reply);
     nonce.copy(reply, nonceAt);
     cipher.getAuthTag().copy(reply, tagAt);
-    reply.writeUInt32BE(buffer.length - pieceHeadBytes, lengthAt);
+    reply.writeUInt32BE(buffer.length - chunkHeadBytes, lengthAt);
     return reply;
   }
 
   /** The bytes in a reply, unpacked in raw mode; throws `crypto.verify` unless it is the master's answer to this request. */
-  open(reply: Value, request: PieceRequest): Buffer {
+  open(reply: Value, request: ChunkRequest): Buffer {
     const [format, nonce, tag, sealed, ...more] = Array.isArray(reply) ? reply : [];
     const hasForm = format === FORMAT && isBytes(nonce, NONCE) && isBytes(tag, TAG) && more.length === 0;
     if (!hasForm || !(sealed instanceof Uint8Array)) {
-      throw new HaliteError('crypto.verify', 'A piece of a file has a form that is not known here');
+      throw new HaliteError('crypto.verify', 'A chunk of a file has a form that is not known here');
     }
     const decipher = createDecipheriv('aes-256-gcm', this.#key, nonce, { authTagLength: TAG });
     decipher.setAAD(boundTo(request)).setAuthTag(tag);
@@ -73,7 +73,7 @@ export class PieceCipher {
       const { path, loc } = request;
       throw new HaliteError(
         'crypto.verify',
-        `The piece of ${path} at byte ${loc} does not authenticate: it was changed on its way, or answers another request`,
+        `The chunk of ${path} at byte ${loc} does not authenticate: it was changed on its way, or answers another request`,
       );
     }
     return plain;
@@ -84,6 +84,6 @@ function isBytes(value: Value | undefined, length: number): value is Uint8Array 
   return value instanceof Uint8Array && value.length === length;
 }
 
-function boundTo({ nonce, id, saltenv, path, loc }: PieceRequest): Buffer {
+function boundTo({ nonce, id, saltenv, path, loc }: ChunkRequest): Buffer {
   return pack([LABEL, nonce, id, saltenv, path, loc]);
 }

@@ -102,7 +102,7 @@ const insecure =
   "Using a password in combination with setting 'use_cmd_unzip' to True is considered insecure. It is recommended to remove the 'use_cmd_unzip' argument (or set it to False) and allow Salt to extract the archive using Python's built-in ZIP file support.";
 
 /** Reads the arguments and finds the archive; a result when that settles the matter. */
-export async function understand(args: Args, ctx: StateContext): Promise<Work | StateResult> {
+export async function planWork(args: Args, ctx: StateContext): Promise<Work | StateResult> {
   const wrong = checkPaths(args, ctx);
   if (wrong) return wrong;
   let chosen: { source: string; hash: Value };

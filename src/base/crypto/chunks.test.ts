@@ -1,18 +1,18 @@
-// Pieces of files: what was sealed opens, and nothing else does.
+// Chunks of files: what was sealed opens, and nothing else does.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { pack, unpack } from '../codec/msgpack/index.ts';
 import type { Value } from '../codec/value.ts';
-import { Crypticle, type PieceRequest, pieceHeadBytes } from './index.ts';
+import { Crypticle, type ChunkRequest, chunkHeadBytes } from './index.ts';
 
 const session = new Crypticle(Crypticle.generateKeyString());
-const request: PieceRequest = { nonce: 'n'.repeat(32), id: 'web1', saltenv: 'base', path: 'a/b ü.bin', loc: 1 << 20 };
-const behindRoom = (bytes: Uint8Array): Buffer => Buffer.concat([Buffer.alloc(pieceHeadBytes, 7), bytes]);
-const seal = (bytes: Uint8Array, to = request): Buffer => session.pieces.seal(behindRoom(bytes), to);
-const open = (reply: Uint8Array, to = request): Buffer => session.pieces.open(unpack(reply, { raw: true }), to);
+const request: ChunkRequest = { nonce: 'n'.repeat(32), id: 'web1', saltenv: 'base', path: 'a/b ü.bin', loc: 1 << 20 };
+const behindRoom = (bytes: Uint8Array): Buffer => Buffer.concat([Buffer.alloc(chunkHeadBytes, 7), bytes]);
+const seal = (bytes: Uint8Array, to = request): Buffer => session.chunks.seal(behindRoom(bytes), to);
+const open = (reply: Uint8Array, to = request): Buffer => session.chunks.open(unpack(reply, { raw: true }), to);
 const refused = expect.objectContaining({ code: 'crypto.verify' });
 
-describe('a piece of a file', () => {
+describe('a chunk of a file', () => {
   it('opens as it was sealed, of any size', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 5000 }), fc.nat(), fc.string(), (bytes, loc, path) => {
@@ -31,7 +31,7 @@ describe('a piece of a file', () => {
 
   it('leaves its buffer to be used again', () => {
     const buffer = behindRoom(Buffer.from('first'));
-    const reply = session.pieces.seal(buffer, request);
+    const reply = session.chunks.seal(buffer, request);
     buffer.fill(0);
     expect(open(reply).toString()).toBe('first');
   });
@@ -49,7 +49,7 @@ describe('a piece of a file', () => {
     );
   });
 
-  it.each<[string, Partial<PieceRequest>]>([
+  it.each<[string, Partial<ChunkRequest>]>([
     ['request', { nonce: 'm'.repeat(32) }],
     ['minion', { id: 'web2' }],
     ['environment', { saltenv: 'dev' }],
@@ -64,7 +64,7 @@ describe('a piece of a file', () => {
   it('is refused under another session key, and when cut or grown', () => {
     const reply = seal(Buffer.from('x'.repeat(100)));
     const other = new Crypticle(Crypticle.generateKeyString());
-    expect(() => other.pieces.open(unpack(reply, { raw: true }), request)).toThrow(refused);
+    expect(() => other.chunks.open(unpack(reply, { raw: true }), request)).toThrow(refused);
     const [format, nonce, tag, sealed] = unpack(reply, { raw: true }) as [number, Buffer, Buffer, Buffer];
     const variants: Value[] = [
       [format, nonce, tag, sealed.subarray(1)],
@@ -80,7 +80,7 @@ describe('a piece of a file', () => {
       Buffer.from('x'),
       null,
     ];
-    for (const variant of variants) expect(() => session.pieces.open(variant, request)).toThrow(refused);
-    expect(session.pieces.open(unpack(pack([format, nonce, tag, sealed]), { raw: true }), request)).toHaveLength(100);
+    for (const variant of variants) expect(() => session.chunks.open(variant, request)).toThrow(refused);
+    expect(session.chunks.open(unpack(pack([format, nonce, tag, sealed]), { raw: true }), request)).toHaveLength(100);
   });
 });

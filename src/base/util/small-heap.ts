@@ -19,7 +19,7 @@ const flags = [
 let usedAtStart: number | undefined;
 
 /** Not before everything is loaded, because Node's code cache fits one set of flags only. */
-export function stayLight(): void {
+export function keepHeapSmall(): void {
   setImmediate(() => {
     for (const flag of flags) setFlagsFromString(flag);
     usedAtStart = used();
@@ -60,7 +60,7 @@ function holes(): number {
   return old ? old.physical_space_size - old.space_used_size : 0;
 }
 
-function tidy(): void {
+function collectIfWorthwhile(): void {
   if (used() >= usedAfter + worthBytes) {
     collectAtRest();
     scattered = true;
@@ -89,17 +89,17 @@ function pushTogether(): void {
  * Between two steps of a piece of work, of which the first leaves much behind: the second finds room in its place. Left
  * alone the engine would let hundreds of megabytes lie first. Does nothing in programs that do not stay light.
  */
-export function tidyBetween(): void {
+export function collectBetweenSteps(): void {
   if (usedAtStart !== undefined && used() >= Math.max(usedAfter, usedAtStart) + worthWaitingBytes) collect();
 }
 
-/** Gives memory back once nothing happens: called at the end of a piece of work, taken back by `notYet`. */
-export function tidySoon(): void {
+/** Gives memory back once nothing happens: called at the end of a piece of work, taken back by `cancelCollection`. */
+export function collectWhenIdle(): void {
   clearTimeout(timer);
-  timer = setTimeout(tidy, quietMs).unref();
+  timer = setTimeout(collectIfWorthwhile, quietMs).unref();
 }
 
 /** Work has begun again. */
-export function notYet(): void {
+export function cancelCollection(): void {
   clearTimeout(timer);
 }

@@ -1,18 +1,18 @@
-// Requests for pieces of files: in our own form between Halite and Halite, and believed only when they are proven.
+// Requests for chunks of files: in our own form between Halite and Halite, and believed only when they are proven.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { pack, unpack } from '../../base/codec/msgpack/index.ts';
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
-import { Crypticle, loadPublicKey, pieceHeadBytes } from '../../base/crypto/index.ts';
+import { Crypticle, loadPublicKey, chunkHeadBytes } from '../../base/crypto/index.ts';
 import type { Credentials } from './auth-reply.ts';
-import { Channel } from './channel.ts';
 import { testFolder, testKeys, testOpts } from './fake-master.test-helper.ts';
 import { loadIdentity } from './identity.ts';
+import { RequestChannel } from './request-channel.ts';
 
 const fresh = (): Crypticle => new Crypticle(Crypticle.generateKeyString());
 const content = Buffer.from('the bytes of a file');
-const behindRoom = Buffer.concat([Buffer.alloc(pieceHeadBytes), content]);
+const behindRoom = Buffer.concat([Buffer.alloc(chunkHeadBytes), content]);
 const load = newDict(Object.entries({ cmd: '_serve_file', path: 'a.txt', saltenv: 'base', loc: 0 }));
 
 let folder: ReturnType<typeof testFolder>;
@@ -23,22 +23,22 @@ let signIns: number;
 /** How the master answers a request it could open. */
 let answer: (opened: PlainDict) => Buffer;
 
-const piece = (opened: PlainDict, key = session, more: Record<string, Value> = {}): Buffer =>
-  key.pieces.seal(behindRoom, {
+const chunk = (opened: PlainDict, key = session, more: Record<string, Value> = {}): Buffer =>
+  key.chunks.seal(behindRoom, {
     ...{ nonce: String(opened['nonce']), id: 'm1', saltenv: 'base', path: 'a.txt', loc: 0 },
     ...more,
   });
 const inSaltsForm = (opened: PlainDict): Buffer =>
   pack(session.seal(newDict(Object.entries({ data: content, dest: 'a.txt' })), String(opened['nonce'])));
 
-async function connect(more: Partial<Credentials> = {}): Promise<Channel> {
+async function connect(more: Partial<Credentials> = {}): Promise<RequestChannel> {
   const credentials = (): Credentials => ({
     ...{ generation: 3, aes: session, session, publishPort: undefined, halite: true },
     ...{ masterKey: loadPublicKey(testKeys.master.pub), masterKeyText: testKeys.master.pub },
     ...more,
   });
   let keys = credentials();
-  return new Channel({
+  return new RequestChannel({
     identity: await loadIdentity(testOpts(folder.path)),
     credentials: async () => keys,
     renew: async () => {
@@ -60,8 +60,8 @@ async function connect(more: Partial<Credentials> = {}): Promise<Channel> {
     },
   });
 }
-const dataOf = async (channel: Channel, request: PlainDict = load): Promise<string> => {
-  const halite = newDict([['piece', 1 << 20]]);
+const dataOf = async (channel: RequestChannel, request: PlainDict = load): Promise<string> => {
+  const halite = newDict([['chunk', 1 << 20]]);
   const reply = await channel.request(request, { timeoutMs: 1000, raw: true, halite });
   return Buffer.from((reply as { data: Uint8Array }).data).toString();
 };
@@ -74,14 +74,14 @@ beforeEach(() => {
   session = fresh();
   asked = [];
   signIns = 0;
-  answer = piece;
+  answer = chunk;
 });
 afterEach(() => folder.remove());
 
-describe('a piece of a file', () => {
+describe('a chunk of a file', () => {
   it('is asked for in our own form, and opened', async () => {
     expect(await dataOf(await connect())).toBe(content.toString());
-    expect(asked[0]).toMatchObject({ cmd: '_serve_file', piece: 1 << 20 });
+    expect(asked[0]).toMatchObject({ cmd: '_serve_file', chunk: 1 << 20 });
     expect(signIns).toBe(0);
   });
 
@@ -96,9 +96,9 @@ describe('a piece of a file', () => {
   ])('is not asked for in our form: %s', async (_, keys) => {
     answer = inSaltsForm;
     expect(await dataOf(await connect(keys))).toBe(content.toString());
-    expect(Object.keys(asked[0]!)).not.toContain('piece');
+    expect(Object.keys(asked[0]!)).not.toContain('chunk');
     // Nor taken when it was not asked for.
-    answer = piece;
+    answer = chunk;
     await expect(dataOf(await connect(keys))).rejects.toMatchObject({ code: 'auth.failed' });
   });
 
@@ -117,8 +117,8 @@ describe('a piece of a file', () => {
 
   it('that was changed on its way once is asked for again', async () => {
     answer = (opened) => {
-      answer = piece;
-      const reply = piece(opened);
+      answer = chunk;
+      const reply = chunk(opened);
       reply[reply.length - 1]! ^= 1;
       return reply;
     };
@@ -127,16 +127,16 @@ describe('a piece of a file', () => {
   });
 
   it.each<[string, (opened: PlainDict) => Buffer]>([
-    ['under another key', (opened) => piece(opened, fresh())],
-    ['of another request', (opened) => piece(opened, session, { nonce: 'x'.repeat(32) })],
-    ['of another file', (opened) => piece(opened, session, { path: 'b.txt' })],
-    ['of another position', (opened) => piece(opened, session, { loc: 5 })],
+    ['under another key', (opened) => chunk(opened, fresh())],
+    ['of another request', (opened) => chunk(opened, session, { nonce: 'x'.repeat(32) })],
+    ['of another file', (opened) => chunk(opened, session, { path: 'b.txt' })],
+    ['of another position', (opened) => chunk(opened, session, { loc: 5 })],
     ['in an unknown form', () => pack([2, 'x'])],
   ])('%s is refused, with a reason', async (_, hostile) => {
     answer = hostile;
     await expect(dataOf(await connect())).rejects.toMatchObject({
       code: 'crypto.verify',
-      message: expect.stringContaining('piece of a'),
+      message: expect.stringContaining('chunk of a'),
     });
     expect(signIns).toBe(1);
   });
@@ -145,10 +145,10 @@ describe('a piece of a file', () => {
     const channel = await connect();
     let first: Buffer | undefined;
     answer = (opened) => {
-      first ??= piece(opened);
+      first ??= chunk(opened);
       return first;
     };
     expect(await dataOf(channel)).toBe(content.toString());
-    await expect(dataOf(channel)).rejects.toThrow('The piece of a.txt at byte 0 does not authenticate');
+    await expect(dataOf(channel)).rejects.toThrow('The chunk of a.txt at byte 0 does not authenticate');
   });
 });

@@ -1,6 +1,6 @@
 // Work that must not happen all at once: so many at a time, the others wait in order.
 
-export class Lane {
+export class ConcurrencyLimit {
   readonly #width: number;
   readonly #patienceMs: number;
   readonly #waiting: (() => void)[] = [];

@@ -40,7 +40,7 @@ class StaleKeys extends Error {
   }
 }
 
-export class Channel {
+export class RequestChannel {
   private readonly options: ChannelOptions;
 
   constructor(options: ChannelOptions) {
@@ -50,8 +50,8 @@ export class Channel {
   /** One request, one reply value. */
   request(load: PlainDict, options: RequestOptions): Promise<Value> {
     return this.exchange(load, options, (reply, keys, nonce) =>
-      Array.isArray(reply) && asksForPiece(load, ownFields(options, keys))
-        ? this.openPiece(reply, load, keys, nonce)
+      Array.isArray(reply) && asksForChunk(load, ownFields(options, keys))
+        ? this.openChunk(reply, load, keys, nonce)
         : this.openReply(reply, keys, nonce, options),
     );
   }
@@ -123,11 +123,11 @@ export class Channel {
     }
   }
 
-  private openPiece(reply: Value, load: PlainDict, keys: Credentials, nonce: string): Value {
+  private openChunk(reply: Value, load: PlainDict, keys: Credentials, nonce: string): Value {
     const { path, saltenv, loc } = load as { path: string; saltenv: string; loc?: number };
     const request = { nonce, id: this.options.identity.id, path, saltenv, loc: loc ?? 0 };
     try {
-      return newDict([['data', keys.session.pieces.open(reply, request)]]);
+      return newDict([['data', keys.session.chunks.open(reply, request)]]);
     } catch (error) {
       throw new StaleKeys(messageOf(error), { cause: error });
     }
@@ -159,8 +159,8 @@ function ownFields({ halite }: RequestOptions, keys: Credentials): PlainDict {
 }
 
 /** A master that knows the field answers in the form of ADR 0009, another one in Salt's. */
-function asksForPiece({ cmd, path, saltenv }: PlainDict, own: PlainDict): boolean {
-  return cmd === '_serve_file' && own['piece'] !== undefined && typeof path === 'string' && typeof saltenv === 'string';
+function asksForChunk({ cmd, path, saltenv }: PlainDict, own: PlainDict): boolean {
+  return cmd === '_serve_file' && own['chunk'] !== undefined && typeof path === 'string' && typeof saltenv === 'string';
 }
 
 /** A sign-in may take for ever (a key that waits for acceptance); a request may not. */

@@ -18,7 +18,7 @@ async function run(script: string): Promise<string> {
 }
 
 const common = `
-  import { stayLight, tidySoon } from './light-heap.ts';
+  import { keepHeapSmall, collectWhenIdle } from './small-heap.ts';
   let gone = false;
   const registry = new FinalizationRegistry(() => { gone = true; });
   (() => { const big = new Array(1_000_000).fill(0); registry.register(big, 1); })();
@@ -26,23 +26,23 @@ const common = `
   const wait = () => { if (gone || Date.now() > end) { console.log(gone); process.exit(0); } setTimeout(wait, 20); };
 `;
 
-describe('tidySoon', () => {
+describe('collectWhenIdle', () => {
   it('collects what is no longer needed', async () => {
-    expect(await run(`${common} stayLight(); tidySoon(); wait();`)).toBe('true');
+    expect(await run(`${common} keepHeapSmall(); collectWhenIdle(); wait();`)).toBe('true');
   });
 
   it('gives back the pages of a heap that is full of holes before it falls asleep', async () => {
     const script = `
       import { getHeapSpaceStatistics } from 'node:v8';
-      import { stayLight, tidySoon } from './light-heap.ts';
+      import { keepHeapSmall, collectWhenIdle } from './small-heap.ts';
       const old = () => getHeapSpaceStatistics().find((space) => space.space_name === 'old_space')!.physical_space_size;
       const all = [];
       for (let at = 0; at < 100_000; at++) all.push({ at, text: 'x' + at, list: [at] });
       const kept = all.filter(({ at }) => at % 10 === 0);
       all.length = 0;
-      stayLight();
+      keepHeapSmall();
       const before = old();
-      tidySoon();
+      collectWhenIdle();
       const start = Date.now();
       const look = () => {
         const small = old() < before / 2;
@@ -55,21 +55,21 @@ describe('tidySoon', () => {
   });
 });
 
-describe('tidyBetween', () => {
+describe('collectBetweenSteps', () => {
   const script = (first: string): string => `
-    import { stayLight, tidyBetween } from './light-heap.ts';
+    import { keepHeapSmall, collectBetweenSteps } from './small-heap.ts';
     let gone = false;
     const registry = new FinalizationRegistry(() => { gone = true; });
     ${first}
     setTimeout(() => {
       (() => { const big = new Array(1_000_000).fill(0); registry.register(big, 1); })();
-      tidyBetween();
+      collectBetweenSteps();
       setTimeout(() => console.log(gone), 50);
     }, 20);
   `;
 
   it('collects at once what a step has left behind', async () => {
-    expect(await run(script('stayLight();'))).toBe('true');
+    expect(await run(script('keepHeapSmall();'))).toBe('true');
   });
 
   it('leaves programs alone that do not stay light', async () => {
