@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { loadClientConfig } from '../base/config/client.ts';
-import { HALITE_VERSION } from '../base/util/version.ts';
+import { haliteVersion } from '../base/util/version.ts';
 import { captureTerminal } from './captured-terminal.ts';
 import { readCommandLine } from './command-line.ts';
 import { statusOf } from './main.ts';
@@ -26,7 +26,7 @@ describe('early answers', () => {
     '%s --version names the compatible release where installers look',
     async (prog) => {
       const { code, stdout } = await early(prog, '--version');
-      expect([code, stdout]).toEqual([0, `${prog} 3006.27 (Halite ${HALITE_VERSION})\n`]);
+      expect([code, stdout]).toEqual([0, `${prog} 3006.27 (Halite ${haliteVersion})\n`]);
     },
   );
 

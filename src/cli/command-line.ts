@@ -2,16 +2,16 @@
 import { readFileSync } from 'node:fs';
 import { HaliteError } from '../base/errors/index.ts';
 import { exitCodes } from '../base/util/exit-codes.ts';
-import { HALITE_VERSION, SALT_COMPAT_VERSION } from '../base/util/version.ts';
+import { haliteVersion, saltCompatVersion } from '../base/util/version.ts';
 import { type Terminal, terminal } from './io.ts';
 import { Exit, showStacks } from './main.ts';
 import { type CommandSpec, type ParsedCommandLine, parseCommandLine } from './optparse.ts';
 
-const DEBUG_LEVELS = new Set(['all', 'garbage', 'trace', 'debug', 'profile']);
+const debugLevels = new Set(['all', 'garbage', 'trace', 'debug', 'profile']);
 
 /** `salt 3006.27 (Halite 0.1.0)`: the compatible release first, where installers look for it. */
 export function versionLine(prog: string): string {
-  return `${prog} ${SALT_COMPAT_VERSION} (Halite ${HALITE_VERSION})\n`;
+  return `${prog} ${saltCompatVersion} (Halite ${haliteVersion})\n`;
 }
 
 /** Prints usage and message as optparse does, and leaves with 64. */
@@ -48,7 +48,7 @@ export async function readCommandLine(
     throw new Exit(exitCodes.ok);
   }
   const all = parsed.values['args_stdin'] === true ? await withStandardInput(spec, parsed, io) : parsed;
-  if (DEBUG_LEVELS.has(String(all.values['log_level'])) || all.values['hard_crash']) showStacks();
+  if (debugLevels.has(String(all.values['log_level'])) || all.values['hard_crash']) showStacks();
   return all;
 }
 

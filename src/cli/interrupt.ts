@@ -1,16 +1,16 @@
 // Ctrl-C and termination for commands that have nothing to tell about a job.
 import type { Terminal } from './io.ts';
 
-export const INTERRUPTED = 130;
-export const TERMINATED = 143;
+export const interrupted = 130;
+export const terminated = 143;
 
 /** Leaves with Salt's words on Ctrl-C; gives back what undoes it. */
 export function leaveOnSignals(io: Terminal): () => void {
   const interrupt = (): void => {
     io.err('\nExiting gracefully on Ctrl-c\n');
-    process.exit(INTERRUPTED);
+    process.exit(interrupted);
   };
-  const terminate = (): void => process.exit(TERMINATED);
+  const terminate = (): void => process.exit(terminated);
   process.once('SIGINT', interrupt);
   process.once('SIGTERM', terminate);
   return () => {

@@ -2,8 +2,8 @@
 import { fillText, wrapText } from '../base/util/textwrap.ts';
 import { type CommandSpec, defaultValues, type OptionSpec, type OptionValue, takesValue } from './optparse.ts';
 
-const INDENT = 2;
-const MAX_HELP_POSITION = 24;
+const indentStep = 2;
+const maxHelpPosition = 24;
 
 interface Layout {
   readonly width: number;
@@ -21,11 +21,11 @@ export function formatHelp(spec: CommandSpec, columns = terminalColumns()): stri
   const layout = layoutOf(spec, columns - 2);
   let text = `${formatUsage(spec)}\n`;
   if (spec.description) text += `${paragraph(spec.description.replaceAll('%prog', spec.prog), 0, layout)}\n`;
-  const sections = [spec.options.map((option) => formatOption(option, INDENT, layout)).join('')];
+  const sections = [spec.options.map((option) => formatOption(option, indentStep, layout)).join('')];
   for (const group of spec.groups) {
-    const head = `${' '.repeat(INDENT)}${group.title}:\n`;
-    const about = group.description ? `${paragraph(group.description, 2 * INDENT, layout)}\n` : '';
-    sections.push(head + about + group.options.map((option) => formatOption(option, 2 * INDENT, layout)).join(''));
+    const head = `${' '.repeat(indentStep)}${group.title}:\n`;
+    const about = group.description ? `${paragraph(group.description, 2 * indentStep, layout)}\n` : '';
+    sections.push(head + about + group.options.map((option) => formatOption(option, 2 * indentStep, layout)).join(''));
   }
   text += `Options:\n${sections.join('\n')}`;
   if (spec.epilog) text += `\n${paragraph(spec.epilog, 0, layout)}`;
@@ -38,11 +38,11 @@ function terminalColumns(): number {
 }
 
 function layoutOf(spec: CommandSpec, width: number): Layout {
-  const farthest = Math.min(MAX_HELP_POSITION, Math.max(width - 20, INDENT * 2));
+  const farthest = Math.min(maxHelpPosition, Math.max(width - 20, indentStep * 2));
   let longest = 0;
-  for (const option of spec.options) longest = Math.max(longest, synopsis(option).length + INDENT);
+  for (const option of spec.options) longest = Math.max(longest, synopsis(option).length + indentStep);
   for (const group of spec.groups) {
-    for (const option of group.options) longest = Math.max(longest, synopsis(option).length + 2 * INDENT);
+    for (const option of group.options) longest = Math.max(longest, synopsis(option).length + 2 * indentStep);
   }
   return { width, position: Math.min(longest + 2, farthest), defaults: defaultValues(spec) };
 }

@@ -1,6 +1,6 @@
 // Numbers on the command line, read as Python's optparse reads them.
 
-const DIGITS: Readonly<Record<number, RegExp>> = {
+const digitPatterns: Readonly<Record<number, RegExp>> = {
   2: /^[01](_?[01])*$/,
   8: /^(0[oO]_?)?[0-7](_?[0-7])*$/,
   10: /^[0-9](_?[0-9])*$/,
@@ -21,7 +21,7 @@ export function parsePyInt(text: string): number | bigint | undefined {
   const match = /^\s*([+-]?)(.*?)\s*$/su.exec(body);
   if (!match) return undefined;
   const digits = match[2]!;
-  if (!DIGITS[radix]!.test(digits)) return undefined;
+  if (!digitPatterns[radix]!.test(digits)) return undefined;
   const bare = digits.replaceAll('_', '').replace(/^0[xXoO]/, '');
   const prefix = { 2: '0b', 8: '0o', 10: '', 16: '0x' }[radix] ?? '';
   const value = BigInt(prefix + bare) * (match[1] === '-' ? -1n : 1n);
@@ -29,12 +29,12 @@ export function parsePyInt(text: string): number | bigint | undefined {
   return Number.isSafeInteger(number) ? number : value;
 }
 
-const FLOAT = /^[+-]?(\d(_?\d)*(\.(\d(_?\d)*)?)?|\.\d(_?\d)*)([eE][+-]?\d(_?\d)*)?$/;
+const float = /^[+-]?(\d(_?\d)*(\.(\d(_?\d)*)?)?|\.\d(_?\d)*)([eE][+-]?\d(_?\d)*)?$/;
 
 /** Any text Python's float() takes; undefined otherwise. */
 export function parsePyFloat(text: string): number | undefined {
   const bare = text.trim();
-  if (FLOAT.test(bare)) return Number(bare.replaceAll('_', ''));
+  if (float.test(bare)) return Number(bare.replaceAll('_', ''));
   const word = /^([+-]?)(inf|infinity|nan)$/i.exec(bare);
   if (!word) return undefined;
   if (word[2]!.toLowerCase() === 'nan') return Number.NaN;

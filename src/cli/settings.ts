@@ -20,15 +20,15 @@ export interface Settings<O extends OpenOpts> {
   readonly io: Terminal;
 }
 
-const YES = new Set(['True', 'true']);
-const NO = new Set(['False', 'false']);
+const yes = new Set(['True', 'true']);
+const no = new Set(['False', 'false']);
 const switches = new Set(['state_verbose', 'rotate_aes_key', 'preserve_minions']);
 
 /** Last touches that Salt's parsers give to some values. */
 function refine(dest: string, value: Value): Value {
   if (switches.has(dest) && typeof value === 'string') {
     const word = dest === 'state_verbose' ? value : value.toLowerCase();
-    return YES.has(word) ? true : NO.has(word) ? false : value;
+    return yes.has(word) ? true : no.has(word) ? false : value;
   }
   if (dest === 'no_parse') {
     return typeof value === 'string' && value !== '' ? value.split(',').map((name) => name.trim()) : [];
@@ -91,12 +91,12 @@ function warnAboutFolder(folder: string, io: Terminal): void {
   io.err(`WARNING: CONFIG '${folder}' directory does not exist.\n`);
 }
 
-const TALKATIVE = new Set(['all', 'garbage', 'trace', 'debug', 'profile']);
+const talkative = new Set(['all', 'garbage', 'trace', 'debug', 'profile']);
 
 /** Commands run often: only what breaks something is said unasked, the daemons log the rest. */
 function report(loaded: LoadedConfig<OpenOpts>, level: string, io: Terminal): void {
   if (level === 'quiet') return;
-  const debug = TALKATIVE.has(level);
+  const debug = talkative.has(level);
   if (debug) for (const note of loaded.notes) io.err(`[DEBUG   ] ${note}\n`);
   for (const problem of loaded.problems) {
     if (problem.level === 'error') io.err(`[ERROR   ] ${problem.message}\n`);

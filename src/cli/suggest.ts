@@ -3,7 +3,7 @@ import { newDict, type Value } from '../base/codec/value.ts';
 import type { FunctionKind } from '../extend/loader/index.ts';
 
 /** The end of Salt's sentence about a function that does not exist. */
-export const NOT_THERE = ' is not available.';
+export const notThere = ' is not available.';
 
 /** `Did you mean 'test.ping'?` when the answer is that there is no such function and another name is near. */
 export async function suggestionFor(

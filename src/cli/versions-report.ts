@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { arch, machine, release, type } from 'node:os';
-import { HALITE_VERSION, SALT_COMPAT_VERSION } from '../base/util/version.ts';
+import { haliteVersion, saltCompatVersion } from '../base/util/version.ts';
 
 type Section = readonly [title: string, rows: readonly (readonly [name: string, version: string])[]];
 
@@ -39,8 +39,8 @@ export async function versionsReport(): Promise<string> {
     [
       'Salt Version',
       [
-        ['Salt', SALT_COMPAT_VERSION],
-        ['Halite', HALITE_VERSION],
+        ['Salt', saltCompatVersion],
+        ['Halite', haliteVersion],
       ],
     ],
     ['Node Version', [['Node', process.version.slice(1)]]],

@@ -53,64 +53,64 @@ export class MinionDaemon {
   readonly links: MasterLink[] = [];
   readonly pool: JobPool;
   readonly grains: GrainStore;
-  private readonly parts: DaemonParts;
-  private readonly control = new AbortController();
-  private readonly procFiles: ProcFiles;
-  private readonly spool: Spool;
-  private readonly memory: DurableMemory;
-  private readonly returns: Returns;
-  private readonly returners: Returners;
-  private readonly jobs: Jobs;
-  private readonly recent: RecentJobs;
-  private readonly scheduler: MinionScheduler;
-  private readonly beacons: MinionBeacons;
-  private alone: MasterlessLink | undefined;
-  private readonly sdkUrl: string | undefined;
-  private readonly packed = new Map<string, WorkerData>();
-  private dataVersion = 0;
-  private loader: Loader;
+  readonly #parts: DaemonParts;
+  readonly #control = new AbortController();
+  readonly #procFiles: ProcFiles;
+  readonly #spool: Spool;
+  readonly #memory: DurableMemory;
+  readonly #returns: Returns;
+  readonly #returners: Returners;
+  readonly #jobs: Jobs;
+  readonly #recent: RecentJobs;
+  readonly #scheduler: MinionScheduler;
+  readonly #beacons: MinionBeacons;
+  #alone: MasterlessLink | undefined;
+  readonly #sdkUrl: string | undefined;
+  readonly #packed = new Map<string, WorkerData>();
+  #dataVersion = 0;
+  #loader: Loader;
 
   constructor(parts: DaemonParts) {
     const { opts, log } = parts;
-    this.parts = parts;
+    this.#parts = parts;
     const entry = parts.jobProcess ?? fileURLToPath(bundleFile('job-process'));
-    this.sdkUrl = sdkUrl();
+    this.#sdkUrl = sdkUrl();
     const maxProcesses = opts.process_count_max > 0 ? opts.process_count_max : mostProcesses;
     this.pool = new JobPool({ entry, log: log.child('job'), maxProcesses, idleMs: idleProcessMs });
-    this.grains = new GrainStore(opts, log, () => this.collectGrains());
-    this.procFiles = new ProcFiles(opts.cachedir);
-    this.spool = new Spool(opts.cachedir, log);
-    this.memory = new DurableMemory(opts.cachedir);
-    this.returns = new Returns(opts, this.spool, log, this.control.signal);
+    this.grains = new GrainStore(opts, log, () => this.#collectGrains());
+    this.#procFiles = new ProcFiles(opts.cachedir);
+    this.#spool = new Spool(opts.cachedir, log);
+    this.#memory = new DurableMemory(opts.cachedir);
+    this.#returns = new Returns(opts, this.#spool, log, this.#control.signal);
     const file = join(opts.cachedir, 'halite', 'recent-jobs');
-    this.recent = new RecentJobs(opts.minion_jid_queue_hwm, { file, log });
-    this.loader = this.newLoader();
+    this.#recent = new RecentJobs(opts.minion_jid_queue_hwm, { file, log });
+    this.#loader = this.#newLoader();
     const keeping = new ReturnerWorker({ entry, log: log.child('returner'), idleMs: idleProcessMs });
-    this.returners = new Returners(opts, log, keeping, (link) => this.workerData(link));
-    this.jobs = new Jobs({
-      ...{ opts, log, pool: this.pool, procFiles: this.procFiles, returns: this.returns, spool: this.spool },
-      ...{ memory: this.memory, returners: this.returners },
-      signal: this.control.signal,
-      loader: () => this.loader,
-      services: (link) => createServices(this.serviceParts(), link),
-      runtime: (link) => this.runtime(link),
-      data: (link) => this.workerData(link),
+    this.#returners = new Returners(opts, log, keeping, (link) => this.#workerData(link));
+    this.#jobs = new Jobs({
+      ...{ opts, log, pool: this.pool, procFiles: this.#procFiles, returns: this.#returns, spool: this.#spool },
+      ...{ memory: this.#memory, returners: this.#returners },
+      signal: this.#control.signal,
+      loader: () => this.#loader,
+      services: (link) => createServices(this.#serviceParts(), link),
+      runtime: (link) => this.#runtime(link),
+      data: (link) => this.#workerData(link),
     });
-    this.scheduler = this.newScheduler();
-    this.beacons = this.newBeacons(entry);
+    this.#scheduler = this.#newScheduler();
+    this.#beacons = this.#newBeacons(entry);
   }
 
   /** Starts everything; masters are connected in the background. `fatal` is told when no master will ever take us. */
   async start(fatal: (error: Error) => void): Promise<void> {
-    const { opts, log } = this.parts;
-    await this.procFiles.prepare();
-    await this.spool.prepare();
-    await this.memory.prepare();
-    await this.recent.restore();
-    await this.adoptOrphans();
+    const { opts, log } = this.#parts;
+    await this.#procFiles.prepare();
+    await this.#spool.prepare();
+    await this.#memory.prepare();
+    await this.#recent.restore();
+    await this.#adoptOrphans();
     if (opts.master_type === 'disable') {
       log.info('no master: master_type is disable');
-      await this.startMasterless();
+      await this.#startMasterless();
       return;
     }
     void this.grains
@@ -124,9 +124,9 @@ export class MinionDaemon {
         continue;
       }
       const link = new MasterLink({
-        ...{ opts, address, trust, boot, recent: this.recent },
-        identity: this.parts.identity,
-        transport: this.parts.transport,
+        ...{ opts, address, trust, boot, recent: this.#recent },
+        identity: this.#parts.identity,
+        transport: this.#parts.transport,
         log: log.with({ master: `${address.host}:${address.port}` }),
         grains: () => this.grains.get(),
         isTarget: (self, tgt, kind, delimiter) =>
@@ -136,84 +136,86 @@ export class MinionDaemon {
             kind,
             delimiter,
           ),
-        onJob: (self, job) => this.jobs.handle(self, job),
+        onJob: (self, job) => this.#jobs.handle(self, job),
         onReady: (self) => {
-          void this.returns.replay(self);
-          this.scheduler.ready(self);
-          void this.beacons.start();
+          void this.#returns.replay(self);
+          this.#scheduler.ready(self);
+          void this.#beacons.start();
         },
         onPillar: (self) => {
-          this.packed.delete(self.name);
-          this.beacons.changed();
+          this.#packed.delete(self.name);
+          this.#beacons.changed();
         },
       });
       this.links.push(link);
-      void this.runLink(link, fatal);
+      void this.#runLink(link, fatal);
     }
-    if (opts.raw['scheduler_before_connect'] === true) void this.scheduler.start();
-    if (opts.raw['beacons_before_connect'] === true) void this.beacons.start();
+    if (opts.raw['scheduler_before_connect'] === true) void this.#scheduler.start();
+    if (opts.raw['beacons_before_connect'] === true) void this.#beacons.start();
   }
 
   /** Without a master there is still the clock. */
-  private async startMasterless(): Promise<void> {
-    const alone = this.newMasterlessLink();
-    this.alone = alone;
+  async #startMasterless(): Promise<void> {
+    const alone = this.#newMasterlessLink();
+    this.#alone = alone;
     await alone.loadPillar();
-    this.scheduler.ready(alone);
-    void this.beacons.start();
+    this.#scheduler.ready(alone);
+    void this.#beacons.start();
   }
 
-  private newMasterlessLink(): MasterlessLink {
-    const { opts, log } = this.parts;
+  #newMasterlessLink(): MasterlessLink {
+    const { opts, log } = this.#parts;
     const changed = () => {
-      this.packed.delete(aloneName);
-      this.beacons.changed();
+      this.#packed.delete(aloneName);
+      this.#beacons.changed();
     };
     return new MasterlessLink(opts, log, () => this.grains.get(), changed);
   }
 
   /** Jobs that outlived an earlier daemon, as after an upgrade. */
-  private adoptOrphans(): Promise<void> {
-    const { procFiles, parts, control } = this;
+  #adoptOrphans(): Promise<void> {
+    const procFiles = this.#procFiles;
+    const parts = this.#parts;
+    const control = this.#control;
     return adoptOrphans({
       ...{ log: parts.log, procFiles, signal: control.signal },
       replay: () => {
-        for (const link of this.links) if (link.ready) void this.returns.replay(link);
+        for (const link of this.links) if (link.ready) void this.#returns.replay(link);
       },
       ended: async (job, outcome) => {
         const [link] = this.links;
-        if (link) await this.jobs.finish(link, job, { outcome, deadline: true });
+        if (link) await this.#jobs.finish(link, job, { outcome, deadline: true });
       },
     });
   }
 
   async stop(): Promise<void> {
-    this.control.abort();
-    this.scheduler.stop();
-    this.beacons.stop();
+    this.#control.abort();
+    this.#scheduler.stop();
+    this.#beacons.stop();
     await this.pool.stop('leave');
-    await this.jobs.settle();
-    this.returners.stop();
+    await this.#jobs.settle();
+    this.#returners.stop();
     for (const link of this.links) link.stop();
-    await this.recent.flush();
+    await this.#recent.flush();
   }
 
   running() {
-    return runningJobs(this.pool, this.procFiles);
+    return runningJobs(this.pool, this.#procFiles);
   }
 
   signalJob(jid: string, signal: number): Promise<string> {
-    return signalJob(this.pool, this.procFiles, jid, signal);
+    return signalJob(this.pool, this.#procFiles, jid, signal);
   }
 
   /** A link that ends for good takes the daemon along only when it was the last one. */
-  private async runLink(link: MasterLink, fatal: (error: Error) => void): Promise<void> {
+  async #runLink(link: MasterLink, fatal: (error: Error) => void): Promise<void> {
     try {
       await link.start();
-      await this.dropDuplicateLink(link);
+      await this.#dropDuplicateLink(link);
     } catch (error) {
-      if (this.control.signal.aborted || link.state === 'stopped') return;
-      this.parts.log.error('a master is given up', { master: link.name, error: messageOf(error) });
+      if (this.#control.signal.aborted || link.state === 'stopped') return;
+      this.#parts.log.error('a master is given up', { master: link.name, error: messageOf(error) });
       link.stop();
       if (this.links.every((other) => other.state === 'stopped'))
         fatal(error instanceof Error ? error : new Error(messageOf(error)));
@@ -221,7 +223,7 @@ export class MinionDaemon {
   }
 
   /** The same master under two names would be asked everything twice: the one that is written first stays. */
-  private async dropDuplicateLink(link: MasterLink): Promise<void> {
+  async #dropDuplicateLink(link: MasterLink): Promise<void> {
     const addresses = await addressesOf(link.address.host);
     for (const other of this.links) {
       if (other === link || other.address.port !== link.address.port) continue;
@@ -230,7 +232,7 @@ export class MinionDaemon {
       const [used, unused] = this.links.indexOf(other) < this.links.indexOf(link) ? [other, link] : [link, other];
       // From here on nothing is awaited, so the two checks of a pair cannot both act.
       if (!duplicate || !sameKey || used.state === 'stopped' || unused.state === 'stopped') continue;
-      this.parts.log.warn('two entries of "master" are the same machine: the second is not used', {
+      this.#parts.log.warn('two entries of "master" are the same machine: the second is not used', {
         used: used.name,
         unused: unused.name,
       });
@@ -238,86 +240,86 @@ export class MinionDaemon {
     }
   }
 
-  private serviceParts() {
+  #serviceParts() {
     return {
-      opts: this.parts.opts,
+      opts: this.#parts.opts,
       pool: this.pool,
-      procFiles: this.procFiles,
-      delivering: () => this.jobs.delivering(),
-      refreshGrains: () => this.refreshGrains(),
-      reloadExtensions: () => this.reloadExtensions(),
-      schedule: (request: PlainDict) => this.scheduler.request(request),
-      beacons: (request: PlainDict) => this.beacons.request(request),
+      procFiles: this.#procFiles,
+      delivering: () => this.#jobs.delivering(),
+      refreshGrains: () => this.#refreshGrains(),
+      reloadExtensions: () => this.#reloadExtensions(),
+      schedule: (request: PlainDict) => this.#scheduler.request(request),
+      beacons: (request: PlainDict) => this.#beacons.request(request),
     };
   }
 
-  private usable(): MasterLink[] {
+  #usable(): MasterLink[] {
     return this.links.filter((link) => link.state !== 'stopped');
   }
 
   /** Masters that can be reached; the first one when there is none. */
-  private best(): JobLink[] {
-    if (this.alone) return [this.alone];
-    const ready = this.usable().filter((link) => link.ready);
-    return ready.length > 0 ? ready : this.usable().slice(0, 1);
+  #best(): JobLink[] {
+    if (this.#alone) return [this.#alone];
+    const ready = this.#usable().filter((link) => link.ready);
+    return ready.length > 0 ? ready : this.#usable().slice(0, 1);
   }
 
   /** One clock for all masters: with several of them a job still runs once. */
-  private newScheduler(): MinionScheduler {
-    const { opts, log } = this.parts;
+  #newScheduler(): MinionScheduler {
+    const { opts, log } = this.#parts;
     return new MinionScheduler({
-      ...{ opts, log, signal: this.control.signal },
+      ...{ opts, log, signal: this.#control.signal },
       grains: () => this.grains.now,
-      pillar: () => this.best()[0]?.pillar ?? newDict(),
+      pillar: () => this.#best()[0]?.pillar ?? newDict(),
       running: () => this.running(),
-      masters: () => (this.alone ? [this.alone] : this.usable().filter((link) => link.ready)),
-      alsoLook: () => this.beacons.followFile(),
+      masters: () => (this.#alone ? [this.#alone] : this.#usable().filter((link) => link.ready)),
+      alsoLook: () => this.#beacons.followFile(),
       run: (job, delivery, master) =>
-        this.jobs.runScheduled(master ? [master] : this.best(), job, this.alone ? 'none' : delivery),
+        this.#jobs.runScheduled(master ? [master] : this.#best(), job, this.#alone ? 'none' : delivery),
     });
   }
 
   /** Also one for all masters; each is told. */
-  private newBeacons(entry: string): MinionBeacons {
-    const { opts, log } = this.parts;
-    const nobody = () => this.alone ?? this.newMasterlessLink();
-    const link = (): JobLink => this.best()[0] ?? nobody();
+  #newBeacons(entry: string): MinionBeacons {
+    const { opts, log } = this.#parts;
+    const nobody = () => this.#alone ?? this.#newMasterlessLink();
+    const link = (): JobLink => this.#best()[0] ?? nobody();
     return new MinionBeacons({
       ...{ opts, log, entry, idleMs: idleProcessMs },
       grains: () => this.grains.get(),
-      pillar: () => this.best()[0]?.pillar ?? newDict(),
-      data: () => this.workerData(link()),
-      services: () => createServices(this.serviceParts(), link()),
-      masters: () => this.usable().filter((item) => item.ready),
+      pillar: () => this.#best()[0]?.pillar ?? newDict(),
+      data: () => this.#workerData(link()),
+      services: () => createServices(this.#serviceParts(), link()),
+      masters: () => this.#usable().filter((item) => item.ready),
     });
   }
 
-  private async refreshGrains(): Promise<void> {
+  async #refreshGrains(): Promise<void> {
     await this.grains.refresh();
-    this.packed.clear();
+    this.#packed.clear();
     // The master learns grains from the pillar request.
     await Promise.all(this.links.filter((link) => link.ready).map((link) => link.loadPillar()));
   }
 
-  private reloadExtensions(): void {
-    this.loader = this.newLoader();
+  #reloadExtensions(): void {
+    this.#loader = this.#newLoader();
     this.pool.recycle();
-    this.returners.recycle();
-    this.beacons.recycle();
+    this.#returners.recycle();
+    this.#beacons.recycle();
   }
 
-  private newLoader(): Loader {
-    const { opts, log } = this.parts;
+  #newLoader(): Loader {
+    const { opts, log } = this.#parts;
     return new Loader({ opts: () => opts.raw, grains: () => this.grains.now, log, userCode: 'names' });
   }
 
-  private runtime(link: JobLink): Runtime {
-    const { opts, log } = this.parts;
+  #runtime(link: JobLink): Runtime {
+    const { opts, log } = this.#parts;
     return {
       id: opts.id,
-      loader: this.loader,
+      loader: this.#loader,
       log,
-      minion: createServices(this.serviceParts(), link),
+      minion: createServices(this.#serviceParts(), link),
       opts: () => opts.raw,
       grains: () => this.grains.now,
       pillar: () => link.pillar,
@@ -327,25 +329,25 @@ export class MinionDaemon {
     };
   }
 
-  private workerData(link: JobLink): WorkerData {
-    let data = this.packed.get(link.name);
+  #workerData(link: JobLink): WorkerData {
+    let data = this.#packed.get(link.name);
     if (!data) {
-      data = this.packData(this.grains.now, link.pillar as PlainDict);
-      this.packed.set(link.name, data);
+      data = this.#packData(this.grains.now, link.pillar as PlainDict);
+      this.#packed.set(link.name, data);
     }
     return data;
   }
 
-  private packData(grains: PlainDict, pillar: PlainDict): WorkerData {
-    const { opts } = this.parts;
+  #packData(grains: PlainDict, pillar: PlainDict): WorkerData {
+    const { opts } = this.#parts;
     const body = packShared({ opts: opts.raw, grains, pillar });
-    return { version: String(++this.dataVersion), id: opts.id, sdkUrl: this.sdkUrl, body };
+    return { version: String(++this.#dataVersion), id: opts.id, sdkUrl: this.#sdkUrl, body };
   }
 
-  private async collectGrains(): Promise<PlainDict> {
+  async #collectGrains(): Promise<PlainDict> {
     const outcome = await this.pool.run({
       jid: 'grains',
-      assignment: { job: undefined, services: noServices, data: this.packData(newDict(), newDict()) },
+      assignment: { job: undefined, services: noServices, data: this.#packData(newDict(), newDict()) },
     });
     if (outcome.success !== true) throw new HaliteError('call.failed', String(outcome.return));
     return outcome.return as PlainDict;

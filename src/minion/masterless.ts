@@ -16,16 +16,16 @@ export class MasterlessLink implements JobLink {
   readonly state = 'connected';
   readonly credentials = undefined;
   pillar: Dict = newDict();
-  private readonly opts: MinionOpts;
-  private readonly log: Logger;
-  private readonly grains: () => Promise<PlainDict>;
-  private readonly changed: () => void;
+  readonly #opts: MinionOpts;
+  readonly #log: Logger;
+  readonly #grains: () => Promise<PlainDict>;
+  readonly #changed: () => void;
 
   constructor(opts: MinionOpts, log: Logger, grains: () => Promise<PlainDict>, changed: () => void) {
-    this.opts = opts;
-    this.log = log;
-    this.grains = grains;
-    this.changed = changed;
+    this.#opts = opts;
+    this.#log = log;
+    this.#grains = grains;
+    this.#changed = changed;
   }
 
   async fire(): Promise<boolean> {
@@ -44,17 +44,17 @@ export class MasterlessLink implements JobLink {
   async compilePillar(request: PillarRequest): Promise<Dict> {
     const { compilePillarLocally } = await import('../engine/pillar/local.ts');
     const signal = new AbortController().signal;
-    return compilePillarLocally(this.opts.raw, await this.grains(), { log: this.log, signal, ...request });
+    return compilePillarLocally(this.#opts.raw, await this.#grains(), { log: this.#log, signal, ...request });
   }
 
   async loadPillar(): Promise<boolean> {
     try {
       this.pillar = await this.compilePillar({});
-      reportPillarErrors(this.pillar, this.log);
-      this.changed();
+      reportPillarErrors(this.pillar, this.#log);
+      this.#changed();
       return true;
     } catch (error) {
-      this.log.error('The pillar could not be compiled', { error: messageOf(error) });
+      this.#log.error('The pillar could not be compiled', { error: messageOf(error) });
       return false;
     }
   }

@@ -23,7 +23,7 @@ export interface IncludeRequest {
 export type Origins = Map<string, string>;
 
 /** Files that include each other would otherwise be read for ever. */
-const MAX_FILES = 1000;
+const maxFiles = 1000;
 
 /** `chain` holds the files that led here by including each other. */
 export function includeConfig(
@@ -41,8 +41,8 @@ export function includeConfig(
       report.warn('include', `Warning parsing configuration file: "include" path/glob '${path}' matches no files`);
     }
     for (const file of files) {
-      if (chain.includes(file) || report.sources.length >= MAX_FILES) {
-        const why = chain.includes(file) ? 'it includes itself' : `more than ${MAX_FILES} files are included`;
+      if (chain.includes(file) || report.sources.length >= maxFiles) {
+        const why = chain.includes(file) ? 'it includes itself' : `more than ${maxFiles} files are included`;
         report.warn('include', `Configuration file ${file} is not read again: ${why}`, { file });
         continue;
       }

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { newDict, type PlainDict, type Value } from '../codec/value.ts';
 import { isFile, isFolder, isReadable } from './fs-facts.ts';
 import { includeConfig, type Origins } from './include.ts';
-import { absolutePath, CONFIG_DIR, expandHome, joinPath } from './paths.ts';
+import { absolutePath, defaultConfigDir, expandHome, joinPath } from './paths.ts';
 import type { ConfigReport } from './problems.ts';
 import { readConfFile } from './read-file.ts';
 
@@ -29,7 +29,7 @@ export interface FileLayer {
 
 /** The folder of `-c`, else of SALT_CONFIG_DIR, else the system's. */
 export function configDirOf(given: string | undefined, env: Environment): string {
-  return absolutePath(expandHome(given || env['SALT_CONFIG_DIR'] || CONFIG_DIR));
+  return absolutePath(expandHome(given || env['SALT_CONFIG_DIR'] || defaultConfigDir));
 }
 
 /**
@@ -74,7 +74,7 @@ function mainPath(request: FileRequest, report: ConfigReport): string {
 export function loadFiles(request: FileRequest, report: ConfigReport): FileLayer {
   const { kind, env } = request;
   const path = mainPath(request, report);
-  const values = loadMainFile(path, variableOf(kind, env), joinPath(CONFIG_DIR, kind), report);
+  const values = loadMainFile(path, variableOf(kind, env), joinPath(defaultConfigDir, kind), report);
   const origins: Origins = new Map();
   for (const name of Object.keys(values)) origins.set(name, String(values['conf_file'] ?? path));
   const strict = request.strictIncludes;

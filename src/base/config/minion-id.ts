@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { dictSize, isDict, type PlainDict } from '../codec/value.ts';
 import { HaliteError } from '../errors/index.ts';
 import { generateMinionId, type HostFacts } from './host-names.ts';
-import { CONFIG_DIR, joinPath } from './paths.ts';
+import { defaultConfigDir, joinPath } from './paths.ts';
 import type { ConfigReport } from './problems.ts';
 
 export interface FoundId {
@@ -17,7 +17,7 @@ export interface FoundId {
 /** Salt: the file lies in the system's configuration folder below `root_dir`, whatever `-c` says. */
 function minionIdFile(opts: PlainDict): string {
   const root = typeof opts['root_dir'] === 'string' ? opts['root_dir'] : '/';
-  return joinPath(root, `${CONFIG_DIR.slice(1)}/minion_id`);
+  return joinPath(root, `${defaultConfigDir.slice(1)}/minion_id`);
 }
 
 export function findMinionId(opts: PlainDict, store: boolean, report: ConfigReport, facts?: HostFacts): FoundId {
@@ -28,7 +28,7 @@ export function findMinionId(opts: PlainDict, store: boolean, report: ConfigRepo
     report.note(`Using cached minion ID from ${file}: ${cached}`);
     return { id: cached, isAddress: false };
   }
-  report.note(`Guessing ID. The id can be explicitly set in ${CONFIG_DIR}/minion`);
+  report.note(`Guessing ID. The id can be explicitly set in ${defaultConfigDir}/minion`);
   refuseIdFunction(opts);
   let id = generateMinionId(facts);
   if (opts['minion_id_lowercase'] === true) id = id.toLowerCase();

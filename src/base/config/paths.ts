@@ -2,8 +2,8 @@
 import { homedir } from 'node:os';
 import { isAbsolute, normalize, resolve } from 'node:path';
 
-export const ROOT_DIR = '/';
-export const CONFIG_DIR = '/etc/salt';
+export const defaultRootDir = '/';
+export const defaultConfigDir = '/etc/salt';
 
 /** Python's normpath: no trailing slash. */
 function normPath(path: string): string {

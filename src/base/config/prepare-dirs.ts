@@ -45,10 +45,10 @@ export interface DirsReport {
 }
 
 const keyFolders = ['minions', 'minions_pre', 'minions_denied', 'minions_autosign', 'minions_rejected'];
-const FOLDER_MODE = 0o755;
-const SECRET_MODE = 0o700;
-const LOG_FOLDER_MODE = 0o750;
-const LOG_MODE = 0o640;
+const folderMode = 0o755;
+const secretMode = 0o700;
+const logFolderMode = 0o750;
+const logMode = 0o640;
 
 /** The folders of a daemon, parents first. */
 function neededDirs(opts: DirsOpts): string[] {
@@ -73,7 +73,7 @@ export function prepareDirs(opts: DirsOpts): DirsReport {
   if (!opts.verify_env) return { created, warnings };
   const owner = ownerOf(opts.user);
   for (const dir of neededDirs(opts)) {
-    if (makeFolder(dir, dir === opts.pki_dir ? SECRET_MODE : FOLDER_MODE)) created.push(dir);
+    if (makeFolder(dir, dir === opts.pki_dir ? secretMode : folderMode)) created.push(dir);
     if (process.geteuid?.() === 0) giveAway(dir, owner, opts.permissive_pki_access);
   }
   if (!guardKeys(opts.pki_dir)) warnings.push(`Unable to securely set the permissions of "${opts.pki_dir}".`);
@@ -95,7 +95,7 @@ function makeFolder(dir: string, mode: number): boolean {
   if (isFolder(dir)) return false;
   try {
     // The umask of the caller must not decide who may enter.
-    mkdirSync(dir, { recursive: true, mode: FOLDER_MODE });
+    mkdirSync(dir, { recursive: true, mode: folderMode });
     chmodSync(dir, mode);
     return true;
   } catch (cause) {
@@ -146,7 +146,7 @@ function guardKeys(dir: string): boolean {
   if (mode === 0o700 || mode === 0o750) return true;
   try {
     accessSync(dir, constants.W_OK);
-    chmodSync(dir, SECRET_MODE);
+    chmodSync(dir, secretMode);
     return true;
   } catch {
     return false;
@@ -156,8 +156,8 @@ function guardKeys(dir: string): boolean {
 function prepareLogFile(path: string, owner: Account): void {
   const folder = dirname(path);
   try {
-    if (mkdirSync(folder, { recursive: true, mode: LOG_FOLDER_MODE })) chmodSync(folder, LOG_FOLDER_MODE);
-    closeSync(openSync(path, 'a', LOG_MODE));
+    if (mkdirSync(folder, { recursive: true, mode: logFolderMode })) chmodSync(folder, logFolderMode);
+    closeSync(openSync(path, 'a', logMode));
     if (process.geteuid?.() === 0 && statSync(path).uid !== owner.uid) chownSync(path, owner.uid, -1);
   } catch (cause) {
     const inFile =

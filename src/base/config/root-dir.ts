@@ -1,7 +1,7 @@
 // Places path options below `root_dir`.
 import { isAbsolute } from 'node:path';
 import type { PlainDict } from '../codec/value.ts';
-import { absolutePath, joinBelow, ROOT_DIR } from './paths.ts';
+import { absolutePath, defaultRootDir, joinBelow } from './paths.ts';
 
 /** A log target such as `udp://host` is no path. */
 export function isPlainPath(value: unknown): value is string {
@@ -13,7 +13,7 @@ const startsBelow = (path: string, folder: string): boolean => path === folder |
 /** One path below the root folder; a path that is already there stays. */
 export function belowRoot(rootDir: string, path: string): string {
   const root = absolutePath(rootDir);
-  const defaultRoot = ROOT_DIR.replace(/\/+$/, '');
+  const defaultRoot = defaultRootDir.replace(/\/+$/, '');
   const fromDefault = startsBelow(path, defaultRoot) ? path.slice(defaultRoot.length) : '';
   const fromRoot = startsBelow(path, root) ? path.slice(root.length) : '';
   let rest = path;
@@ -28,6 +28,6 @@ export function belowRoot(rootDir: string, path: string): string {
 export function prependRootDir(opts: PlainDict, names: readonly string[]): void {
   for (const name of names) {
     const path = opts[name];
-    if (typeof path === 'string') opts[name] = belowRoot(String(opts['root_dir'] ?? ROOT_DIR), path);
+    if (typeof path === 'string') opts[name] = belowRoot(String(opts['root_dir'] ?? defaultRootDir), path);
   }
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { pack, unpack } from '../codec/msgpack/index.ts';
 import type { Value } from '../codec/value.ts';
-import { Crypticle, type ChunkRequest, chunkHeadBytes } from './index.ts';
+import { type ChunkRequest, Crypticle, chunkHeadBytes } from './index.ts';
 
 const session = new Crypticle(Crypticle.generateKeyString());
 const request: ChunkRequest = { nonce: 'n'.repeat(32), id: 'web1', saltenv: 'base', path: 'a/b ü.bin', loc: 1 << 20 };

@@ -13,19 +13,19 @@ export interface ChunkRequest {
   readonly loc: number;
 }
 
-const FORMAT = 1;
-const LABEL = 'halite file chunk 1';
-const NONCE = 12;
-const TAG = 16;
+const formatVersion = 1;
+const label = 'halite file chunk 1';
+const nonceBytes = 12;
+const tagBytes = 16;
 /** Msgpack around the bytes: `[1, nonce, tag, ciphertext]`, all lengths but the last being known. */
 const nonceAt = 4;
-const tagAt = nonceAt + NONCE + 2;
-const lengthAt = tagAt + TAG + 1;
+const tagAt = nonceAt + nonceBytes + 2;
+const lengthAt = tagAt + tagBytes + 1;
 /** Room that a buffer leaves in front of the bytes to be sealed. */
 export const chunkHeadBytes = lengthAt + 4;
 const head = Buffer.alloc(chunkHeadBytes);
-head.set([0x94, FORMAT, 0xc4, NONCE]);
-head.set([0xc4, TAG], tagAt - 2);
+head.set([0x94, formatVersion, 0xc4, nonceBytes]);
+head.set([0xc4, tagBytes], tagAt - 2);
 head[lengthAt - 1] = 0xc6;
 const zeros = Buffer.alloc(chunkHeadBytes);
 
@@ -38,13 +38,15 @@ export class ChunkCipher {
 
   /** `secret` is the session key in force; a key derived from it is used for chunks and for nothing else. */
   constructor(secret: Uint8Array) {
-    this.#key = createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', LABEL, 32)));
+    this.#key = createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', label, 32)));
   }
 
   /** The reply as it goes over the wire. `buffer` holds the bytes behind room for the head, and may be used again. */
   seal(buffer: Buffer, request: ChunkRequest): Buffer {
-    const nonce = randomBytes(NONCE);
-    const cipher = createCipheriv('aes-256-gcm', this.#key, nonce, { authTagLength: TAG }).setAAD(boundTo(request));
+    const nonce = randomBytes(nonceBytes);
+    const cipher = createCipheriv('aes-256-gcm', this.#key, nonce, { authTagLength: tagBytes }).setAAD(
+      boundTo(request),
+    );
     buffer.fill(0, 0, chunkHeadBytes);
     const reply = cipher.update(buffer);
     cipher.final();
@@ -58,11 +60,12 @@ export class ChunkCipher {
   /** The bytes in a reply, unpacked in raw mode; throws `crypto.verify` unless it is the master's answer to this request. */
   open(reply: Value, request: ChunkRequest): Buffer {
     const [format, nonce, tag, sealed, ...more] = Array.isArray(reply) ? reply : [];
-    const hasForm = format === FORMAT && isBytes(nonce, NONCE) && isBytes(tag, TAG) && more.length === 0;
+    const hasForm =
+      format === formatVersion && isBytes(nonce, nonceBytes) && isBytes(tag, tagBytes) && more.length === 0;
     if (!hasForm || !(sealed instanceof Uint8Array)) {
       throw new HaliteError('crypto.verify', 'A chunk of a file has a form that is not known here');
     }
-    const decipher = createDecipheriv('aes-256-gcm', this.#key, nonce, { authTagLength: TAG });
+    const decipher = createDecipheriv('aes-256-gcm', this.#key, nonce, { authTagLength: tagBytes });
     decipher.setAAD(boundTo(request)).setAuthTag(tag);
     decipher.update(createCipheriv('aes-256-gcm', this.#key, nonce).update(zeros));
     // Nobody sees these bytes before the tag has been compared.
@@ -85,5 +88,5 @@ function isBytes(value: Value | undefined, length: number): value is Uint8Array 
 }
 
 function boundTo({ nonce, id, saltenv, path, loc }: ChunkRequest): Buffer {
-  return pack([LABEL, nonce, id, saltenv, path, loc]);
+  return pack([label, nonce, id, saltenv, path, loc]);
 }

@@ -1,4 +1,4 @@
-// Crypticle, Salt's symmetric envelope: AES-192-CBC, then HMAC-SHA256 over IV and ciphertext.
+// Crypticle, Salt's symmetric envelope: AES-192-CBC, then HMAC-SHA256 over ivBytes and ciphertext.
 import {
   createCipheriv,
   createDecipheriv,
@@ -15,19 +15,19 @@ import { type Dict, dictGet, isDict, newDict, type Value } from '../codec/value.
 import { HaliteError } from '../errors/index.ts';
 import { ChunkCipher } from './chunks.ts';
 
-const IV = 16;
-const BLOCK = 16;
-const MAC = 32;
-const PREFIX = Buffer.from('pickle::');
-const NONCE = 32;
+const ivBytes = 16;
+const block = 16;
+const macBytes = 32;
+const prefix = Buffer.from('pickle::');
+const nonceBytes = 32;
 /** A multiple of the block size that takes a few milliseconds. */
-const SLICE = 1024 * 1024;
+const slice = 1024 * 1024;
 
 /** PKCS #7: as many bytes as are missing to a block, each of that value. */
 function withoutPadding(plain: Buffer): Buffer {
   const count = plain.at(-1) ?? 0;
   const padding = plain.subarray(plain.length - count);
-  if (count < 1 || count > BLOCK || padding.some((byte) => byte !== count)) {
+  if (count < 1 || count > block || padding.some((byte) => byte !== count)) {
     throw new HaliteError('crypto.verify', 'An encrypted message has wrong padding');
   }
   return plain.subarray(0, plain.length - count);
@@ -35,18 +35,18 @@ function withoutPadding(plain: Buffer): Buffer {
 
 /** Where the code over the rest begins; refuses what cannot be a message at all. */
 function sealedEnd(message: Uint8Array): number {
-  const end = message.length - MAC;
-  if (end < 2 * IV) throw new HaliteError('crypto.verify', 'An encrypted message is too short');
+  const end = message.length - macBytes;
+  if (end < 2 * ivBytes) throw new HaliteError('crypto.verify', 'An encrypted message is too short');
   return end;
 }
 
 /** Only what is authentic is looked at any further. */
 function checkMac(mac: Buffer, message: Uint8Array): void {
-  const end = message.length - MAC;
+  const end = message.length - macBytes;
   if (!timingSafeEqual(mac, message.subarray(end))) {
     throw new HaliteError('crypto.verify', 'An encrypted message does not authenticate: it was made with another key');
   }
-  if ((end - IV) % BLOCK !== 0) throw new HaliteError('crypto.verify', 'An encrypted message has an odd length');
+  if ((end - ivBytes) % block !== 0) throw new HaliteError('crypto.verify', 'An encrypted message has an odd length');
 }
 
 export interface OpenOptions extends UnpackOptions {
@@ -57,17 +57,17 @@ export interface OpenOptions extends UnpackOptions {
 /** One key string and what can be done with it. */
 export class Crypticle {
   readonly keyString: string;
-  private readonly aes: KeyObject;
-  private readonly hmac: KeyObject;
-  private lastSerial = 0;
+  readonly #aes: KeyObject;
+  readonly #hmac: KeyObject;
+  #lastSerial = 0;
   #chunks: ChunkCipher | undefined;
 
   constructor(keyString: string | Uint8Array) {
     this.keyString = typeof keyString === 'string' ? keyString : Buffer.from(keyString).toString('latin1');
     const bytes = Buffer.from(this.keyString, 'base64');
     if (bytes.length !== 56) throw new HaliteError('crypto.key', 'A key string must hold 56 bytes in base64');
-    this.aes = createSecretKey(bytes.subarray(0, 24));
-    this.hmac = createSecretKey(bytes.subarray(24));
+    this.#aes = createSecretKey(bytes.subarray(0, 24));
+    this.#hmac = createSecretKey(bytes.subarray(24));
   }
 
   static generateKeyString(): string {
@@ -81,16 +81,16 @@ export class Crypticle {
   }
 
   /** `iv` is for tests with recorded bytes only. */
-  encrypt(plain: Uint8Array, iv: Uint8Array = randomBytes(IV)): Buffer {
-    return this.encryptParts([plain], iv);
+  encrypt(plain: Uint8Array, iv: Uint8Array = randomBytes(ivBytes)): Buffer {
+    return this.#encryptParts([plain], iv);
   }
 
-  private encryptParts(parts: readonly Uint8Array[], iv: Uint8Array = randomBytes(IV)): Buffer {
-    const cipher = createCipheriv('aes-192-cbc', this.aes, iv);
+  #encryptParts(parts: readonly Uint8Array[], iv: Uint8Array = randomBytes(ivBytes)): Buffer {
+    const cipher = createCipheriv('aes-192-cbc', this.#aes, iv);
     const chunks: Uint8Array[] = [iv];
     for (const part of parts) chunks.push(cipher.update(part));
     chunks.push(cipher.final());
-    const mac = createHmac('sha256', this.hmac);
+    const mac = createHmac('sha256', this.#hmac);
     for (const chunk of chunks) mac.update(chunk);
     chunks.push(mac.digest());
     return Buffer.concat(chunks);
@@ -98,9 +98,9 @@ export class Crypticle {
 
   decrypt(message: Uint8Array): Buffer {
     const end = sealedEnd(message);
-    checkMac(createHmac('sha256', this.hmac).update(message.subarray(0, end)).digest(), message);
-    const decipher = this.decipher(message);
-    const plain = decipher.update(message.subarray(IV, end));
+    checkMac(createHmac('sha256', this.#hmac).update(message.subarray(0, end)).digest(), message);
+    const decipher = this.#decipher(message);
+    const plain = decipher.update(message.subarray(ivBytes, end));
     decipher.final();
     return withoutPadding(plain);
   }
@@ -108,16 +108,16 @@ export class Crypticle {
   /** The same with turns for others in between, for messages that would hold the loop for long. */
   async decryptLong(message: Uint8Array): Promise<Buffer> {
     const end = sealedEnd(message);
-    const hmac = createHmac('sha256', this.hmac);
-    for (let at = 0; at < end; at += SLICE) {
-      hmac.update(message.subarray(at, Math.min(end, at + SLICE)));
+    const hmac = createHmac('sha256', this.#hmac);
+    for (let at = 0; at < end; at += slice) {
+      hmac.update(message.subarray(at, Math.min(end, at + slice)));
       await nextTurn();
     }
     checkMac(hmac.digest(), message);
-    const decipher = this.decipher(message);
-    const plain = Buffer.allocUnsafeSlow(end - IV);
-    for (let at = IV; at < end; at += SLICE) {
-      plain.set(decipher.update(message.subarray(at, Math.min(end, at + SLICE))), at - IV);
+    const decipher = this.#decipher(message);
+    const plain = Buffer.allocUnsafeSlow(end - ivBytes);
+    for (let at = ivBytes; at < end; at += slice) {
+      plain.set(decipher.update(message.subarray(at, Math.min(end, at + slice))), at - ivBytes);
       await nextTurn();
     }
     decipher.final();
@@ -125,33 +125,33 @@ export class Crypticle {
   }
 
   /** The padding is taken off by us: left to Node, the last block comes apart and the whole must be copied to join it. */
-  private decipher(message: Uint8Array): Decipher {
-    return createDecipheriv('aes-192-cbc', this.aes, message.subarray(0, IV)).setAutoPadding(false);
+  #decipher(message: Uint8Array): Decipher {
+    return createDecipheriv('aes-192-cbc', this.#aes, message.subarray(0, ivBytes)).setAutoPadding(false);
   }
 
   /** Serializes and encrypts: replies carry the request's nonce, other messages none. */
   seal(value: Value, nonce?: string, iv?: Uint8Array): Buffer {
-    const parts = nonce ? [PREFIX, Buffer.from(nonce), pack(value)] : [PREFIX, pack(value)];
-    return this.encryptParts(parts, iv);
+    const parts = nonce ? [prefix, Buffer.from(nonce), pack(value)] : [prefix, pack(value)];
+    return this.#encryptParts(parts, iv);
   }
 
   /** Decrypts and deserializes; a plaintext without the prefix counts as an empty map, as in Salt. */
   open(message: Uint8Array, options: OpenOptions = {}): Value {
-    return this.read(this.decrypt(message), options);
+    return this.#read(this.decrypt(message), options);
   }
 
   /** The same for long messages, see `decryptLong`. */
   async openLong(message: Uint8Array, options: OpenOptions = {}): Promise<Value> {
-    return this.read(await this.decryptLong(message), options);
+    return this.#read(await this.decryptLong(message), options);
   }
 
-  private read(plain: Buffer, options: OpenOptions): Value {
-    if (!plain.subarray(0, PREFIX.length).equals(PREFIX)) return newDict();
-    let start = PREFIX.length;
+  #read(plain: Buffer, options: OpenOptions): Value {
+    if (!plain.subarray(0, prefix.length).equals(prefix)) return newDict();
+    let start = prefix.length;
     if (options.nonce) {
       const expected = Buffer.from(options.nonce);
-      start += NONCE;
-      const found = plain.subarray(PREFIX.length, start);
+      start += nonceBytes;
+      const found = plain.subarray(prefix.length, start);
       if (found.length !== expected.length || !timingSafeEqual(found, expected)) {
         throw new HaliteError('crypto.verify', 'A reply carries another nonce than the request', {
           details: { what: 'nonce' },
@@ -163,12 +163,12 @@ export class Crypticle {
 
   /** The serial of the newest publish opened under this key. */
   get serial(): number {
-    return this.lastSerial;
+    return this.#lastSerial;
   }
 
   /** An earlier process has opened publishes under this key up to that serial. */
   resumePublishes(serial: number): void {
-    this.lastSerial = Math.max(this.lastSerial, serial);
+    this.#lastSerial = Math.max(this.#lastSerial, serial);
   }
 
   /** Opens a publish: takes `serial` out, and gives undefined for one not newer than the last under this key. */
@@ -177,8 +177,8 @@ export class Crypticle {
     if (!isDict(job)) return undefined;
     const serial = dictGet(job, 'serial');
     if (serial === undefined) return job;
-    if (typeof serial !== 'number' || serial <= this.lastSerial) return undefined;
-    this.lastSerial = serial;
+    if (typeof serial !== 'number' || serial <= this.#lastSerial) return undefined;
+    this.#lastSerial = serial;
     if (job instanceof Map) job.delete('serial');
     else delete job['serial'];
     return job;

@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto';
 import { HaliteError } from '../errors/index.ts';
 
 // What Python's str.splitlines() breaks at, as far as a PEM could hold it.
-const LINE_BREAKS = /\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/;
+const lineBreaks = /\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/;
 
 /** The key without surrounding space and with `\n` line endings: the form that is sent and compared. */
 export function cleanKey(text: string): string {
-  return text.trim().split(LINE_BREAKS).join('\n');
+  return text.trim().split(lineBreaks).join('\n');
 }
 
 function colonHex(data: string, hash: string): string {

@@ -17,9 +17,9 @@ export interface LoadOptions {
   readonly minBits?: number;
 }
 
-const MAX_BITS = 16384;
-const MAX_PEM = 65536;
-const CACHED_PUBLIC_KEYS = 12_000;
+const maxBits = 16384;
+const maxPem = 65536;
+const cachedPublicKeys = 12_000;
 const publicKeys = new Map<string, KeyObject>();
 const privateKeys = new Map<string, { stamp: string; passphrase: string | undefined; key: KeyObject }>();
 
@@ -74,7 +74,7 @@ export function loadPrivateKey(path: string, passphrase?: string, options: LoadO
     stamp = `${stat.ino}:${stat.mtimeMs}:${stat.size}`;
     const cached = privateKeys.get(path);
     if (cached && cached.stamp === stamp && cached.passphrase === passphrase) return checkSize(cached.key, options);
-    if (!stat.isFile() || stat.size > MAX_PEM) throw new HaliteError('crypto.key', `${path} is not a key file`);
+    if (!stat.isFile() || stat.size > maxPem) throw new HaliteError('crypto.key', `${path} is not a key file`);
     pem = readFileSync(path, 'utf8');
   } catch (cause) {
     if (cause instanceof HaliteError) throw cause;
@@ -105,7 +105,7 @@ export function loadPublicKey(pemText: string, options: LoadOptions = {}): KeyOb
   const cached = publicKeys.get(pemText);
   if (cached) return checkSize(cached, options);
   // createPublicKey would also take certificates and private keys: those are no minion keys.
-  if (pemText.length > MAX_PEM || !/-----BEGIN (?:RSA )?PUBLIC KEY-----/.test(pemText)) {
+  if (pemText.length > maxPem || !/-----BEGIN (?:RSA )?PUBLIC KEY-----/.test(pemText)) {
     throw new HaliteError('crypto.key', 'Not a public key in PEM form');
   }
   let key: KeyObject;
@@ -118,7 +118,7 @@ export function loadPublicKey(pemText: string, options: LoadOptions = {}): KeyOb
   const modulus = Buffer.from(key.export({ format: 'jwk' }).n ?? '', 'base64url');
   if (((modulus.at(-1) ?? 0) & 1) === 0)
     throw new HaliteError('crypto.key', 'The public key is damaged: an even modulus');
-  if (publicKeys.size >= CACHED_PUBLIC_KEYS) publicKeys.delete(publicKeys.keys().next().value as string);
+  if (publicKeys.size >= cachedPublicKeys) publicKeys.delete(publicKeys.keys().next().value as string);
   publicKeys.set(pemText, key);
   return key;
 }
@@ -128,7 +128,7 @@ function checkSize(key: KeyObject, options: LoadOptions): KeyObject {
   const bits = details?.modulusLength;
   if (key.asymmetricKeyType !== 'rsa' || bits === undefined) throw new HaliteError('crypto.key', 'Not an RSA key');
   const minimum = options.minBits ?? 2048;
-  if (bits < minimum || bits > MAX_BITS) {
+  if (bits < minimum || bits > maxBits) {
     throw new HaliteError('crypto.key', `An RSA key of ${bits} bits is refused`, { details: { bits, minimum } });
   }
   // A huge exponent makes every verification slow: a cheap way to burn the master's time.

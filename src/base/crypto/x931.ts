@@ -16,7 +16,7 @@ interface Modulus {
 
 const moduli = new WeakMap<KeyObject, Modulus>();
 const provenTokens = new WeakMap<KeyObject, Buffer>();
-const TOKEN = Buffer.from('salt');
+const tokenText = Buffer.from('salt');
 
 const toBig = (bytes: Uint8Array): bigint => BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
 const fromBig = (value: bigint, size: number): Buffer => Buffer.from(value.toString(16).padStart(size * 2, '0'), 'hex');
@@ -69,7 +69,7 @@ const refused = (why: string): HaliteError => new HaliteError('crypto.verify', `
 
 /** A minion's `tok`: the word `salt`, encrypted with its private key. Constant per key. */
 export function makeToken(key: KeyObject): Buffer {
-  return x931Sign(key, TOKEN);
+  return x931Sign(key, tokenText);
 }
 
 /** Whether `tok` is of this key. Being constant, a token proven once is compared instead of computed again. */
@@ -77,7 +77,7 @@ export function verifyToken(key: KeyObject, token: Uint8Array): boolean {
   const proven = provenTokens.get(key);
   if (proven && proven.length === token.length && timingSafeEqual(proven, token)) return true;
   try {
-    if (!x931Recover(key, token).equals(TOKEN)) return false;
+    if (!x931Recover(key, token).equals(tokenText)) return false;
   } catch {
     return false;
   }

@@ -1,8 +1,8 @@
 // Collects lines and writes them to a file descriptor in batches, off the event loop.
 import { write, writeSync } from 'node:fs';
 
-const MAX_PENDING = 8 * 1024 * 1024;
-const RETRY_MS = 10;
+const maxPending = 8 * 1024 * 1024;
+const retryMs = 10;
 
 export interface Target {
   /** The descriptor to write to; it may be replaced only while no batch is in flight. Undefined when there is none. */
@@ -26,7 +26,7 @@ export class BatchWriter {
   }
 
   add(line: string): void {
-    if (this.#size + line.length > MAX_PENDING) {
+    if (this.#size + line.length > maxPending) {
       this.#dropped++;
       return;
     }
@@ -100,7 +100,7 @@ export class BatchWriter {
   #send(fd: number, rest: Buffer): void {
     write(fd, rest, 0, rest.length, null, (error, written) => {
       if (error?.code === 'EAGAIN') {
-        setTimeout(() => this.#send(fd, rest), RETRY_MS);
+        setTimeout(() => this.#send(fd, rest), retryMs);
         return;
       }
       if (!error && written < rest.length) {

@@ -8,11 +8,11 @@ import { streamSink } from './stream-sink.ts';
 import { syslogSink } from './syslog-sink.ts';
 import { isSyslogTarget, parseSyslogTarget } from './syslog-target.ts';
 
-export const DEFAULT_FMT_CONSOLE = '[%(levelname)-8s] %(message)s';
-export const DEFAULT_FMT_LOGFILE =
+export const defaultFmtConsole = '[%(levelname)-8s] %(message)s';
+export const defaultFmtLogfile =
   '%(asctime)s,%(msecs)03d [%(name)-17s:%(lineno)-4d][%(levelname)-8s][%(process)d] %(message)s';
-export const DEFAULT_DATEFMT = '%H:%M:%S';
-export const DEFAULT_DATEFMT_LOGFILE = '%Y-%m-%d %H:%M:%S';
+export const defaultDatefmt = '%H:%M:%S';
+export const defaultDatefmtLogfile = '%Y-%m-%d %H:%M:%S';
 
 export interface LoggerOptions {
   /** Name of the top logger; default `salt`. */
@@ -81,7 +81,7 @@ function consoleOutput(options: LoggerOptions): Output {
   return {
     level: levelNumber(options.level),
     sink: options.consoleSink ?? streamSink(),
-    layout: layoutOf(options.fmtConsole, options.datefmt ?? DEFAULT_DATEFMT, DEFAULT_FMT_CONSOLE),
+    layout: layoutOf(options.fmtConsole, options.datefmt ?? defaultDatefmt, defaultFmtConsole),
     json: options.json === true,
   };
 }
@@ -96,7 +96,7 @@ function fileOutput(options: LoggerOptions, failed: (message: string) => (error:
   return {
     level,
     sink,
-    layout: layoutOf(options.fmtLogfile, options.datefmtLogfile ?? DEFAULT_DATEFMT_LOGFILE, DEFAULT_FMT_LOGFILE),
+    layout: layoutOf(options.fmtLogfile, options.datefmtLogfile ?? defaultDatefmtLogfile, defaultFmtLogfile),
     json: options.json === true,
   };
 }

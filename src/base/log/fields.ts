@@ -2,13 +2,13 @@
 
 import { escapedCharacter, visibleLine, visibleText } from '../util/visible.ts';
 import type { Fields } from './record.ts';
-import { isSecretName, MASK, redact, redactText } from './redact.ts';
+import { isSecretName, redact, redactText, secretMask } from './redact.ts';
 
-const MAX_VALUE = 2000;
+const maxValue = 2000;
 const bare = /^[^\s"'=\\\p{C}\p{Z}]+$/u;
 const unsafe = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
-const cut = (text: string): string => (text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}…` : text);
+const cut = (text: string): string => (text.length > maxValue ? `${text.slice(0, maxValue)}…` : text);
 
 function plain(_key: string, value: unknown): unknown {
   if (typeof value === 'bigint') return value.toString();
@@ -44,7 +44,7 @@ export function messageText(text: string, fields: Fields | undefined): string {
   if (!fields) return line;
   for (const key of Object.keys(fields)) {
     const value = fields[key];
-    if (value !== undefined) line += ` ${key}=${isSecretName(key) ? MASK : fieldText(value)}`;
+    if (value !== undefined) line += ` ${key}=${isSecretName(key) ? secretMask : fieldText(value)}`;
   }
   return line;
 }

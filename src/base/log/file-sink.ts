@@ -5,9 +5,9 @@ import { BatchWriter, type Target } from './batch-writer.ts';
 import type { Sink } from './sink.ts';
 
 /** Salt creates log files under umask 027. */
-const FILE_MODE = 0o640;
-const FOLDER_MODE = 0o750;
-const LOOK_EVERY_MS = 1000;
+const fileMode = 0o640;
+const folderMode = 0o750;
+const lookEveryMs = 1000;
 
 class LogFile implements Target {
   readonly #path: string;
@@ -28,8 +28,8 @@ class LogFile implements Target {
     this.#stale = false;
     this.close();
     try {
-      mkdirSync(dirname(this.#path), { recursive: true, mode: FOLDER_MODE });
-      this.#fd = openSync(this.#path, 'a', FILE_MODE);
+      mkdirSync(dirname(this.#path), { recursive: true, mode: folderMode });
+      this.#fd = openSync(this.#path, 'a', fileMode);
       const { dev, ino } = fstatSync(this.#fd);
       this.#identity = `${dev}:${ino}`;
       this.#broken = false;
@@ -44,7 +44,7 @@ class LogFile implements Target {
   /** Rotation without a signal: the path names another file than the one we hold. */
   written(): void {
     const now = Date.now();
-    if (now - this.#lookedAt < LOOK_EVERY_MS) return;
+    if (now - this.#lookedAt < lookEveryMs) return;
     this.#lookedAt = now;
     stat(this.#path, (error, found) => {
       if (error || `${found.dev}:${found.ino}` !== this.#identity) this.#stale = true;

@@ -16,7 +16,7 @@ export interface FormatInput {
 
 export type Layout = (input: FormatInput) => string;
 
-const RESET = '\x1b[0;0m';
+const reset = '\x1b[0;0m';
 const levelColors: Readonly<Record<LogMethod, string>> = {
   critical: '\x1b[0;1;31m',
   error: '\x1b[0;1;31m',
@@ -44,7 +44,7 @@ const bracket = {
   level: (input: FormatInput) => `[${printedLevel(input.method).padEnd(8)}]`,
   process: (input: FormatInput) => `[${String(input.pid).padStart(5)}]`,
 };
-const paint = (color: string, text: string): string => `${color}${text}${RESET}`;
+const paint = (color: string, text: string): string => `${color}${text}${reset}`;
 
 type Attribute = (input: FormatInput) => string | number;
 

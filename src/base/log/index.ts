@@ -1,10 +1,10 @@
 // Logging: levels, loggers, layouts and sinks.
 export {
   createLogger,
-  DEFAULT_DATEFMT,
-  DEFAULT_DATEFMT_LOGFILE,
-  DEFAULT_FMT_CONSOLE,
-  DEFAULT_FMT_LOGFILE,
+  defaultDatefmt,
+  defaultDatefmtLogfile,
+  defaultFmtConsole,
+  defaultFmtLogfile,
   type LoggerOptions,
   type RootLogger,
 } from './create.ts';

@@ -1,9 +1,9 @@
 // Lets one line per key and period through, and of one kind only so many; the rest is counted.
 
-const MAX_KEYS = 10_000;
-const MAX_KEY_LENGTH = 200;
+const maxKeys = 10_000;
+const maxKeyLength = 200;
 /** Lines of one kind (one message text) in a period, whatever their keys: peers can invent as many names as they like. */
-const MAX_LINES = 30;
+const maxLines = 30;
 
 interface Entry {
   until: number;
@@ -35,7 +35,7 @@ export class Limiter {
 
   /** How many lines were held back since the last one, or undefined when this one has to wait too. */
   admit(given: string, now: number): number | undefined {
-    const key = given.length > MAX_KEY_LENGTH ? shortened(given) : given;
+    const key = given.length > maxKeyLength ? shortened(given) : given;
     const entry = this.#entries.get(key);
     if (entry && this.#isOpen(entry.until, now)) {
       entry.suppressed++;
@@ -43,7 +43,7 @@ export class Limiter {
     }
     // The oldest goes first: a key that is used again moves to the end.
     this.#entries.delete(key);
-    if (this.#entries.size >= MAX_KEYS) this.#entries.delete(this.#entries.keys().next().value ?? '');
+    if (this.#entries.size >= maxKeys) this.#entries.delete(this.#entries.keys().next().value ?? '');
     this.#entries.set(key, { until: now + this.#period, suppressed: 0 });
     return entry?.suppressed ?? 0;
   }
@@ -55,7 +55,7 @@ export class Limiter {
       crowd = { until: now + this.#period, lines: 0, others: crowd?.others ?? 0 };
       this.#crowds.set(kind, crowd);
     }
-    if (crowd.lines < MAX_LINES) {
+    if (crowd.lines < maxLines) {
       crowd.lines++;
       return { held: false, begins: false };
     }
@@ -77,4 +77,4 @@ export class Limiter {
 }
 
 /** A part of a text keeps the whole of it in memory, unless it is made anew. */
-const shortened = (key: string): string => Buffer.from(key.slice(0, MAX_KEY_LENGTH)).toString();
+const shortened = (key: string): string => Buffer.from(key.slice(0, maxKeyLength)).toString();

@@ -16,8 +16,8 @@ const severities: Readonly<Record<LogMethod, number>> = {
   trace: 7,
   garbage: 7,
 };
-const MAX_WAITING = 10_000;
-const RETRY_MS = 1000;
+const maxWaiting = 10_000;
+const retryMs = 1000;
 
 /** A line ready for syslog: `<priority>text`. */
 export function syslogLine(target: SyslogTarget, line: string, method: LogMethod): string {
@@ -61,7 +61,7 @@ export function syslogSink(target: SyslogTarget, failed: (error: Error) => void)
     pipe = undefined;
     opening = false;
     open = 0;
-    if (!closed) setTimeout(connect, RETRY_MS).unref();
+    if (!closed) setTimeout(connect, retryMs).unref();
   };
   const connect = (): void => {
     if (pipe || opening || closed || waiting.length === 0) return;
@@ -76,7 +76,7 @@ export function syslogSink(target: SyslogTarget, failed: (error: Error) => void)
   };
   return {
     write: (line, method) => {
-      if (waiting.length < MAX_WAITING) waiting.push(syslogLine(target, line, method));
+      if (waiting.length < maxWaiting) waiting.push(syslogLine(target, line, method));
       if (pipe) drain();
       else connect();
     },

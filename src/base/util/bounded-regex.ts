@@ -9,8 +9,8 @@ import { parsePython } from './regex/parse.ts';
 import { compileProgram, type Program } from './regex/program.ts';
 import { type Form, type Parsed, sequence } from './regex/tree.ts';
 
-const MAX_CACHED = 500;
-const MAX_LENGTH = 16384;
+const maxCached = 500;
+const maxLength = 16384;
 const compiled = new Map<string, BoundedRegex>();
 
 export interface BoundedRegex {
@@ -25,7 +25,7 @@ export function boundedRegex(pattern: string, form: Form = 'match', flags = ''):
   const key = `${form}/${flags}/${pattern}`;
   const known = compiled.get(key);
   if (known) return known;
-  if (pattern.length > MAX_LENGTH) throw new HaliteError('codec.limit', 'A regular expression is too long');
+  if (pattern.length > maxLength) throw new HaliteError('codec.limit', 'A regular expression is too long');
   const test = testOf(parsePython(pattern, flags), form);
   const made: BoundedRegex = {
     test: (text, budget = textBudget()) => {
@@ -36,7 +36,7 @@ export function boundedRegex(pattern: string, form: Form = 'match', flags = ''):
       }
     },
   };
-  if (compiled.size >= MAX_CACHED) compiled.clear();
+  if (compiled.size >= maxCached) compiled.clear();
   compiled.set(key, made);
   return made;
 }

@@ -2,10 +2,10 @@
 import { HaliteError } from '../errors/index.ts';
 
 /** One step is about what a compiled expression needs for one character: some nanoseconds. */
-const FOR_ONE_TEXT = 2_000_000;
+const forOneText = 2_000_000;
 
 /** For one pattern on one text outside of any request. */
-export const textBudget = (): Budget => new Budget(FOR_ONE_TEXT);
+export const textBudget = (): Budget => new Budget(forOneText);
 
 export class Budget {
   #left: number;
@@ -45,5 +45,5 @@ export class CostError extends HaliteError {
   }
 }
 
-const SHOWN = 200;
-export const shortened = (text: string): string => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);
+const shown = 200;
+export const shortened = (text: string): string => (text.length > shown ? `${text.slice(0, shown)}…` : text);

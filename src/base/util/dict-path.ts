@@ -4,13 +4,13 @@ import type { Budget } from './budget.ts';
 import { pyDictGet } from './py-equals.ts';
 import { yamlKey } from './yaml-key.ts';
 
-export const DEFAULT_DELIMITER = ':';
+export const defaultDelimiter = ':';
 
 /** The value at the path, or undefined. Lists take an index, or the first dict inside that has the key. */
 export function traverse(
   data: Value,
   path: string | number | readonly Value[],
-  delimiter: string = DEFAULT_DELIMITER,
+  delimiter: string = defaultDelimiter,
 ): Value | undefined {
   const steps: readonly Value[] =
     typeof path === 'string' ? splitPath(path, delimiter) : typeof path === 'number' ? [path] : path;
@@ -31,12 +31,12 @@ export function stepOf(key: Value): Step {
 }
 
 /** What a step into a dict costs, beside a step through a character. */
-const STEP_COST = 10;
+const stepCost = 10;
 
 export function walk(data: Value, steps: readonly Step[], budget?: Budget): Value | undefined {
   let now: Value = data;
   for (const step of steps) {
-    budget?.spend(STEP_COST);
+    budget?.spend(stepCost);
     const next: Value | undefined = Array.isArray(now)
       ? stepIntoList(now, step, budget)
       : isDict(now)

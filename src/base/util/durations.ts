@@ -1,7 +1,7 @@
 // Durations as people write them: 90, '90s', '24h', '2d', '1h30m'.
 import { HaliteError } from '../errors/index.ts';
 
-const UNITS: Readonly<Record<string, number>> = {
+const units: Readonly<Record<string, number>> = {
   ms: 0.001,
   s: 1,
   sec: 1,
@@ -16,11 +16,11 @@ const UNITS: Readonly<Record<string, number>> = {
   w: 604800,
   week: 604800,
 };
-const PART = /(\d+(?:\.\d+)?)\s*([a-z]*)\s*/gy;
+const partPattern = /(\d+(?:\.\d+)?)\s*([a-z]*)\s*/gy;
 
 /** Seconds; a bare number counts in `unit` (seconds unless told). */
 export function parseDuration(value: string | number, unit = 's'): number {
-  const bare = UNITS[unit] ?? 1;
+  const bare = units[unit] ?? 1;
   if (typeof value === 'number') {
     if (!Number.isFinite(value) || value < 0) throw wrong(String(value));
     return value * bare;
@@ -28,14 +28,14 @@ export function parseDuration(value: string | number, unit = 's'): number {
   const text = value.trim().toLowerCase();
   let seconds = 0;
   let end = 0;
-  PART.lastIndex = 0;
-  for (let part = PART.exec(text); part; part = PART.exec(text)) {
+  partPattern.lastIndex = 0;
+  for (let part = partPattern.exec(text); part; part = partPattern.exec(text)) {
     const name = part[2] as string;
-    const size = name === '' ? bare : (UNITS[name] ?? UNITS[name.replace(/s$/, '')]);
+    const size = name === '' ? bare : (units[name] ?? units[name.replace(/s$/, '')]);
     // A number without unit only makes sense alone: "1h30" is more likely a mistake.
     if (size === undefined || (name === '' && part[0].length !== text.length)) throw wrong(value);
     seconds += Number(part[1]) * size;
-    end = PART.lastIndex;
+    end = partPattern.lastIndex;
   }
   if (text === '' || end !== text.length) throw wrong(value);
   return seconds;

@@ -7,15 +7,15 @@ import { readCodes } from './read-codes.ts';
 /** A budget is asked for where a pattern and a text of one's own choice could cost much. */
 export type Matcher = (text: string, budget?: Budget) => boolean;
 
-const MAX_CACHED = 1000;
+const maxCached = 1000;
 /** Longer ones are read each time: who sends them must not fill the memory. */
-const MAX_CACHED_LENGTH = 1024;
+const maxCachedLength = 1024;
 const matchers = new Map<string, Matcher>();
-const SPECIAL = /[*?[]/;
+const special = /[*?[]/;
 
 /** Whether the text has characters that mean something in a glob. */
 export function hasGlob(text: string): boolean {
-  return SPECIAL.test(text);
+  return special.test(text);
 }
 
 export function matchesGlob(text: string, pattern: string): boolean {
@@ -27,15 +27,15 @@ export function globMatcher(pattern: string): Matcher {
   const known = matchers.get(pattern);
   if (known) return known;
   const made = makeMatcher(pattern);
-  if (pattern.length > MAX_CACHED_LENGTH) return made;
-  if (matchers.size >= MAX_CACHED) matchers.clear();
+  if (pattern.length > maxCachedLength) return made;
+  if (matchers.size >= maxCached) matchers.clear();
   matchers.set(pattern, made);
   return made;
 }
 
 /** The common shapes need no steps of their own. */
 function makeMatcher(pattern: string): Matcher {
-  if (!SPECIAL.test(pattern)) return (text) => text === pattern;
+  if (!special.test(pattern)) return (text) => text === pattern;
   if (/^\*+$/.test(pattern)) return () => true;
   const simple = /^(\*?)([^*?[]+)(\*?)$/.exec(pattern);
   if (simple) {
@@ -52,7 +52,7 @@ type Chunk = number | GlobSet | '?' | '*';
 /** The matcher for any shape. */
 export function generalMatcher(pattern: string): Matcher {
   const pieces = piecesOf([...pattern]);
-  const start = pattern.slice(0, pattern.search(SPECIAL));
+  const start = pattern.slice(0, pattern.search(special));
   return (text, budget) => {
     if (!text.startsWith(start)) return false;
     const wide = text.length > buffer.length ? new Uint32Array(text.length) : buffer;
@@ -67,7 +67,7 @@ const buffer = new Uint32Array(4096);
 function matchCodes(pieces: readonly Chunk[], codes: Uint32Array, length: number, budget: Budget | undefined): boolean {
   let [piece, at, star, restart, steps] = [0, 0, -1, 0, 0];
   while (at < length) {
-    if (++steps === BUNDLE) {
+    if (++steps === bundle) {
       budget?.spend(steps);
       steps = 0;
     }
@@ -91,7 +91,7 @@ function matchCodes(pieces: readonly Chunk[], codes: Uint32Array, length: number
   return piece === pieces.length;
 }
 
-const BUNDLE = 1024;
+const bundle = 1024;
 const isOne = (piece: Exclude<Chunk, '*'>, code: number): boolean =>
   piece === code || piece === '?' || (typeof piece === 'object' && piece.has(code));
 

@@ -6,19 +6,19 @@
 import { matchesWhole } from './pyregex.ts';
 
 /** Text in which nothing but a dot could mean something in an expression. */
-const PLAIN = /^[\w.-]+$/;
-const EXACT_DOTS = 1000;
+const plain = /^[\w.-]+$/;
+const exactDots = 1000;
 const written = new Map<string, string>();
 
 /** Whether the rule covers all of the function's name. A rule that is no valid expression covers nothing. */
 export function matchesRule(rule: string, name: string): boolean {
-  if (PLAIN.test(rule)) return rule === name;
+  if (plain.test(rule)) return rule === name;
   return matchesWhole(name, withExactDots(rule));
 }
 
 /** The same for ids: a plain id means itself; in an expression a dot stays any character (`web.*` covers `web1`). */
 export function matchesIdRule(rule: string, id: string): boolean {
-  return PLAIN.test(rule) ? rule === id : matchesWhole(id, rule);
+  return plain.test(rule) ? rule === id : matchesWhole(id, rule);
 }
 
 /**
@@ -68,7 +68,7 @@ export function withExactDots(rule: string): string {
       atStart = character === '|' || character === '(' || character === '^' || (atStart && /[?:]/.test(character));
     }
   }
-  if (written.size >= EXACT_DOTS) written.clear();
+  if (written.size >= exactDots) written.clear();
   written.set(rule, out);
   return out;
 }

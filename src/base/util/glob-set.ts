@@ -1,13 +1,13 @@
 // The set `[…]` of a glob, with the exact meaning of Python's fnmatch.
 
-const ASCII = 128;
+const asciiCount = 128;
 
 export const codeOf = (character: string | undefined): number => character?.codePointAt(0) ?? -1;
 
 export class GlobSet {
   readonly #negated: boolean;
-  readonly #ascii = new Uint8Array(ASCII);
-  /** First and last character of each range beyond ASCII, in order and without overlap. */
+  readonly #ascii = new Uint8Array(asciiCount);
+  /** First and last character of each range beyond asciiCount, in order and without overlap. */
   readonly #ranges: readonly (readonly [number, number])[];
 
   /** What stands between the brackets: chunks between hyphens, where the neighbours of a hyphen are the ends of a range. */
@@ -21,11 +21,11 @@ export class GlobSet {
     );
     for (let k = 1; k < chunks.length; k++) ranges.push([codeOf(chunks[k - 1]?.at(-1)), codeOf(chunks[k]?.[0])]);
     for (const [low, high] of ranges) if (low >= 0) this.#ascii.fill(1, low, high + 1);
-    this.#ranges = joined(ranges.filter(([low, high]) => low >= 0 && high >= ASCII));
+    this.#ranges = joined(ranges.filter(([low, high]) => low >= 0 && high >= asciiCount));
   }
 
   has(code: number): boolean {
-    return (code < ASCII ? this.#ascii[code] === 1 : this.#isInRange(code)) !== this.#negated;
+    return (code < asciiCount ? this.#ascii[code] === 1 : this.#isInRange(code)) !== this.#negated;
   }
 
   #isInRange(code: number): boolean {

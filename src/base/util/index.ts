@@ -3,7 +3,7 @@ export { type Backoff, type BackoffOptions, backoff } from './backoff.ts';
 export { type BoundedRegex, boundedRegex } from './bounded-regex.ts';
 export { Budget, CostError } from './budget.ts';
 export { type MergeOptions, type MergeStrategy, mergeDicts, mergeRecurse, mergeStrategies } from './deep-merge.ts';
-export { DEFAULT_DELIMITER, traverse } from './dict-path.ts';
+export { defaultDelimiter, traverse } from './dict-path.ts';
 export { formatDuration, parseDuration } from './durations.ts';
 export { exitCodes } from './exit-codes.ts';
 export { globMatcher, hasGlob, type Matcher, matchesGlob } from './fnmatch.ts';

@@ -7,9 +7,9 @@ export interface JidOptions {
   readonly unique?: boolean;
 }
 
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
 // Salt takes any suffix; ours may become a file name, so only harmless characters count.
-const FORM = /^\d{20}(?:_[\w.-]+)?$/;
+const form = /^\d{20}(?:_[\w.-]+)?$/;
 
 /** Milliseconds of a clock that only goes forward; `performance` would do too, but every command would have to load it. */
 function ticks(): number {
@@ -43,13 +43,13 @@ export function jidOf(micros: number): string {
 }
 
 export function isJid(jid: unknown): jid is string {
-  return typeof jid === 'string' && FORM.test(jid);
+  return typeof jid === 'string' && form.test(jid);
 }
 
 /** `2018, Jul 19 15:58:34.031057`, or nothing for what has not the shape of a jid. */
 export function jidToTime(jid: string): string {
-  if (!FORM.test(jid)) return '';
-  const month = MONTHS[Number(jid.slice(4, 6)) - 1];
+  if (!form.test(jid)) return '';
+  const month = months[Number(jid.slice(4, 6)) - 1];
   if (!month) return '';
   const clock = `${jid.slice(8, 10)}:${jid.slice(10, 12)}:${jid.slice(12, 14)}.${jid.slice(14, 20)}`;
   return `${jid.slice(0, 4)}, ${month} ${jid.slice(6, 8)} ${clock}`;
@@ -57,7 +57,7 @@ export function jidToTime(jid: string): string {
 
 /** When the job was started, in milliseconds since 1970; undefined for what is no jid. */
 export function jidToMillis(jid: string): number | undefined {
-  if (!FORM.test(jid)) return undefined;
+  if (!form.test(jid)) return undefined;
   const day = `${jid.slice(0, 4)}-${jid.slice(4, 6)}-${jid.slice(6, 8)}`;
   const millis = Date.parse(
     `${day}T${jid.slice(8, 10)}:${jid.slice(10, 12)}:${jid.slice(12, 14)}.${jid.slice(14, 17)}Z`,

@@ -7,7 +7,7 @@ export interface Bounds {
 }
 
 /** What one value takes beside its content. */
-const OVERHEAD = 8;
+const overhead = 8;
 
 /**
  * About how many bytes a value takes. Undefined for what is larger or deeper than allowed, or has a list or a map for a
@@ -19,7 +19,7 @@ export function measure(value: Value, bounds: Bounds): number | undefined {
 }
 
 function leftAfter(value: Value, bytes: number, depth: number): number {
-  let left = bytes - OVERHEAD;
+  let left = bytes - overhead;
   if (typeof value === 'string') return left - value.length;
   if (value === null || typeof value !== 'object') return left;
   if (value instanceof Uint8Array) return left - value.length;

@@ -5,8 +5,8 @@ import { type BoundedRegex, boundedRegex } from './bounded-regex.ts';
 import { parsePython } from './regex/parse.ts';
 import { writeJs } from './regex/to-js.ts';
 
-const MAX_CACHED = 1000;
-const MAX_LENGTH = 16384;
+const maxCached = 1000;
+const maxLength = 16384;
 const compiled = new Map<string, RegExp>();
 
 /** For re.match: anchored at the start. */
@@ -28,7 +28,7 @@ function compile(pattern: string, flags: string, before: string, after: string):
   const key = `${flags}/${before}/${after}/${pattern}`;
   const known = compiled.get(key);
   if (known) return known;
-  if (pattern.length > MAX_LENGTH) throw new HaliteError('codec.limit', 'A regular expression is too long');
+  if (pattern.length > maxLength) throw new HaliteError('codec.limit', 'A regular expression is too long');
   const parsed = parsePython(pattern, flags);
   let made: RegExp;
   try {
@@ -38,7 +38,7 @@ function compile(pattern: string, flags: string, before: string, after: string):
       cause,
     });
   }
-  if (compiled.size >= MAX_CACHED) compiled.clear();
+  if (compiled.size >= maxCached) compiled.clear();
   compiled.set(key, made);
   return made;
 }

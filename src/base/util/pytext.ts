@@ -1,10 +1,10 @@
 // Text the way Python sees it: lengths in characters, line ends, white space.
 
-const SURROGATE = /[\ud800-\udfff]/;
+const surrogate = /[\ud800-\udfff]/;
 
 /** Number of characters (code points), as Python's len(). */
 export function charLength(text: string): number {
-  if (!SURROGATE.test(text)) return text.length;
+  if (!surrogate.test(text)) return text.length;
   let count = 0;
   for (const _ of text) count++;
   return count;
@@ -12,29 +12,29 @@ export function charLength(text: string): number {
 
 /** text[start:end] counted in characters. */
 export function charSlice(text: string, start: number, end?: number): string {
-  return SURROGATE.test(text) ? [...text].slice(start, end).join('') : text.slice(start, end);
+  return surrogate.test(text) ? [...text].slice(start, end).join('') : text.slice(start, end);
 }
 
-const LINE_END = /\r\n|[\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]/;
+const lineEnd = /\r\n|[\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]/;
 
 /** Python's str.splitlines(): every kind of line end counts, and a final one adds no empty line. */
 export function splitLines(text: string): string[] {
-  if (text !== '' && !LINE_END.test(text)) return [text];
-  const lines = text.split(LINE_END);
+  if (text !== '' && !lineEnd.test(text)) return [text];
+  const lines = text.split(lineEnd);
   if (lines.at(-1) === '') lines.pop();
   return lines;
 }
 
-const WHITESPACE = '[\\s\\x1c-\\x1f\\x85]';
-const TRAILING = new RegExp(`${WHITESPACE}+$`, 'u');
-const LEADING = new RegExp(`^${WHITESPACE}+`, 'u');
+const whitespace = '[\\s\\x1c-\\x1f\\x85]';
+const trailing = new RegExp(`${whitespace}+$`, 'u');
+const leading = new RegExp(`^${whitespace}+`, 'u');
 
 /** Python's str.rstrip(). JavaScript's trimEnd() knows fewer control characters and one more (BOM). */
 export function rstrip(text: string): string {
-  return /[\s\x1c-\x1f\x85]$/.test(text) ? text.replace(TRAILING, '') : text;
+  return /[\s\x1c-\x1f\x85]$/.test(text) ? text.replace(trailing, '') : text;
 }
 
 /** Python's str.strip(). */
 export function strip(text: string): string {
-  return rstrip(text).replace(LEADING, '');
+  return rstrip(text).replace(leading, '');
 }

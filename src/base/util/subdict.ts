@@ -3,7 +3,7 @@ import { pyStr } from '../codec/python/repr.ts';
 import { type Dict, dictEntries, dictHas, dictSize, isDict, type Value } from '../codec/value.ts';
 import { type BoundedRegex, boundedRegex } from './bounded-regex.ts';
 import { type Budget, textBudget } from './budget.ts';
-import { DEFAULT_DELIMITER, type Step, splitPath, stepOf, walk } from './dict-path.ts';
+import { defaultDelimiter, type Step, splitPath, stepOf, walk } from './dict-path.ts';
 import { globMatcher } from './fnmatch.ts';
 import { pyEquals } from './py-equals.ts';
 
@@ -22,7 +22,7 @@ export function subdictMatch(data: Value, expression: string, options: SubdictOp
 
 /** The test for an expression: the longest key path is tried first, letter case does not count. */
 export function subdictTest(expression: string, options: SubdictOptions = {}): SubdictTest {
-  const { delimiter = DEFAULT_DELIMITER } = options;
+  const { delimiter = defaultDelimiter } = options;
   const comparison = options.regex ? regexComparison : options.exact ? exactComparison : globComparison;
   const reader = new Reader(comparison);
   const paths = reader.paths(expression, delimiter);
@@ -63,7 +63,7 @@ class Reader {
   inner(pattern: string): readonly Path[] {
     let paths = this.#paths.get(pattern);
     if (!paths) {
-      paths = this.paths(pattern, DEFAULT_DELIMITER);
+      paths = this.paths(pattern, defaultDelimiter);
       this.#paths.set(pattern, paths);
     }
     return paths;

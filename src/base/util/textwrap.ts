@@ -2,13 +2,13 @@
 import { charLength, charSlice } from './pytext.ts';
 
 // A chunk is white space, a dash between words, or a word up to (and with) a hyphen where it may be broken.
-const LETTER = '[\\p{L}\\p{Nl}\\p{No}_]';
-const WORDLIKE = '[\\p{L}\\p{N}_]';
-const BEFORE_DASH = `(?<=[\\p{L}\\p{N}_!"'&.,?])`;
-const CHUNK = new RegExp(
-  `([\\t\\n\\v\\f\\r ]+|${BEFORE_DASH}-{2,}(?=${WORDLIKE})|` +
-    `[^\\t\\n\\v\\f\\r ]+?(?:-(?:(?<=${LETTER}{2}-)|(?<=${LETTER}-${LETTER}-))(?=${LETTER}-?${LETTER})|` +
-    `(?=[\\t\\n\\v\\f\\r ]|$)|${BEFORE_DASH}(?=-{2,}${WORDLIKE})))`,
+const letter = '[\\p{L}\\p{Nl}\\p{No}_]';
+const wordlike = '[\\p{L}\\p{N}_]';
+const beforeDash = `(?<=[\\p{L}\\p{N}_!"'&.,?])`;
+const chunkPattern = new RegExp(
+  `([\\t\\n\\v\\f\\r ]+|${beforeDash}-{2,}(?=${wordlike})|` +
+    `[^\\t\\n\\v\\f\\r ]+?(?:-(?:(?<=${letter}{2}-)|(?<=${letter}-${letter}-))(?=${letter}-?${letter})|` +
+    `(?=[\\t\\n\\v\\f\\r ]|$)|${beforeDash}(?=-{2,}${wordlike})))`,
   'u',
 );
 
@@ -60,7 +60,7 @@ function takeLine(chunks: string[], width: number): string[] {
 /** The lines of `text` filled to `width` columns, each after `indent`. */
 export function wrapText(text: string, width: number, indent = ''): string[] {
   const flat = expandTabs(text).replace(/[\t\n\v\f\r]/g, ' ');
-  const chunks = flat.split(CHUNK).filter((chunk) => chunk !== '');
+  const chunks = flat.split(chunkPattern).filter((chunk) => chunk !== '');
   const lines: string[] = [];
   const room = Math.max(1, width - indent.length);
   while (chunks.length > 0) {

@@ -1,14 +1,14 @@
 // Names from peers that become file names: minion ids, environments, cache banks.
 import { visibleLine } from './visible.ts';
 
-const FORBIDDEN = /[/\\\u0000-\u001f\u007f]/;
+const forbidden = /[/\\\u0000-\u001f\u007f]/;
 // File systems store at most 255 bytes per name.
-const MAX_BYTES = 255;
+const maxBytes = 255;
 
 /** Whether a name may stand as one component of a path. */
 export function isPathComponent(name: unknown): name is string {
   if (typeof name !== 'string' || name === '' || name === '.' || name === '..') return false;
-  return !FORBIDDEN.test(name) && name.length <= MAX_BYTES && Buffer.byteLength(name) <= MAX_BYTES;
+  return !forbidden.test(name) && name.length <= maxBytes && Buffer.byteLength(name) <= maxBytes;
 }
 
 /** What nearly all ids look like, decided without a closer look. */
@@ -25,7 +25,7 @@ export function minionIdProblem(id: unknown): string | undefined {
   if (typeof id !== 'string') return 'is no text';
   if (hostName.test(id)) return undefined;
   if (id === '') return 'is empty';
-  if (id.length > MAX_BYTES || Buffer.byteLength(id) > MAX_BYTES) return `is longer than ${MAX_BYTES} bytes`;
+  if (id.length > maxBytes || Buffer.byteLength(id) > maxBytes) return `is longer than ${maxBytes} bytes`;
   const odd = invisible.exec(id)?.[0];
   if (odd !== undefined) return `contains U+${codePoint(odd)}, a control or invisible character`;
   const syntax = /[/\\*?[\]]/.exec(id)?.[0];

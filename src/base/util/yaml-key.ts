@@ -1,13 +1,13 @@
 // A path component read as YAML would read it: `80` may name the integer key 80.
 import { PyFloat, type Value } from '../codec/value.ts';
 
-const WORDS: ReadonlyMap<string, Value> = new Map<string, Value>([
+const words: ReadonlyMap<string, Value> = new Map<string, Value>([
   ...['~', 'null', 'Null', 'NULL', 'None'].map((word): [string, Value] => [word, null]),
   ...['true', 'yes', 'on'].flatMap((word) => casesOf(word).map((form): [string, Value] => [form, true])),
   ...['false', 'no', 'off'].flatMap((word) => casesOf(word).map((form): [string, Value] => [form, false])),
 ]);
-const FLOAT = /^[-+]?(?:[0-9][0-9_]*\.[0-9_]*(?:[eE][-+]?[0-9]+)?|\.[0-9][0-9_]*(?:[eE][-+][0-9]+)?)$/;
-const SPECIAL_FLOAT = /^([-+]?)\.(inf|Inf|INF|nan|NaN|NAN)$/;
+const float = /^[-+]?(?:[0-9][0-9_]*\.[0-9_]*(?:[eE][-+]?[0-9]+)?|\.[0-9][0-9_]*(?:[eE][-+][0-9]+)?)$/;
+const specialFloat = /^([-+]?)\.(inf|Inf|INF|nan|NaN|NAN)$/;
 
 function casesOf(word: string): string[] {
   return [word, word[0]?.toUpperCase() + word.slice(1), word.toUpperCase()];
@@ -17,7 +17,7 @@ function casesOf(word: string): string[] {
 export function yamlKey(text: string): Value {
   const trimmed = text.trim();
   if (/[\t\r\n#]/.test(text) || trimmed === '' || (trimmed.includes('_') && /^[\d_]+$/.test(trimmed))) return text;
-  const word = WORDS.get(trimmed);
+  const word = words.get(trimmed);
   if (word !== undefined) return trimmed === 'None' && text !== 'None' ? trimmed : word;
   const quoted = /^'((?:[^']|'')*)'$/.exec(trimmed);
   if (quoted) return (quoted[1] as string).replaceAll("''", "'");
@@ -36,11 +36,11 @@ function yamlNumber(text: string): Value | undefined {
     const value = Number(whole[2]);
     return Number.isSafeInteger(value) ? signed(whole[1], value) : BigInt(digits.replace(/^\+/, ''));
   }
-  if (FLOAT.test(text)) {
+  if (float.test(text)) {
     const value = Number(digits);
     return Number.isInteger(value) ? new PyFloat(value) : value;
   }
-  const special = SPECIAL_FLOAT.exec(text);
+  const special = specialFloat.exec(text);
   if (!special) return undefined;
   return /nan/i.test(special[2] as string) ? Number.NaN : signed(special[1], Number.POSITIVE_INFINITY);
 }

@@ -15,7 +15,7 @@ import { saltCallSpec } from '../options/salt-call.ts';
 import { Display } from '../output.ts';
 import { outputOptions } from '../output-options.ts';
 import { flagOption, noParseOf, type Settings, textOption } from '../settings.ts';
-import { NOT_THERE, suggestionFor } from '../suggest.ts';
+import { notThere, suggestionFor } from '../suggest.ts';
 import { becomeUser } from '../user.ts';
 import { applyCallOptions, isLocal } from './options.ts';
 
@@ -96,7 +96,7 @@ async function callFunction({ settings, log }: CallSession, fun: string, words: 
   if (outcome.kind === 'failure') {
     io.err(outcome.stderr);
     io.out(outcome.stdout);
-    if (outcome.stderr.includes(NOT_THERE)) io.err(await suggestionFor('modules', outcome.stderr, settings.opts.raw));
+    if (outcome.stderr.includes(notThere)) io.err(await suggestionFor('modules', outcome.stderr, settings.opts.raw));
     return outcome.exitCode;
   }
   const all = flagOption(settings, 'print_metadata');

@@ -15,7 +15,7 @@ import { Display } from '../output.ts';
 import { outputOptions } from '../output-options.ts';
 import { targetKind, targetList } from '../salt/arguments.ts';
 import { missingText } from '../salt/missing.ts';
-import { NO_MATCH } from '../salt/no-match.ts';
+import { noMatch } from '../salt/no-match.ts';
 import { flagOption, numberOption, type Settings, textOption } from '../settings.ts';
 import { chunksOf, listTree, loadTexts, realPath, remotePath } from './files.ts';
 
@@ -109,7 +109,7 @@ async function copy(settings: Settings<MasterOpts>, target: string | string[], k
     return job.failed ? exitCodes.generic : exitCodes.ok;
   } catch (error) {
     if (!(error instanceof HaliteError) || error.code !== 'target.empty') throw error;
-    io.out(`${NO_MATCH}\n`);
+    io.out(`${noMatch}\n`);
     return exitCodes.noReturn;
   } finally {
     release();

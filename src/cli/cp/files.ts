@@ -8,7 +8,7 @@ import type { Terminal } from '../io.ts';
 import { Exit } from '../main.ts';
 
 /** Salt's code for a source that is not there. */
-const NO_SOURCE = 42;
+const noSource = 42;
 
 /** Like os.path.realpath: a path that does not exist stays as it is. */
 export function realPath(path: string): string {
@@ -33,7 +33,7 @@ export function loadTexts(sources: readonly string[], io: Terminal): PlainDict |
     }
     if (!stat?.isFile()) {
       io.err(`The referenced file, ${path} is not available.\n`);
-      throw new Exit(NO_SOURCE);
+      throw new Exit(noSource);
     }
     const content = readFileSync(path);
     texts &&= isUtf8(content);
@@ -56,7 +56,7 @@ export function listTree(sources: readonly string[], io: Terminal): SourceTree {
     const stat = statSync(path, { throwIfNoEntry: false });
     if (!stat) {
       io.err(`${path} does not exist\n`);
-      throw new Exit(NO_SOURCE);
+      throw new Exit(noSource);
     }
     if (!stat.isDirectory()) {
       files.set(path, stat.mode & 0o7777);

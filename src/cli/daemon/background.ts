@@ -7,9 +7,9 @@ import { exitCodes } from '../../base/util/exit-codes.ts';
 import type { Terminal } from '../io.ts';
 
 /** Set in the environment of the background process, so that it does not go to the background again. */
-const MARK = 'HALITE_BACKGROUND';
+const mark = 'HALITE_BACKGROUND';
 
-export const isBackground = (): boolean => process.env[MARK] === '1';
+export const isBackground = (): boolean => process.env[mark] === '1';
 
 /** Where the daemon's first words go until it runs: a file nobody else can name. */
 function scratchFile(): number {
@@ -24,7 +24,7 @@ export function goToBackground(io: Terminal): Promise<number> {
   const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
     detached: true,
     stdio: ['ignore', 'ignore', words, 'ipc'],
-    env: { ...process.env, [MARK]: '1' },
+    env: { ...process.env, [mark]: '1' },
   });
   return new Promise((resolve, reject) => {
     child.once('error', reject);

@@ -10,7 +10,7 @@ export interface Running {
 }
 
 /** Longer than any honest stop takes, shorter than a service manager's patience. */
-const STOP_MS = 8000;
+const stopMs = 8000;
 
 const describe = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));
 
@@ -22,7 +22,7 @@ export function live(running: Running, log: RootLogger, release: () => void): Pr
       // A second signal means it.
       if (stopping) process.exit(code || exitCodes.generic);
       stopping = true;
-      setTimeout(() => process.exit(code || exitCodes.generic), STOP_MS).unref();
+      setTimeout(() => process.exit(code || exitCodes.generic), stopMs).unref();
       running
         .stop()
         .catch((error: unknown) => log.error('stopping failed', { error: messageOf(error) }))

@@ -17,7 +17,7 @@ import { Display } from '../output.ts';
 import { outputOptions } from '../output-options.ts';
 import { refuseExternalAuth, refuseOwnJid } from '../refusals.ts';
 import { flagOption, noParseOf, type Settings, textOption } from '../settings.ts';
-import { NOT_THERE, suggestionFor } from '../suggest.ts';
+import { notThere, suggestionFor } from '../suggest.ts';
 
 type RunnerResult = Extract<RunnerItem, { type: 'result' }>;
 
@@ -78,7 +78,7 @@ async function runRunner(settings: Settings<ClientOpts>, fun: string, words: rea
         const { data, out } = resultParts(item);
         if (item.inOrder) keepOrder(data);
         if (!flagOption(settings, 'quiet')) await display.show(data, out, item.retcode);
-        if (typeof data === 'string' && data.endsWith(NOT_THERE))
+        if (typeof data === 'string' && data.endsWith(notThere))
           io.err(await suggestionFor('runners', data, settings.opts.raw));
         return exitCodeOf(item);
       }

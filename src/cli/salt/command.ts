@@ -14,7 +14,7 @@ import { Display } from '../output.ts';
 import { outputOptions } from '../output-options.ts';
 import { refuseExternalAuth } from '../refusals.ts';
 import { flagOption, type Settings, textOption } from '../settings.ts';
-import { NO_MATCH } from './no-match.ts';
+import { noMatch } from './no-match.ts';
 import { publishCall, readRequest, type SaltRequest } from './request.ts';
 import { runJob } from './run-job.ts';
 
@@ -39,7 +39,7 @@ async function answerFor(error: unknown, settings: Settings<ClientOpts>, display
   if (!(error instanceof HaliteError)) throw error;
   if (error.code !== 'target.empty' && error.code !== 'target.syntax') throw error;
   const { io } = settings;
-  io.out(`${NO_MATCH}\n`);
+  io.out(`${noMatch}\n`);
   const batch = textOption(settings, 'batch') !== '' && !flagOption(settings, 'static');
   if (!batch && !flagOption(settings, 'async')) await display.show(newDict());
   if (error.code === 'target.syntax') {

@@ -15,12 +15,12 @@ interface Group {
 }
 
 /** Names shown beside a count before it is cut short. */
-const NAMED = 5;
+const named = 5;
 
 const counted = (count: number, what: string): string =>
   `${count.toLocaleString('en-US')} ${what}${count === 1 ? '' : 's'}`;
 
-const names = (ids: readonly string[]): string => listFirst([...ids].sort(), NAMED);
+const names = (ids: readonly string[]): string => listFirst([...ids].sort(), named);
 
 const bySize = <T extends { readonly ids: string[] }>(groups: Iterable<T>): T[] =>
   [...groups].sort((a, b) => b.ids.length - a.ids.length);
@@ -34,11 +34,11 @@ function groupData(group: Group): PlainDict {
 }
 
 /** Long answers are cut in the last line; they stand in full above it. */
-const SHOWN = 40;
+const mostShown = 40;
 
 /** `1,987 minions: True · 11 minions: … · 2 missing: its connection to the master was lost`. */
 function balanceLine(groups: readonly Group[], missing: readonly { ids: string[]; text: string }[]): string {
-  const cut = (text: string): string => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);
+  const cut = (text: string): string => (text.length > mostShown ? `${text.slice(0, mostShown)}…` : text);
   const shown = (ret: Value): string => cut((typeof ret === 'string' ? ret : pyRepr(ret)).split('\n', 1)[0] ?? '');
   return [
     ...groups.map((group) => `${counted(group.ids.length, 'minion')}: ${shown(group.ret)}`),

@@ -3,9 +3,9 @@ import { isatty } from 'node:tty';
 import { visibleLine } from '../../base/util/visible.ts';
 import type { Terminal } from '../io.ts';
 
-const WIPE = '\r\x1b[K';
-const BAR = 20;
-const WIDTH = 79;
+const wipe = '\r\x1b[K';
+const bar = 20;
+const width = 79;
 
 export interface ProgressLine {
   readonly done: number;
@@ -17,9 +17,9 @@ export interface ProgressLine {
 /** `[#####               ] 25%  Returns: [5/20]  web1: unpacking` */
 export function progressText({ done, total, text }: ProgressLine): string {
   const share = total === 0 ? 1 : Math.min(1, done / total);
-  const filled = Math.floor(share * BAR);
-  const head = `[${'#'.repeat(filled).padEnd(BAR)}] ${Math.floor(share * 100)}%  Returns: [${done}/${total}]`;
-  return text === '' ? head : `${head}  ${visibleLine(text)}`.slice(0, WIDTH);
+  const filled = Math.floor(share * bar);
+  const head = `[${'#'.repeat(filled).padEnd(bar)}] ${Math.floor(share * 100)}%  Returns: [${done}/${total}]`;
+  return text === '' ? head : `${head}  ${visibleLine(text)}`.slice(0, width);
 }
 
 export interface ProgressOptions {
@@ -32,7 +32,7 @@ export interface ProgressOptions {
 }
 
 /** Shown on a terminal when asked for, and unasked from this many targets on. */
-const MANY = 20;
+const many = 20;
 
 export class LiveProgress {
   readonly #options: ProgressOptions;
@@ -49,7 +49,7 @@ export class LiveProgress {
   start(total: number): void {
     const { asked, never } = this.#options;
     this.#line = { done: 0, total, text: '' };
-    this.#on = this.#terminal && !never && (asked || total > MANY);
+    this.#on = this.#terminal && !never && (asked || total > many);
     this.#draw();
   }
 
@@ -60,7 +60,7 @@ export class LiveProgress {
 
   /** Call before printing anything else. */
   clear(): void {
-    if (this.#shown) this.#options.io.err(WIPE, 'all');
+    if (this.#shown) this.#options.io.err(wipe, 'all');
     this.#shown = false;
   }
 
@@ -74,7 +74,7 @@ export class LiveProgress {
 
   #draw(): void {
     if (!this.#on) return;
-    this.#options.io.err(`${this.#shown ? WIPE : ''}${progressText(this.#line)}`, 'all');
+    this.#options.io.err(`${this.#shown ? wipe : ''}${progressText(this.#line)}`, 'all');
     this.#shown = true;
   }
 }

@@ -7,7 +7,7 @@ import type { MissingReason } from '../../engine/client/api.ts';
 import type { MissingItem, Tally } from './tally.ts';
 
 /** Reasons after which a result may still come in. */
-const LATER = new Set(['silent', 'accepted-silent', 'no-record', 'duplicate-id']);
+const later = new Set(['silent', 'accepted-silent', 'no-record', 'duplicate-id']);
 
 const lookUp = (jid: string): string =>
   'The minions may not have all finished running and any remaining minions will return upon completion. ' +
@@ -22,7 +22,7 @@ export function missingText(item: MissingItem, jid: string, explain: boolean): s
   if (item.reason.text) lines.push(sentence(item.reason.text));
   if (explain)
     for (const [key, value] of dictEntries(item.reason.evidence)) lines.push(`  ${pyStr(key)}: ${pyStr(value)}`);
-  if (item.connected && jid !== '' && LATER.has(item.reason.code)) lines.push(lookUp(jid));
+  if (item.connected && jid !== '' && later.has(item.reason.code)) lines.push(lookUp(jid));
   return lines.join('\n');
 }
 
@@ -36,7 +36,7 @@ export function reasonData(reason: MissingReason): PlainDict {
 }
 
 /** Key under which `--explain` puts the reasons beside the answers. */
-const EXPLAIN_KEY = '__explain__';
+const explainKey = '__explain__';
 
 /** Answers with the reasons of missing minions added, when asked for. */
 export function withReasons(
@@ -44,11 +44,11 @@ export function withReasons(
   reasons: ReadonlyMap<string, PlainDict>,
 ): Dict {
   if (reasons.size === 0) return dictOf(answers);
-  return dictOf([...answers, [EXPLAIN_KEY, dictOf([...reasons])]]);
+  return dictOf([...answers, [explainKey, dictOf([...reasons])]]);
 }
 
 /** Minions named on Ctrl-C before the list is cut short. */
-const NAMED = 10;
+const named = 10;
 
 /** The text Salt prints on Ctrl-C, and who has not answered yet. */
 export function interruptText(tally: Pick<Tally, 'jid' | 'batch' | 'open'>): string {
@@ -58,7 +58,7 @@ export function interruptText(tally: Pick<Tally, 'jid' | 'batch' | 'open'>): str
   const open = tally.open();
   if (open.length > 0) {
     const names = open.map(([id, text]) => (text ? `${id} (${text})` : id));
-    lines.push(`No result yet from ${listFirst(names, NAMED)}.`);
+    lines.push(`No result yet from ${listFirst(names, named)}.`);
   }
   if (tally.batch) lines.push(`The batch goes on without this command. To stop it: salt-run jobs.cancel ${jid}`);
   return `${lines.join('\n')}\n`;

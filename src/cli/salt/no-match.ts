@@ -1,2 +1,2 @@
 // Salt's sentence for a target that reaches nobody, which scripts look for.
-export const NO_MATCH = 'No minions matched the target. No command was sent, no jid was assigned.';
+export const noMatch = 'No minions matched the target. No command was sent, no jid was assigned.';

@@ -15,11 +15,11 @@ export interface SaltRequest extends FunctionCall {
 }
 
 /** Salt's code for command lines that optparse accepts and `salt` does not. */
-const INCOMPLETE = 42;
+const incomplete = 42;
 
 const leave = (settings: Settings<ClientOpts>, text: string): never => {
   settings.io.err(text);
-  throw new Exit(INCOMPLETE);
+  throw new Exit(incomplete);
 };
 
 /** Target, function and arguments; mistakes end the command with Salt's texts and codes. */

@@ -10,7 +10,7 @@ import { interruptText } from './missing.ts';
 import { Tally } from './tally.ts';
 import { batchView, docsView, type JobView, staticView, streamView, type ViewOptions } from './views.ts';
 
-const STRUCTURED = new Set(['json', 'yaml', 'raw', 'pprint']);
+const structuredOutputters = new Set(['json', 'yaml', 'raw', 'pprint']);
 
 type Mode = 'stream' | 'static' | 'batch' | 'docs' | 'group';
 
@@ -61,7 +61,7 @@ function viewOptions(settings: Settings<ClientOpts>, display: Display): ViewOpti
     showJid: flagOption(settings, 'show_jid'),
     showMissing: verbose || settings.values['show_timeout'] !== false,
     explain: flagOption(settings, 'explain'),
-    structured: STRUCTURED.has(chooseOutputter(undefined, settings.values)),
+    structured: structuredOutputters.has(chooseOutputter(undefined, settings.values)),
   };
 }
 

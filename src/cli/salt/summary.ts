@@ -1,15 +1,15 @@
 // --summary: counts at the end of a job.
 import type { Tally } from './tally.ts';
 
-const RULER = '-------------------------------------------';
+const ruler = '-------------------------------------------';
 
 export function summaryText(tally: Tally, verbose: boolean): string {
   const lines = [
     '',
     '',
-    RULER,
+    ruler,
     'Summary',
-    RULER,
+    ruler,
     `# of minions targeted: ${tally.returned.length + tally.missing + tally.queued.length}`,
     `# of minions returned: ${tally.returned.length}`,
     `# of minions that did not return: ${tally.missing}`,
@@ -27,5 +27,5 @@ export function summaryText(tally: Tally, verbose: boolean): string {
     named('Minions ended at the deadline', tally.late);
     named('Minions the job waits for', tally.queued);
   }
-  return `${[...lines, RULER].join('\n')}\n`;
+  return `${[...lines, ruler].join('\n')}\n`;
 }

@@ -1,6 +1,6 @@
 // What became of every minion of a job, as the command saw it.
 import type { JobItem } from '../../engine/client/api.ts';
-import { NOT_THERE } from '../suggest.ts';
+import { notThere } from '../suggest.ts';
 
 export type ReturnItem = Extract<JobItem, { type: 'return' }>;
 export type MissingItem = Extract<JobItem, { type: 'missing' }>;
@@ -41,7 +41,7 @@ export class Tally {
         this.returned.push(item.id);
         if (item.jid) this.jid = item.jid;
         if (item.retcode !== 0) this.failed.push(item.id);
-        if (typeof item.ret === 'string' && item.ret.endsWith(NOT_THERE)) this.unknown = item.ret;
+        if (typeof item.ret === 'string' && item.ret.endsWith(notThere)) this.unknown = item.ret;
         if (item.ended === 'deadline') this.late.push(item.id);
         this.worst = Math.max(this.worst, item.retcode);
         this.#open.delete(item.id);

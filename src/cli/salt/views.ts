@@ -97,14 +97,14 @@ export function staticView(options: ViewOptions): JobView {
 }
 
 /** Reasons of minions that a batch never reached. */
-const NOT_SENT = new Set(['failhard', 'cancelled']);
+const notSent = new Set(['failhard', 'cancelled']);
 
 /** -b: which minions run now, then each answer with its job id and return code. */
 export function batchView(options: ViewOptions): JobView {
   const { display, io } = options;
   const notice = (item: MissingItem): string => {
     const salts =
-      item.connected && !NOT_SENT.has(item.reason.code)
+      item.connected && !notSent.has(item.reason.code)
         ? `Minion '${item.id}' failed to respond to job sent`
         : `Minion ${item.id} did not respond. No job will be sent.`;
     return item.reason.text ? `${salts}\n    ${item.reason.text}\n` : `${salts}\n`;

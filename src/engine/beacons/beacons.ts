@@ -28,11 +28,11 @@ export interface BeaconsHost {
 export class Beacons {
   readonly host: BeaconsHost;
   /** Those that are not of the pillar, and `enabled` for all of them. */
-  private readonly own: Map<string, Value>;
+  readonly #own: Map<string, Value>;
 
   constructor(own: Dict, host: BeaconsHost) {
     this.host = host;
-    this.own = new Map(dictEntries(own).map(([name, value]) => [String(name), value]));
+    this.#own = new Map(dictEntries(own).map(([name, value]) => [String(name), value]));
   }
 
   ofPillar(): PlainDict {
@@ -42,12 +42,12 @@ export class Beacons {
   }
 
   ofOpts(): PlainDict {
-    return newDict([...this.own]);
+    return newDict([...this.#own]);
   }
 
   /** Everything by name: the pillar's, then our own over it. */
   merged(): PlainDict {
-    return newDict([...Object.entries(this.ofPillar()), ...this.own]);
+    return newDict([...Object.entries(this.ofPillar()), ...this.#own]);
   }
 
   inPillar(name: string): boolean {
@@ -55,26 +55,26 @@ export class Beacons {
   }
 
   set(name: string, value: Value): void {
-    this.own.set(name, value);
+    this.#own.set(name, value);
   }
 
   delete(name: string): boolean {
-    return this.own.delete(name);
+    return this.#own.delete(name);
   }
 
   clear(): void {
-    this.own.clear();
+    this.#own.clear();
   }
 
   has(name: string): boolean {
-    return this.own.has(name);
+    return this.#own.has(name);
   }
 
   /** Switches one of our own on or off; its other settings stay as they are. */
   switch(name: string, on: boolean): void {
-    const config = this.own.get(name);
+    const config = this.#own.get(name);
     if (config !== undefined && isDict(config)) {
-      this.own.set(name, newDict([...Object.entries(flatSettings(config)), ['enabled', on]]));
+      this.#own.set(name, newDict([...Object.entries(flatSettings(config)), ['enabled', on]]));
       return;
     }
     const parts = Array.isArray(config) ? config : [];
@@ -82,6 +82,6 @@ export class Beacons {
     const rest = parts.map((part) =>
       isSwitch(part) ? newDict([...Object.entries(flatSettings(part)), ['enabled', on] as const]) : part,
     );
-    this.own.set(name, parts.some(isSwitch) ? rest : [...rest, newDict([['enabled', on]])]);
+    this.#own.set(name, parts.some(isSwitch) ? rest : [...rest, newDict([['enabled', on]])]);
   }
 }

@@ -42,58 +42,60 @@ const patienceMs = 5000;
 const clock = (): number => performance.now();
 
 export class BeaconRunner {
-  private readonly host: RunnerHost;
-  private readonly active = new Map<string, Active>();
+  readonly #host: RunnerHost;
+  readonly #active = new Map<string, Active>();
   /** Beacon → the problem that was said last, so that the same one is said once. */
-  private readonly said = new Map<string, string>();
-  private changing: Promise<void> = Promise.resolve();
-  private timer: NodeJS.Timeout | undefined;
-  private stopped = false;
+  readonly #said = new Map<string, string>();
+  #changing: Promise<void> = Promise.resolve();
+  #timer: NodeJS.Timeout | undefined;
+  #stopped = false;
 
   constructor(host: RunnerHost) {
-    this.host = host;
+    this.#host = host;
   }
 
   /** Makes these the beacons at work; what has not changed goes on undisturbed. */
   configure(beacons: PlainDict): Promise<void> {
-    this.changing = this.changing
-      .then(() => this.change(beacons))
-      .catch((error: unknown) => this.host.log.error('beacons could not be configured', { error: messageOf(error) }));
-    return this.changing;
+    this.#changing = this.#changing
+      .then(() => this.#change(beacons))
+      .catch((error: unknown) => this.#host.log.error('beacons could not be configured', { error: messageOf(error) }));
+    return this.#changing;
   }
 
   async stop(): Promise<void> {
-    this.stopped = true;
-    clearTimeout(this.timer);
-    await this.changing;
-    await Promise.all([...this.active.values()].map((item) => this.close(item)));
-    this.active.clear();
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await this.#changing;
+    await Promise.all([...this.#active.values()].map((item) => this.#close(item)));
+    this.#active.clear();
   }
 
-  private async change(beacons: PlainDict): Promise<void> {
+  async #change(beacons: PlainDict): Promise<void> {
     const wanted = new Map(beacons['enabled'] === false ? [] : Object.entries(beacons));
     wanted.delete('enabled');
-    for (const [name, item] of this.active) {
+    for (const [name, item] of this.#active) {
       const config = wanted.get(name);
       if (config !== undefined && pyEquals(config, item.config)) continue;
-      this.active.delete(name);
-      await this.close(item);
+      this.#active.delete(name);
+      await this.#close(item);
     }
-    for (const name of this.said.keys()) if (!wanted.has(name)) this.said.delete(name);
-    for (const [name, config] of wanted) if (!this.active.has(name)) await this.begin(name, config);
-    this.arm();
+    for (const name of this.#said.keys()) if (!wanted.has(name)) this.#said.delete(name);
+    for (const [name, config] of wanted) if (!this.#active.has(name)) await this.#begin(name, config);
+    this.#arm();
   }
 
-  private async begin(name: string, config: Value): Promise<void> {
+  async #begin(name: string, config: Value): Promise<void> {
     const control = new AbortController();
-    const ready = await prepareBeacon(this.host.loader(), name, config, (of) => this.host.context(of, control.signal));
+    const ready = await prepareBeacon(this.#host.loader(), name, config, (of) =>
+      this.#host.context(of, control.signal),
+    );
     if ('problem' in ready) {
-      this.complain(name, ready.problem, `Beacon ${name} configuration invalid, not running.\n${ready.problem}`);
+      this.#complain(name, ready.problem, `Beacon ${name} configuration invalid, not running.\n${ready.problem}`);
       return;
     }
     const { enabled, interval } = ready.settings;
-    if (!enabled || this.stopped) return;
-    const periodMs = Math.max(interval === undefined ? this.host.loopMs() : interval * 1000, 50);
+    if (!enabled || this.#stopped) return;
+    const periodMs = Math.max(interval === undefined ? this.#host.loopMs() : interval * 1000, 50);
     const due = clock() + (interval === undefined ? 0 : periodMs);
     const item: Active = {
       name,
@@ -106,88 +108,88 @@ export class BeaconRunner {
       due,
       reading: false,
     };
-    this.active.set(name, item);
-    const opened = this.open(item).catch((error: unknown) => this.failed(item, error));
+    this.#active.set(name, item);
+    const opened = this.#open(item).catch((error: unknown) => this.#failed(item, error));
     await Promise.race([opened, sleep(patienceMs, undefined, { ref: false })]);
   }
 
-  private async open(item: Active): Promise<BeaconSession> {
+  async #open(item: Active): Promise<BeaconSession> {
     if (item.session) return item.session;
-    item.opening ??= this.begun(item).finally(() => {
+    item.opening ??= this.#begun(item).finally(() => {
       item.opening = undefined;
     });
     return item.opening;
   }
 
-  private async begun(item: Active): Promise<BeaconSession> {
+  async #begun(item: Active): Promise<BeaconSession> {
     if (item.control.signal.aborted) item.control = new AbortController();
     const { control, ready, name } = item;
-    const session = await ready.beacon.open(ready.settings.own, this.host.context(name, control.signal));
+    const session = await ready.beacon.open(ready.settings.own, this.#host.context(name, control.signal));
     // Closed in the meantime, as by a change of the configuration.
     if (control.signal.aborted) await session.close?.();
     else item.session = session;
     return session;
   }
 
-  private async close(item: Active): Promise<void> {
+  async #close(item: Active): Promise<void> {
     const { session } = item;
     item.session = undefined;
     item.control.abort();
     try {
       await session?.close?.();
     } catch (error) {
-      this.host.log.debug('a beacon could not be closed', { beacon: item.name, error: messageOf(error) });
+      this.#host.log.debug('a beacon could not be closed', { beacon: item.name, error: messageOf(error) });
     }
   }
 
   /** One timer, for the beacon whose turn is next. */
-  private arm(): void {
-    clearTimeout(this.timer);
-    const waiting = [...this.active.values()].filter((item) => !item.reading && Number.isFinite(item.due));
-    if (this.stopped || waiting.length === 0) return;
+  #arm(): void {
+    clearTimeout(this.#timer);
+    const waiting = [...this.#active.values()].filter((item) => !item.reading && Number.isFinite(item.due));
+    if (this.#stopped || waiting.length === 0) return;
     const next = Math.min(...waiting.map((item) => item.due));
-    this.timer = setTimeout(() => this.look(), Math.max(0, next - clock()));
+    this.#timer = setTimeout(() => this.#look(), Math.max(0, next - clock()));
   }
 
-  private look(): void {
+  #look(): void {
     const now = clock();
-    for (const item of this.active.values()) {
+    for (const item of this.#active.values()) {
       if (item.reading || item.due > now) continue;
       item.reading = true;
       item.due = Math.max(item.due + item.periodMs, now + item.periodMs / 2);
-      void this.read(item).finally(() => {
+      void this.#read(item).finally(() => {
         item.reading = false;
-        this.arm();
+        this.#arm();
       });
     }
-    this.arm();
+    this.#arm();
   }
 
-  private async read(item: Active): Promise<void> {
+  async #read(item: Active): Promise<void> {
     const { name, ready } = item;
     try {
-      if (ready.settings.disableDuringStateRun && (await this.host.stateRuns())) {
+      if (ready.settings.disableDuringStateRun && (await this.#host.stateRuns())) {
         // What changes during a state run is of no interest, so those that collect in between begin anew.
-        if (item.session?.close) await this.close(item);
+        if (item.session?.close) await this.#close(item);
         return;
       }
-      const session = await this.open(item);
+      const session = await this.#open(item);
       const found = await session.read();
-      if (this.active.get(name) !== item) return;
-      if (this.said.delete(name)) this.host.log.info('the beacon works again', { beacon: name });
-      if (found.length > 0) this.host.emit(found.map((data) => this.event(item, data)));
+      if (this.#active.get(name) !== item) return;
+      if (this.#said.delete(name)) this.#host.log.info('the beacon works again', { beacon: name });
+      if (found.length > 0) this.#host.emit(found.map((data) => this.#event(item, data)));
       if (ready.settings.runOnce) {
         // Also where it cannot be disabled, as in the pillar.
         item.due = Number.POSITIVE_INFINITY;
-        this.host.ranOnce(name);
+        this.#host.ranOnce(name);
       }
     } catch (error) {
-      if (this.active.get(name) === item) this.failed(item, error);
+      if (this.#active.get(name) === item) this.#failed(item, error);
     }
   }
 
-  private event(item: Active, data: PlainDict): PlainDict {
-    const id = this.host.id();
+  #event(item: Active, data: PlainDict): PlainDict {
+    const id = this.#host.id();
     const { tag, ...rest } = data;
     const sent = newDict(Object.entries(rest));
     sent['id'] ??= id;
@@ -195,17 +197,17 @@ export class BeaconRunner {
     return newDict(Object.entries({ tag: full, data: sent, beacon_name: item.ready.settings.kind }));
   }
 
-  private failed(item: Active, thrown: unknown): void {
+  #failed(item: Active, thrown: unknown): void {
     const error = messageOf(thrown);
-    if (!this.complain(item.name, error, `Unable to start ${item.name} beacon, ${error}`)) return;
-    this.host.emit([this.event(item, newDict([['error', error]]))]);
+    if (!this.#complain(item.name, error, `Unable to start ${item.name} beacon, ${error}`)) return;
+    this.#host.emit([this.#event(item, newDict([['error', error]]))]);
   }
 
   /** True when this is news. */
-  private complain(name: string, problem: string, text: string): boolean {
-    if (this.said.get(name) === problem) return false;
-    this.said.set(name, problem);
-    this.host.log.error(text, { beacon: name });
+  #complain(name: string, problem: string, text: string): boolean {
+    if (this.#said.get(name) === problem) return false;
+    this.#said.set(name, problem);
+    this.#host.log.error(text, { beacon: name });
     return true;
   }
 }

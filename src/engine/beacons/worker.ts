@@ -31,142 +31,142 @@ interface Waiting {
 }
 
 export class BeaconWorker {
-  private readonly options: BeaconWorkerOptions;
-  private readonly waiting = new Map<number, Waiting>();
-  private readonly wait = backoff({ base: 1000, max: 60_000 });
-  private child: ChildProcess | undefined;
-  private dataVersion = '';
-  private wanted: PlainDict = newDict();
-  private last = 0;
-  private timer: NodeJS.Timeout | undefined;
-  private stopped = false;
+  readonly #options: BeaconWorkerOptions;
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #wait = backoff({ base: 1000, max: 60_000 });
+  #child: ChildProcess | undefined;
+  #dataVersion = '';
+  #wanted: PlainDict = newDict();
+  #last = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #stopped = false;
 
   constructor(options: BeaconWorkerOptions) {
-    this.options = options;
+    this.#options = options;
   }
 
   /** The beacons that shall work, `enabled` among them; without any there is no process. */
   async configure(beacons: PlainDict): Promise<void> {
-    this.wanted = beacons;
-    if (!this.needed && !this.child) return;
+    this.#wanted = beacons;
+    if (!this.#needed && !this.#child) return;
     await this.request(newDict(Object.entries({ func: 'configure', beacons })));
   }
 
   /** Asks the process, which is started when there is none. */
   request(request: PlainDict): Promise<PlainDict> {
-    if (this.stopped) return Promise.reject(new HaliteError('daemon.unreachable', 'The minion is about to stop'));
-    clearTimeout(this.timer);
-    const child = this.child ?? this.start();
-    this.sendData();
-    const n = ++this.last;
+    if (this.#stopped) return Promise.reject(new HaliteError('daemon.unreachable', 'The minion is about to stop'));
+    clearTimeout(this.#timer);
+    const child = this.#child ?? this.#start();
+    this.#sendData();
+    const n = ++this.#last;
     const stuck = setTimeout(() => child.kill('SIGKILL'), longestAnswerMs).unref();
     return new Promise<PlainDict>((resolve, reject) => {
-      this.waiting.set(n, { child, resolve, reject });
-      this.send({ t: 'beacons', n, hasMaster: this.options.services().hasMaster, body: packValue(request) });
+      this.#waiting.set(n, { child, resolve, reject });
+      this.#send({ t: 'beacons', n, hasMaster: this.#options.services().hasMaster, body: packValue(request) });
     }).finally(() => {
       clearTimeout(stuck);
-      this.restWhenIdle();
+      this.#restWhenIdle();
     });
   }
 
   /** Extensions changed: a new process loads them. */
   recycle(): void {
-    this.release();
-    if (this.needed) this.again();
+    this.#release();
+    if (this.#needed) this.#again();
   }
 
   stop(): void {
-    this.stopped = true;
-    this.release();
+    this.#stopped = true;
+    this.#release();
   }
 
-  private get needed(): boolean {
-    const { enabled, ...rest } = this.wanted;
+  get #needed(): boolean {
+    const { enabled, ...rest } = this.#wanted;
     return enabled !== false && Object.keys(rest).length > 0;
   }
 
-  private again(): void {
-    this.configure(this.wanted).catch(() => undefined);
+  #again(): void {
+    this.configure(this.#wanted).catch(() => undefined);
   }
 
-  private restWhenIdle(): void {
-    if (this.stopped || this.needed || this.waiting.size > 0) return;
-    this.timer = setTimeout(() => this.release(), this.options.idleMs).unref();
+  #restWhenIdle(): void {
+    if (this.#stopped || this.#needed || this.#waiting.size > 0) return;
+    this.#timer = setTimeout(() => this.#release(), this.#options.idleMs).unref();
   }
 
   /** It ends when nobody is connected any more. */
-  private release(): void {
-    const { child } = this;
-    clearTimeout(this.timer);
-    this.child = undefined;
-    this.dataVersion = '';
+  #release(): void {
+    const child = this.#child;
+    clearTimeout(this.#timer);
+    this.#child = undefined;
+    this.#dataVersion = '';
     if (!child) return;
     detachChild(child);
-    this.failAll(child, 'it was ended');
+    this.#failAll(child, 'it was ended');
   }
 
-  private start(): ChildProcess {
-    const child = forkJobProcess(this.options.entry);
+  #start(): ChildProcess {
+    const child = forkJobProcess(this.#options.entry);
     for (const stream of [child.stdout, child.stderr])
-      stream?.on('data', (piece: Buffer) => this.options.log.info(piece.toString().trimEnd(), { pid: child.pid }));
-    child.on('message', (message) => this.receive(child, message as FromJobProcess));
-    child.on('error', (error) => this.lost(child, error.message));
-    child.on('exit', (code, signal) => this.lost(child, `its process ended (${signal ?? code})`));
-    this.child = child;
+      stream?.on('data', (piece: Buffer) => this.#options.log.info(piece.toString().trimEnd(), { pid: child.pid }));
+    child.on('message', (message) => this.#receive(child, message as FromJobProcess));
+    child.on('error', (error) => this.#lost(child, error.message));
+    child.on('exit', (code, signal) => this.#lost(child, `its process ended (${signal ?? code})`));
+    this.#child = child;
     return child;
   }
 
-  private sendData(): void {
-    const { version, id, sdkUrl, body } = this.options.data();
-    if (version === this.dataVersion) return;
-    this.dataVersion = version;
-    this.send({ t: 'data', id, sdkUrl, body });
+  #sendData(): void {
+    const { version, id, sdkUrl, body } = this.#options.data();
+    if (version === this.#dataVersion) return;
+    this.#dataVersion = version;
+    this.#send({ t: 'data', id, sdkUrl, body });
   }
 
-  private send(message: ToJobProcess): void {
-    if (this.child?.connected) this.child.send(message, () => undefined);
+  #send(message: ToJobProcess): void {
+    if (this.#child?.connected) this.#child.send(message, () => undefined);
   }
 
-  private receive(child: ChildProcess, message: FromJobProcess): void {
-    if (child !== this.child) return;
+  #receive(child: ChildProcess, message: FromJobProcess): void {
+    if (child !== this.#child) return;
     switch (message.t) {
       case 'beacons': {
-        const request = this.waiting.get(message.n);
-        this.waiting.delete(message.n);
+        const request = this.#waiting.get(message.n);
+        this.#waiting.delete(message.n);
         request?.resolve(unpackDict(message.body));
         return;
       }
       case 'beacon': {
-        this.wait.reset();
+        this.#wait.reset();
         const { events, ran_once: name } = unpackDict(message.body);
-        if (Array.isArray(events)) this.options.onEvents(events as PlainDict[]);
-        if (typeof name === 'string') this.options.onRanOnce(name);
+        if (Array.isArray(events)) this.#options.onEvents(events as PlainDict[]);
+        if (typeof name === 'string') this.#options.onRanOnce(name);
         return;
       }
       case 'call':
-        void answerService(this.options.services(), message).then((answer) => this.send(answer));
+        void answerService(this.#options.services(), message).then((answer) => this.#send(answer));
         return;
       case 'log':
-        this.options.log[message.level]?.(message.message, message.fields);
+        this.#options.log[message.level]?.(message.message, message.fields);
     }
   }
 
-  private lost(child: ChildProcess, error: string): void {
-    this.failAll(child, error);
-    if (this.child !== child) return;
-    this.child = undefined;
-    this.dataVersion = '';
-    if (this.stopped || !this.needed) return;
-    this.options.log.error('beacons do not work for a moment', { error });
+  #lost(child: ChildProcess, error: string): void {
+    this.#failAll(child, error);
+    if (this.#child !== child) return;
+    this.#child = undefined;
+    this.#dataVersion = '';
+    if (this.#stopped || !this.#needed) return;
+    this.#options.log.error('beacons do not work for a moment', { error });
     setTimeout(() => {
-      if (!this.child && !this.stopped && this.needed) this.again();
-    }, this.wait.next()).unref();
+      if (!this.#child && !this.#stopped && this.#needed) this.#again();
+    }, this.#wait.next()).unref();
   }
 
-  private failAll(child: ChildProcess, error: string): void {
-    for (const [n, item] of this.waiting) {
+  #failAll(child: ChildProcess, error: string): void {
+    for (const [n, item] of this.#waiting) {
       if (item.child !== child) continue;
-      this.waiting.delete(n);
+      this.#waiting.delete(n);
       item.reject(new HaliteError('daemon.unreachable', `Beacons do not answer: ${error}`));
     }
   }

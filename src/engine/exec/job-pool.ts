@@ -32,32 +32,32 @@ interface Idle {
 }
 
 export class JobPool {
-  private readonly options: JobPoolOptions;
-  private readonly idle: Idle[] = [];
-  private readonly active = new Map<string, { worker: JobWorker; job: PoolJob }>();
-  private readonly queue: Queued[] = [];
-  private generation = 0;
-  private stopped = false;
+  readonly #options: JobPoolOptions;
+  readonly #idle: Idle[] = [];
+  readonly #active = new Map<string, { worker: JobWorker; job: PoolJob }>();
+  readonly #queue: Queued[] = [];
+  #generation = 0;
+  #stopped = false;
 
   constructor(options: JobPoolOptions) {
-    this.options = options;
+    this.#options = options;
   }
 
   /** Runs a job; waits for its turn when all processes are taken. Never rejects. */
   run(job: PoolJob): Promise<Outcome> {
-    if (this.stopped) return Promise.resolve(failed('ERROR: The minion is stopping'));
-    if (this.active.size < this.options.maxProcesses) return this.start(job);
+    if (this.#stopped) return Promise.resolve(failed('ERROR: The minion is stopping'));
+    if (this.#active.size < this.#options.maxProcesses) return this.#start(job);
     job.onQueued?.();
-    return new Promise((resolve) => this.queue.push({ job, resolve }));
+    return new Promise((resolve) => this.#queue.push({ job, resolve }));
   }
 
   /** Jobs that run, with their process. */
   running(): { job: PoolJob; pid: number }[] {
-    return [...this.active.values()].map(({ worker, job }) => ({ job, pid: worker.pid }));
+    return [...this.#active.values()].map(({ worker, job }) => ({ job, pid: worker.pid }));
   }
 
   queuedJobs(): PoolJob[] {
-    return this.queue.map((item) => item.job);
+    return this.#queue.map((item) => item.job);
   }
 
   /** Sends a signal to a job's process tree; undefined when the pool has no such job. A waiting job is taken out. */
@@ -65,81 +65,81 @@ export class JobPool {
     jid: string,
     number: number,
   ): Promise<{ pid: number; gone: boolean; left: readonly number[] } | undefined> {
-    const found = this.active.get(jid);
+    const found = this.#active.get(jid);
     if (found) return { pid: found.worker.pid, ...(await found.worker.signal(number)) };
-    const waiting = this.queue.findIndex((item) => item.job.jid === jid);
+    const waiting = this.#queue.findIndex((item) => item.job.jid === jid);
     if (waiting < 0) return undefined;
-    const [item] = this.queue.splice(waiting, 1);
+    const [item] = this.#queue.splice(waiting, 1);
     item!.resolve(failed(`ERROR: The job was taken out of the queue by signal ${number}`, 128 + number));
     return { pid: 0, gone: true, left: [] };
   }
 
   /** Extensions changed: processes that loaded the old ones are not used again. */
   recycle(): void {
-    this.generation++;
-    for (const item of this.idle.splice(0)) this.dismiss(item);
+    this.#generation++;
+    for (const item of this.#idle.splice(0)) this.#dismiss(item);
   }
 
   /** Stops taking jobs. `leave` lets running ones finish by themselves; `end` kills them. */
   async stop(jobs: 'leave' | 'end'): Promise<void> {
-    this.stopped = true;
-    for (const item of this.idle.splice(0)) this.dismiss(item);
-    for (const item of this.queue.splice(0)) item.resolve(failed('ERROR: The minion stopped before the job began'));
-    const workers = [...this.active.values()].map((item) => item.worker);
+    this.#stopped = true;
+    for (const item of this.#idle.splice(0)) this.#dismiss(item);
+    for (const item of this.#queue.splice(0)) item.resolve(failed('ERROR: The minion stopped before the job began'));
+    const workers = [...this.#active.values()].map((item) => item.worker);
     if (jobs === 'end') await Promise.all(workers.map((worker) => worker.signal(constants.signals.SIGKILL)));
     else for (const worker of workers) worker.release();
   }
 
-  private async start(job: PoolJob): Promise<Outcome> {
-    const { worker, generation } = this.take();
-    this.active.set(job.jid, { worker, job });
+  async #start(job: PoolJob): Promise<Outcome> {
+    const { worker, generation } = this.#take();
+    this.#active.set(job.jid, { worker, job });
     job.onStarted?.(worker.pid);
     const outcome = await worker.run(job.assignment);
-    if (this.active.get(job.jid)?.worker === worker) this.active.delete(job.jid);
-    this.keep(worker, generation);
-    this.next();
+    if (this.#active.get(job.jid)?.worker === worker) this.#active.delete(job.jid);
+    this.#keep(worker, generation);
+    this.#next();
     return outcome;
   }
 
-  private take(): { worker: JobWorker; generation: number } {
-    for (let item = this.idle.pop(); item; item = this.idle.pop()) {
+  #take(): { worker: JobWorker; generation: number } {
+    for (let item = this.#idle.pop(); item; item = this.#idle.pop()) {
       clearTimeout(item.timer);
       if (item.worker.alive) return item;
     }
-    return { worker: new JobWorker(this.options), generation: this.generation };
+    return { worker: new JobWorker(this.#options), generation: this.#generation };
   }
 
-  private keep(worker: JobWorker, generation: number): void {
+  #keep(worker: JobWorker, generation: number): void {
     if (!worker.alive) return;
-    if (this.stopped || generation !== this.generation) {
+    if (this.#stopped || generation !== this.#generation) {
       worker.end();
       return;
     }
-    const item: Idle = { worker, generation, timer: setTimeout(() => this.retire(item), this.options.idleMs) };
+    const item: Idle = { worker, generation, timer: setTimeout(() => this.#retire(item), this.#options.idleMs) };
     item.timer.unref();
-    worker.onExit = () => this.forget(item);
-    this.idle.push(item);
+    worker.onExit = () => this.#forget(item);
+    this.#idle.push(item);
   }
 
-  private retire(item: Idle): void {
-    this.forget(item);
+  #retire(item: Idle): void {
+    this.#forget(item);
     item.worker.end();
   }
 
-  private forget(item: Idle): void {
+  #forget(item: Idle): void {
     clearTimeout(item.timer);
-    const at = this.idle.indexOf(item);
-    if (at >= 0) this.idle.splice(at, 1);
+    const at = this.#idle.indexOf(item);
+    if (at >= 0) this.#idle.splice(at, 1);
   }
 
-  private dismiss(item: Idle): void {
+  #dismiss(item: Idle): void {
     clearTimeout(item.timer);
     item.worker.end();
   }
 
-  private next(): void {
-    if (this.active.size >= this.options.maxProcesses) return;
-    const item = this.queue.shift();
-    if (item) void this.start(item.job).then(item.resolve);
+  #next(): void {
+    if (this.#active.size >= this.#options.maxProcesses) return;
+    const item = this.#queue.shift();
+    if (item) void this.#start(item.job).then(item.resolve);
   }
 }

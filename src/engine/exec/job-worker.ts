@@ -41,61 +41,61 @@ const keptErrorText = 2000;
 
 export class JobWorker {
   readonly pid: number;
-  private readonly child: ChildProcess;
-  private readonly log: ExtensionLog;
-  private readonly commands = new Set<number>();
-  private running: Running | undefined;
-  private dataVersion = '';
-  private lastSignal: number | undefined;
-  private errorText = '';
-  private over = false;
+  readonly #child: ChildProcess;
+  readonly #log: ExtensionLog;
+  readonly #commands = new Set<number>();
+  #running: Running | undefined;
+  #dataVersion = '';
+  #lastSignal: number | undefined;
+  #errorText = '';
+  #over = false;
   /** Called once when the process is gone. */
   onExit: () => void = () => undefined;
 
   constructor(options: WorkerOptions) {
-    this.log = options.log;
-    this.child = forkJobProcess(options.entry);
-    this.pid = this.child.pid ?? 0;
-    this.child.on('message', (message) => this.receive(message as FromJobProcess));
-    this.child.on('error', (error) => this.log.error('job process failed', { pid: this.pid, error: error.message }));
-    this.child.on('exit', (code, signal) => this.exited(code, signal));
-    this.child.stdout?.on('data', (piece: Buffer) =>
-      this.log.info('job process output', { pid: this.pid, text: piece.toString().trimEnd() }),
+    this.#log = options.log;
+    this.#child = forkJobProcess(options.entry);
+    this.pid = this.#child.pid ?? 0;
+    this.#child.on('message', (message) => this.#receive(message as FromJobProcess));
+    this.#child.on('error', (error) => this.#log.error('job process failed', { pid: this.pid, error: error.message }));
+    this.#child.on('exit', (code, signal) => this.#exited(code, signal));
+    this.#child.stdout?.on('data', (piece: Buffer) =>
+      this.#log.info('job process output', { pid: this.pid, text: piece.toString().trimEnd() }),
     );
-    this.child.stderr?.on('data', (piece: Buffer) => {
-      this.errorText = (this.errorText + piece.toString()).slice(-keptErrorText);
+    this.#child.stderr?.on('data', (piece: Buffer) => {
+      this.#errorText = (this.#errorText + piece.toString()).slice(-keptErrorText);
     });
   }
 
   get busy(): boolean {
-    return this.running !== undefined;
+    return this.#running !== undefined;
   }
 
   get alive(): boolean {
-    return !this.over;
+    return !this.#over;
   }
 
   /** Runs one job; resolves with its outcome, whatever happens to the process. */
   run(assignment: Assignment): Promise<Outcome> {
     const { data, job } = assignment;
-    if (this.dataVersion !== data.version) {
-      this.dataVersion = data.version;
-      this.send({ t: 'data', id: data.id, sdkUrl: data.sdkUrl, body: data.body });
+    if (this.#dataVersion !== data.version) {
+      this.#dataVersion = data.version;
+      this.#send({ t: 'data', id: data.id, sdkUrl: data.sdkUrl, body: data.body });
     }
     return new Promise((resolve) => {
-      this.running = { assignment, resolve };
-      this.errorText = '';
+      this.#running = { assignment, resolve };
+      this.#errorText = '';
       const { hasMaster } = assignment.services;
-      if (job) this.send({ t: 'run', hasMaster, spool: assignment.spool, body: packValue(job) });
-      else this.send({ t: 'grains' });
-      if (this.over) this.finish(this.lost(null, null));
+      if (job) this.#send({ t: 'run', hasMaster, spool: assignment.spool, body: packValue(job) });
+      else this.#send({ t: 'grains' });
+      if (this.#over) this.#finish(this.#lost(null, null));
     });
   }
 
   /** Sends a signal to the job's whole tree. Signal 9 waits until nothing of it is left. */
   async signal(number: number): Promise<KillResult> {
-    this.lastSignal = number;
-    const roots = [this.pid, ...this.commands];
+    this.#lastSignal = number;
+    const roots = [this.pid, ...this.#commands];
     if (number === constants.signals.SIGKILL) return killTree(roots);
     signalTree(roots, number);
     return { gone: false, left: [] };
@@ -103,65 +103,65 @@ export class JobWorker {
 
   /** Lets an idle process end by itself. */
   end(): void {
-    this.send({ t: 'end' });
-    this.child.channel?.unref();
-    this.child.unref();
+    this.#send({ t: 'end' });
+    this.#child.channel?.unref();
+    this.#child.unref();
   }
 
   /** Lets go of a process that works: it finishes and leaves its result in the spool. */
   release(): void {
-    detachChild(this.child);
+    detachChild(this.#child);
   }
 
-  private send(message: ToJobProcess): void {
-    if (this.child.connected) this.child.send(message, () => undefined);
+  #send(message: ToJobProcess): void {
+    if (this.#child.connected) this.#child.send(message, () => undefined);
   }
 
-  private receive(message: FromJobProcess): void {
+  #receive(message: FromJobProcess): void {
     switch (message.t) {
       case 'done':
-        this.finish(unpackDict(message.body) as unknown as Outcome);
+        this.#finish(unpackDict(message.body) as unknown as Outcome);
         return;
       case 'call':
-        void this.answer(message);
+        void this.#answer(message);
         return;
       case 'progress':
-        this.running?.assignment.onProgress?.(String(message.text));
+        this.#running?.assignment.onProgress?.(String(message.text));
         return;
       case 'exec':
-        if (message.on) this.commands.add(Number(message.pid));
-        else this.commands.delete(Number(message.pid));
+        if (message.on) this.#commands.add(Number(message.pid));
+        else this.#commands.delete(Number(message.pid));
         return;
       case 'log':
-        this.log[message.level]?.(message.message, message.fields);
+        this.#log[message.level]?.(message.message, message.fields);
     }
   }
 
-  private async answer(call: Extract<FromJobProcess, { t: 'call' }>): Promise<void> {
-    if (this.running) this.send(await answerService(this.running.assignment.services, call));
+  async #answer(call: Extract<FromJobProcess, { t: 'call' }>): Promise<void> {
+    if (this.#running) this.#send(await answerService(this.#running.assignment.services, call));
   }
 
-  private finish(outcome: Outcome): void {
-    const running = this.running;
-    this.running = undefined;
-    this.commands.clear();
+  #finish(outcome: Outcome): void {
+    const running = this.#running;
+    this.#running = undefined;
+    this.#commands.clear();
     running?.resolve(outcome);
   }
 
-  private exited(code: number | null, signal: NodeJS.Signals | null): void {
-    this.over = true;
-    if (this.running) this.finish(this.lost(code, signal));
+  #exited(code: number | null, signal: NodeJS.Signals | null): void {
+    this.#over = true;
+    if (this.#running) this.#finish(this.#lost(code, signal));
     this.onExit();
   }
 
   /** What the operator gets for a job whose process is gone: the reason, instead of Salt's silence. */
-  private lost(code: number | null, signal: NodeJS.Signals | null): Outcome {
+  #lost(code: number | null, signal: NodeJS.Signals | null): Outcome {
     if (signal) {
       const number = constants.signals[signal];
-      const who = this.lastSignal === number ? 'as asked' : 'unexpectedly';
+      const who = this.#lastSignal === number ? 'as asked' : 'unexpectedly';
       return failed(`ERROR: The job was ended ${who} by signal ${number} (${signal})`, 128 + number);
     }
-    const detail = this.errorText.trim();
+    const detail = this.#errorText.trim();
     return failed(
       `ERROR: The job process ended unexpectedly with status ${code ?? 'unknown'}${detail ? `\n${detail}` : ''}`,
     );

@@ -1,6 +1,6 @@
 // Sizes of chunks and the buffers they are read into.
 import { describe, expect, it } from 'vitest';
-import { mostChunkBytes, ChunkBuffers, ChunkShare } from './file-chunks.ts';
+import { ChunkBuffers, ChunkShare, mostChunkBytes } from './file-chunks.ts';
 
 describe('the size of chunks', () => {
   it('shrinks with the number of minions that fetch, and grows again when they are done', () => {

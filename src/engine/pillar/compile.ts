@@ -9,7 +9,7 @@ import {
   type PlainDict,
   type Value,
 } from '../../base/codec/value.ts';
-import { SALT_COMPAT_VERSION } from '../../base/util/version.ts';
+import { saltCompatVersion } from '../../base/util/version.ts';
 import type { PillarContext } from '../../extend/sdk/index.ts';
 import { type Compilation, type SourceWatcher, startCompilation, withPillar } from './compilation.ts';
 import { decryptPillar } from './decrypt.ts';
@@ -77,7 +77,7 @@ function pillarSoFar(opts: PlainDict): Dict {
 
 function masterOpts(opts: PlainDict): Dict {
   const shown = without(opts, 'grains');
-  return dictOf([...dictEntries(shown), ['saltversion', SALT_COMPAT_VERSION]]);
+  return dictOf([...dictEntries(shown), ['saltversion', saltCompatVersion]]);
 }
 
 /** `_errors` in its place: where it was, or at the end. */

@@ -1,6 +1,6 @@
 // The list of what went wrong in a compilation: what minions see, and what the log says.
 import { messageOf } from '../../base/errors/index.ts';
-import { MASK } from '../../base/log/redact.ts';
+import { secretMask } from '../../base/log/redact.ts';
 import { type ExtensionLog, RenderError } from '../../extend/sdk/index.ts';
 
 /** Shorter texts occur everywhere; masking them would make logs unreadable. */
@@ -25,7 +25,7 @@ export class PillarErrors {
 
   mask(text: string): string {
     let masked = text;
-    for (const secret of this.#secrets) masked = masked.replaceAll(secret, MASK);
+    for (const secret of this.#secrets) masked = masked.replaceAll(secret, secretMask);
     return masked;
   }
 

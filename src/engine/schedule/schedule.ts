@@ -33,28 +33,28 @@ export interface ScheduleHost {
 }
 
 export class Schedule {
-  private readonly host: ScheduleHost;
+  readonly #host: ScheduleHost;
   /** Jobs and settings that are not of the pillar. */
-  private readonly own: Map<string, Value>;
-  private entries = new Map<string, Entry>();
-  private cron = noCron;
-  private ticking: Promise<void> = Promise.resolve();
-  private readonly complained = new Map<string, string>();
+  readonly #own: Map<string, Value>;
+  #entries = new Map<string, Entry>();
+  #cron = noCron;
+  #ticking: Promise<void> = Promise.resolve();
+  readonly #complained = new Map<string, string>();
 
   constructor(own: Dict, host: ScheduleHost) {
-    this.host = host;
-    this.own = new Map(dictEntries(own).map(([name, value]) => [pyStr(name), value]));
+    this.#host = host;
+    this.#own = new Map(dictEntries(own).map(([name, value]) => [pyStr(name), value]));
   }
 
   /** Everything by name: the pillar's, then our own over it. */
   merged(where?: 'opts' | 'pillar'): Map<string, Value> {
-    const pillar = where === 'opts' ? [] : dictEntries(this.pillarSchedule());
-    const own = where === 'pillar' ? [] : [...this.own];
+    const pillar = where === 'opts' ? [] : dictEntries(this.#pillarSchedule());
+    const own = where === 'pillar' ? [] : [...this.#own];
     return new Map([...pillar.map(([name, value]): [string, Value] => [pyStr(name), value]), ...own]);
   }
 
   hasOwn(name: string): boolean {
-    return this.own.has(name);
+    return this.#own.has(name);
   }
 
   inPillar(name: string): boolean {
@@ -62,41 +62,41 @@ export class Schedule {
   }
 
   setOwn(name: string, value: Value): void {
-    this.own.set(name, value);
+    this.#own.set(name, value);
   }
 
   deleteOwn(name: string): void {
-    if (this.own.delete(name)) this.entries.delete(name);
+    if (this.#own.delete(name)) this.#entries.delete(name);
   }
 
   /** Forgets what is known about a job, as after a change of its times. */
   forget(name: string): void {
-    this.entries.delete(name);
+    this.#entries.delete(name);
   }
 
   entry(name: string): Entry | undefined {
-    this.refresh();
-    return this.entries.get(name);
+    this.#refresh();
+    return this.#entries.get(name);
   }
 
   persist(): Promise<void> {
-    const kept = [...this.own].map(([name, value]): [string, Value] => [
+    const kept = [...this.#own].map(([name, value]): [string, Value] => [
       name,
       isDict(value) ? newDict(Object.entries(plainEntry(value)).filter(([key]) => !key.startsWith('_'))) : value,
     ]);
-    return this.host
+    return this.#host
       .persist(newDict(kept))
       .catch((error: unknown) =>
-        this.host.log.error('Failed to persist the updated schedule', { error: messageOf(error) }),
+        this.#host.log.error('Failed to persist the updated schedule', { error: messageOf(error) }),
       );
   }
 
   /** One look at the clock; looks never overlap. */
   tick(): Promise<void> {
-    this.ticking = this.ticking
-      .then(() => this.look())
-      .catch((error: unknown) => this.host.log.error('the schedule failed', { error: messageOf(error) }));
-    return this.ticking;
+    this.#ticking = this.#ticking
+      .then(() => this.#look())
+      .catch((error: unknown) => this.#host.log.error('the schedule failed', { error: messageOf(error) }));
+    return this.#ticking;
   }
 
   /** Runs a job now, whatever its times say. */
@@ -104,88 +104,88 @@ export class Schedule {
     const entry = this.entry(name);
     if (!entry) return false;
     entry.state.called = true;
-    await this.launch([{ entry, fun: functionOf(entry.data), lateMs: 0 }]);
+    await this.#launch([{ entry, fun: functionOf(entry.data), lateMs: 0 }]);
     return true;
   }
 
-  private pillarSchedule(): Dict {
-    const pillar = this.host.pillar();
+  #pillarSchedule(): Dict {
+    const pillar = this.#host.pillar();
     const found = pillar instanceof Map ? pillar.get('schedule') : pillar['schedule'];
     return isDict(found ?? null) ? (found as Dict) : newDict();
   }
 
   /** Entries follow what configuration and pillar say now; those that stay the same keep their memory. */
-  private refresh(): Map<string, Value> {
+  #refresh(): Map<string, Value> {
     const merged = this.merged();
     const fresh = new Map<string, Entry>();
     for (const [name, value] of merged) {
       if (isSetting(name)) continue;
       if (!isDict(value)) {
-        this.complain(name, `Scheduled job "${name}" should have a dict value`);
+        this.#complain(name, `Scheduled job "${name}" should have a dict value`);
         continue;
       }
-      const before = this.entries.get(name);
+      const before = this.#entries.get(name);
       const data = plainEntry(value);
-      const fromPillar = !this.own.has(name);
+      const fromPillar = !this.#own.has(name);
       if (before && before.fromPillar === fromPillar && pyEquals(before.data, data)) fresh.set(name, before);
       else fresh.set(name, { name, data, fromPillar, state: newState(data) });
     }
-    this.entries = fresh;
+    this.#entries = fresh;
     return merged;
   }
 
-  private async look(): Promise<void> {
-    const settings = this.refresh();
-    if (this.cron === noCron && [...this.entries.values()].some(({ data }) => data['cron']))
-      this.cron = await loadCron();
-    const now = this.host.now();
+  async #look(): Promise<void> {
+    const settings = this.#refresh();
+    if (this.#cron === noCron && [...this.#entries.values()].some(({ data }) => data['cron']))
+      this.#cron = await loadCron();
+    const now = this.#host.now();
     const skipFunction = settings.get('skip_function');
     const options = {
-      tools: { cron: this.cron, sources: [this.host.pillar(), this.host.grains()] },
+      tools: { cron: this.#cron, sources: [this.#host.pillar(), this.#host.grains()] },
       enabled: settings.get('enabled') !== false,
       splay: settings.get('splay'),
-      random: this.host.random,
-      graceMs: this.host.graceMs,
+      random: this.#host.random,
+      graceMs: this.#host.graceMs,
       skipFunction: typeof skipFunction === 'string' && skipFunction !== '' ? skipFunction : undefined,
       skipDuringRange: settings.get('skip_during_range'),
     };
     const due: Due[] = [];
-    for (const entry of this.entries.values()) {
+    for (const entry of this.#entries.values()) {
       const found = evaluate(entry, now, options);
-      if (entry.state.error) this.complain(entry.name, entry.state.error);
+      if (entry.state.error) this.#complain(entry.name, entry.state.error);
       if (found) due.push(found);
     }
-    if (due.length > 0) await this.launch(due);
+    if (due.length > 0) await this.#launch(due);
   }
 
-  private async launch(due: readonly Due[]): Promise<void> {
-    const running = [...(await this.host.running())];
+  async #launch(due: readonly Due[]): Promise<void> {
+    const running = [...(await this.#host.running())];
     for (const { entry, fun, lateMs } of due) {
       const { name, data, state } = entry;
-      if (this.tooMany(entry, running)) {
-        state.skipped = { reason: 'maxrunning', at: this.host.now() };
+      if (this.#tooMany(entry, running)) {
+        state.skipped = { reason: 'maxrunning', at: this.#host.now() };
         continue;
       }
       if (data['dry_run'] === true) continue;
       running.push(name);
-      this.host.log.info('Running scheduled job', { job: name, ...(lateMs >= 1000 ? { late_ms: lateMs } : {}) });
-      this.host.run({ name, fun, ...argumentsOf(data), data });
+      this.#host.log.info('Running scheduled job', { job: name, ...(lateMs >= 1000 ? { late_ms: lateMs } : {}) });
+      this.#host.run({ name, fun, ...argumentsOf(data), data });
     }
   }
 
-  private tooMany({ name, data }: Entry, running: readonly string[]): boolean {
+  #tooMany({ name, data }: Entry, running: readonly string[]): boolean {
     if (data['jid_include'] === false) return false;
     const most = numberOf(data['maxrunning'] ?? 1);
     const count = running.filter((other) => other === name).length;
     if (count < most) return false;
-    this.host.log.debug('The scheduled job was not started: as many run as may run', { job: name, maxrunning: most });
+    this.#host.log.debug('The scheduled job was not started: as many run as may run', { job: name, maxrunning: most });
     return true;
   }
 
   /** The same complaint about a job once. */
-  private complain(name: string, text: string): void {
-    if (this.complained.get(name) === text) return;
-    this.complained.set(name, text);
-    this.host.log.error(text, { job: name });
+  #complain(name: string, text: string): void {
+    if (this.#complained.get(name) === text) return;
+    this.#complained.set(name, text);
+    this.#host.log.error(text, { job: name });
   }
 }

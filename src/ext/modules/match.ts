@@ -2,7 +2,7 @@
 import { defineModule, dictEntries, dictGet, fn, isDict, type ModuleContext, p, type Value } from 'halite/sdk';
 import { pyStr } from '../../base/codec/python/index.ts';
 import { messageOf } from '../../base/errors/index.ts';
-import { DEFAULT_DELIMITER, matchesGlob, mergeRecurse, pyRegex, subdictMatch } from '../../base/util/index.ts';
+import { defaultDelimiter, matchesGlob, mergeRecurse, pyRegex, subdictMatch } from '../../base/util/index.ts';
 import { pythonError } from './support/errors.ts';
 import { words } from './support/text.ts';
 import { isTruthy } from './support/values.ts';
@@ -118,7 +118,7 @@ async function choose(
 ): Promise<Value> {
   const kind = kindOf(choice.tgt_type);
   for (const [key, value] of entries) {
-    if (!(await matches(kind, key, choice.minion_id, DEFAULT_DELIMITER, ctx))) continue;
+    if (!(await matches(kind, key, choice.minion_id, defaultDelimiter, ctx))) continue;
     if (!isTruthy(choice.merge)) return value;
     if (!isDict(choice.merge)) throw pythonError('SaltException', 'filter_by merge argument must be a dictionary.');
     if (value === null) return choice.merge;
@@ -128,7 +128,7 @@ async function choose(
 }
 
 const minionId = p.any({ default: null, doc: 'another id to try instead of this minion’s' });
-const delimiter = p.string({ default: DEFAULT_DELIMITER, doc: 'what separates the levels of a key' });
+const delimiter = p.string({ default: defaultDelimiter, doc: 'what separates the levels of a key' });
 
 const byId = (kind: Kind, doc: string, example: string) =>
   fn({
@@ -137,7 +137,7 @@ const byId = (kind: Kind, doc: string, example: string) =>
     params: { tgt: p.any(), minion_id: minionId },
     // Somebody's regular expression may take long: not in the daemon.
     inline: kind === 'glob' || kind === 'list',
-    run: ({ tgt, minion_id }, ctx) => matches(kind, tgt, minion_id, DEFAULT_DELIMITER, ctx),
+    run: ({ tgt, minion_id }, ctx) => matches(kind, tgt, minion_id, defaultDelimiter, ctx),
   });
 const byData = (kind: Kind, doc: string, example: string) =>
   fn({
@@ -179,13 +179,13 @@ export default defineModule({
       doc: 'Whether an address or network fits one of this minion’s addresses.',
       examples: ["salt '*' match.ipcidr '192.168.44.0/24'"],
       params: { tgt: p.string() },
-      run: ({ tgt }, ctx) => matches('ipcidr', tgt, null, DEFAULT_DELIMITER, ctx),
+      run: ({ tgt }, ctx) => matches('ipcidr', tgt, null, defaultDelimiter, ctx),
     }),
     data: fn({
       doc: 'Whether the minion’s data store has a value.',
       examples: ["salt '*' match.data 'spam:eggs'"],
       params: { tgt: p.string() },
-      run: ({ tgt }, ctx) => matches('data', tgt, null, DEFAULT_DELIMITER, ctx),
+      run: ({ tgt }, ctx) => matches('data', tgt, null, defaultDelimiter, ctx),
     }),
     filter_by: fn({
       doc: 'The value of the first expression in a dictionary that fits, or that of the default key.',
@@ -201,7 +201,7 @@ export default defineModule({
         const found: Value[] = [];
         for (const [key, targets] of dictEntries(lookup)) {
           for (const target of Array.isArray(targets) ? targets : [...pyStr(targets)]) {
-            if (await matches(kindOf(tgt_type), target, minion_id, DEFAULT_DELIMITER, ctx)) found.push(key);
+            if (await matches(kindOf(tgt_type), target, minion_id, defaultDelimiter, ctx)) found.push(key);
           }
         }
         return found.length > 0 ? found : null;

@@ -17,7 +17,7 @@ import {
 } from 'halite/sdk';
 import { pyStr, pyTypeName } from '../../base/codec/python/index.ts';
 import { loadYaml } from '../../base/codec/yaml/index.ts';
-import { DEFAULT_DELIMITER, mergeRecurse, pyEquals, traverse } from '../../base/util/index.ts';
+import { defaultDelimiter, mergeRecurse, pyEquals, traverse } from '../../base/util/index.ts';
 import { filterBy, valuesAt } from './support/data.ts';
 import { commandError, pythonError } from './support/errors.ts';
 import { isFile } from './support/read.ts';
@@ -97,7 +97,7 @@ function obfuscated(value: Value): Value {
 
 async function item(args: readonly Value[], kwargs: PlainDict, ctx: ModuleContext): Promise<Dict> {
   const pillar = await chosen(optionalText(kwargs['pillarenv']) ?? null, optionalText(kwargs['saltenv']) ?? null, ctx);
-  const delimiter = pyStr(kwargs['delimiter'] ?? DEFAULT_DELIMITER);
+  const delimiter = pyStr(kwargs['delimiter'] ?? defaultDelimiter);
   const fallback = kwargs['default'] ?? '';
   return dictOf(args.map((name): [Value, Value] => [name, traverse(pillar, pyStr(name), delimiter) ?? fallback]));
 }
@@ -119,7 +119,7 @@ const getter = (name: string) =>
       default: p.any({ default: notSet, doc: 'given back when the key is not there' }),
       merge: p.bool({ default: false, doc: 'join default and value' }),
       merge_nested_lists: p.any({ default: null, doc: 'join lists inside too' }),
-      delimiter: p.string({ default: DEFAULT_DELIMITER }),
+      delimiter: p.string({ default: defaultDelimiter }),
       pillarenv: p.string({ default: null, doc: 'ask the master for the pillar of that environment' }),
       saltenv: p.string({ default: null }),
     },
@@ -165,7 +165,7 @@ export default defineModule({
     keys: fn({
       doc: 'The keys below a pillar key.',
       examples: ["salt '*' pillar.keys web:sites"],
-      params: { key: p.string(), delimiter: p.string({ default: DEFAULT_DELIMITER }) },
+      params: { key: p.string(), delimiter: p.string({ default: defaultDelimiter }) },
       inline: true,
       run({ key, delimiter }, ctx) {
         const found = traverse(ctx.pillar, key, delimiter);

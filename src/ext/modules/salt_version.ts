@@ -1,6 +1,6 @@
 // Execution module `salt_version`: the release this minion stands for, compared with releases by name.
 import { defineModule, fn, p } from 'halite/sdk';
-import { SALT_COMPAT_VERSION } from '../../base/util/version.ts';
+import { saltCompatVersion } from '../../base/util/version.ts';
 
 /** Elements in their order; the first nine releases had dates as numbers, then they count from 3000. */
 const dated = new Map(
@@ -41,7 +41,7 @@ function numberOf(name: string): string | null {
 function compared(name: string): number | undefined {
   const number = numberOf(name);
   if (number === null) return undefined;
-  const own = SALT_COMPAT_VERSION.split('.')[0] ?? '';
+  const own = saltCompatVersion.split('.')[0] ?? '';
   return Number(own) - Number(number.split('.')[0]);
 }
 

@@ -7,7 +7,7 @@ import { charLength, charSlice } from '../../base/util/pytext.ts';
 import { pyFixed } from './_lib/fixed.ts';
 import { renderTable } from './_lib/table-style.ts';
 
-const NAME_MAX = 60;
+const nameMax = 60;
 
 interface Row {
   readonly duration: number;
@@ -35,8 +35,7 @@ function rowOf(stateId: Value, result: Value): Row {
   return { duration: durationOf(dictGet(result, 'duration')), name: shorten(name), fun };
 }
 
-const shorten = (name: string): string =>
-  charLength(name) > NAME_MAX ? `${charSlice(name, 0, NAME_MAX - 3)}...` : name;
+const shorten = (name: string): string => (charLength(name) > nameMax ? `${charSlice(name, 0, nameMax - 3)}...` : name);
 
 function rowsOf(data: Value): Row[] {
   if (!isDict(data)) throw unfit();

@@ -2,7 +2,7 @@
 import { defineOutputter, dictGet, HaliteError, isDict, type Value } from 'halite/sdk';
 import { asNumber } from '../../base/codec/value.ts';
 
-const WIDTH = 40;
+const width = 40;
 
 const count = (value: Value | undefined): number => {
   const number = asNumber(value);
@@ -19,7 +19,7 @@ export default defineOutputter({
     // Behind a syndic more minions answer than were counted.
     const total = Math.max(done, count(dictGet(data, 'minion_count')), 1);
     const share = done / total;
-    const bar = '#'.repeat(Math.floor(share * WIDTH)).padEnd(WIDTH);
+    const bar = '#'.repeat(Math.floor(share * width)).padEnd(width);
     return `${String(Math.floor(share * 100)).padStart(3)}% |${bar}| Returns: [${done}/${total}]`;
   },
 });

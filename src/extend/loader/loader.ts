@@ -45,30 +45,30 @@ interface Candidate {
 }
 
 export class Loader {
-  private readonly options: LoaderOptions;
-  private readonly table: BuiltinTable;
-  private readonly loaded = new Map<string, Promise<Loaded<Kind> | undefined>>();
-  private readonly userFiles = new Map<Kind, Promise<UserFile[]>>();
-  private readonly userNames = new Map<Kind, Promise<Map<string, UserFile>>>();
-  private readonly reasons = new Map<string, string>();
+  readonly #options: LoaderOptions;
+  readonly #table: BuiltinTable;
+  readonly #loaded = new Map<string, Promise<Loaded<Kind> | undefined>>();
+  readonly #userFiles = new Map<Kind, Promise<UserFile[]>>();
+  readonly #userNames = new Map<Kind, Promise<Map<string, UserFile>>>();
+  readonly #reasons = new Map<string, string>();
 
   constructor(options: LoaderOptions) {
-    this.options = options;
-    this.table = options.builtin ?? builtin;
+    this.#options = options;
+    this.#table = options.builtin ?? builtin;
   }
 
   /** A loader that has looked at nothing yet: what fits this system is found out again. */
   fresh(changes: Partial<LoaderOptions> = {}): Loader {
-    return new Loader({ ...this.options, ...changes });
+    return new Loader({ ...this.#options, ...changes });
   }
 
   /** The extension that answers to a name; undefined when there is none that works here (see `reason`). */
   async get<K extends Kind>(kind: K, name: string): Promise<Loaded<K> | undefined> {
     const key = `${kind} ${name}`;
-    let loading = this.loaded.get(key);
+    let loading = this.#loaded.get(key);
     if (!loading) {
-      loading = this.choose(kind, name);
-      this.loaded.set(key, loading);
+      loading = this.#choose(kind, name);
+      this.#loaded.set(key, loading);
     }
     return (await loading) as Loaded<K> | undefined;
   }
@@ -85,8 +85,8 @@ export class Loader {
 
   /** Callable names of a kind, whether they work here or not, sorted. */
   async names(kind: Kind): Promise<string[]> {
-    const names = new Set((await this.userByName(kind)).keys());
-    for (const [file, entry] of Object.entries(this.table[kind] ?? {})) names.add(entry.virtualName ?? file);
+    const names = new Set((await this.#userByName(kind)).keys());
+    for (const [file, entry] of Object.entries(this.#table[kind] ?? {})) names.add(entry.virtualName ?? file);
     return [...names].sort();
   }
 
@@ -106,19 +106,19 @@ export class Loader {
 
   /** What was kept out is looked at again when it is asked for: a program may have been installed meanwhile. */
   retryMissing(): void {
-    for (const key of this.reasons.keys()) this.loaded.delete(key);
-    this.reasons.clear();
+    for (const key of this.#reasons.keys()) this.#loaded.delete(key);
+    this.#reasons.clear();
   }
 
   /** Why an extension of that name is not there: broken file, or not for this system. */
   reason(kind: Kind, name: string): string | undefined {
-    return this.reasons.get(`${kind} ${name}`);
+    return this.#reasons.get(`${kind} ${name}`);
   }
 
   /** Name and reason of everything of a kind that was tried and kept out. */
   failures(kind: Kind): Map<string, string> {
     const found = new Map<string, string>();
-    for (const [key, why] of this.reasons) if (key.startsWith(`${kind} `)) found.set(key.slice(kind.length + 1), why);
+    for (const [key, why] of this.#reasons) if (key.startsWith(`${kind} `)) found.set(key.slice(kind.length + 1), why);
     return found;
   }
 
@@ -133,15 +133,15 @@ export class Loader {
   /** The name most like one that is not there; what commands suggest on stderr. */
   async nearestName(kind: FunctionKind, fullName: string): Promise<string | undefined> {
     const module = await this.get(kind, fullName.split('.', 1)[0]!);
-    return nearest(fullName, await this.suggestionsFor(kind, fullName, module));
+    return nearest(fullName, await this.#suggestionsFor(kind, fullName, module));
   }
 
   /** True when a user's file answers to that name; works without importing it. */
   async isUserCode(kind: Kind, name: string): Promise<boolean> {
-    return (await this.userByName(kind)).has(name);
+    return (await this.#userByName(kind)).has(name);
   }
 
-  private async suggestionsFor(
+  async #suggestionsFor(
     kind: FunctionKind,
     fullName: string,
     module: Loaded<FunctionKind> | undefined,
@@ -153,23 +153,23 @@ export class Loader {
     return other ? callableNames(other).filter((name) => name.endsWith(`.${functionName}`)) : [];
   }
 
-  private async choose(kind: Kind, name: string): Promise<Loaded<Kind> | undefined> {
-    if (this.isSwitchedOff(kind, name)) return undefined;
+  async #choose(kind: Kind, name: string): Promise<Loaded<Kind> | undefined> {
+    if (this.#isSwitchedOff(kind, name)) return undefined;
     const why: string[] = [];
-    const provider = kind === 'modules' ? await this.provider(name) : undefined;
+    const provider = kind === 'modules' ? await this.#provider(name) : undefined;
     if (provider) return { name, ...provider };
-    for (const candidate of await this.candidates(kind, name)) {
-      const verdict = await this.tryCandidate(kind, candidate);
+    for (const candidate of await this.#candidates(kind, name)) {
+      const verdict = await this.#tryCandidate(kind, candidate);
       if (typeof verdict !== 'string') return { name, origin: candidate.origin, extension: verdict };
       why.push(verdict);
     }
-    if (why.length > 0) this.reasons.set(`${kind} ${name}`, why.join('; '));
+    if (why.length > 0) this.#reasons.set(`${kind} ${name}`, why.join('; '));
     return undefined;
   }
 
   /** `disable_modules`, `whitelist_modules` and `disable_returners`. */
-  private isSwitchedOff(kind: Kind, name: string): boolean {
-    const { disable_modules, disable_returners, whitelist_modules: only } = this.options.opts();
+  #isSwitchedOff(kind: Kind, name: string): boolean {
+    const { disable_modules, disable_returners, whitelist_modules: only } = this.#options.opts();
     const off = kind === 'modules' ? disable_modules : kind === 'returners' ? disable_returners : undefined;
     if (Array.isArray(off) && off.includes(name)) return true;
     if (kind !== 'modules') return false;
@@ -177,25 +177,25 @@ export class Loader {
   }
 
   /** The module that the option `providers` puts behind a name; it is not asked whether it fits this system. */
-  private async provider(name: string): Promise<Pick<Loaded<Kind>, 'origin' | 'extension'> | undefined> {
-    const { providers } = this.options.opts();
+  async #provider(name: string): Promise<Pick<Loaded<Kind>, 'origin' | 'extension'> | undefined> {
+    const { providers } = this.#options.opts();
     const wanted = providers !== undefined && isDict(providers) ? dictGet(providers, name) : undefined;
     if (typeof wanted !== 'string') return undefined;
-    const modules = this.table['modules'] ?? {};
-    const file = (await this.userByName('modules')).get(wanted);
-    const own = this.options.userCode === 'import' && file;
+    const modules = this.#table['modules'] ?? {};
+    const file = (await this.#userByName('modules')).get(wanted);
+    const own = this.#options.userCode === 'import' && file;
     if (!own && !Object.hasOwn(modules, wanted)) return undefined;
     const extension: unknown = own
-      ? await importUserFile('modules', own, this.options.sdkUrl)
+      ? await importUserFile('modules', own, this.#options.sdkUrl)
       : (await modules[wanted]!.load()).default;
     return isExtension('modules', extension) ? { origin: own ? own.path : 'built-in', extension } : undefined;
   }
 
-  private async candidates(kind: Kind, name: string): Promise<Candidate[]> {
+  async #candidates(kind: Kind, name: string): Promise<Candidate[]> {
     const found: Candidate[] = [];
-    const file = this.options.userCode === 'import' ? (await this.userByName(kind)).get(name) : undefined;
-    if (file) found.push({ origin: file.path, load: () => importUserFile(kind, file, this.options.sdkUrl) });
-    for (const [fileName, entry] of Object.entries(this.table[kind] ?? {})) {
+    const file = this.#options.userCode === 'import' ? (await this.#userByName(kind)).get(name) : undefined;
+    if (file) found.push({ origin: file.path, load: () => importUserFile(kind, file, this.#options.sdkUrl) });
+    for (const [fileName, entry] of Object.entries(this.#table[kind] ?? {})) {
       if ((entry.virtualName ?? fileName) === name) {
         found.push({ origin: 'built-in', load: async () => (await entry.load()).default });
       }
@@ -204,60 +204,60 @@ export class Loader {
   }
 
   /** The extension, or why it cannot be used. Never throws: a broken file disables itself, not its neighbours. */
-  private async tryCandidate(kind: Kind, candidate: Candidate): Promise<ExtensionKinds[Kind] | string> {
+  async #tryCandidate(kind: Kind, candidate: Candidate): Promise<ExtensionKinds[Kind] | string> {
     try {
       const extension = await candidate.load();
       if (!isExtension(kind, extension)) {
-        return this.refuse(kind, candidate, problemWith(kind, extension) ?? 'not an extension');
+        return this.#refuse(kind, candidate, problemWith(kind, extension) ?? 'not an extension');
       }
       const available = 'available' in extension ? extension.available : undefined;
-      const answer = available ? await available(this.system()) : true;
+      const answer = available ? await available(this.#system()) : true;
       return answer === true ? extension : answer;
     } catch (error) {
-      return this.refuse(kind, candidate, messageOf(error));
+      return this.#refuse(kind, candidate, messageOf(error));
     }
   }
 
-  private refuse(kind: Kind, candidate: Candidate, problem: string): string {
-    this.options.log.error('extension disabled', { kind, origin: candidate.origin, problem });
+  #refuse(kind: Kind, candidate: Candidate, problem: string): string {
+    this.#options.log.error('extension disabled', { kind, origin: candidate.origin, problem });
     return problem;
   }
 
-  private system(): Availability {
+  #system(): Availability {
     return {
-      grains: this.options.grains(),
-      opts: this.options.opts(),
+      grains: this.#options.grains(),
+      opts: this.#options.opts(),
       callable: async (fullName) =>
         (await this.find('modules', fullName)) !== undefined ||
         (this.reason('modules', fullName.split('.', 1)[0]!) ?? (await this.missingText('modules', fullName))),
     };
   }
 
-  private files(kind: Kind): Promise<UserFile[]> {
-    let files = this.userFiles.get(kind);
+  #files(kind: Kind): Promise<UserFile[]> {
+    let files = this.#userFiles.get(kind);
     if (!files) {
-      files = findUserFiles(userFolders(this.options.opts(), kind));
-      this.userFiles.set(kind, files);
+      files = findUserFiles(userFolders(this.#options.opts(), kind));
+      this.#userFiles.set(kind, files);
     }
     return files;
   }
 
-  private userByName(kind: Kind): Promise<Map<string, UserFile>> {
-    let names = this.userNames.get(kind);
+  #userByName(kind: Kind): Promise<Map<string, UserFile>> {
+    let names = this.#userNames.get(kind);
     if (!names) {
-      names = this.readUserNames(kind);
-      this.userNames.set(kind, names);
+      names = this.#readUserNames(kind);
+      this.#userNames.set(kind, names);
     }
     return names;
   }
 
   /** Users' files under the names they answer to; only importing tells a virtual name. */
-  private async readUserNames(kind: Kind): Promise<Map<string, UserFile>> {
+  async #readUserNames(kind: Kind): Promise<Map<string, UserFile>> {
     const names = new Map<string, UserFile>();
-    for (const file of await this.files(kind)) {
+    for (const file of await this.#files(kind)) {
       names.set(file.name, file);
-      if (this.options.userCode !== 'import') continue;
-      const extension = await importUserFile(kind, file, this.options.sdkUrl).catch(() => undefined);
+      if (this.#options.userCode !== 'import') continue;
+      const extension = await importUserFile(kind, file, this.#options.sdkUrl).catch(() => undefined);
       const virtual = (extension as { virtualName?: unknown } | undefined)?.virtualName;
       if (typeof virtual !== 'string' || virtual === file.name) continue;
       names.delete(file.name);

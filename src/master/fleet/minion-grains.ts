@@ -4,9 +4,9 @@ import { shortened } from '../../base/util/budget.ts';
 import { measure } from '../../base/util/measure.ts';
 
 /** Large grains have some kB and five levels; Salt itself knows no bound. */
-const ALL_BYTES = 4 * 1024 * 1024;
-const ONE = { bytes: 1024 * 1024, depth: 100 };
-const MOST = 10_000;
+const allBytes = 4 * 1024 * 1024;
+const one = { bytes: 1024 * 1024, depth: 100 };
+const most = 10_000;
 
 export interface AcceptedGrains {
   readonly grains: Dict;
@@ -18,10 +18,10 @@ export interface AcceptedGrains {
 export function acceptGrains(given: Dict): AcceptedGrains {
   const entries: [Value, Value][] = [];
   const dropped: string[] = [];
-  let left = ALL_BYTES;
+  let left = allBytes;
   for (const [name, value] of dictEntries(given)) {
-    const bytes = name !== null && typeof name === 'object' ? undefined : measure([name, value], ONE);
-    if (bytes === undefined || bytes > left || entries.length >= MOST) dropped.push(nameOf(name));
+    const bytes = name !== null && typeof name === 'object' ? undefined : measure([name, value], one);
+    if (bytes === undefined || bytes > left || entries.length >= most) dropped.push(nameOf(name));
     else {
       left -= bytes;
       entries.push([name, value]);

@@ -19,7 +19,7 @@ import type { IncomingRequest } from '../../protocol/wire/transport.ts';
 import type { Master, Sender } from '../core.ts';
 import { authenticate } from '../sign-in/auth.ts';
 import { judge, SessionProofs } from './generations.ts';
-import { type HandlerTable, PackedReply, type ChunkSeal } from './handlers/table.ts';
+import { type ChunkSeal, type HandlerTable, PackedReply } from './handlers/table.ts';
 import { sealPrivate } from './private-reply.ts';
 import { ReplayGuard } from './replay.ts';
 

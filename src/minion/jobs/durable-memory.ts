@@ -15,18 +15,18 @@ interface Note {
 }
 
 export class DurableMemory {
-  private readonly folder: string;
+  readonly #folder: string;
 
   constructor(cacheDir: string) {
-    this.folder = join(cacheDir, 'halite', 'durable');
+    this.#folder = join(cacheDir, 'halite', 'durable');
   }
 
   /** Called once at start: what nobody will deliver any more is forgotten. */
   async prepare(): Promise<void> {
-    await mkdir(this.folder, { recursive: true, mode: 0o700 });
-    for (const name of await readdir(this.folder)) {
-      const note = await this.read(name);
-      if (!note || note.until + keptAfterMs < Date.now()) await unlink(join(this.folder, name)).catch(() => undefined);
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    for (const name of await readdir(this.#folder)) {
+      const note = await this.#read(name);
+      if (!note || note.until + keptAfterMs < Date.now()) await unlink(join(this.#folder, name)).catch(() => undefined);
     }
   }
 
@@ -34,25 +34,25 @@ export class DurableMemory {
   async claim(jid: string, until: number): Promise<Claim> {
     if (!isJid(jid)) return 'new';
     try {
-      const file = await open(join(this.folder, jid), 'wx', 0o600);
+      const file = await open(join(this.#folder, jid), 'wx', 0o600);
       await file.writeFile(noteText({ until, state: 'begun' }));
       await file.sync();
       await file.close();
       return 'new';
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-      return (await this.read(jid))?.state ?? 'begun';
+      return (await this.#read(jid))?.state ?? 'begun';
     }
   }
 
   /** Its result is delivered or waits in the spool. */
   async done(jid: string, until: number): Promise<void> {
-    if (isJid(jid)) await replaceFile(join(this.folder, jid), noteText({ until, state: 'done' }));
+    if (isJid(jid)) await replaceFile(join(this.#folder, jid), noteText({ until, state: 'done' }));
   }
 
-  private async read(name: string): Promise<Note | undefined> {
+  async #read(name: string): Promise<Note | undefined> {
     try {
-      const note = JSON.parse(await readFile(join(this.folder, name), 'utf8')) as Partial<Note>;
+      const note = JSON.parse(await readFile(join(this.#folder, name), 'utf8')) as Partial<Note>;
       if (typeof note.until !== 'number') return undefined;
       return { until: note.until, state: note.state === 'done' ? 'done' : 'begun' };
     } catch {

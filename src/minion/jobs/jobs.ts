@@ -85,29 +85,29 @@ const withDeadline = (job: Dict, at: number): Dict =>
   newDict([...(dictEntries(job) as [string, Value][]), [deadlineAtField, at]]);
 
 export class Jobs {
-  private readonly parts: JobParts;
-  private readonly active = new Map<string, Promise<void>>();
-  private readonly scheduled = new Map<string, Scheduled>();
-  private readonly leaving = new Map<string, { readonly job: Dict; readonly since: number }>();
+  readonly #parts: JobParts;
+  readonly #active = new Map<string, Promise<void>>();
+  readonly #scheduled = new Map<string, Scheduled>();
+  readonly #leaving = new Map<string, { readonly job: Dict; readonly since: number }>();
 
   constructor(parts: JobParts) {
-    this.parts = parts;
+    this.#parts = parts;
   }
 
   /** Takes a job that is for this minion. */
   handle(link: JobLink, job: Dict): void {
     // Delivered again while it is being worked on.
-    if (this.active.has(String(dictGet(job, 'jid')))) return;
-    const work = this.work(link, job).catch((error: unknown) => {
-      this.parts.log.error('a job failed outside its function', {
+    if (this.#active.has(String(dictGet(job, 'jid')))) return;
+    const work = this.#work(link, job).catch((error: unknown) => {
+      this.#parts.log.error('a job failed outside its function', {
         jid: String(dictGet(job, 'jid')),
         error: messageOf(error),
       });
     });
     const jid = String(dictGet(job, 'jid'));
-    this.active.set(jid, work);
+    this.#active.set(jid, work);
     void work.finally(() => {
-      if (this.active.get(jid) === work) this.active.delete(jid);
+      if (this.#active.get(jid) === work) this.#active.delete(jid);
       collectWhenIdle();
     });
   }
@@ -116,37 +116,37 @@ export class Jobs {
   runScheduled(masters: readonly JobLink[], job: Dict, delivery: ScheduledDelivery): void {
     const [link] = masters;
     const jid = String(dictGet(job, 'jid'));
-    if (!link || this.active.has(jid)) return;
-    this.scheduled.set(jid, { delivery, masters });
+    if (!link || this.#active.has(jid)) return;
+    this.#scheduled.set(jid, { delivery, masters });
     this.handle(link, job);
-    void this.active.get(jid)?.finally(() => this.scheduled.delete(jid));
+    void this.#active.get(jid)?.finally(() => this.#scheduled.delete(jid));
   }
 
   /** A master that asks for a job whose result is under way for a while is told to wait for it. */
   delivering(): RunningJob[] {
-    const late = [...this.leaving.values()].filter(({ since }) => Date.now() - since > slowDeliveryMs);
+    const late = [...this.#leaving.values()].filter(({ since }) => Date.now() - since > slowDeliveryMs);
     return late.map(({ job }) => ({ ...(job as unknown as RunningJob), pid: process.pid, delivering: true }));
   }
 
   /** Waits for results that are being delivered; jobs in processes are not waited for. */
   async settle(): Promise<void> {
-    const inProcesses = new Set(this.parts.pool.running().map((item) => item.job.jid));
-    await Promise.allSettled([...this.active].filter(([jid]) => !inProcesses.has(jid)).map(([, work]) => work));
+    const inProcesses = new Set(this.#parts.pool.running().map((item) => item.job.jid));
+    await Promise.allSettled([...this.#active].filter(([jid]) => !inProcesses.has(jid)).map(([, work]) => work));
   }
 
-  private async work(link: JobLink, job: Dict): Promise<void> {
-    const { log } = this.parts;
+  async #work(link: JobLink, job: Dict): Promise<void> {
+    const { log } = this.#parts;
     const jid = String(dictGet(job, 'jid'));
     const fun = dictGet(job, 'fun') ?? '';
     log.info('job received', { jid, fun: String(fun), user: userOf(job) });
     const until = durableUntil(job);
     if (until !== undefined) {
-      const claim = await this.parts.memory.claim(jid, until);
-      if (claim !== 'new') return this.deliveredAgain(link, job, claim);
+      const claim = await this.#parts.memory.claim(jid, until);
+      if (claim !== 'new') return this.#deliveredAgain(link, job, claim);
     }
-    const ended = (await this.runsInline(fun))
-      ? { outcome: await this.runInline(link, job) }
-      : await this.runInProcess(link, job, jid);
+    const ended = (await this.#runsInline(fun))
+      ? { outcome: await this.#runInline(link, job) }
+      : await this.#runInProcess(link, job, jid);
     const { outcome } = ended;
     if (isDict(outcome.return) && dictGet(outcome.return, '__no_return__')) return;
     log.info('job finished', {
@@ -160,19 +160,19 @@ export class Jobs {
   /** Sends the result; for a durable job the minion notes that it is out of its hands. */
   async finish(link: JobLink, job: Dict, { outcome, deadline }: Ended): Promise<void> {
     const jid = String(dictGet(job, 'jid'));
-    const load = returnLoad(this.parts.opts.id, job, outcome);
+    const load = returnLoad(this.#parts.opts.id, job, outcome);
     if (deadline) load[endedField] = 'deadline';
-    this.parts.returners.hand(link, job, load);
-    this.leaving.set(jid, { job, since: Date.now() });
-    await this.deliver(link, jid, load).finally(() => this.leaving.delete(jid));
+    this.#parts.returners.hand(link, job, load);
+    this.#leaving.set(jid, { job, since: Date.now() });
+    await this.#deliver(link, jid, load).finally(() => this.#leaving.delete(jid));
     const until = durableUntil(job);
-    if (until !== undefined) await this.parts.memory.done(jid, until);
-    await this.keepCopy(jid, load);
+    if (until !== undefined) await this.#parts.memory.done(jid, until);
+    await this.#keepCopy(jid, load);
   }
 
-  private async deliver(link: JobLink, jid: string, load: PlainDict): Promise<void> {
-    const { returns } = this.parts;
-    const scheduled = this.scheduled.get(jid);
+  async #deliver(link: JobLink, jid: string, load: PlainDict): Promise<void> {
+    const { returns } = this.#parts;
+    const scheduled = this.#scheduled.get(jid);
     if (!scheduled) return returns.deliver(link, load);
     if (scheduled.delivery === 'none') return;
     const sent = scheduled.delivery === 'nocache' ? { ...load, jid: 'nocache' } : load;
@@ -180,8 +180,8 @@ export class Jobs {
   }
 
   /** A durable job that was begun before. It never runs twice; when its result is lost for good, that is the result. */
-  private async deliveredAgain(link: JobLink, job: Dict, claim: Claim): Promise<void> {
-    const { log, spool, procFiles, pool } = this.parts;
+  async #deliveredAgain(link: JobLink, job: Dict, claim: Claim): Promise<void> {
+    const { log, spool, procFiles, pool } = this.#parts;
     const jid = String(dictGet(job, 'jid'));
     log.info('a durable job was delivered again and is not run twice', { jid, state: claim });
     if (claim === 'done') return;
@@ -192,8 +192,8 @@ export class Jobs {
   }
 
   /** Built-in functions that declare to be quick; a user's file of the same name is never run in the daemon. */
-  private async runsInline(fun: unknown): Promise<boolean> {
-    const loader = this.parts.loader();
+  async #runsInline(fun: unknown): Promise<boolean> {
+    const loader = this.#parts.loader();
     for (const name of Array.isArray(fun) ? fun : [fun]) {
       const text = String(name);
       if (await loader.isUserCode('modules', text.split('.', 1)[0]!)) return false;
@@ -203,14 +203,14 @@ export class Jobs {
     return true;
   }
 
-  private runInline(link: JobLink, job: Dict): Promise<Outcome> {
-    const state = { job, signal: this.parts.signal, progress: () => undefined, retcode: 0 };
-    return runJob(this.parts.runtime(link), state).catch((error: unknown) => failed(`ERROR: ${messageOf(error)}`));
+  #runInline(link: JobLink, job: Dict): Promise<Outcome> {
+    const state = { job, signal: this.#parts.signal, progress: () => undefined, retcode: 0 };
+    return runJob(this.#parts.runtime(link), state).catch((error: unknown) => failed(`ERROR: ${messageOf(error)}`));
   }
 
-  private async runInProcess(link: JobLink, job: Dict, jid: string): Promise<Ended> {
-    const { pool, procFiles, spool, opts } = this.parts;
-    const life = this.lifeCycle(link, jid);
+  async #runInProcess(link: JobLink, job: Dict, jid: string): Promise<Ended> {
+    const { pool, procFiles, spool, opts } = this.#parts;
+    const life = this.#lifeCycle(link, jid);
     const deadlineMs = deadlineOf(job);
     const deadline = deadlineMs === undefined ? undefined : armDeadline(pool, jid, deadlineMs);
     const noted = deadlineMs === undefined ? job : withDeadline(job, Date.now() + deadlineMs);
@@ -219,8 +219,8 @@ export class Jobs {
       jid,
       assignment: {
         job,
-        services: this.parts.services(link),
-        data: this.parts.data(link),
+        services: this.#parts.services(link),
+        data: this.#parts.data(link),
         spool: spool.pathFor(link.name, jid),
         onProgress: (text) => {
           lastOutput = lastLine(text);
@@ -234,7 +234,7 @@ export class Jobs {
           procFiles.write(noted, pid);
         } catch (error) {
           const fields = { jid, error: messageOf(error), folder: opts.cachedir };
-          this.parts.log.error('the proc file could not be written', fields);
+          this.#parts.log.error('the proc file could not be written', fields);
         }
       },
     });
@@ -245,24 +245,24 @@ export class Jobs {
     return { outcome: deadlineOutcome(deadlineMs, killed, lastOutput), deadline: true };
   }
 
-  private lifeCycle(link: JobLink, jid: string): LifeCycle {
+  #lifeCycle(link: JobLink, jid: string): LifeCycle {
     // The master learns of a scheduled job by its result.
-    const understands = link.credentials?.halite === true && !this.scheduled.has(jid);
+    const understands = link.credentials?.halite === true && !this.#scheduled.has(jid);
     const fire = (tag: string, data: PlainDict) => {
       if (link.ready) void link.fire(tag, data);
     };
-    return followJob(this.parts.opts.id, jid, understands ? fire : undefined);
+    return followJob(this.#parts.opts.id, jid, understands ? fire : undefined);
   }
 
   /** `cache_jobs`: a copy of every result on the minion. */
-  private async keepCopy(jid: string, load: PlainDict): Promise<void> {
-    if (!this.parts.opts.cache_jobs || !isJid(jid)) return;
-    const folder = join(this.parts.opts.cachedir, 'minion_jobs', jid);
+  async #keepCopy(jid: string, load: PlainDict): Promise<void> {
+    if (!this.#parts.opts.cache_jobs || !isJid(jid)) return;
+    const folder = join(this.#parts.opts.cachedir, 'minion_jobs', jid);
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       await replaceFile(join(folder, 'return.p'), pack(load));
     } catch (error) {
-      this.parts.log.error('the job could not be cached', { jid, error: messageOf(error) });
+      this.#parts.log.error('the job could not be cached', { jid, error: messageOf(error) });
     }
   }
 }

@@ -46,11 +46,11 @@ export class ProcFiles {
   /** The jobs whose process is alive; files of dead ones are cleaned up on the way. */
   async running(): Promise<RunningJob[]> {
     const names = await readdir(this.folder).catch((): string[] => []);
-    const found = await Promise.all(names.filter(isJid).map((name) => this.read(name)));
+    const found = await Promise.all(names.filter(isJid).map((name) => this.#read(name)));
     return found.filter((job) => job !== undefined);
   }
 
-  private async read(name: string): Promise<RunningJob | undefined> {
+  async #read(name: string): Promise<RunningJob | undefined> {
     const data = await readFile(join(this.folder, name)).then(
       (bytes) => (bytes.length > 0 ? readDict(bytes) : undefined),
       () => undefined,

@@ -20,82 +20,82 @@ const soonMs = 1000;
 const afterFailureMs = 30_000;
 
 export class Returns {
-  private readonly opts: MinionOpts;
-  private readonly spool: Spool;
-  private readonly log: Logger;
-  private readonly signal: AbortSignal;
-  private readonly draining = new Map<string, Promise<void>>();
-  private readonly retrying = new Set<string>();
+  readonly #opts: MinionOpts;
+  readonly #spool: Spool;
+  readonly #log: Logger;
+  readonly #signal: AbortSignal;
+  readonly #draining = new Map<string, Promise<void>>();
+  readonly #retrying = new Set<string>();
 
   constructor(opts: MinionOpts, spool: Spool, log: Logger, signal: AbortSignal) {
-    this.opts = opts;
-    this.spool = spool;
-    this.log = log;
-    this.signal = signal;
+    this.#opts = opts;
+    this.#spool = spool;
+    this.#log = log;
+    this.#signal = signal;
   }
 
   /** Sends a return; when the master does not take it, it waits on disk. A master counts it once even if it gets it twice. */
   async deliver(target: ReturnTarget, load: PlainDict): Promise<void> {
-    if (!this.opts.pub_ret) return;
+    if (!this.#opts.pub_ret) return;
     const jid = String(load['jid']);
-    const tries = target.ready ? Math.max(1, this.opts.return_retry_tries) : 0;
+    const tries = target.ready ? Math.max(1, this.#opts.return_retry_tries) : 0;
     for (let attempt = 1; attempt <= tries; attempt++) {
       try {
-        await this.send(target, load);
+        await this.#send(target, load);
         return;
       } catch (error) {
-        this.log.warn('a return was not taken', { jid, master: target.name, attempt, error: messageOf(error) });
+        this.#log.warn('a return was not taken', { jid, master: target.name, attempt, error: messageOf(error) });
       }
-      if (!target.ready || this.signal.aborted || attempt === tries) break;
-      await sleep(this.retryMs(), undefined, { signal: this.signal }).catch(() => undefined);
+      if (!target.ready || this.#signal.aborted || attempt === tries) break;
+      await sleep(this.#retryMs(), undefined, { signal: this.#signal }).catch(() => undefined);
     }
-    this.log.warn('no master takes the return: it waits in the spool', { jid, master: target.name });
-    await this.spool.add(target.name, load);
-    this.tryLater(target, soonMs);
+    this.#log.warn('no master takes the return: it waits in the spool', { jid, master: target.name });
+    await this.#spool.add(target.name, load);
+    this.#tryLater(target, soonMs);
   }
 
   /** The master may have come back while the file was being written, or be merely slow: look again by ourselves, too. */
-  private tryLater(target: ReturnTarget, delayMs: number): void {
-    if (this.retrying.has(target.name)) return;
-    this.retrying.add(target.name);
+  #tryLater(target: ReturnTarget, delayMs: number): void {
+    if (this.#retrying.has(target.name)) return;
+    this.#retrying.add(target.name);
     const timer = setTimeout(() => {
-      this.retrying.delete(target.name);
-      if (this.signal.aborted) return;
+      this.#retrying.delete(target.name);
+      if (this.#signal.aborted) return;
       if (target.ready) void this.replay(target);
-      else this.tryLater(target, soonMs);
+      else this.#tryLater(target, soonMs);
     }, delayMs);
     timer.unref();
   }
 
   /** Called when a master can be reached (again). */
   replay(target: ReturnTarget): Promise<void> {
-    let running = this.draining.get(target.name);
+    let running = this.#draining.get(target.name);
     if (!running) {
-      running = this.drain(target).finally(() => this.draining.delete(target.name));
-      this.draining.set(target.name, running);
+      running = this.#drain(target).finally(() => this.#draining.delete(target.name));
+      this.#draining.set(target.name, running);
     }
     return running;
   }
 
-  private async drain(target: ReturnTarget): Promise<void> {
+  async #drain(target: ReturnTarget): Promise<void> {
     try {
-      const count = await this.spool.drain(target.name, (load) => this.send(target, load));
-      if (count > 0) this.log.info('returns from the spool were delivered', { master: target.name, count });
+      const count = await this.#spool.drain(target.name, (load) => this.#send(target, load));
+      if (count > 0) this.#log.info('returns from the spool were delivered', { master: target.name, count });
     } catch (error) {
-      this.log.warn('returns stay in the spool', { master: target.name, error: messageOf(error) });
-      this.tryLater(target, afterFailureMs);
+      this.#log.warn('returns stay in the spool', { master: target.name, error: messageOf(error) });
+      this.#tryLater(target, afterFailureMs);
     }
   }
 
-  private async send(target: ReturnTarget, load: PlainDict): Promise<void> {
+  async #send(target: ReturnTarget, load: PlainDict): Promise<void> {
     const named = load['schedule'] === undefined || target.credentials?.halite === true;
     const sent = named || load['jid'] === 'nocache' ? load : { ...load, jid: 'req' };
-    await target.request(sent, { timeoutMs: Math.max(5000, this.retryMs()), signal: this.signal });
+    await target.request(sent, { timeoutMs: Math.max(5000, this.#retryMs()), signal: this.#signal });
   }
 
   /** Salt: a random time between return_retry_timer and return_retry_timer_max. */
-  private retryMs(): number {
-    const { return_retry_timer: low, return_retry_timer_max: high } = this.opts;
+  #retryMs(): number {
+    const { return_retry_timer: low, return_retry_timer_max: high } = this.#opts;
     return (high > low ? low + Math.random() * (high - low) : low) * 1000;
   }
 }

@@ -23,12 +23,12 @@ export function choiceForMaster(choice: ReturnerChoice): PlainDict {
 type Told = Pick<JobLink, 'ready' | 'fire'>;
 
 export class Returners {
-  private readonly opts: MinionOpts;
-  private readonly log: Logger;
-  private readonly worker: Pick<ReturnerWorker, 'save' | 'recycle' | 'stop'>;
-  private readonly data: (link: JobLink) => WorkerData;
+  readonly #opts: MinionOpts;
+  readonly #log: Logger;
+  readonly #worker: Pick<ReturnerWorker, 'save' | 'recycle' | 'stop'>;
+  readonly #data: (link: JobLink) => WorkerData;
   /** Returner → the problem that was said last, so that a database that is away fills no log. */
-  private readonly said = new Map<string, string>();
+  readonly #said = new Map<string, string>();
 
   constructor(
     opts: MinionOpts,
@@ -36,46 +36,46 @@ export class Returners {
     worker: Pick<ReturnerWorker, 'save' | 'recycle' | 'stop'>,
     data: (link: JobLink) => WorkerData,
   ) {
-    this.opts = opts;
-    this.log = log;
-    this.worker = worker;
-    this.data = data;
+    this.#opts = opts;
+    this.#log = log;
+    this.#worker = worker;
+    this.#data = data;
   }
 
   /** Hands a result on, or marks it for the master to do so. Waits for nothing. */
   hand(link: JobLink, job: Dict, load: PlainDict): void {
-    const choice = returnerChoice(job, this.opts.return);
+    const choice = returnerChoice(job, this.#opts.return);
     if (!choice) return;
-    if (this.opts.return_via_master) {
+    if (this.#opts.return_via_master) {
       load[returnersField] = choiceForMaster(choice);
       return;
     }
-    void this.worker.save(this.data(link), choice, load).then((problems) => this.tell(link, choice, load, problems));
+    void this.#worker.save(this.#data(link), choice, load).then((problems) => this.#tell(link, choice, load, problems));
   }
 
   recycle(): void {
-    this.worker.recycle();
+    this.#worker.recycle();
   }
 
   stop(): void {
-    this.worker.stop();
+    this.#worker.stop();
   }
 
-  private tell(link: Told, choice: ReturnerChoice, load: PlainDict, problems: readonly ReturnerProblem[]): void {
+  #tell(link: Told, choice: ReturnerChoice, load: PlainDict, problems: readonly ReturnerProblem[]): void {
     const jid = String(load['jid']);
     for (const name of choice.names) {
       const problem = problems.find((item) => item.returner === name);
-      const before = this.said.get(name);
+      const before = this.#said.get(name);
       if (!problem) {
-        if (this.said.delete(name)) this.log.info('the returner works again', { returner: name });
+        if (this.#said.delete(name)) this.#log.info('the returner works again', { returner: name });
         continue;
       }
-      this.said.set(name, problem.error);
-      if (before === problem.error) this.log.debug('a returner failed again', { jid, returner: name });
-      else this.log.error(`The return failed for job ${jid}: ${problem.error}`, { returner: name });
+      this.#said.set(name, problem.error);
+      if (before === problem.error) this.#log.debug('a returner failed again', { jid, returner: name });
+      else this.#log.error(`The return failed for job ${jid}: ${problem.error}`, { returner: name });
       if (!link.ready) continue;
-      const data = newDict(Object.entries({ jid, id: this.opts.id, fun: load['fun']!, ...problem }));
-      void link.fire(`salt/job/${jid}/returner/${this.opts.id}`, data);
+      const data = newDict(Object.entries({ jid, id: this.#opts.id, fun: load['fun']!, ...problem }));
+      void link.fire(`salt/job/${jid}/returner/${this.#opts.id}`, data);
     }
   }
 }

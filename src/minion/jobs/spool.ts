@@ -13,66 +13,68 @@ import { writeSpoolFile } from '../../engine/exec/index.ts';
 const mostFiles = 10_000;
 
 export class Spool {
-  private readonly folder: string;
-  private readonly log: Logger;
-  private count = 0;
-  private last = 0;
+  readonly #folder: string;
+  readonly #log: Logger;
+  #count = 0;
+  #last = 0;
 
   constructor(cacheDir: string, log: Logger) {
-    this.folder = join(cacheDir, 'halite', 'spool');
-    this.log = log;
+    this.#folder = join(cacheDir, 'halite', 'spool');
+    this.#log = log;
   }
 
   async prepare(): Promise<void> {
-    await mkdir(this.folder, { recursive: true, mode: 0o700 });
-    this.count = (await readdir(this.folder)).length;
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    this.#count = (await readdir(this.#folder)).length;
   }
 
   /** A file name for the return of a job to a master; names sort in the order they were given out. */
   pathFor(master: string, jid: string): string {
-    this.last = Math.max(Date.now() * 1000, this.last + 1);
+    this.#last = Math.max(Date.now() * 1000, this.#last + 1);
     const job = isJid(jid) ? jid : 'job';
-    return join(this.folder, `${String(this.last).padStart(17, '0')}-${job}-${keyOf(master)}.p`);
+    return join(this.#folder, `${String(this.#last).padStart(17, '0')}-${job}-${keyOf(master)}.p`);
   }
 
   async add(master: string, load: PlainDict): Promise<void> {
-    if (this.count >= mostFiles) {
-      this.log.limited('spool full', 'error', 'The spool is full: a return is lost', { jid: String(load['jid']) });
+    if (this.#count >= mostFiles) {
+      this.#log.limited('spool full', 'error', 'The spool is full: a return is lost', { jid: String(load['jid']) });
       return;
     }
     await writeSpoolFile(this.pathFor(master, String(load['jid'])), load);
-    this.count++;
+    this.#count++;
   }
 
   /** Whether a return of this job waits here, for whichever master. */
   async has(jid: string): Promise<boolean> {
-    const names = await readdir(this.folder).catch((): string[] => []);
+    const names = await readdir(this.#folder).catch((): string[] => []);
     return isJid(jid) && names.some((name) => name.includes(`-${jid}-`));
   }
 
   /** Hands every waiting return of a master to `deliver`, oldest first; stops at the first that fails. */
   async drain(master: string, deliver: (load: PlainDict) => Promise<void>): Promise<number> {
     const ending = `-${keyOf(master)}.p`;
-    const names = (await readdir(this.folder).catch((): string[] => [])).filter((name) => name.endsWith(ending)).sort();
+    const names = (await readdir(this.#folder).catch((): string[] => []))
+      .filter((name) => name.endsWith(ending))
+      .sort();
     let delivered = 0;
     for (const name of names) {
-      const path = join(this.folder, name);
-      const load = await this.read(path);
+      const path = join(this.#folder, name);
+      const load = await this.#read(path);
       if (load) await deliver(load);
       await unlink(path).catch(() => undefined);
-      this.count = Math.max(0, this.count - 1);
+      this.#count = Math.max(0, this.#count - 1);
       if (load) delivered++;
     }
     return delivered;
   }
 
-  private async read(path: string): Promise<PlainDict | undefined> {
+  async #read(path: string): Promise<PlainDict | undefined> {
     try {
       const value = unpack(await readFile(path));
       if (isDict(value) && !(value instanceof Map)) return value;
-      this.log.warn('a damaged file in the spool is dropped', { path });
+      this.#log.warn('a damaged file in the spool is dropped', { path });
     } catch (error) {
-      this.log.warn('a damaged file in the spool is dropped', { path, error: messageOf(error) });
+      this.#log.warn('a damaged file in the spool is dropped', { path, error: messageOf(error) });
     }
     return undefined;
   }

@@ -60,7 +60,7 @@ export class FakeMaster {
       request: async (payload) => {
         await Promise.resolve();
         if (this.down) throw new HaliteError('wire.timeout', 'No answer in time');
-        return pack(await this.answer(unpack(payload) as PlainDict, unpack(payload, { raw: true }) as PlainDict));
+        return pack(await this.#answer(unpack(payload) as PlainDict, unpack(payload, { raw: true }) as PlainDict));
       },
       close: () => undefined,
     }),
@@ -95,9 +95,9 @@ export class FakeMaster {
     return pack(envelope);
   }
 
-  private async answer(envelope: PlainDict, raw: PlainDict): Promise<Value> {
+  async #answer(envelope: PlainDict, raw: PlainDict): Promise<Value> {
     if (envelope['enc'] === 'clear')
-      return this.signIn(envelope['load'] as PlainDict, (raw['load'] as PlainDict)['token']);
+      return this.#signIn(envelope['load'] as PlainDict, (raw['load'] as PlainDict)['token']);
     if (this.plainReplies.length > 0) return this.plainReplies.shift()!;
     const key = this.generation === 3 ? this.session : this.aes;
     let load: PlainDict;
@@ -110,11 +110,11 @@ export class FakeMaster {
     if (!verifyToken(createPublicKey(testKeys.minion.pub), token)) return 'bad load';
     const nonce = load['nonce'] as string;
     this.requests.push(newDict(Object.entries(load).filter(([name]) => !['nonce', 'tok', 'ts'].includes(name))));
-    if (load['cmd'] === '_pillar') return this.sealPillar(nonce);
+    if (load['cmd'] === '_pillar') return this.#sealPillar(nonce);
     return key.seal(await this.handle(load), this.generation >= 2 ? nonce : undefined);
   }
 
-  private sealPillar(nonce: string): Value {
+  #sealPillar(nonce: string): Value {
     const text = Crypticle.generateKeyString();
     const key = oaepEncrypt(loadPublicKey(testKeys.minion.pub), text);
     const data = pack(
@@ -138,9 +138,9 @@ export class FakeMaster {
     ]);
   }
 
-  private signIn(load: PlainDict, token: Value | undefined): Value {
+  #signIn(load: PlainDict, token: Value | undefined): Value {
     this.signIns++;
-    const inner = this.decision === 'accept' ? this.grant(load, token) : newDict([['ret', this.decision]]);
+    const inner = this.decision === 'accept' ? this.#grant(load, token) : newDict([['ret', this.decision]]);
     if (this.generation === 0) {
       this.tamperInner(inner);
       return (
@@ -168,7 +168,7 @@ export class FakeMaster {
     );
   }
 
-  private grant(load: PlainDict, token: Value | undefined): PlainDict {
+  #grant(load: PlainDict, token: Value | undefined): PlainDict {
     const minion = loadPublicKey(String(load['pub']));
     const inner = newDict([
       ['enc', 'pub'],

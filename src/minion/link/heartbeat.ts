@@ -22,51 +22,51 @@ interface Beating {
 }
 
 export class Heartbeat {
-  private readonly link: Beating;
-  private readonly pingMinutes: number;
-  private readonly log: Logger;
-  private timer: NodeJS.Timeout | undefined;
-  private lastHeard = Date.now();
-  private missed = 0;
+  readonly #link: Beating;
+  readonly #pingMinutes: number;
+  readonly #log: Logger;
+  #timer: NodeJS.Timeout | undefined;
+  #lastHeard = Date.now();
+  #missed = 0;
 
   /** `pingMinutes` is Salt's `ping_interval`, for masters that are not Halite. */
   constructor(link: Beating, pingMinutes: number, log: Logger) {
-    this.link = link;
-    this.pingMinutes = pingMinutes;
-    this.log = log;
+    this.#link = link;
+    this.#pingMinutes = pingMinutes;
+    this.#log = log;
   }
 
   start(haliteMaster: boolean): void {
-    const every = haliteMaster ? everyMs : this.pingMinutes * 60_000;
+    const every = haliteMaster ? everyMs : this.#pingMinutes * 60_000;
     if (every <= 0) return;
     // Jitter, so that a fleet started at once does not beat at once.
     const delay = every * (0.9 + Math.random() * 0.2);
-    this.timer = setInterval(
-      () => void this.beat(haliteMaster ? question : ping, haliteMaster ? everyMs * 0.75 : 0),
+    this.#timer = setInterval(
+      () => void this.#beat(haliteMaster ? question : ping, haliteMaster ? everyMs * 0.75 : 0),
       delay,
     );
-    this.timer.unref();
+    this.#timer.unref();
   }
 
   stop(): void {
-    clearInterval(this.timer);
+    clearInterval(this.#timer);
   }
 
   /** The master answered something. */
   heard(): void {
-    this.lastHeard = Date.now();
-    this.missed = 0;
+    this.#lastHeard = Date.now();
+    this.#missed = 0;
   }
 
-  private async beat(load: PlainDict, quietMs: number): Promise<void> {
-    if (Date.now() - this.lastHeard < quietMs) return;
+  async #beat(load: PlainDict, quietMs: number): Promise<void> {
+    if (Date.now() - this.#lastHeard < quietMs) return;
     try {
-      await this.link.request(load, { timeoutMs: answerMs });
+      await this.#link.request(load, { timeoutMs: answerMs });
     } catch (error) {
-      this.missed++;
-      this.log.limited(`heartbeat ${this.link.name}`, 'warn', 'the master did not answer a sign of life', {
-        master: this.link.name,
-        missed: this.missed,
+      this.#missed++;
+      this.#log.limited(`heartbeat ${this.#link.name}`, 'warn', 'the master did not answer a sign of life', {
+        master: this.#link.name,
+        missed: this.#missed,
         error: messageOf(error),
       });
     }

@@ -60,129 +60,129 @@ export class MasterLink {
   readonly address: MasterAddress;
   readonly channel: RequestChannel;
   pillar: Dict = newDict();
-  private readonly options: LinkOptions;
-  private readonly client: RequestClient;
-  private readonly control = new AbortController();
-  private readonly heartbeat: Heartbeat;
-  private keys: Credentials | undefined;
-  private signingIn: Promise<Credentials> | undefined;
-  private subscription: Subscription | undefined;
-  private subscribedPort = 0;
-  private currentState: LinkState = 'trying';
-  private connections = 0;
-  private boot: string;
+  readonly #options: LinkOptions;
+  readonly #client: RequestClient;
+  readonly #control = new AbortController();
+  readonly #heartbeat: Heartbeat;
+  #keys: Credentials | undefined;
+  #signingIn: Promise<Credentials> | undefined;
+  #subscription: Subscription | undefined;
+  #subscribedPort = 0;
+  #currentState: LinkState = 'trying';
+  #connections = 0;
+  #boot: string;
 
   constructor(options: LinkOptions) {
-    this.options = options;
+    this.#options = options;
     this.address = options.address;
-    this.boot = options.boot;
+    this.#boot = options.boot;
     this.name = `${options.address.host}:${options.address.port}`;
     const { opts } = options;
-    this.client = options.transport.dial({ ...options.address, ...networkOptions(opts) });
+    this.#client = options.transport.dial({ ...options.address, ...networkOptions(opts) });
     this.channel = new RequestChannel({
       identity: options.identity,
-      client: this.client,
-      credentials: () => (this.keys ? Promise.resolve(this.keys) : this.authenticate()),
+      client: this.#client,
+      credentials: () => (this.#keys ? Promise.resolve(this.#keys) : this.#authenticate()),
       renew: (stale) => this.renew(stale),
     });
-    this.heartbeat = new Heartbeat(this, opts.ping_interval, options.log);
+    this.#heartbeat = new Heartbeat(this, opts.ping_interval, options.log);
   }
 
   get state(): LinkState {
-    return this.currentState;
+    return this.#currentState;
   }
 
   get ready(): boolean {
-    return this.keys !== undefined && this.currentState === 'connected';
+    return this.#keys !== undefined && this.#currentState === 'connected';
   }
 
   get credentials(): Credentials | undefined {
-    return this.keys;
+    return this.#keys;
   }
 
   /** Connects and stays connected. Resolves when the first sign-in, pillar and subscription are done; rejects when the master refuses us for good. */
   async start(): Promise<void> {
-    const { opts, log } = this.options;
-    if (opts.autosign_grains && opts.autosign_grains.length > 0) await this.options.grains();
-    await this.authenticate();
+    const { opts, log } = this.#options;
+    if (opts.autosign_grains && opts.autosign_grains.length > 0) await this.#options.grains();
+    await this.#authenticate();
     const hasPillar = await this.loadPillar();
     const address = opts.source_address || (await addressTowards(this.address.host));
-    this.boot = bootText(this.options.boot, { pid: process.pid, address });
-    await this.subscribe();
-    if (!hasPillar) void this.retryPillar();
-    await fireStartEvents(this, opts, await this.options.grains(), log);
-    this.heartbeat.start(this.keys?.halite === true);
+    this.#boot = bootText(this.#options.boot, { pid: process.pid, address });
+    await this.#subscribe();
+    if (!hasPillar) void this.#retryPillar();
+    await fireStartEvents(this, opts, await this.#options.grains(), log);
+    this.#heartbeat.start(this.#keys?.halite === true);
   }
 
   stop(): void {
-    this.currentState = 'stopped';
-    this.heartbeat.stop();
-    this.control.abort();
-    this.subscription?.close();
-    this.client.close();
+    this.#currentState = 'stopped';
+    this.#heartbeat.stop();
+    this.#control.abort();
+    this.#subscription?.close();
+    this.#client.close();
   }
 
   /** One request to this master. */
   async request(load: PlainDict, options: RequestOptions): Promise<Value> {
-    const value = await this.channel.request(load, { signal: this.control.signal, ...options });
-    this.heartbeat.heard();
+    const value = await this.channel.request(load, { signal: this.#control.signal, ...options });
+    this.#heartbeat.heard();
     return value;
   }
 
   /** Fires an event on the master's bus. */
   async fire(tag: string, data: Value, extra: PlainDict = newDict()): Promise<boolean> {
     const load = newDict([
-      ['id', this.options.identity.id],
+      ['id', this.#options.identity.id],
       ['cmd', '_minion_event'],
       ['pretag', null],
       ['data', data],
       ['tag', tag],
       ...Object.entries(extra),
     ]);
-    return this.deliver(load, tag);
+    return this.#deliver(load, tag);
   }
 
   /** Fires several events, each `{tag, data}`, with one request. */
   fireAll(events: readonly PlainDict[]): Promise<boolean> {
     const load = newDict(
-      Object.entries({ id: this.options.identity.id, cmd: '_minion_event', pretag: null, events: [...events] }),
+      Object.entries({ id: this.#options.identity.id, cmd: '_minion_event', pretag: null, events: [...events] }),
     );
-    return this.deliver(load, String(events[0]?.['tag'] ?? ''));
+    return this.#deliver(load, String(events[0]?.['tag'] ?? ''));
   }
 
-  private async deliver(load: PlainDict, tag: string): Promise<boolean> {
+  async #deliver(load: PlainDict, tag: string): Promise<boolean> {
     try {
-      await this.request(load, { timeoutMs: this.options.opts.request_channel_timeout * 1000 });
+      await this.request(load, { timeoutMs: this.#options.opts.request_channel_timeout * 1000 });
       return true;
     } catch (error) {
-      this.options.log.info('an event did not reach the master', { tag, error: messageOf(error) });
+      this.#options.log.info('an event did not reach the master', { tag, error: messageOf(error) });
       return false;
     }
   }
 
   /** Compiles the pillar on the master without keeping it. */
   async compilePillar(request: PillarRequest): Promise<Dict> {
-    return fetchPillar(this.channel, this.options.opts, await this.options.grains(), request, this.control.signal);
+    return fetchPillar(this.channel, this.#options.opts, await this.#options.grains(), request, this.#control.signal);
   }
 
   /** Gets the pillar and keeps it; a failure leaves the old one. */
   async loadPillar(): Promise<boolean> {
     try {
       const pillar = await this.compilePillar({});
-      reportPillarErrors(pillar, this.options.log);
+      reportPillarErrors(pillar, this.#options.log);
       this.pillar = pillar;
-      this.options.onPillar(this);
+      this.#options.onPillar(this);
       return true;
     } catch (error) {
-      this.options.log.error('The pillar could not be fetched', { error: messageOf(error) });
+      this.#options.log.error('The pillar could not be fetched', { error: messageOf(error) });
       return false;
     }
   }
 
   /** A minion without pillar would quietly do the wrong thing: ask until there is one. */
-  private async retryPillar(): Promise<void> {
+  async #retryPillar(): Promise<void> {
     const wait = backoff({ base: 5000, max: 60_000 });
-    const { signal } = this.control;
+    const { signal } = this.#control;
     while (!signal.aborted) {
       await sleep(wait.next(), undefined, { signal }).catch(() => undefined);
       if (signal.aborted || (await this.loadPillar())) return;
@@ -191,97 +191,97 @@ export class MasterLink {
 
   /** Signs in again unless that has happened since `stale` was issued. All who ask at the same time share one attempt. */
   async renew(stale: Credentials): Promise<Credentials> {
-    return this.keys !== stale && this.keys ? this.keys : this.authenticate();
+    return this.#keys !== stale && this.#keys ? this.#keys : this.#authenticate();
   }
 
-  private authenticate(): Promise<Credentials> {
-    this.signingIn ??= this.signIn().finally(() => {
-      this.signingIn = undefined;
+  #authenticate(): Promise<Credentials> {
+    this.#signingIn ??= this.#signIn().finally(() => {
+      this.#signingIn = undefined;
     });
-    return this.signingIn;
+    return this.#signingIn;
   }
 
-  private async signIn(): Promise<Credentials> {
-    const { opts, identity, trust, log } = this.options;
-    const grains = opts.autosign_grains?.length ? await this.options.grains() : newDict();
+  async #signIn(): Promise<Credentials> {
+    const { opts, identity, trust, log } = this.#options;
+    const grains = opts.autosign_grains?.length ? await this.#options.grains() : newDict();
     const keys = await signIn({
       opts,
       identity,
       trust,
-      client: this.client,
+      client: this.#client,
       master: this.name,
       log,
-      signal: this.control.signal,
+      signal: this.#control.signal,
       autosignGrains: () => pick(grains, opts.autosign_grains ?? []),
       onState: (state) => {
-        this.currentState = state;
+        this.#currentState = state;
       },
     });
-    const first = this.keys === undefined;
-    this.keys = keys;
-    if (this.subscription) this.currentState = 'connected';
+    const first = this.#keys === undefined;
+    this.#keys = keys;
+    if (this.#subscription) this.#currentState = 'connected';
     log.info(first ? 'signed in' : 'signed in again');
-    await this.followKeys(keys);
+    await this.#followKeys(keys);
     // Whatever could not be delivered without keys can be now.
-    if (!first && this.ready) this.options.onReady(this);
+    if (!first && this.ready) this.#options.onReady(this);
     return keys;
   }
 
   /** New keys: presence is proven with the session key, and the port may have moved. */
-  private async followKeys(keys: Credentials): Promise<void> {
-    if (!this.subscription) return;
-    if (this.publishPort(keys) !== this.subscribedPort) {
-      this.subscription.close();
-      await this.subscribe();
-    } else if (keys.generation === 3) this.subscription.setPresence(this.presence(keys));
+  async #followKeys(keys: Credentials): Promise<void> {
+    if (!this.#subscription) return;
+    if (this.#publishPort(keys) !== this.#subscribedPort) {
+      this.#subscription.close();
+      await this.#subscribe();
+    } else if (keys.generation === 3) this.#subscription.setPresence(this.#presence(keys));
   }
 
-  private publishPort(keys: Credentials): number {
-    const own = this.options.opts.publish_port;
+  #publishPort(keys: Credentials): number {
+    const own = this.#options.opts.publish_port;
     // Salt: a port set here overrides what the master says, unless it is the request port's default.
     return own !== undefined && own !== 4506 ? own : (keys.publishPort ?? 4505);
   }
 
-  private presence(keys: Credentials): string {
-    return presenceTopic({ id: this.options.identity.id, boot: this.boot }, keys.session.keyString);
+  #presence(keys: Credentials): string {
+    return presenceTopic({ id: this.#options.identity.id, boot: this.#boot }, keys.session.keyString);
   }
 
-  private async subscribe(): Promise<void> {
-    const { opts, identity, transport, log } = this.options;
-    const keys = this.keys;
+  async #subscribe(): Promise<void> {
+    const { opts, identity, transport, log } = this.#options;
+    const keys = this.#keys;
     if (!keys) throw new HaliteError('auth.failed', `Not signed in at ${this.name}`);
     const receiver = new Receiver({
       log,
       requireSignature: opts.sign_pub_messages,
-      credentials: () => this.keys,
+      credentials: () => this.#keys,
       renew: (stale) => this.renew(stale),
-      recent: this.options.recent,
-      isTarget: (tgt, kind, delimiter) => this.options.isTarget(this, tgt, kind, delimiter),
-      accept: (job) => this.options.onJob(this, job),
+      recent: this.#options.recent,
+      isTarget: (tgt, kind, delimiter) => this.#options.isTarget(this, tgt, kind, delimiter),
+      accept: (job) => this.#options.onJob(this, job),
     });
-    this.subscribedPort = this.publishPort(keys);
-    this.subscription = await transport.subscribe({
+    this.#subscribedPort = this.#publishPort(keys);
+    this.#subscription = await transport.subscribe({
       host: this.address.host,
-      port: this.subscribedPort,
+      port: this.#subscribedPort,
       id: identity.id,
       filtering: opts.zmq_filtering,
       ...networkOptions(opts),
-      ...(keys.generation === 3 ? { presenceTopic: this.presence(keys) } : {}),
-      identification: () => this.identification(),
+      ...(keys.generation === 3 ? { presenceTopic: this.#presence(keys) } : {}),
+      identification: () => this.#identification(),
       reconnectMinMs: opts.recon_default,
       reconnectMaxMs: opts.recon_default + opts.recon_max,
       onPublish: (payload) => void receiver.receive(payload),
-      onState: (state, detail) => this.connection(state, detail),
+      onState: (state, detail) => this.#connection(state, detail),
     });
-    this.currentState = 'connected';
+    this.#currentState = 'connected';
   }
 
   /** TCP: says on the publish connection who we are. After a reconnection the keys may be old, so they are renewed first. */
-  private async identification(): Promise<unknown> {
-    let keys = this.keys;
+  async #identification(): Promise<unknown> {
+    let keys = this.#keys;
     if (!keys) throw new HaliteError('auth.failed', `Not signed in at ${this.name}`);
-    if (this.connections > 0) keys = await this.renew(keys);
-    const { id, tok } = this.options.identity;
+    if (this.#connections > 0) keys = await this.renew(keys);
+    const { id, tok } = this.#options.identity;
     return newDict([
       ['enc', 'aes'],
       [
@@ -297,40 +297,40 @@ export class MasterLink {
     ]);
   }
 
-  private connection(state: 'connected' | 'disconnected', detail: string): void {
-    const { log } = this.options;
-    if (this.currentState === 'stopped') return;
+  #connection(state: 'connected' | 'disconnected', detail: string): void {
+    const { log } = this.#options;
+    if (this.#currentState === 'stopped') return;
     if (state === 'disconnected') {
       // One line per loss; the dialling that follows is news only for those who debug.
-      const level = this.currentState === 'connected' ? 'warn' : 'debug';
-      if (this.currentState === 'connected') this.currentState = 'disconnected';
+      const level = this.#currentState === 'connected' ? 'warn' : 'debug';
+      if (this.#currentState === 'connected') this.#currentState = 'disconnected';
       log.log(level, 'the connection to the master is lost, dialling again', { detail });
       return;
     }
-    this.currentState = 'connected';
-    if (this.connections++ === 0) {
+    this.#currentState = 'connected';
+    if (this.#connections++ === 0) {
       log.info('connected to the master, waiting for jobs');
-      this.options.onReady(this);
+      this.#options.onReady(this);
       return;
     }
     log.info('connected to the master again');
-    void this.afterReconnect();
+    void this.#afterReconnect();
   }
 
   /** The master may have been restarted, with other keys. A random wait spreads a fleet; a job that comes first renews at once. */
-  private async afterReconnect(): Promise<void> {
-    const { opts, transport, log } = this.options;
-    const before = this.keys;
+  async #afterReconnect(): Promise<void> {
+    const { opts, transport, log } = this.#options;
+    const before = this.#keys;
     try {
       await sleep(Math.random() * Math.min(1000, opts.random_reauth_delay * 1000), undefined, {
-        signal: this.control.signal,
+        signal: this.#control.signal,
       });
       // TCP has renewed them already, to identify itself.
       if (before && transport.name !== 'tcp') await this.renew(before);
-      if (transport.name === 'tcp') await fireStartEvents(this, opts, await this.options.grains(), log);
-      this.options.onReady(this);
+      if (transport.name === 'tcp') await fireStartEvents(this, opts, await this.#options.grains(), log);
+      this.#options.onReady(this);
     } catch (error) {
-      if (!this.control.signal.aborted) log.warn('not signed in after reconnecting', { error: messageOf(error) });
+      if (!this.#control.signal.aborted) log.warn('not signed in after reconnecting', { error: messageOf(error) });
     }
   }
 }

@@ -33,82 +33,82 @@ interface Envelope {
 const quietMs = 5000;
 
 export class Receiver {
-  private readonly options: ReceiverOptions;
-  private readonly signed = new WeakSet<Credentials>();
-  private quietUntil = 0;
+  readonly #options: ReceiverOptions;
+  readonly #signed = new WeakSet<Credentials>();
+  #quietUntil = 0;
 
   constructor(options: ReceiverOptions) {
-    this.options = options;
+    this.#options = options;
   }
 
   /** Handles one publish. Never throws; what is dropped is named. */
   async receive(payload: Uint8Array): Promise<Dropped | 'accepted'> {
     try {
-      return await this.process(payload);
+      return await this.#process(payload);
     } catch (error) {
-      return this.drop('malformed', messageOf(error));
+      return this.#drop('malformed', messageOf(error));
     }
   }
 
-  private async process(payload: Uint8Array): Promise<Dropped | 'accepted'> {
+  async #process(payload: Uint8Array): Promise<Dropped | 'accepted'> {
     const envelope = readEnvelope(payload);
-    const keys = this.options.credentials();
-    if (!envelope || !keys) return this.drop('malformed', envelope ? 'not signed in' : 'no envelope');
-    const refused = this.checkSignature(envelope, keys);
+    const keys = this.#options.credentials();
+    if (!envelope || !keys) return this.#drop('malformed', envelope ? 'not signed in' : 'no envelope');
+    const refused = this.#checkSignature(envelope, keys);
     if (refused) return refused;
-    const job = await this.decrypt(envelope, keys);
-    if (typeof job === 'string') return this.drop(job, '');
-    if (job instanceof Map) return this.drop('malformed', 'a job whose fields are not names');
+    const job = await this.#decrypt(envelope, keys);
+    if (typeof job === 'string') return this.#drop(job, '');
+    if (job instanceof Map) return this.#drop('malformed', 'a job whose fields are not names');
     const { tgt, kind, delimiter, problem } = targetOf(job);
-    if (problem) return this.drop('malformed', problem);
-    if (!(await this.options.isTarget(tgt, kind, delimiter))) return 'not-targeted';
+    if (problem) return this.#drop('malformed', problem);
+    if (!(await this.#options.isTarget(tgt, kind, delimiter))) return 'not-targeted';
     // Only now: a job for others must not push ours out of the list.
     const jid = String(dictGet(job, 'jid'));
-    if (!this.options.recent.add(jid, dictGet(job, durableField) !== undefined)) return this.drop('repeated', jid);
-    this.options.accept(job);
+    if (!this.#options.recent.add(jid, dictGet(job, durableField) !== undefined)) return this.#drop('repeated', jid);
+    this.#options.accept(job);
     return 'accepted';
   }
 
-  private checkSignature(envelope: Envelope, keys: Credentials): Dropped | undefined {
+  #checkSignature(envelope: Envelope, keys: Credentials): Dropped | undefined {
     // Halite masters sign always, and a master that has signed once does not stop: unsigned would be somebody else.
-    const required = this.options.requireSignature || keys.halite || this.signed.has(keys);
-    if (!envelope.sig) return required ? this.drop('unsigned', '') : undefined;
-    if (!isSigAlgo(envelope.algo)) return this.drop('forged', `unknown algorithm ${envelope.algo.slice(0, 40)}`);
+    const required = this.#options.requireSignature || keys.halite || this.#signed.has(keys);
+    if (!envelope.sig) return required ? this.#drop('unsigned', '') : undefined;
+    if (!isSigAlgo(envelope.algo)) return this.#drop('forged', `unknown algorithm ${envelope.algo.slice(0, 40)}`);
     const good = verifyPkcs1(keys.masterKey, envelope.load, envelope.sig, envelope.algo);
-    if (!good) return this.drop('forged', 'the signature does not verify with the trusted master key');
-    this.signed.add(keys);
+    if (!good) return this.#drop('forged', 'the signature does not verify with the trusted master key');
+    this.#signed.add(keys);
     return undefined;
   }
 
   /** Opens the job; after a change of the shared key signs in again and tries the same message once more. */
-  private async decrypt(envelope: Envelope, keys: Credentials): Promise<Dict | 'undecryptable' | 'replayed'> {
+  async #decrypt(envelope: Envelope, keys: Credentials): Promise<Dict | 'undecryptable' | 'replayed'> {
     try {
-      return this.open(envelope, keys);
+      return this.#open(envelope, keys);
     } catch (error) {
       if (!isWrongKey(error)) throw error;
     }
-    if (performance.now() < this.quietUntil) return 'undecryptable';
-    const fresh = await this.options.renew(keys);
+    if (performance.now() < this.#quietUntil) return 'undecryptable';
+    const fresh = await this.#options.renew(keys);
     try {
-      return this.open(envelope, fresh);
+      return this.#open(envelope, fresh);
     } catch (error) {
       if (!isWrongKey(error)) throw error;
-      this.quietUntil = performance.now() + quietMs;
+      this.#quietUntil = performance.now() + quietMs;
       return 'undecryptable';
     }
   }
 
-  private open({ load }: Envelope, { aes }: Credentials): Dict | 'replayed' {
-    const { recent } = this.options;
+  #open({ load }: Envelope, { aes }: Credentials): Dict | 'replayed' {
+    const { recent } = this.#options;
     recent.resume(aes);
     const job = aes.openPublish(load);
     recent.opened(aes);
     return job ?? 'replayed';
   }
 
-  private drop(why: Dropped, detail: string): Dropped {
+  #drop(why: Dropped, detail: string): Dropped {
     const level = why === 'replayed' || why === 'repeated' ? 'debug' : 'warn';
-    this.options.log.limited(`publish ${why}`, level, 'a published message was dropped', {
+    this.#options.log.limited(`publish ${why}`, level, 'a published message was dropped', {
       why,
       ...(detail ? { detail } : {}),
     });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { pack, unpack } from '../../base/codec/msgpack/index.ts';
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
-import { Crypticle, loadPublicKey, chunkHeadBytes } from '../../base/crypto/index.ts';
+import { Crypticle, chunkHeadBytes, loadPublicKey } from '../../base/crypto/index.ts';
 import type { Credentials } from './auth-reply.ts';
 import { testFolder, testKeys, testOpts } from './fake-master.test-helper.ts';
 import { loadIdentity } from './identity.ts';

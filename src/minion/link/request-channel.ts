@@ -41,36 +41,36 @@ class StaleKeys extends Error {
 }
 
 export class RequestChannel {
-  private readonly options: ChannelOptions;
+  readonly #options: ChannelOptions;
 
   constructor(options: ChannelOptions) {
-    this.options = options;
+    this.#options = options;
   }
 
   /** One request, one reply value. */
   request(load: PlainDict, options: RequestOptions): Promise<Value> {
-    return this.exchange(load, options, (reply, keys, nonce) =>
+    return this.#exchange(load, options, (reply, keys, nonce) =>
       Array.isArray(reply) && asksForChunk(load, ownFields(options, keys))
-        ? this.openChunk(reply, load, keys, nonce)
-        : this.openReply(reply, keys, nonce, options),
+        ? this.#openChunk(reply, load, keys, nonce)
+        : this.#openReply(reply, keys, nonce, options),
     );
   }
 
   /** A request whose reply is encrypted for this minion alone and signed by the master (`_pillar`). */
   requestPrivate(load: PlainDict, options: RequestOptions): Promise<Value> {
-    return this.exchange(load, options, (reply, keys, nonce) => this.openPrivate(reply, keys, nonce));
+    return this.#exchange(load, options, (reply, keys, nonce) => this.#openPrivate(reply, keys, nonce));
   }
 
-  private async exchange(
+  async #exchange(
     load: PlainDict,
     options: RequestOptions,
     read: (reply: Value, keys: Credentials, nonce: string) => Value,
   ): Promise<Value> {
-    let keys = await inTime(this.options.credentials(), options);
+    let keys = await inTime(this.#options.credentials(), options);
     let renewed = false;
     for (let patience = clusterRetries; ; ) {
-      const { payload, nonce } = this.seal(load, keys, options);
-      const bytes = await this.options.client.request(payload, options);
+      const { payload, nonce } = this.#seal(load, keys, options);
+      const bytes = await this.#options.client.request(payload, options);
       const reply = unpack(bytes, { raw: true });
       if (asksForPatience(reply) && patience-- > 0) {
         await sleep(1000 + Math.random() * 1000, undefined, { signal: options.signal });
@@ -82,13 +82,13 @@ export class RequestChannel {
         if (!(error instanceof StaleKeys)) throw error;
         if (renewed) throw error.lasting;
         renewed = true;
-        keys = await inTime(this.options.renew(keys), options);
+        keys = await inTime(this.#options.renew(keys), options);
       }
     }
   }
 
-  private seal(load: PlainDict, keys: Credentials, options: RequestOptions): { payload: Buffer; nonce: string } {
-    const { identity } = this.options;
+  #seal(load: PlainDict, keys: Credentials, options: RequestOptions): { payload: Buffer; nonce: string } {
+    const { identity } = this.#options;
     const nonce = randomUUID().replaceAll('-', '');
     const { generation } = keys;
     const inner = newDict([...Object.entries(load), ...Object.entries(ownFields(options, keys))]);
@@ -112,7 +112,7 @@ export class RequestChannel {
     return { payload: pack(envelope), nonce };
   }
 
-  private openReply(reply: Value, keys: Credentials, nonce: string, options: RequestOptions): Value {
+  #openReply(reply: Value, keys: Credentials, nonce: string, options: RequestOptions): Value {
     if (!(reply instanceof Uint8Array)) throw new StaleKeys('the reply is not sealed');
     if (isPlainText(reply)) throw plainAnswer(reply);
     try {
@@ -123,9 +123,9 @@ export class RequestChannel {
     }
   }
 
-  private openChunk(reply: Value, load: PlainDict, keys: Credentials, nonce: string): Value {
+  #openChunk(reply: Value, load: PlainDict, keys: Credentials, nonce: string): Value {
     const { path, saltenv, loc } = load as { path: string; saltenv: string; loc?: number };
-    const request = { nonce, id: this.options.identity.id, path, saltenv, loc: loc ?? 0 };
+    const request = { nonce, id: this.#options.identity.id, path, saltenv, loc: loc ?? 0 };
     try {
       return newDict([['data', keys.session.chunks.open(reply, request)]]);
     } catch (error) {
@@ -133,13 +133,13 @@ export class RequestChannel {
     }
   }
 
-  private openPrivate(reply: Value, keys: Credentials, nonce: string): Value {
+  #openPrivate(reply: Value, keys: Credentials, nonce: string): Value {
     if (reply instanceof Uint8Array && isPlainText(reply)) throw plainAnswer(reply);
     if (!isDict(reply)) throw new StaleKeys('the reply has no key');
     const key = dictGet(reply, 'key');
     const sealed = dictGet(reply, 'pillar');
     if (!(key instanceof Uint8Array) || !(sealed instanceof Uint8Array)) throw new StaleKeys('the reply has no key');
-    const { identity } = this.options;
+    const { identity } = this.#options;
     const once = new Crypticle(oaepDecrypt(identity.privateKey, key, identity.encAlgo));
     if (keys.generation < 2) return once.open(sealed);
     const signed = once.open(sealed, { raw: true });

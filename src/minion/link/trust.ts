@@ -25,13 +25,13 @@ export type TrustVerdict =
 
 export class MasterTrust {
   readonly path: string;
-  private readonly opts: MinionOpts;
-  private storedText: string | undefined;
+  readonly #opts: MinionOpts;
+  #storedText: string | undefined;
 
   private constructor(opts: MinionOpts, path: string, text: string | undefined) {
-    this.opts = opts;
+    this.#opts = opts;
     this.path = path;
-    this.storedText = text;
+    this.#storedText = text;
   }
 
   static async load(opts: MinionOpts): Promise<MasterTrust> {
@@ -41,17 +41,17 @@ export class MasterTrust {
 
   /** Reads the file again: the administrator may have removed or replaced it while we were waiting. */
   async reload(): Promise<void> {
-    this.storedText = await readIfThere(this.path);
+    this.#storedText = await readIfThere(this.path);
   }
 
   /** The trusted key in clean form; undefined before the first contact. */
   get stored(): string | undefined {
-    return this.storedText;
+    return this.#storedText;
   }
 
   /** True when the administrator named the master's key by its fingerprint. */
   get hasFinger(): boolean {
-    return this.opts.master_finger.trim() !== '';
+    return this.#opts.master_finger.trim() !== '';
   }
 
   /** Decides about the key a master presents. Nothing is written: that is done when the whole reply has proven good. */
@@ -63,42 +63,42 @@ export class MasterTrust {
     } catch (error) {
       return refuse('unreadable', `The key presented by the master ${master} cannot be used: ${messageOf(error)}.`);
     }
-    const finger = this.opts.master_finger.trim();
-    if (finger && !matchesFingerprint(clean, finger, this.opts.hash_type)) {
-      return refuse('finger', this.fingerText(clean, finger, master));
+    const finger = this.#opts.master_finger.trim();
+    if (finger && !matchesFingerprint(clean, finger, this.#opts.hash_type)) {
+      return refuse('finger', this.#fingerText(clean, finger, master));
     }
-    const signature = await this.judgeSignature(presented, pubSig, sigAlgo, clean === this.storedText, master);
+    const signature = await this.#judgeSignature(presented, pubSig, sigAlgo, clean === this.#storedText, master);
     if (signature !== true) return refuse('signature', signature);
-    if (this.storedText === undefined || this.opts.open_mode) return { ok: true, store: clean !== this.storedText };
-    if (clean === this.storedText) return { ok: true, store: false };
+    if (this.#storedText === undefined || this.#opts.open_mode) return { ok: true, store: clean !== this.#storedText };
+    if (clean === this.#storedText) return { ok: true, store: false };
     // A key signed by the administrator's signing key replaces the stored one; that is what signing is for.
-    if (this.opts.verify_master_pubkey_sign) return { ok: true, store: true };
-    return refuse('changed', this.changedText(clean, master));
+    if (this.#opts.verify_master_pubkey_sign) return { ok: true, store: true };
+    return refuse('changed', this.#changedText(clean, master));
   }
 
   async store(presented: string): Promise<void> {
     const clean = cleanKey(presented);
     await replaceFile(this.path, clean, 0o644);
-    this.storedText = clean;
+    this.#storedText = clean;
   }
 
-  private async judgeSignature(
+  async #judgeSignature(
     presented: string,
     pubSig: string | undefined,
     sigAlgo: SigAlgo,
     known: boolean,
     master: string,
   ): Promise<true | string> {
-    const wanted = this.opts.verify_master_pubkey_sign;
+    const wanted = this.#opts.verify_master_pubkey_sign;
     if (!wanted && pubSig === undefined) return true;
     if (!wanted) {
-      return `The master ${master} signs its public key, but verify_master_pubkey_sign is off here. Set verify_master_pubkey_sign: true and copy the master's ${this.opts.master_sign_key_name}.pub to ${this.opts.pki_dir}, or set master_sign_pubkey: false on the master.`;
+      return `The master ${master} signs its public key, but verify_master_pubkey_sign is off here. Set verify_master_pubkey_sign: true and copy the master's ${this.#opts.master_sign_key_name}.pub to ${this.#opts.pki_dir}, or set master_sign_pubkey: false on the master.`;
     }
     if (pubSig === undefined) {
       return `verify_master_pubkey_sign is on, but the master ${master} did not sign its public key. Set master_sign_pubkey: true on the master.`;
     }
-    if (known && !this.opts.always_verify_signature) return true;
-    const path = join(this.opts.pki_dir, `${this.opts.master_sign_key_name}.pub`);
+    if (known && !this.#opts.always_verify_signature) return true;
+    const path = join(this.#opts.pki_dir, `${this.#opts.master_sign_key_name}.pub`);
     const signingKey = await readIfThere(path);
     if (signingKey === undefined)
       return `The verification key ${path} does not exist. Copy it from the master ${master}.`;
@@ -110,17 +110,17 @@ export class MasterTrust {
   otherSigner(master: string): string {
     return [
       `The master ${master} signs with another key than the one this minion trusts. Nothing is accepted from it until that is settled.`,
-      `  trusted key:   ${fingerprint(this.storedText ?? '', this.opts.hash_type)}  (in ${this.path})`,
+      `  trusted key:   ${fingerprint(this.#storedText ?? '', this.#opts.hash_type)}  (in ${this.path})`,
       `If the master was rebuilt or its key was replaced on purpose, remove ${this.path} and accept this minion's key on the master.`,
       'If nobody changed the key, somebody may stand between this minion and its master. The minion keeps trying.',
     ].join('\n');
   }
 
-  private changedText(presented: string, master: string): string {
-    const hash = this.opts.hash_type;
+  #changedText(presented: string, master: string): string {
+    const hash = this.#opts.hash_type;
     return [
       `The master ${master} presents another key than the one this minion trusts. Nothing is accepted from it until that is settled.`,
-      `  trusted key:   ${fingerprint(this.storedText!, hash)}  (in ${this.path})`,
+      `  trusted key:   ${fingerprint(this.#storedText!, hash)}  (in ${this.path})`,
       `  presented key: ${fingerprint(presented, hash)}`,
       `If the master was rebuilt or its key was replaced on purpose, compare the second line with "salt-key -F master" on the master`,
       `and then remove ${this.path}. Several masters of one minion must all use the same key pair.`,
@@ -128,11 +128,11 @@ export class MasterTrust {
     ].join('\n');
   }
 
-  private fingerText(presented: string, finger: string, master: string): string {
+  #fingerText(presented: string, finger: string, master: string): string {
     return [
       `The key presented by the master ${master} does not match master_finger. Nothing is accepted from it.`,
       `  master_finger: ${finger}`,
-      `  presented key: ${fingerprint(presented, this.opts.hash_type)}`,
+      `  presented key: ${fingerprint(presented, this.#opts.hash_type)}`,
       'Compare with "salt-key -F master" on the master and correct master_finger if it is out of date. The minion keeps trying.',
     ].join('\n');
   }

@@ -54,118 +54,118 @@ export const configuredBeacons = (opts: MinionOpts): Dict => {
 };
 
 export class MinionBeacons {
-  private readonly parts: BeaconParts;
-  private readonly beacons: Beacons;
-  private readonly worker: BeaconWorker;
-  private readonly path: string;
-  private started: Promise<void> | undefined;
+  readonly #parts: BeaconParts;
+  readonly #beacons: Beacons;
+  readonly #worker: BeaconWorker;
+  readonly #path: string;
+  #started: Promise<void> | undefined;
   /** What the file said when it was last read or written here. */
-  private saved: Dict = newDict();
-  private version = '';
-  private readonly complained = new Set<string>();
+  #saved: Dict = newDict();
+  #version = '';
+  readonly #complained = new Set<string>();
 
   constructor(parts: BeaconParts) {
     const { opts, log } = parts;
-    this.parts = parts;
-    this.path = savedBeaconsPath(opts.raw);
-    this.worker = new BeaconWorker({
+    this.#parts = parts;
+    this.#path = savedBeaconsPath(opts.raw);
+    this.#worker = new BeaconWorker({
       ...{ entry: parts.entry, idleMs: parts.idleMs, data: parts.data, services: parts.services },
       log: log.child('beacons'),
-      onEvents: (events) => this.tell(events),
+      onEvents: (events) => this.#tell(events),
       onRanOnce: (name) => void this.request(newDict(Object.entries({ func: 'disable_beacon', name }))),
     });
-    this.beacons = new Beacons(configuredBeacons(opts), {
+    this.#beacons = new Beacons(configuredBeacons(opts), {
       pillar: parts.pillar,
-      save: (beacons) => this.save(beacons),
-      changed: () => this.apply(),
-      available: async () => (await this.ask({ func: 'available' }))['beacons'] as string[],
+      save: (beacons) => this.#save(beacons),
+      changed: () => this.#apply(),
+      available: async () => (await this.#ask({ func: 'available' }))['beacons'] as string[],
       validate: async (name, config) =>
-        validity((await this.ask({ func: 'validate', name, beacon_data: config }))['problem']),
+        validity((await this.#ask({ func: 'validate', name, beacon_data: config }))['problem']),
     });
   }
 
   /** Beacons begin to work; later calls only look whether the pillar changed. */
   start(): Promise<void> {
-    this.started ??= this.begin();
-    return this.started.then(() => this.apply());
+    this.#started ??= this.#begin();
+    return this.#started.then(() => this.#apply());
   }
 
   /** Pillar or grains changed. */
   changed(): void {
-    if (this.started) void this.apply();
+    if (this.#started) void this.#apply();
   }
 
   stop(): void {
-    this.worker.stop();
+    this.#worker.stop();
   }
 
   recycle(): void {
-    this.worker.recycle();
+    this.#worker.recycle();
   }
 
   request(request: PlainDict): Promise<PlainDict> {
-    return answerBeacons(this.beacons, request);
+    return answerBeacons(this.#beacons, request);
   }
 
   /** salt-call and people change the file: what they changed counts from now on. */
   async followFile(): Promise<void> {
-    if (!this.started) return;
-    await this.started;
-    const version = await savedBeaconsVersion(this.path);
-    if (version === this.version) return;
-    this.version = version;
+    if (!this.#started) return;
+    await this.#started;
+    const version = await savedBeaconsVersion(this.#path);
+    if (version === this.#version) return;
+    this.#version = version;
     try {
-      const fresh = await readSavedBeacons(this.path);
-      for (const [name] of dictEntries(this.saved))
-        if (dictGet(fresh, name) === undefined) this.beacons.delete(String(name));
+      const fresh = await readSavedBeacons(this.#path);
+      for (const [name] of dictEntries(this.#saved))
+        if (dictGet(fresh, name) === undefined) this.#beacons.delete(String(name));
       for (const [name, value] of dictEntries(fresh)) {
-        const before = dictGet(this.saved, name);
-        if (!(before !== undefined && pyEquals(before, value))) this.beacons.set(String(name), value);
+        const before = dictGet(this.#saved, name);
+        if (!(before !== undefined && pyEquals(before, value))) this.#beacons.set(String(name), value);
       }
-      this.saved = fresh;
-      await this.apply();
+      this.#saved = fresh;
+      await this.#apply();
     } catch (error) {
-      this.parts.log.error('the saved beacons cannot be read', { file: this.path, error: messageOf(error) });
+      this.#parts.log.error('the saved beacons cannot be read', { file: this.#path, error: messageOf(error) });
     }
   }
 
-  private async begin(): Promise<void> {
-    this.version = await savedBeaconsVersion(this.path);
-    this.saved = await readSavedBeacons(this.path).catch(newDict);
-    await this.parts.grains().catch(() => undefined);
+  async #begin(): Promise<void> {
+    this.#version = await savedBeaconsVersion(this.#path);
+    this.#saved = await readSavedBeacons(this.#path).catch(newDict);
+    await this.#parts.grains().catch(() => undefined);
   }
 
-  private apply(): Promise<void> {
-    this.complain('configuration', this.parts.opts.raw['beacons']);
-    this.complain('pillar', dictGet(this.parts.pillar(), 'beacons'));
-    return this.worker
-      .configure(this.beacons.merged())
-      .catch((error: unknown) => this.parts.log.error('beacons could not be started', { error: messageOf(error) }));
+  #apply(): Promise<void> {
+    this.#complain('configuration', this.#parts.opts.raw['beacons']);
+    this.#complain('pillar', dictGet(this.#parts.pillar(), 'beacons'));
+    return this.#worker
+      .configure(this.#beacons.merged())
+      .catch((error: unknown) => this.#parts.log.error('beacons could not be started', { error: messageOf(error) }));
   }
 
-  private ask(request: Record<string, Value>): Promise<PlainDict> {
-    return this.worker.request(newDict(Object.entries(request)));
+  #ask(request: Record<string, Value>): Promise<PlainDict> {
+    return this.#worker.request(newDict(Object.entries(request)));
   }
 
-  private async save(beacons: PlainDict): Promise<string> {
-    await writeSavedBeacons(this.path, beacons);
-    this.saved = beacons;
-    this.version = await savedBeaconsVersion(this.path);
-    return this.path;
+  async #save(beacons: PlainDict): Promise<string> {
+    await writeSavedBeacons(this.#path, beacons);
+    this.#saved = beacons;
+    this.#version = await savedBeaconsVersion(this.#path);
+    return this.#path;
   }
 
   /** Every master gets every event; one that cannot be reached misses them, as with Salt. */
-  private tell(events: PlainDict[]): void {
-    for (const master of this.parts.masters())
+  #tell(events: PlainDict[]): void {
+    for (const master of this.#parts.masters())
       for (let at = 0; at < events.length; at += mostAtOnce) void master.fireAll(events.slice(at, at + mostAtOnce));
   }
 
   /** What is no map cannot be read; said once. */
-  private complain(where: string, found: Value | undefined): void {
+  #complain(where: string, found: Value | undefined): void {
     const wrong = found !== undefined && found !== null && !isDict(found);
-    if (wrong && !this.complained.has(where))
-      this.parts.log.error(`Beacons must be of type dict: beacons of the ${where}`);
-    if (wrong) this.complained.add(where);
-    else this.complained.delete(where);
+    if (wrong && !this.#complained.has(where))
+      this.#parts.log.error(`Beacons must be of type dict: beacons of the ${where}`);
+    if (wrong) this.#complained.add(where);
+    else this.#complained.delete(where);
   }
 }

@@ -9,72 +9,72 @@ import type { Logger } from '../../base/log/index.ts';
 import { replaceFile } from '../../base/util/replace-file.ts';
 
 export class GrainStore {
-  private readonly opts: MinionOpts;
-  private readonly log: Logger;
-  private readonly collect: () => Promise<PlainDict>;
-  private collecting: Promise<PlainDict> | undefined;
-  private values: PlainDict | undefined;
+  readonly #opts: MinionOpts;
+  readonly #log: Logger;
+  readonly #collect: () => Promise<PlainDict>;
+  #collecting: Promise<PlainDict> | undefined;
+  #values: PlainDict | undefined;
 
   constructor(opts: MinionOpts, log: Logger, collect: () => Promise<PlainDict>) {
-    this.opts = opts;
-    this.log = log;
-    this.collect = collect;
+    this.#opts = opts;
+    this.#log = log;
+    this.#collect = collect;
   }
 
   /** What is known now; empty before the first collection is through. */
   get now(): PlainDict {
-    return this.values ?? newDict();
+    return this.#values ?? newDict();
   }
 
   /** The grains, waiting for the first collection. */
   async get(): Promise<PlainDict> {
-    return this.values ?? this.load(false);
+    return this.#values ?? this.#load(false);
   }
 
   /** Collects again; several who ask at the same time share it. */
   refresh(): Promise<PlainDict> {
-    return this.load(true);
+    return this.#load(true);
   }
 
-  private load(force: boolean): Promise<PlainDict> {
-    this.collecting ??= this.read(force).finally(() => {
-      this.collecting = undefined;
+  #load(force: boolean): Promise<PlainDict> {
+    this.#collecting ??= this.#read(force).finally(() => {
+      this.#collecting = undefined;
     });
-    return this.collecting;
+    return this.#collecting;
   }
 
-  private async read(force: boolean): Promise<PlainDict> {
-    const cached = force ? undefined : await this.readCache();
-    const grains = cached ?? (await this.collect());
+  async #read(force: boolean): Promise<PlainDict> {
+    const cached = force ? undefined : await this.#readCache();
+    const grains = cached ?? (await this.#collect());
     // The collector works in a job process; the grain means the minion.
     if (Object.hasOwn(grains, 'pid')) grains['pid'] = process.pid;
-    this.values = grains;
-    if (!cached) await this.writeCache(grains);
+    this.#values = grains;
+    if (!cached) await this.#writeCache(grains);
     return grains;
   }
 
-  private get cachePath(): string {
-    return join(this.opts.cachedir, 'grains.cache.p');
+  get #cachePath(): string {
+    return join(this.#opts.cachedir, 'grains.cache.p');
   }
 
-  private async readCache(): Promise<PlainDict | undefined> {
-    if (!this.opts.grains_cache) return undefined;
+  async #readCache(): Promise<PlainDict | undefined> {
+    if (!this.#opts.grains_cache) return undefined;
     try {
-      const { mtimeMs } = await stat(this.cachePath);
-      if (Date.now() - mtimeMs > this.opts.grains_cache_expiration * 1000) return undefined;
-      const value = unpack(await readFile(this.cachePath));
+      const { mtimeMs } = await stat(this.#cachePath);
+      if (Date.now() - mtimeMs > this.#opts.grains_cache_expiration * 1000) return undefined;
+      const value = unpack(await readFile(this.#cachePath));
       return isDict(value) && !(value instanceof Map) ? value : undefined;
     } catch {
       return undefined;
     }
   }
 
-  private async writeCache(grains: PlainDict): Promise<void> {
-    if (!this.opts.grains_cache) return;
+  async #writeCache(grains: PlainDict): Promise<void> {
+    if (!this.#opts.grains_cache) return;
     try {
-      await replaceFile(this.cachePath, pack(grains));
+      await replaceFile(this.#cachePath, pack(grains));
     } catch (error) {
-      this.log.error('the grains cache could not be written', { path: this.cachePath, error: messageOf(error) });
+      this.#log.error('the grains cache could not be written', { path: this.#cachePath, error: messageOf(error) });
     }
   }
 }

@@ -88,120 +88,121 @@ export function savedSchedule(opts: MinionOpts, log: Logger, pillar: () => Dict)
 }
 
 export class MinionScheduler {
-  private readonly parts: SchedulerParts;
-  private readonly schedule: Schedule;
-  private readonly path: string;
+  readonly #parts: SchedulerParts;
+  readonly #schedule: Schedule;
+  readonly #path: string;
   /** What the file said when it was last read or written here. */
-  private saved: Dict = newDict();
-  private version = '';
-  private timer: NodeJS.Timeout | undefined;
-  private readonly greeted = new Set<string>();
+  #saved: Dict = newDict();
+  #version = '';
+  #timer: NodeJS.Timeout | undefined;
+  readonly #greeted = new Set<string>();
 
   constructor(parts: SchedulerParts) {
     const { opts, log } = parts;
-    this.parts = parts;
-    this.path = savedPath(opts.raw);
+    this.#parts = parts;
+    this.#path = savedPath(opts.raw);
     const jobs = [...dictEntries(configured(opts)).filter(([name]) => name !== mineJob), ...ownJobs(opts)];
-    this.schedule = new Schedule(newDict(jobs.map(([name, value]) => [String(name), value])), {
+    this.#schedule = new Schedule(newDict(jobs.map(([name, value]) => [String(name), value])), {
       ...{ log: log.child('schedule'), pillar: parts.pillar, grains: parts.grains, graceMs },
       now: () => new Date(),
       random: Math.random,
-      running: () => this.runningNames(),
-      run: (run) => this.run(run),
-      persist: (schedule) => this.write(schedule),
+      running: () => this.#runningNames(),
+      run: (run) => this.#run(run),
+      persist: (schedule) => this.#write(schedule),
     });
   }
 
   /** Begins to look at the clock; a second call changes nothing. */
   async start(): Promise<void> {
-    if (this.timer || this.parts.signal.aborted) return;
-    const look = () => void this.followFile().then(() => Promise.all([this.schedule.tick(), this.parts.alsoLook?.()]));
-    this.timer = setInterval(look, tickMs);
-    this.timer.unref();
-    this.version = await savedVersion(this.path);
-    this.saved = await readSaved(this.path).catch(newDict);
+    if (this.#timer || this.#parts.signal.aborted) return;
+    const look = () =>
+      void this.#followFile().then(() => Promise.all([this.#schedule.tick(), this.#parts.alsoLook?.()]));
+    this.#timer = setInterval(look, tickMs);
+    this.#timer.unref();
+    this.#version = await savedVersion(this.#path);
+    this.#saved = await readSaved(this.#path).catch(newDict);
     look();
   }
 
   /** A master can be reached: the clock begins with the first one, and each gets the mine at once. */
   ready(master: JobLink): void {
     void this.start();
-    if (this.greeted.has(master.name)) return;
-    if (this.greeted.size === 0) this.startupStates();
-    this.greeted.add(master.name);
-    const entry = this.schedule.entry(mineJob);
-    if (entry && entry.data['enabled'] !== false) this.mine(entry.data, [master]);
+    if (this.#greeted.has(master.name)) return;
+    if (this.#greeted.size === 0) this.#startupStates();
+    this.#greeted.add(master.name);
+    const entry = this.#schedule.entry(mineJob);
+    if (entry && entry.data['enabled'] !== false) this.#mine(entry.data, [master]);
   }
 
   /** `startup_states`: what is applied when the minion comes up. */
-  private startupStates(): void {
-    const { startup_states: kind, sls_list: names, top_file: top } = this.parts.opts;
+  #startupStates(): void {
+    const { startup_states: kind, sls_list: names, top_file: top } = this.#parts.opts;
     if (!kind) return;
     const [fun, args]: [string, Value[]] =
       kind === 'sls' ? ['state.sls', [names]] : kind === 'top' ? ['state.top', [top]] : ['state.highstate', []];
-    this.run({ name: '__startup_states', fun, args, kwargs: undefined, data: newDict() });
+    this.#run({ name: '__startup_states', fun, args, kwargs: undefined, data: newDict() });
   }
 
   stop(): void {
-    clearInterval(this.timer);
+    clearInterval(this.#timer);
   }
 
   request(request: PlainDict): Promise<PlainDict> {
-    return answerSchedule(this.schedule, request);
+    return answerSchedule(this.#schedule, request);
   }
 
-  private async runningNames(): Promise<string[]> {
-    const jobs = (await this.parts.running()) as unknown as PlainDict[];
+  async #runningNames(): Promise<string[]> {
+    const jobs = (await this.#parts.running()) as unknown as PlainDict[];
     return jobs.flatMap((job) => (typeof job['schedule'] === 'string' ? [job['schedule']] : []));
   }
 
-  private async write(schedule: PlainDict): Promise<void> {
-    await writeSaved(this.path, schedule);
-    this.saved = schedule;
-    this.version = await savedVersion(this.path);
+  async #write(schedule: PlainDict): Promise<void> {
+    await writeSaved(this.#path, schedule);
+    this.#saved = schedule;
+    this.#version = await savedVersion(this.#path);
   }
 
   /** salt-call and people change the file: what they changed counts from now on. */
-  private async followFile(): Promise<void> {
-    const version = await savedVersion(this.path);
-    if (version === this.version) return;
-    this.version = version;
+  async #followFile(): Promise<void> {
+    const version = await savedVersion(this.#path);
+    if (version === this.#version) return;
+    this.#version = version;
     try {
-      const fresh = await readSaved(this.path);
-      for (const [name] of dictEntries(this.saved))
-        if (dictGet(fresh, name) === undefined) this.schedule.deleteOwn(String(name));
+      const fresh = await readSaved(this.#path);
+      for (const [name] of dictEntries(this.#saved))
+        if (dictGet(fresh, name) === undefined) this.#schedule.deleteOwn(String(name));
       for (const [name, value] of dictEntries(fresh)) {
-        const before = dictGet(this.saved, name);
+        const before = dictGet(this.#saved, name);
         if (name !== mineJob && !(before !== undefined && pyEquals(before, value)))
-          this.schedule.setOwn(String(name), value);
+          this.#schedule.setOwn(String(name), value);
       }
-      this.saved = fresh;
+      this.#saved = fresh;
     } catch (error) {
-      this.parts.log.error('the saved schedule cannot be read', { file: this.path, error: messageOf(error) });
+      this.#parts.log.error('the saved schedule cannot be read', { file: this.#path, error: messageOf(error) });
     }
   }
 
   /** Each master has a mine of its own. One for which there is nothing to mine is not bothered. */
-  private mine(data: PlainDict, masters: readonly JobLink[]): void {
+  #mine(data: PlainDict, masters: readonly JobLink[]): void {
     for (const master of masters) {
-      const sources = [this.parts.opts.raw, master.pillar, this.parts.grains()];
+      const sources = [this.#parts.opts.raw, master.pillar, this.#parts.grains()];
       if (!sources.some((source) => isDict(dictGet(source as Dict, 'mine_functions') ?? null))) continue;
-      const { job, delivery } = this.jobOf({ name: mineJob, fun: 'mine.update', args: [], kwargs: undefined, data });
-      this.parts.run(job, delivery, master);
+      const { job, delivery } = this.#jobOf({ name: mineJob, fun: 'mine.update', args: [], kwargs: undefined, data });
+      this.#parts.run(job, delivery, master);
     }
   }
 
-  private run(run: ScheduledRun): void {
+  #run(run: ScheduledRun): void {
     if (run.name === mineJob && run.fun === 'mine.update') {
-      this.mine(run.data, this.parts.masters());
+      this.#mine(run.data, this.#parts.masters());
       return;
     }
-    const { job, delivery } = this.jobOf(run);
-    this.parts.run(job, delivery);
+    const { job, delivery } = this.#jobOf(run);
+    this.#parts.run(job, delivery);
   }
 
-  private jobOf(run: ScheduledRun): { job: PlainDict; delivery: ScheduledDelivery } {
-    const { opts } = this.parts;
+  #jobOf(run: ScheduledRun): { job: PlainDict; delivery: ScheduledDelivery } {
+    const { opts } = this.#parts;
     const { data } = run;
     const named = run.kwargs ? [newDict([['__kwarg__', true], ...Object.entries(run.kwargs)])] : [];
     const job = newDict([

@@ -37,39 +37,40 @@ interface Subscription {
 }
 
 export class EventBus {
-  private readonly options: EventBusOptions;
-  private readonly maxEventSize: number;
-  private readonly history: History | undefined;
+  readonly #options: EventBusOptions;
+  readonly #maxEventSize: number;
+  readonly #history: History | undefined;
   /** Replaced, never changed, so that listeners may come and go while an event is handed out. */
-  private subscriptions: readonly Subscription[] = [];
+  #subscriptions: readonly Subscription[] = [];
 
   constructor(options: EventBusOptions = {}) {
-    this.options = options;
-    this.maxEventSize = options.maxEventSize ?? 1_048_576;
-    if (options.history) this.history = new History(options.history, options.historyBytes ?? 64 * 1024 * 1024);
+    this.#options = options;
+    this.#maxEventSize = options.maxEventSize ?? 1_048_576;
+    if (options.history) this.#history = new History(options.history, options.historyBytes ?? 64 * 1024 * 1024);
   }
 
   /** How many listen now. */
   get listeners(): number {
-    return this.subscriptions.length;
+    return this.#subscriptions.length;
   }
 
   /** Hands the event to everybody who wants it, before returning. `_stamp` is added to a copy of the data. */
   fire(tag: string, data: Dict = newDict()): void {
-    const { subscriptions, history } = this;
+    const subscriptions = this.#subscriptions;
+    const history = this.#history;
     if (subscriptions.length === 0 && !history) return;
     let event: BusEvent | undefined;
     for (const { wanted, listener } of subscriptions) {
       if (wanted && !wanted(tag)) continue;
-      event ??= this.make(tag, data);
+      event ??= this.#make(tag, data);
       try {
         listener(event);
       } catch (thrown) {
-        this.options.onError?.(thrown, event);
+        this.#options.onError?.(thrown, event);
       }
     }
     if (history) {
-      event ??= this.make(tag, data);
+      event ??= this.#make(tag, data);
       history.add(event, roughSize(event.data) + tag.length);
     }
   }
@@ -77,9 +78,9 @@ export class EventBus {
   /** Calls the listener for each matching event; the result ends that. */
   subscribe(filter: EventFilter | string, listener: EventListener): () => void {
     const subscription: Subscription = { wanted: tagTest(asFilter(filter)), listener };
-    this.subscriptions = [...this.subscriptions, subscription];
+    this.#subscriptions = [...this.#subscriptions, subscription];
     return () => {
-      this.subscriptions = this.subscriptions.filter((each) => each !== subscription);
+      this.#subscriptions = this.#subscriptions.filter((each) => each !== subscription);
     };
   }
 
@@ -99,11 +100,11 @@ export class EventBus {
 
   /** What the history still has, oldest first. */
   recent(filter: EventFilter | string = {}): BusEvent[] {
-    return this.history?.list(tagTest(asFilter(filter))) ?? [];
+    return this.#history?.list(tagTest(asFilter(filter))) ?? [];
   }
 
-  private make(tag: string, data: Dict): BusEvent {
-    const small = this.maxEventSize > 0 ? trimToSize(data, this.maxEventSize) : data;
+  #make(tag: string, data: Dict): BusEvent {
+    const small = this.#maxEventSize > 0 ? trimToSize(data, this.#maxEventSize) : data;
     if (small instanceof Map) return { tag, data: new Map(small).set('_stamp', eventStamp()) };
     const stamped = Object.assign(newDict(), small);
     // A long result that still fits: listeners want the value.

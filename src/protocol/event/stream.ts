@@ -4,53 +4,53 @@ import type { BusEvent } from './bus.ts';
 export class EventStream implements AsyncIterableIterator<BusEvent> {
   /** Events lost because nobody read them in time. */
   dropped = 0;
-  private readonly limit: number;
-  private readonly release: () => void;
-  private queue: BusEvent[] = [];
-  private head = 0;
-  private waiting: ((result: IteratorResult<BusEvent>) => void)[] = [];
-  private ended = false;
+  readonly #limit: number;
+  readonly #release: () => void;
+  #queue: BusEvent[] = [];
+  #head = 0;
+  #waiting: ((result: IteratorResult<BusEvent>) => void)[] = [];
+  #ended = false;
 
   constructor(limit: number, release: () => void) {
-    this.limit = Math.max(1, limit);
-    this.release = release;
+    this.#limit = Math.max(1, limit);
+    this.#release = release;
   }
 
   push(event: BusEvent): void {
-    if (this.ended) return;
-    const reader = this.waiting.shift();
+    if (this.#ended) return;
+    const reader = this.#waiting.shift();
     if (reader) {
       reader({ done: false, value: event });
       return;
     }
-    this.queue.push(event);
-    if (this.queue.length - this.head <= this.limit) return;
+    this.#queue.push(event);
+    if (this.#queue.length - this.#head <= this.#limit) return;
     this.dropped += 1;
-    this.advance();
+    this.#advance();
   }
 
   next(): Promise<IteratorResult<BusEvent>> {
-    const event = this.queue[this.head];
+    const event = this.#queue[this.#head];
     if (event) {
-      this.advance();
+      this.#advance();
       return Promise.resolve({ done: false, value: event });
     }
-    if (this.ended) return Promise.resolve({ done: true, value: undefined });
-    return new Promise((resolve) => this.waiting.push(resolve));
+    if (this.#ended) return Promise.resolve({ done: true, value: undefined });
+    return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
   /** Ends the stream; what is queued can still be read. */
   close(): void {
-    if (this.ended) return;
-    this.ended = true;
-    this.release();
-    for (const reader of this.waiting.splice(0)) reader({ done: true, value: undefined });
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#release();
+    for (const reader of this.#waiting.splice(0)) reader({ done: true, value: undefined });
   }
 
   return(): Promise<IteratorResult<BusEvent>> {
     this.close();
-    this.queue = [];
-    this.head = 0;
+    this.#queue = [];
+    this.#head = 0;
     return Promise.resolve({ done: true, value: undefined });
   }
 
@@ -58,11 +58,11 @@ export class EventStream implements AsyncIterableIterator<BusEvent> {
     return this;
   }
 
-  private advance(): void {
-    this.head += 1;
-    if (this.head === this.queue.length || this.head > 1024) {
-      this.queue = this.queue.slice(this.head);
-      this.head = 0;
+  #advance(): void {
+    this.#head += 1;
+    if (this.#head === this.#queue.length || this.#head > 1024) {
+      this.#queue = this.#queue.slice(this.#head);
+      this.#head = 0;
     }
   }
 }

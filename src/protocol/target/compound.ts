@@ -1,14 +1,14 @@
 // Compound expressions: words with `and`, `or`, `not` and parentheses, with Salt's rules of reading.
 import { shortened } from '../../base/util/budget.ts';
-import { MAX_WORDS, tooMuch } from './limits.ts';
+import { maxWords, tooMuch } from './limits.ts';
 import { expandNodegroups, isOperator } from './nodegroups.ts';
 import { placed, syntaxError, type Word } from './syntax-error.ts';
 import { dataTerm, globTerm, ipTerm, listTerm, type Place, pcreTerm, rangeTerm } from './terms.ts';
 import type { CompoundTarget, DataKind, Expression, Nodegroups, Term } from './types.ts';
 
-const MAX_NESTING = 200;
-const DATA_ENGINES: Readonly<Record<string, DataKind>> = { G: 'grain', P: 'grain_pcre', I: 'pillar', J: 'pillar_pcre' };
-const TERM = /^(?:([GPIJ])([^\n])?@|([LNSER])@)(.+)$/su;
+const maxNesting = 200;
+const dataEngines: Readonly<Record<string, DataKind>> = { G: 'grain', P: 'grain_pcre', I: 'pillar', J: 'pillar_pcre' };
+const termPattern = /^(?:([GPIJ])([^\n])?@|([LNSER])@)(.+)$/su;
 
 export interface CompoundOptions {
   readonly nodegroups: Nodegroups;
@@ -28,7 +28,7 @@ interface Reader {
 /** The tree and the words of an expression whose nodegroups are written out on the way. */
 export function parseCompound(source: readonly Word[], text: string, options: CompoundOptions): CompoundTarget {
   const { expression, words } = withGroups(source, text, options);
-  if (words.length > MAX_WORDS) throw tooMuch(`more than ${MAX_WORDS.toLocaleString('en-US')} words`);
+  if (words.length > maxWords) throw tooMuch(`more than ${maxWords.toLocaleString('en-US')} words`);
   if (words.length === 0) throw syntaxError('The target is empty', text, 0, text.length);
   const reader: Reader = { expression, words: withImpliedAnd(words), options, out: [], at: 0 };
   const tree = readOr(reader, 0);
@@ -100,8 +100,7 @@ function readAtom(reader: Reader, depth: number): Expression {
     throw syntaxError('The target ends where a term should follow', reader.expression, end, 1);
   }
   if (word.text === '(') {
-    if (depth >= MAX_NESTING)
-      throw syntaxError('Too many parentheses inside each other', reader.expression, word.at, 1);
+    if (depth >= maxNesting) throw syntaxError('Too many parentheses inside each other', reader.expression, word.at, 1);
     take(reader, '(');
     const inner = readOr(reader, depth + 1);
     const close = reader.words[reader.at];
@@ -135,7 +134,7 @@ function readTerm(reader: Reader, word: Word): Term {
     length: word.text.length,
     lenient: options.lenient,
   };
-  const found = TERM.exec(word.text);
+  const found = termPattern.exec(word.text);
   if (!found) {
     if (!options.lenient) checkGlobWord(word, place);
     const term = globTerm(word.text, place);
@@ -151,7 +150,7 @@ function readTerm(reader: Reader, word: Word): Term {
 }
 
 function engineOf(letter: string, options: CompoundOptions): DataKind {
-  const kind = DATA_ENGINES[letter] as DataKind;
+  const kind = dataEngines[letter] as DataKind;
   return options.pillarExact && kind.startsWith('pillar') ? 'pillar_exact' : kind;
 }
 

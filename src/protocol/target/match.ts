@@ -15,7 +15,7 @@ type Test = (subject: Subject, budget: Budget) => Verdict;
 
 const tests = new WeakMap<object, Test>();
 /** Steps that reading an address is worth. */
-const ADDRESS_COST = 50;
+const addressCost = 50;
 const verdict = (matched: boolean): Verdict => (matched ? 'match' : 'no-match');
 
 /** Whether the target covers the subject. Throws CostError for what takes too long. */
@@ -114,7 +114,7 @@ function compileAddress(text: string): Test {
   return ({ grains }, budget) => {
     if (grains === undefined) return 'unknown';
     const addresses = addressesOf(grains, name);
-    budget.spend(1 + addresses.length * ADDRESS_COST);
+    budget.spend(1 + addresses.length * addressCost);
     if (!network) return verdict(addresses.includes(plain));
     return verdict(
       addresses.some((item) => {

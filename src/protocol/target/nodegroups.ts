@@ -4,15 +4,15 @@ import { type Dict, dictGet, dictKeys, type Value } from '../../base/codec/value
 import { HaliteError } from '../../base/errors/index.ts';
 import { shortened } from '../../base/util/budget.ts';
 import { nearest } from '../../base/util/nearest.ts';
-import { MAX_WORDS } from './limits.ts';
+import { maxWords } from './limits.ts';
 import type { Nodegroups } from './types.ts';
 
-const OPERATORS: ReadonlySet<string> = new Set(['and', 'or', 'not', '(', ')']);
+const operators: ReadonlySet<string> = new Set(['and', 'or', 'not', '(', ')']);
 /** `G@`, and with a delimiter of its own `G|@`, which Salt takes for an id here. */
-const PREFIX = /^(?:[A-Z]@|[GPIJ][^\w\s.-]@)/;
-const EXPRESSION_SIGNS = /[([{\\?}\])]/;
+const prefix = /^(?:[A-Z]@|[GPIJ][^\w\s.-]@)/;
+const expressionSigns = /[([{\\?}\])]/;
 
-export const isOperator = (word: string): boolean => OPERATORS.has(word);
+export const isOperator = (word: string): boolean => operators.has(word);
 
 /**
  * The words of a group, or of a compound expression with every `N@group` written out.
@@ -29,8 +29,8 @@ function expandWords(words: readonly string[], groups: Nodegroups, path: readonl
     if (word.length >= 3 && word.startsWith('N@')) out.push(...expandGroup(word.slice(2), groups, path));
     else out.push(word);
     // Groups that use groups twice can grow without end.
-    if (out.length > MAX_WORDS)
-      throw new HaliteError('target.syntax', `Nodegroups expand to more than ${MAX_WORDS} words`);
+    if (out.length > maxWords)
+      throw new HaliteError('target.syntax', `Nodegroups expand to more than ${maxWords} words`);
   }
   return out;
 }
@@ -78,7 +78,7 @@ function definitionOf(name: string, groups: Nodegroups): string[] {
 
 /** Words without operator, prefix or star are ids (`L@a,b`), or one expression when they look like one. */
 function idList(words: readonly string[]): string | undefined {
-  if (words.some((word) => isOperator(word) || word.includes('*') || PREFIX.test(word))) return undefined;
-  const letter = words.some((word) => EXPRESSION_SIGNS.test(word)) ? 'E' : 'L';
+  if (words.some((word) => isOperator(word) || word.includes('*') || prefix.test(word))) return undefined;
+  const letter = words.some((word) => expressionSigns.test(word)) ? 'E' : 'L';
   return `${letter}@${words.join(',')}`;
 }

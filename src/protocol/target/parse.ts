@@ -3,7 +3,7 @@ import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import { shortened } from '../../base/util/budget.ts';
 import { nearest } from '../../base/util/nearest.ts';
 import { parseCompound } from './compound.ts';
-import { MAX_LISTED, MAX_TEXT, tooMuch } from './limits.ts';
+import { maxListed, maxText, tooMuch } from './limits.ts';
 import { expandNodegroups } from './nodegroups.ts';
 import { placed, wholeError, wordsOf } from './syntax-error.ts';
 import { dataTerm, globTerm, ipTerm, listTerm, type Place, pcreTerm, rangeTerm } from './terms.ts';
@@ -78,7 +78,7 @@ const placeOf = (text: string, options: TargetOptions): Place => ({
 
 function checkText(expression: unknown, kind: string): string {
   if (typeof expression !== 'string') throw wholeError(`A ${kind} target must be text`, shown(expression));
-  if (expression.length > MAX_TEXT) throw tooMuch('too many characters');
+  if (expression.length > maxText) throw tooMuch('too many characters');
   if (expression.trim() === '') throw wholeError('The target is empty', expression);
   return expression;
 }
@@ -86,7 +86,7 @@ function checkText(expression: unknown, kind: string): string {
 function checkTexts(expression: unknown): readonly string[] {
   if (!Array.isArray(expression) || !expression.every((item) => typeof item === 'string'))
     throw wholeError('A target must be text or a list of texts', shown(expression));
-  if (expression.length > MAX_LISTED) throw tooMuch(`more than ${MAX_LISTED.toLocaleString('en-US')} entries`);
+  if (expression.length > maxListed) throw tooMuch(`more than ${maxListed.toLocaleString('en-US')} entries`);
   return expression;
 }
 

@@ -1,7 +1,7 @@
 // Which of a fleet a target covers, and what data is needed to say so.
 import { messageOf } from '../../base/errors/index.ts';
 import { type Budget, CostError } from '../../base/util/budget.ts';
-import { FOR_ONE_MINION, targetBudget } from './limits.ts';
+import { forOneMinion, targetBudget } from './limits.ts';
 import { testOf } from './match.ts';
 import type { Expression, Subject, Target, Verdict } from './types.ts';
 
@@ -13,7 +13,7 @@ export interface Resolution {
   readonly failed?: ReadonlyMap<string, string>;
 }
 
-const MOST_REASONS = 100;
+const mostReasons = 100;
 
 /**
  * Runs over the fleet once; the test is compiled before, so lists and globs cost a lookup per id. What the data of one
@@ -26,14 +26,14 @@ export function resolve(target: Target, fleet: Iterable<Subject>, budget: Budget
   const unknown: string[] = [];
   const failed = new Map<string, string>();
   for (const subject of fleet) {
-    budget.startPart(FOR_ONE_MINION);
+    budget.startPart(forOneMinion);
     let found: Verdict;
     try {
       found = test(subject, budget);
     } catch (error) {
       if (error instanceof CostError && error.whole) throw error;
       found = 'unknown';
-      if (failed.size < MOST_REASONS) failed.set(subject.id, messageOf(error));
+      if (failed.size < mostReasons) failed.set(subject.id, messageOf(error));
     }
     if (found === 'match') matched.push(subject.id);
     else if (found === 'unknown') unknown.push(subject.id);

@@ -24,8 +24,8 @@ export function placed(texts: readonly string[]): Word[] {
     });
 }
 
-const CONTEXT = 60;
-const DETAILS = 2000;
+const context = 60;
+const mostDetail = 2000;
 
 export function syntaxError(
   message: string,
@@ -35,14 +35,14 @@ export function syntaxError(
   hint?: string,
 ): HaliteError {
   // Long expressions are cut so that the mark stays in sight.
-  const from = Math.max(0, at - CONTEXT);
-  const to = Math.min(expression.length, at + Math.min(length, CONTEXT) + CONTEXT);
+  const from = Math.max(0, at - context);
+  const to = Math.min(expression.length, at + Math.min(length, context) + context);
   const before = (from > 0 ? '…' : '') + expression.slice(from, at);
   const shown = before + expression.slice(at, to) + (to < expression.length ? '…' : '');
-  const mark = ' '.repeat(before.length) + '^'.repeat(Math.max(1, Math.min(length, CONTEXT)));
+  const mark = ' '.repeat(before.length) + '^'.repeat(Math.max(1, Math.min(length, context)));
   return new HaliteError('target.syntax', `${message}\n  ${shown}\n  ${mark}`, {
     ...(hint === undefined ? {} : { hint }),
-    details: { expression: expression.slice(0, DETAILS), at, length },
+    details: { expression: expression.slice(0, mostDetail), at, length },
   });
 }
 

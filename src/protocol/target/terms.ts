@@ -5,7 +5,7 @@ import { shortened } from '../../base/util/budget.ts';
 import { splitPath } from '../../base/util/dict-path.ts';
 import { parseIp } from '../../base/util/ip.ts';
 import { clearedNetwork, targetNetwork } from './ip.ts';
-import { MAX_LISTED, MAX_PARTS, MAX_TERM, tooMuch } from './limits.ts';
+import { maxListed, maxParts, maxTerm, tooMuch } from './limits.ts';
 import { syntaxError } from './syntax-error.ts';
 import type { DataKind, Term } from './types.ts';
 
@@ -24,13 +24,13 @@ function refuse(message: string, place: Place, hint?: string): Term {
 }
 
 export function globTerm(pattern: string, place: Place): Term {
-  return pattern.length > MAX_TERM ? tooLong(place) : { type: 'glob', pattern };
+  return pattern.length > maxTerm ? tooLong(place) : { type: 'glob', pattern };
 }
 
 const tooLong = (place: Place): Term => refuse('This is longer than any id or value', place);
 
 export function pcreTerm(pattern: string, place: Place): Term {
-  if (pattern.length > MAX_TERM) return tooLong(place);
+  if (pattern.length > maxTerm) return tooLong(place);
   try {
     boundedRegex(pattern);
   } catch (thrown) {
@@ -43,7 +43,7 @@ export function pcreTerm(pattern: string, place: Place): Term {
 export function listTerm(ids: string | readonly string[], place: Place): Term {
   const entries = typeof ids === 'string' ? unquote(ids).split(',') : ids;
   const clean = [...new Set(entries.map(unquote).filter((id) => id !== ''))];
-  if (clean.length > MAX_LISTED) throw tooMuch(`more than ${MAX_LISTED.toLocaleString('en-US')} ids`);
+  if (clean.length > maxListed) throw tooMuch(`more than ${maxListed.toLocaleString('en-US')} ids`);
   return clean.length === 0 ? refuse('The list of minions is empty', place) : { type: 'list', ids: clean };
 }
 
@@ -65,9 +65,8 @@ export function dataTerm(type: DataKind, expression: string, delimiter: string, 
       `Write key${delimiter || ':'}value, for example ${example}.`,
     );
   }
-  if (expression.length > MAX_TERM) return tooLong(place);
-  if (splitPath(expression, delimiter).length > MAX_PARTS)
-    return refuse(`A path has ${MAX_PARTS} parts at most`, place);
+  if (expression.length > maxTerm) return tooLong(place);
+  if (splitPath(expression, delimiter).length > maxParts) return refuse(`A path has ${maxParts} parts at most`, place);
   if (type.endsWith('_pcre')) {
     const pattern = expression.slice(expression.lastIndexOf(delimiter) + delimiter.length);
     try {
@@ -81,7 +80,7 @@ export function dataTerm(type: DataKind, expression: string, delimiter: string, 
 }
 
 export function ipTerm(network: string, place: Place): Term {
-  if (network.length > MAX_TERM) return tooLong(place);
+  if (network.length > maxTerm) return tooLong(place);
   if (parseIp(network) || targetNetwork(network)) return { type: 'ipcidr', network };
   const meant = network.includes('/') ? clearedNetwork(network) : undefined;
   const hint = meant && meant !== network ? `The address part must be the network itself: ${meant}.` : undefined;

@@ -14,7 +14,7 @@ export interface DumpOptions {
   readonly separators?: readonly [string, string] | undefined;
 }
 
-const MAX_DEPTH = 512;
+const maxDepth = 512;
 
 interface Style {
   readonly indent: number | undefined;
@@ -56,7 +56,7 @@ function dump(value: Value | undefined, style: Style, depth: number): string {
 function dumpObject(value: PyFloat | Uint8Array | Date | Value[] | Dict, style: Style, depth: number): string {
   if (value instanceof PyFloat) return dumpFloat(value.value);
   if (value instanceof Uint8Array || value instanceof Date) return style.quote(pyRepr(value));
-  if (depth >= MAX_DEPTH) throw new HaliteError('codec.limit', `A value is nested deeper than ${MAX_DEPTH} levels`);
+  if (depth >= maxDepth) throw new HaliteError('codec.limit', `A value is nested deeper than ${maxDepth} levels`);
   if (Array.isArray(value)) {
     return wrap(
       '[',
@@ -107,7 +107,7 @@ function compareKeys(a: Value, b: Value): number {
   return compareText(keyText(a), keyText(b));
 }
 
-const NAMED: Readonly<Record<string, string>> = {
+const named: Readonly<Record<string, string>> = {
   '"': '\\"',
   '\\': '\\\\',
   '\n': '\\n',
@@ -117,7 +117,7 @@ const NAMED: Readonly<Record<string, string>> = {
   '\f': '\\f',
 };
 const escaped = (character: string): string =>
-  NAMED[character] ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  named[character] ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 function quoteAscii(text: string): string {
   return `"${text.replace(/["\\]|[^ -~]/g, escaped)}"`;

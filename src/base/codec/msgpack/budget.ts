@@ -16,24 +16,24 @@ export const cost = {
 /** One for a whole message, also for what is packed again inside it. */
 export class Budget {
   /** Array items and map entries that may still come. */
-  private items: number;
-  private heap: number;
+  #items: number;
+  #heap: number;
 
   constructor(maxItems: number, maxCost: number) {
-    this.items = maxItems;
-    this.heap = maxCost;
+    this.#items = maxItems;
+    this.#heap = maxCost;
   }
 
   /** Before anything is made for them. */
   container(count: number, heap: number): void {
-    this.items -= count;
-    if (this.items < 0) throw tooMuch('has too many items');
+    this.#items -= count;
+    if (this.#items < 0) throw tooMuch('has too many items');
     this.charge(heap);
   }
 
   charge(heap: number): void {
-    this.heap -= heap;
-    if (this.heap < 0) throw tooMuch('would take too much memory');
+    this.#heap -= heap;
+    if (this.#heap < 0) throw tooMuch('would take too much memory');
   }
 }
 

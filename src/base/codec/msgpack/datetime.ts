@@ -10,11 +10,11 @@ export class PreciseDate extends Date {
   }
 }
 
-const FORM = /^(\d{4})(\d\d)(\d\d)T(\d\d):(\d\d):(\d\d)\.(\d{1,6})$/;
+const form = /^(\d{4})(\d\d)(\d\d)T(\d\d):(\d\d):(\d\d)\.(\d{1,6})$/;
 
 /** The date in the text, or undefined when it names no real moment. */
 export function parseDateTime(text: string): Date | undefined {
-  const found = FORM.exec(text);
+  const found = form.exec(text);
   if (!found) return undefined;
   const part = (index: number): number => Number(found[index]);
   const micros = Number((found[7] ?? '').padEnd(6, '0'));

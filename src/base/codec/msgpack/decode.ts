@@ -30,10 +30,10 @@ export interface UnpackOptions {
 export const defaultLimits = { maxDepth: 256, maxBytes: 100 * 1024 * 1024, maxItems: 8_000_000 } as const;
 
 // Short byte strings are copied so that a small signature does not keep a large frame alive.
-const COPY_BELOW = 4096;
+const copyBelow = 4096;
 // Long byte strings are looked at before they are made into text: a wrong text would take twice their length.
-const CHECK_FROM = 1024;
-const HIGH = 4294967296;
+const checkFrom = 1024;
+const highWord = 4294967296;
 const keyCache = textCache(2048);
 const valueCache = textCache(1024);
 
@@ -55,56 +55,56 @@ export function unpacked(value: Value): Value {
 /** Reads values one after the other from a buffer. */
 export class Reader {
   at = 0;
-  private readonly buf: Buffer;
-  private readonly raw: boolean;
-  private readonly keepFloats: boolean;
-  private readonly maxDepth: number;
-  private readonly jsonTexts: boolean;
-  private readonly maxItems: number;
-  private readonly budget: Budget;
+  readonly #buf: Buffer;
+  readonly #raw: boolean;
+  readonly #keepFloats: boolean;
+  readonly #maxDepth: number;
+  readonly #jsonTexts: boolean;
+  readonly #maxItems: number;
+  readonly #budget: Budget;
 
   constructor(bytes: Uint8Array, options: UnpackOptions, budget?: Budget) {
-    this.buf = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-    this.raw = options.raw === true;
-    this.keepFloats = options.keepFloats !== false;
-    this.maxDepth = options.maxDepth ?? defaultLimits.maxDepth;
-    this.maxItems = options.maxItems ?? defaultLimits.maxItems;
-    this.budget = budget ?? new Budget(this.maxItems, options.maxCost ?? Number.POSITIVE_INFINITY);
-    this.jsonTexts = options.jsonTexts === true;
+    this.#buf = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.#raw = options.raw === true;
+    this.#keepFloats = options.keepFloats !== false;
+    this.#maxDepth = options.maxDepth ?? defaultLimits.maxDepth;
+    this.#maxItems = options.maxItems ?? defaultLimits.maxItems;
+    this.#budget = budget ?? new Budget(this.#maxItems, options.maxCost ?? Number.POSITIVE_INFINITY);
+    this.#jsonTexts = options.jsonTexts === true;
   }
 
   /** The outermost value; when it is a map, one field of it may stay packed. */
   readOutermost(packed: NonNullable<UnpackOptions['packed']>): Value {
-    const code = this.buf[this.at] as number;
+    const code = this.#buf[this.at] as number;
     const wide = code === 0xde ? 2 : code === 0xdf ? 4 : 0;
     if (!wide && !(code >= 0x80 && code < 0x90)) return this.read(0);
     this.at++;
-    return this.map(wide ? this.uint(wide) : code & 15, 0, packed);
+    return this.#map(wide ? this.#uint(wide) : code & 15, 0, packed);
   }
 
-  private packedOrRead({ from, maxCost }: NonNullable<UnpackOptions['packed']>): Value {
+  #packedOrRead({ from, maxCost }: NonNullable<UnpackOptions['packed']>): Value {
     const start = this.at;
     // What is left is shorter than that: no need to look.
-    if (this.buf.length - start < from) return this.read(1);
-    const end = endOf(this.buf, start, { maxDepth: this.maxDepth - 1, maxItems: this.maxItems, maxCost });
+    if (this.#buf.length - start < from) return this.read(1);
+    const end = endOf(this.#buf, start, { maxDepth: this.#maxDepth - 1, maxItems: this.#maxItems, maxCost });
     if (end - start < from) return this.read(1);
     this.at = end;
-    return new PackedValue(this.buf.buffer, this.buf.byteOffset + start, end - start);
+    return new PackedValue(this.#buf.buffer, this.#buf.byteOffset + start, end - start);
   }
 
   read(depth: number): Value {
-    const buf = this.buf;
+    const buf = this.#buf;
     if (this.at >= buf.length) throw malformed('the data ends early', this.at);
     const code = buf[this.at++] as number;
     if (code < 0x80) return code;
     if (code >= 0xe0) return code - 256;
-    if (code >= 0xa0 && code < 0xc0) return this.text(code & 31, valueCache);
-    if (code < 0x90) return this.map(code & 15, depth);
-    if (code < 0xa0) return this.array(code & 15, depth);
-    return this.wide(code, depth);
+    if (code >= 0xa0 && code < 0xc0) return this.#text(code & 31, valueCache);
+    if (code < 0x90) return this.#map(code & 15, depth);
+    if (code < 0xa0) return this.#array(code & 15, depth);
+    return this.#wide(code, depth);
   }
 
-  private wide(code: number, depth: number): Value {
+  #wide(code: number, depth: number): Value {
     switch (code) {
       case 0xc0:
         return null;
@@ -115,184 +115,186 @@ export class Reader {
       case 0xc7:
       case 0xc8:
       case 0xc9:
-        return this.extension(this.uint(1 << (code - 0xc7)), depth);
+        return this.#extension(this.#uint(1 << (code - 0xc7)), depth);
       case 0xca:
-        this.need(4);
+        this.#need(4);
         this.at += 4;
-        return this.float(this.buf.readFloatBE(this.at - 4));
+        return this.#float(this.#buf.readFloatBE(this.at - 4));
       case 0xcb:
-        this.need(8);
+        this.#need(8);
         this.at += 8;
-        return this.float(this.buf.readDoubleBE(this.at - 8));
+        return this.#float(this.#buf.readDoubleBE(this.at - 8));
       case 0xcc:
       case 0xcd:
       case 0xce:
-        return this.uint(1 << (code - 0xcc));
+        return this.#uint(1 << (code - 0xcc));
       case 0xcf:
-        return this.uint64();
+        return this.#uint64();
       case 0xd0:
       case 0xd1:
       case 0xd2:
-        return this.int(1 << (code - 0xd0));
+        return this.#int(1 << (code - 0xd0));
       case 0xd3:
-        return this.int64();
+        return this.#int64();
       case 0xdc:
       case 0xdd:
-        return this.array(this.uint(code === 0xdc ? 2 : 4), depth);
+        return this.#array(this.#uint(code === 0xdc ? 2 : 4), depth);
       case 0xde:
       case 0xdf:
-        return this.map(this.uint(code === 0xde ? 2 : 4), depth);
+        return this.#map(this.#uint(code === 0xde ? 2 : 4), depth);
       default: {
-        if (code >= 0xd4 && code <= 0xd8) return this.extension(1 << (code - 0xd4), depth);
+        if (code >= 0xd4 && code <= 0xd8) return this.#extension(1 << (code - 0xd4), depth);
         const width = textWidth(code);
         if (width === 0) throw malformed(`no such type 0x${code.toString(16)}`, this.at - 1);
-        return this.text(this.uint(width), valueCache);
+        return this.#text(this.#uint(width), valueCache);
       }
     }
   }
 
-  private need(bytes: number): void {
-    if (this.at + bytes > this.buf.length) throw malformed('the data ends early', this.at);
+  #need(bytes: number): void {
+    if (this.at + bytes > this.#buf.length) throw malformed('the data ends early', this.at);
   }
 
-  private uint(width: number): number {
-    this.need(width);
+  #uint(width: number): number {
+    this.#need(width);
     const at = this.at;
     this.at += width;
-    if (width === 1) return this.buf[at] as number;
-    return width === 2 ? this.buf.readUInt16BE(at) : this.buf.readUInt32BE(at);
+    if (width === 1) return this.#buf[at] as number;
+    return width === 2 ? this.#buf.readUInt16BE(at) : this.#buf.readUInt32BE(at);
   }
 
-  private int(width: number): number {
-    this.need(width);
+  #int(width: number): number {
+    this.#need(width);
     const at = this.at;
     this.at += width;
-    if (width === 1) return this.buf.readInt8(at);
-    return width === 2 ? this.buf.readInt16BE(at) : this.buf.readInt32BE(at);
+    if (width === 1) return this.#buf.readInt8(at);
+    return width === 2 ? this.#buf.readInt16BE(at) : this.#buf.readInt32BE(at);
   }
 
-  private uint64(): number | bigint {
-    const high = this.uint(4);
-    const low = this.uint(4);
-    return high < 0x200000 ? high * HIGH + low : this.buf.readBigUInt64BE(this.at - 8);
+  #uint64(): number | bigint {
+    const high = this.#uint(4);
+    const low = this.#uint(4);
+    return high < 0x200000 ? high * highWord + low : this.#buf.readBigUInt64BE(this.at - 8);
   }
 
-  private int64(): number | bigint {
-    this.need(8);
-    const value = this.buf.readBigInt64BE(this.at);
+  #int64(): number | bigint {
+    this.#need(8);
+    const value = this.#buf.readBigInt64BE(this.at);
     this.at += 8;
     return value >= -9007199254740991n && value <= 9007199254740991n ? Number(value) : value;
   }
 
-  private float(value: number): Value {
-    this.budget.charge(cost.boxed);
-    return this.keepFloats && Number.isInteger(value) ? new PyFloat(value) : value;
+  #float(value: number): Value {
+    this.#budget.charge(cost.boxed);
+    return this.#keepFloats && Number.isInteger(value) ? new PyFloat(value) : value;
   }
 
-  private bytes(length: number): Buffer {
-    this.need(length);
-    this.budget.charge(cost.bytes + length);
-    const view = this.buf.subarray(this.at, this.at + length);
+  #bytes(length: number): Buffer {
+    this.#need(length);
+    this.#budget.charge(cost.bytes + length);
+    const view = this.#buf.subarray(this.at, this.at + length);
     this.at += length;
-    return length < COPY_BELOW ? Buffer.from(view) : view;
+    return length < copyBelow ? Buffer.from(view) : view;
   }
 
-  private text(length: number, cache: TextCache): Value {
-    if (this.raw && cache === valueCache) return this.bytes(length);
-    this.need(length);
+  #text(length: number, cache: TextCache): Value {
+    if (this.#raw && cache === valueCache) return this.#bytes(length);
+    this.#need(length);
     const start = this.at;
     const end = start + length;
-    const cached = length < 32 ? cache(this.buf, start, end) : undefined;
+    const cached = length < 32 ? cache(this.#buf, start, end) : undefined;
     if (cached !== undefined) {
       this.at = end;
       return cached;
     }
-    if (length >= CHECK_FROM && !isUtf8(this.buf.subarray(start, end))) return this.bytes(length);
-    this.budget.charge(cost.text + length);
-    const text = this.buf.toString('utf8', start, end);
+    if (length >= checkFrom && !isUtf8(this.#buf.subarray(start, end))) return this.#bytes(length);
+    this.#budget.charge(cost.text + length);
+    const text = this.#buf.toString('utf8', start, end);
     // A replacement character means: invalid, or really there. Only then is the exact answer worth its price.
-    if (text.includes('\ufffd') && !isUtf8(this.buf.subarray(start, end))) return this.bytes(length);
+    if (text.includes('\ufffd') && !isUtf8(this.#buf.subarray(start, end))) return this.#bytes(length);
     this.at = end;
     return text;
   }
 
-  private key(depth: number): Value {
-    const code = this.at < this.buf.length ? (this.buf[this.at] as number) : 0;
+  #key(depth: number): Value {
+    const code = this.at < this.#buf.length ? (this.#buf[this.at] as number) : 0;
     if (code >= 0xa0 && code < 0xc0) {
       this.at++;
-      return this.text(code & 31, keyCache);
+      return this.#text(code & 31, keyCache);
     }
     const width = textWidth(code);
     if (width === 0) return this.read(depth);
     this.at++;
-    return this.text(this.uint(width), keyCache);
+    return this.#text(this.#uint(width), keyCache);
   }
 
-  private open(count: number, minimum: number, heap: number, depth: number): void {
-    if (depth >= this.maxDepth) throw tooMuch(`is nested deeper than ${this.maxDepth}`);
+  #open(count: number, minimum: number, heap: number, depth: number): void {
+    if (depth >= this.#maxDepth) throw tooMuch(`is nested deeper than ${this.#maxDepth}`);
     // Never allocate for items that cannot be there.
-    if (count * minimum > this.buf.length - this.at) throw malformed('the data ends early', this.at);
-    this.budget.container(count, heap);
+    if (count * minimum > this.#buf.length - this.at) throw malformed('the data ends early', this.at);
+    this.#budget.container(count, heap);
   }
 
-  private array(count: number, depth: number): Value[] {
-    this.open(count, 1, cost.array + count * cost.item, depth);
+  #array(count: number, depth: number): Value[] {
+    this.#open(count, 1, cost.array + count * cost.item, depth);
     const items: Value[] = new Array(count);
     for (let i = 0; i < count; i++) items[i] = this.read(depth + 1);
     return items;
   }
 
-  private map(count: number, depth: number, packed?: UnpackOptions['packed']): Dict {
-    this.open(count, 2, cost.map + count * cost.entry, depth);
+  #map(count: number, depth: number, packed?: UnpackOptions['packed']): Dict {
+    this.#open(count, 2, cost.map + count * cost.entry, depth);
     const dict = newDict();
     for (let i = 0; i < count; i++) {
-      const key = this.key(depth + 1);
-      if (typeof key !== 'string' || isReorderedKey(key)) return this.mapRest(dict, key, count - i, depth);
-      dict[key] = packed?.field === key ? this.packedOrRead(packed) : this.read(depth + 1);
+      const key = this.#key(depth + 1);
+      if (typeof key !== 'string' || isReorderedKey(key)) return this.#mapRest(dict, key, count - i, depth);
+      dict[key] = packed?.field === key ? this.#packedOrRead(packed) : this.read(depth + 1);
     }
     return dict;
   }
 
   /** The rest of a map that turned out to need a Map, from the value of `key` on. */
-  private mapRest(start: { [key: string]: Value }, key: Value, left: number, depth: number): Map<Value, Value> {
+  #mapRest(start: { [key: string]: Value }, key: Value, left: number, depth: number): Map<Value, Value> {
     const map = new Map<Value, Value>(Object.entries(start));
     map.set(key, this.read(depth + 1));
     for (let i = 1; i < left; i++) {
-      const next = this.key(depth + 1);
+      const next = this.#key(depth + 1);
       map.set(next, this.read(depth + 1));
     }
     return map;
   }
 
-  private extension(length: number, depth: number): Value {
-    this.need(length + 1);
-    const type = this.buf.readInt8(this.at++);
+  #extension(length: number, depth: number): Value {
+    this.#need(length + 1);
+    const type = this.#buf.readInt8(this.at++);
     const start = this.at;
     if (type === 78) {
       this.at += length;
-      const text = this.buf.toString('latin1', start, this.at);
+      const text = this.#buf.toString('latin1', start, this.at);
       return parseDateTime(text) ?? text;
     }
-    if (type === 79) return this.constant(start, start + length, depth);
-    if (type === jsonTextType && this.jsonTexts && length >= 2) return this.jsonText(start, start + length);
-    return this.text(length, valueCache);
+    if (type === 79) return this.#constant(start, start + length, depth);
+    if (type === jsonTextType && this.#jsonTexts && length >= 2) return this.#jsonText(start, start + length);
+    return this.#text(length, valueCache);
   }
 
-  private jsonText(start: number, end: number): Value {
+  #jsonText(start: number, end: number): Value {
     this.at = end;
-    const data = start + 2 + (this.buf[start + 1] as number);
+    const data = start + 2 + (this.#buf[start + 1] as number);
     if (data > end) throw malformed('the data ends early', start);
-    const outputter = this.buf.toString('utf8', start + 2, data);
-    const facts = { plain: this.buf[start] === 1, ...(outputter ? { outputter } : {}) };
+    const outputter = this.#buf.toString('utf8', start + 2, data);
+    const facts = { plain: this.#buf[start] === 1, ...(outputter ? { outputter } : {}) };
     // Not one of the values a message may hold: whoever asked for it looks for it where it can be.
-    return new JsonText([this.buf.subarray(data, end)], facts) as unknown as Value;
+    return new JsonText([this.#buf.subarray(data, end)], facts) as unknown as Value;
   }
 
   /** Salt's internal constants, `[name, value]`: only the value means anything outside Python. */
-  private constant(start: number, end: number, depth: number): Value {
+  #constant(start: number, end: number, depth: number): Value {
     try {
-      const { raw, maxDepth, keepFloats } = this;
-      const inner = new Reader(this.buf.subarray(start, end), { raw, maxDepth, keepFloats }, this.budget);
+      const raw = this.#raw;
+      const maxDepth = this.#maxDepth;
+      const keepFloats = this.#keepFloats;
+      const inner = new Reader(this.#buf.subarray(start, end), { raw, maxDepth, keepFloats }, this.#budget);
       const pair = inner.read(depth + 1);
       return Array.isArray(pair) && pair.length === 2 ? (pair[1] as Value) : null;
     } catch (thrown) {

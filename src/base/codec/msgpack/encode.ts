@@ -19,12 +19,12 @@ export interface PackOptions {
 /** The extension type of a JsonText: flags, the length of the outputter's name, the name, the text. */
 export const jsonTextType = 74;
 
-const MAX_DEPTH = 512;
-const KEEP_SCRATCH = 1 << 16;
-const HIGH = 4294967296;
+const maxDepth = 512;
+const keepScratch = 1 << 16;
+const high = 4294967296;
 
 // One scratch buffer for all calls: packing never yields, so two calls cannot meet in it.
-let out = Buffer.allocUnsafeSlow(KEEP_SCRATCH);
+let out = Buffer.allocUnsafeSlow(keepScratch);
 let at = 0;
 let bin = false;
 let datesAsText = false;
@@ -39,11 +39,11 @@ export function pack(value: Value, options: PackOptions = {}): Buffer {
   try {
     write(value, 0);
     const used = out.subarray(0, at);
-    if (out.length <= KEEP_SCRATCH) return Buffer.from(used);
+    if (out.length <= keepScratch) return Buffer.from(used);
     return at > out.length >> 1 ? used : Buffer.from(used);
   } finally {
     // A large scratch was handed out (or would only hold memory): start anew.
-    if (out.length > KEEP_SCRATCH) out = Buffer.allocUnsafeSlow(KEEP_SCRATCH);
+    if (out.length > keepScratch) out = Buffer.allocUnsafeSlow(keepScratch);
   }
 }
 
@@ -126,7 +126,7 @@ function writeJsonText(written: JsonText, depth: number): void {
 }
 
 function checkDepth(depth: number): void {
-  if (depth >= MAX_DEPTH) throw new HaliteError('codec.limit', `A value is nested deeper than ${MAX_DEPTH} levels`);
+  if (depth >= maxDepth) throw new HaliteError('codec.limit', `A value is nested deeper than ${maxDepth} levels`);
 }
 
 /** Array and map headers: short form, then 16 and 32 bit. */
@@ -222,13 +222,13 @@ function writeNumber(value: number): void {
     } else if (value < 0x10000) {
       out[at] = 0xcd;
       at = out.writeUInt16BE(value, at + 1);
-    } else if (value < HIGH) {
+    } else if (value < high) {
       out[at] = 0xce;
       at = out.writeUInt32BE(value, at + 1);
     } else if (value <= Number.MAX_SAFE_INTEGER) {
       out[at] = 0xcf;
-      at = out.writeUInt32BE(Math.floor(value / HIGH), at + 1);
-      at = out.writeUInt32BE(value % HIGH, at);
+      at = out.writeUInt32BE(Math.floor(value / high), at + 1);
+      at = out.writeUInt32BE(value % high, at);
     } else {
       writeHuge(value);
     }

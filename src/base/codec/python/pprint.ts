@@ -58,9 +58,9 @@ function formatDict(dict: Dict, style: Style, column: number, allowance: number,
   return `{${padding(style)}${parts.join(`,\n${' '.repeat(inner)}`)}}`;
 }
 
-const LINES = /[\s\S]*?(?:\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]|$)/g;
-const SPACE = ' \\t-\\r\\x1c-\\x1f\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000';
-const WORDS = new RegExp(`[^${SPACE}]*[${SPACE}]*`, 'g');
+const linePattern = /[\s\S]*?(?:\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]|$)/g;
+const space = ' \\t-\\r\\x1c-\\x1f\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000';
+const wordPattern = new RegExp(`[^${space}]*[${space}]*`, 'g');
 const matchesOf = (text: string, expression: RegExp): string[] =>
   (text.match(expression) ?? []).filter((part) => part !== '');
 
@@ -71,7 +71,7 @@ function formatText(text: string, style: Style, column: number, allowance: numbe
   const start = top ? column + 1 : column;
   const room = top ? allowance + 1 : allowance;
   const width = style.width - start;
-  const lines = matchesOf(text, LINES);
+  const lines = matchesOf(text, linePattern);
   const chunks: string[] = [];
   let last = '';
   lines.forEach((line, index) => {
@@ -86,7 +86,7 @@ function formatText(text: string, style: Style, column: number, allowance: numbe
 }
 
 function wrapWords(line: string, width: number, room: number): string[] {
-  const words = matchesOf(line, WORDS);
+  const words = matchesOf(line, wordPattern);
   return wrapParts(
     words,
     '',

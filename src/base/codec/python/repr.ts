@@ -69,19 +69,19 @@ export function reprFloat(value: number): string {
 }
 
 // What str.isprintable() refuses, besides quote and backslash: all separators but space, and all "other" characters.
-const UNPRINTABLE = /[\\\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
-const PLAIN = /^[ !#-&(-[\]-~]*$/;
-const NAMED: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\\': '\\\\' };
+const unprintable = /[\\\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
+const plain = /^[ !#-&(-[\]-~]*$/;
+const namedEscapes: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\\': '\\\\' };
 
 function reprText(text: string): string {
-  if (PLAIN.test(text)) return `'${text}'`;
+  if (plain.test(text)) return `'${text}'`;
   const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
-  const escaped = text.replace(UNPRINTABLE, escapeCharacter);
+  const escaped = text.replace(unprintable, escapeCharacter);
   return quote + (quote === "'" ? escaped.replaceAll("'", "\\'") : escaped) + quote;
 }
 
 function escapeCharacter(character: string): string {
-  const named = NAMED[character];
+  const named = namedEscapes[character];
   if (named) return named;
   const code = character.codePointAt(0) ?? 0;
   if (code < 0x100) return `\\x${code.toString(16).padStart(2, '0')}`;

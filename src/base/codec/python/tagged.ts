@@ -4,7 +4,7 @@ import { dictOf, PyFloat, type Value } from '../value.ts';
 
 export type Tagged = null | boolean | string | Tagged[] | { $: string; v: string | [Tagged, Tagged][] };
 
-const FLOATS: Readonly<Record<string, number>> = { inf: Number.POSITIVE_INFINITY, '-inf': Number.NEGATIVE_INFINITY };
+const floats: Readonly<Record<string, number>> = { inf: Number.POSITIVE_INFINITY, '-inf': Number.NEGATIVE_INFINITY };
 
 /** The value that was written down. */
 export function untag(tagged: Tagged): Value {
@@ -15,7 +15,7 @@ export function untag(tagged: Tagged): Value {
     case 'int':
       return Number.isSafeInteger(Number(tagged.v)) ? Number(tagged.v) : BigInt(tagged.v);
     case 'float': {
-      const value = FLOATS[tagged.v] ?? Number(tagged.v);
+      const value = floats[tagged.v] ?? Number(tagged.v);
       return Number.isInteger(value) ? new PyFloat(value) : value;
     }
     case 'bytes':

@@ -2,15 +2,15 @@
 // a branch that failed at a place is not tried there again; every step counts against the budget.
 import { type Budget, CostError } from '../budget.ts';
 import { readCodes } from '../read-codes.ts';
-import { holds, kindOf, LAST_NEWLINE, NEWLINE, NONE } from './around.ts';
+import { holds, kindOf, lastNewline, newline, none } from './around.ts';
 import type { Instruction, Program } from './program.ts';
 import type { Form } from './tree.ts';
 
 /** A step here is worth some steps of a table; they are paid in bundles. */
-const STEP_COST = 4;
-const BUNDLE = 256;
-const MAX_REMEMBERED = 1 << 26;
-const FAILED = -1;
+const stepCost = 4;
+const bundle = 256;
+const maxRemembered = 1 << 26;
+const noMatch = -1;
 
 /** Whether the program fits the text. */
 export function backtrack(program: Program, form: Form, text: string, budget: Budget): boolean {
@@ -47,25 +47,25 @@ class Run {
     this.#code = program.code;
     this.#full = form === 'full';
     this.#budget = budget;
-    this.#slots = program.slots === 0 ? [] : new Array<number>(program.slots).fill(FAILED);
+    this.#slots = program.slots === 0 ? [] : new Array<number>(program.slots).fill(noMatch);
     this.#remembers = !program.hasReferences;
     this.#memory = this.#remember(0, program.branches);
   }
 
   from(start: number): boolean {
-    return this.#run(0, start, this.#memory, true) !== FAILED;
+    return this.#run(0, start, this.#memory, true) !== noMatch;
   }
 
   pay(): void {
     const steps = this.#steps;
     this.#steps = 0;
-    this.#budget.spend(steps * STEP_COST);
+    this.#budget.spend(steps * stepCost);
   }
 
   #remember(firstBranch: number, branches: number): Memory | undefined {
     const bits = branches * (this.length + 1);
     if (!this.#remembers || bits === 0) return undefined;
-    if (bits > MAX_REMEMBERED) throw new CostError(false);
+    if (bits > maxRemembered) throw new CostError(false);
     this.#budget.spend(bits >>> 5);
     return { firstBranch, failed: new Uint32Array((bits >>> 5) + 1) };
   }
@@ -79,7 +79,7 @@ class Run {
     return (word & mask) !== 0;
   }
 
-  /** Where the part of the program ends that begins here, or FAILED. */
+  /** Where the part of the program ends that begins here, or noMatch. */
   #run(first: number, start: number, memory: Memory | undefined, outer: boolean): number {
     /** What is still to try: pairs of an instruction and a place; or a slot below zero and its old value. */
     const open: number[] = [first, start];
@@ -91,7 +91,7 @@ class Run {
         continue;
       }
       for (;;) {
-        if (++this.#steps >= BUNDLE) this.pay();
+        if (++this.#steps >= bundle) this.pay();
         const step = this.#code[at] as Instruction;
         if (step.op === 'done') {
           if (outer && this.#full && place !== this.length) break;
@@ -115,18 +115,18 @@ class Run {
         } else if (step.op === 'turn-end') at = this.#slots[step.register] === place ? step.exit : step.loop;
         else if (step.op === 'same') {
           const behind = this.#same(step.group, step.ignoreCase, place);
-          if (behind === FAILED) break;
+          if (behind === noMatch) break;
           place = behind;
           at++;
         } else {
           const behind = this.#sub(at, step, place, open);
-          if (behind === FAILED) break;
+          if (behind === noMatch) break;
           place = behind;
           at = step.next;
         }
       }
     }
-    return FAILED;
+    return noMatch;
   }
 
   #keep(slot: number, value: number, open: number[]): void {
@@ -138,8 +138,8 @@ class Run {
     const start = place - step.back;
     const slots = this.#slots.length === 0 ? this.#slots : this.#slots.slice();
     if (!this.#inside.has(at)) this.#inside.set(at, this.#remember(step.firstBranch, step.branches));
-    const end = start < 0 ? FAILED : this.#run(at + 1, start, this.#inside.get(at), false);
-    const isFound = end !== FAILED;
+    const end = start < 0 ? noMatch : this.#run(at + 1, start, this.#inside.get(at), false);
+    const isFound = end !== noMatch;
     // What was tried on the way to success did not fail.
     if (isFound) this.#inside.delete(at);
     // Of what a negative one captured nothing stays; of the others it is taken back on the way back.
@@ -149,32 +149,32 @@ class Run {
       this.#slots[slot] = slots[slot] as number;
       if (isFound && step.kind !== 'is-not') this.#keep(slot, value, open);
     }
-    if (step.kind === 'is-not') return isFound ? FAILED : place;
-    if (!isFound) return FAILED;
+    if (step.kind === 'is-not') return isFound ? noMatch : place;
+    if (!isFound) return noMatch;
     return step.kind === 'atomic' ? end : place;
   }
 
   #same(group: number, ignoreCase: boolean, place: number): number {
     const from = this.#slots[2 * group] as number;
     const to = this.#slots[2 * group + 1] as number;
-    if (to === FAILED || from === FAILED || to < from) return FAILED;
+    if (to === noMatch || from === noMatch || to < from) return noMatch;
     this.#steps += to - from;
     for (let at = from; at < to; at++) {
       const behind = place + at - from;
       if (behind >= this.length || !isSame(this.#codes[at] as number, this.#codes[behind] as number, ignoreCase))
-        return FAILED;
+        return noMatch;
     }
     return place + to - from;
   }
 
   #before(place: number): number {
-    return place === 0 ? NONE : kindOf(this.#codes[place - 1] as number);
+    return place === 0 ? none : kindOf(this.#codes[place - 1] as number);
   }
 
   #behind(place: number): number {
-    if (place >= this.length) return NONE;
+    if (place >= this.length) return none;
     const code = this.#codes[place] as number;
-    return code === 10 && place === this.length - 1 ? NEWLINE | LAST_NEWLINE : kindOf(code);
+    return code === 10 && place === this.length - 1 ? newline | lastNewline : kindOf(code);
   }
 }
 

@@ -1,13 +1,13 @@
 // Whether a character is in a set. JavaScript's expression decides, once per ASCII character.
 
-const ASCII = 128;
+const ascii = 128;
 const [NO, YES] = [1, 2] as const;
-const PLAIN = /^(?:[A-Za-z0-9 _]|\\u\{([0-9a-f]+)\})$/;
+const plainMember = /^(?:[A-Za-z0-9 _]|\\u\{([0-9a-f]+)\})$/;
 
 export class CharacterSet {
   readonly #source: string;
   readonly #flags: string;
-  readonly #known = new Uint8Array(ASCII);
+  readonly #known = new Uint8Array(ascii);
   /** Set when one character is meant and nothing else. */
   readonly #only: number | undefined;
   #expression: RegExp | undefined;
@@ -15,13 +15,13 @@ export class CharacterSet {
   constructor(source: string, ignoreCase: boolean) {
     this.#source = source;
     this.#flags = ignoreCase ? 'vi' : 'v';
-    const plain = ignoreCase ? null : PLAIN.exec(source);
+    const plain = ignoreCase ? null : plainMember.exec(source);
     if (plain) this.#only = plain[1] === undefined ? source.charCodeAt(0) : Number.parseInt(plain[1], 16);
   }
 
   has(code: number): boolean {
     if (this.#only !== undefined) return code === this.#only;
-    if (code >= ASCII) return this.#test(code);
+    if (code >= ascii) return this.#test(code);
     let known = this.#known[code] as number;
     if (known === 0) this.#known[code] = known = this.#test(code) ? YES : NO;
     return known === YES;

@@ -1,7 +1,7 @@
 // All ways through a regular program at once: one table lookup per character, built while it is used.
 // The time is bounded by the length of the text times the length of the program, whatever both say.
 import type { Budget } from '../budget.ts';
-import { holds, kindOf, LAST_NEWLINE, NEWLINE, NONE } from './around.ts';
+import { holds, kindOf, lastNewline, newline, none } from './around.ts';
 import type { Program } from './program.ts';
 import type { Form } from './tree.ts';
 
@@ -9,22 +9,22 @@ interface State {
   /** Instructions that are reached before anything is known of the next character. */
   readonly at: readonly number[];
   readonly before: number;
-  /** By ASCII character, then by END and LAST. */
+  /** By ASCII character, then by end and last. */
   readonly next: (State | undefined)[];
   wide: Map<number, State> | undefined;
 }
 
-const END = 128;
-const LAST = 129;
+const end = 128;
+const last = 129;
 /** States and wide characters kept; then the table begins anew. */
-const MAX_STATES = 64;
-const MAX_WIDE = 64;
+const maxStates = 64;
+const maxWide = 64;
 /** Steps that building a place in the table costs, for each instruction. */
-const BUILDING_COST = 10;
+const buildingCost = 10;
 
 const final = (): State => ({ at: [], before: 0, next: [], wide: undefined });
-const MATCHED = final();
-const FAILED = final();
+const matched = final();
+const failed = final();
 
 export class Dfa {
   readonly #program: Program;
@@ -38,7 +38,7 @@ export class Dfa {
     this.#program = program;
     this.#form = form;
     this.#seen = new Int32Array(program.code.length);
-    this.#start = this.#state([0], NONE);
+    this.#start = this.#state([0], none);
   }
 
   test(text: string, budget: Budget): boolean {
@@ -48,30 +48,30 @@ export class Dfa {
     for (let at = 0; at < length; at++) {
       let code = text.charCodeAt(at);
       let next: State | undefined;
-      if (code < END) {
-        const symbol = code === 10 && at === length - 1 ? LAST : code;
+      if (code < end) {
+        const symbol = code === 10 && at === length - 1 ? last : code;
         next = state.next[symbol] ?? this.#step(state, code, symbol, budget);
       } else {
         if (code >= 0xd800 && code < 0xdc00) {
           code = text.codePointAt(at) as number;
           if (code > 0xffff) at++;
         }
-        next = state.wide?.get(code) ?? this.#step(state, code, code + LAST, budget);
+        next = state.wide?.get(code) ?? this.#step(state, code, code + last, budget);
       }
-      if (next === MATCHED) return true;
-      if (next === FAILED) return false;
+      if (next === matched) return true;
+      if (next === failed) return false;
       state = next;
     }
-    return (state.next[END] ?? this.#step(state, -1, END, budget)) === MATCHED;
+    return (state.next[end] ?? this.#step(state, -1, end, budget)) === matched;
   }
 
   #step(state: State, code: number, symbol: number, budget: Budget): State {
-    budget.spend(this.#program.code.length * BUILDING_COST);
+    budget.spend(this.#program.code.length * buildingCost);
     const next = this.#after(state, code, symbol);
-    if (symbol <= LAST) state.next[symbol] = next;
+    if (symbol <= last) state.next[symbol] = next;
     else {
       state.wide ??= new Map();
-      if (state.wide.size < MAX_WIDE) state.wide.set(code, next);
+      if (state.wide.size < maxWide) state.wide.set(code, next);
     }
     return next;
   }
@@ -79,9 +79,9 @@ export class Dfa {
   /** The state behind a character, or the answer when it is certain. */
   #after(state: State, code: number, symbol: number): State {
     const { code: program, hasAsserts } = this.#program;
-    const isEnd = symbol === END;
+    const isEnd = symbol === end;
     const kind = hasAsserts && !isEnd ? kindOf(code) : 0;
-    const behind = isEnd ? NONE : symbol === LAST ? NEWLINE | LAST_NEWLINE : kind;
+    const behind = isEnd ? none : symbol === last ? newline | lastNewline : kind;
     const reached: number[] = [];
     this.#turn++;
     const open = [...state.at];
@@ -94,12 +94,12 @@ export class Dfa {
       else if (step?.op === 'assert') {
         if (holds(step.kind, step.ascii, state.before, behind)) open.push(at + 1);
       } else if (step?.op === 'done') {
-        if (isEnd || this.#form !== 'full') return MATCHED;
+        if (isEnd || this.#form !== 'full') return matched;
       } else if (step?.op === 'set' && !isEnd && step.set.has(code)) reached.push(at + 1);
     }
-    if (isEnd) return FAILED;
+    if (isEnd) return failed;
     if (this.#form === 'search') reached.push(0);
-    return reached.length === 0 ? FAILED : this.#state(reached, hasAsserts ? kind : 0);
+    return reached.length === 0 ? failed : this.#state(reached, hasAsserts ? kind : 0);
   }
 
   #state(at: number[], before: number): State {
@@ -107,12 +107,12 @@ export class Dfa {
     const key = `${before}:${at.join()}`;
     const known = this.#states.get(key);
     if (known) return known;
-    if (this.#states.size >= MAX_STATES) {
+    if (this.#states.size >= maxStates) {
       this.#states.clear();
       // Also the first state's table leads to the old ones.
-      this.#start = { ...this.#start, next: new Array(LAST + 1), wide: undefined };
+      this.#start = { ...this.#start, next: new Array(last + 1), wide: undefined };
     }
-    const made: State = { at, before, next: new Array(LAST + 1), wide: undefined };
+    const made: State = { at, before, next: new Array(last + 1), wide: undefined };
     this.#states.set(key, made);
     return made;
   }

@@ -1,10 +1,10 @@
 // Python's `re` syntax, read in one pass.
 import { bad, type Cursor, type Flags } from './cursor.ts';
 import { classEscape, parseClass, parseEscape, readLiteral } from './sets.ts';
-import { type AssertKind, type Node, type Parsed, sequence, UNBOUNDED, widthOf } from './tree.ts';
+import { type AssertKind, type Node, type Parsed, sequence, unbounded, widthOf } from './tree.ts';
 
-const SCOPED_CASE = /\(\?(?:[aLmsux]*i[aiLmsux]*(?:-[imsx]+)?|[aLmsux]*-[msx]*i[imsx]*):/;
-const MAX_NESTING = 100;
+const scopedCase = /\(\?(?:[aLmsux]*i[aiLmsux]*(?:-[imsx]+)?|[aLmsux]*-[msx]*i[imsx]*):/;
+const maxNesting = 100;
 
 export function parsePython(pattern: string, flagText: string): Parsed {
   const flags: Flags = { i: false, m: false, s: false, x: false, a: false };
@@ -12,7 +12,7 @@ export function parsePython(pattern: string, flagText: string): Parsed {
   const leading = /^\(\?([aiLmsux]+)\)/.exec(pattern);
   if (leading) setFlags(flags, leading[1] as string, true);
   const body = leading ? pattern.slice(leading[0].length) : pattern;
-  const expandCase = SCOPED_CASE.test(body);
+  const expandCase = scopedCase.test(body);
   const cursor: Cursor = {
     text: [...body],
     at: 0,
@@ -35,7 +35,7 @@ function setFlags(flags: Flags, letters: string, value: boolean): void {
 
 /** Everything up to the closing parenthesis or the end. */
 function alternatives(cursor: Cursor, depth: number): Node {
-  if (depth > MAX_NESTING) throw bad(cursor, 'too many nested groups');
+  if (depth > maxNesting) throw bad(cursor, 'too many nested groups');
   const options: Node[] = [];
   let items: Node[] = [];
   while (cursor.at < cursor.text.length) {
@@ -95,13 +95,13 @@ function atom(cursor: Cursor, depth: number): Node | undefined {
 }
 
 const assertion = (cursor: Cursor, kind: AssertKind): Node => ({ type: 'assert', kind, ascii: cursor.flags.a });
-const ASSERTIONS: Readonly<Record<string, AssertKind>> = { A: 'start', Z: 'end', b: 'boundary', B: 'inside' };
+const assertions: Readonly<Record<string, AssertKind>> = { A: 'start', Z: 'end', b: 'boundary', B: 'inside' };
 
 function backslash(cursor: Cursor): Node {
   const character = cursor.text[cursor.at];
   if (character === undefined) throw bad(cursor, 'bad escape (end of pattern)');
   if (/[1-9]/.test(character)) return backReference(cursor);
-  const kind = ASSERTIONS[character];
+  const kind = assertions[character];
   const wide = kind ? undefined : classEscape(character, cursor.flags.a);
   if (kind || wide) cursor.at++;
   if (kind) return assertion(cursor, kind);
@@ -203,21 +203,21 @@ interface Counts {
   readonly max: number;
   readonly length: number;
 }
-const SIGNS: Readonly<Record<string, Counts>> = {
-  '*': { min: 0, max: UNBOUNDED, length: 1 },
-  '+': { min: 1, max: UNBOUNDED, length: 1 },
+const signs: Readonly<Record<string, Counts>> = {
+  '*': { min: 0, max: unbounded, length: 1 },
+  '+': { min: 1, max: unbounded, length: 1 },
   '?': { min: 0, max: 1, length: 1 },
 };
 
 /** `*`, `+`, `?`, `{2}`, `{2,}`, `{,5}` or `{2,5}` at the cursor; anything else in braces is plain text. */
 function readCounts(cursor: Cursor): Counts | undefined {
   const character = cursor.text[cursor.at] as string;
-  if (character !== '{') return SIGNS[character];
+  if (character !== '{') return signs[character];
   const rest = cursor.text.slice(cursor.at, cursor.at + 24).join('');
   const found = /^\{(\d*)(,?)(\d*)\}/.exec(rest);
   if (!found || (found[1] === '' && found[2] === '')) return undefined;
   const min = Number(found[1]);
-  const max = found[2] === '' ? min : found[3] === '' ? UNBOUNDED : Number(found[3]);
+  const max = found[2] === '' ? min : found[3] === '' ? unbounded : Number(found[3]);
   return { min, max, length: found[0].length };
 }
 

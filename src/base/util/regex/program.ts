@@ -1,7 +1,7 @@
 // The tree as a list of small instructions, which dfa.ts follows all at once and backtrack.ts one after the other.
 import { HaliteError } from '../../errors/index.ts';
 import { CharacterSet } from './character-set.ts';
-import { type AssertKind, type Node, type Parsed, UNBOUNDED, widthOf } from './tree.ts';
+import { type AssertKind, type Node, type Parsed, unbounded, widthOf } from './tree.ts';
 
 export type Instruction =
   | { readonly op: 'set'; readonly set: CharacterSet }
@@ -36,7 +36,7 @@ export interface Program {
 }
 
 /** Repeats are written out: this is what an expression may become. */
-const MAX_INSTRUCTIONS = 20_000;
+const maxInstructions = 20_000;
 
 export function compileProgram({ tree, ignoreCase, groups }: Pick<Parsed, 'tree' | 'ignoreCase' | 'groups'>): Program {
   const references = hasPart(tree, (node) => node.type === 'same');
@@ -87,7 +87,7 @@ class Writer {
   }
 
   add(instruction: Instruction): number {
-    if (this.code.length >= MAX_INSTRUCTIONS)
+    if (this.code.length >= maxInstructions)
       throw new HaliteError('codec.limit', 'A regular expression repeats too much to be followed');
     return this.code.push(instruction) - 1;
   }
@@ -163,7 +163,7 @@ class Writer {
       this.write(inner);
       if (this.code.length === before) return;
     }
-    if (max === UNBOUNDED) {
+    if (max === unbounded) {
       this.#loop(inner, lazy);
       return;
     }

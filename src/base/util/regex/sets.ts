@@ -1,13 +1,13 @@
 // Characters, escapes and character sets of Python expressions.
 import { bad, type Cursor } from './cursor.ts';
 
-const UNICODE_WORD = '[\\p{L}\\p{N}_]';
-const ASCII_WORD = '[A-Za-z0-9_]';
-const UNICODE_SPACE = '[ \\t-\\r\\x1c-\\x1f\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]';
-const ASCII_SPACE = '[ \\t-\\r]';
+const unicodeWord = '[\\p{L}\\p{N}_]';
+const asciiWord = '[A-Za-z0-9_]';
+const unicodeSpace = '[ \\t-\\r\\x1c-\\x1f\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]';
+const asciiSpace = '[ \\t-\\r]';
 
 /** What `\w` means, as a set. */
-export const WORD = (ascii: boolean): string => (ascii ? ASCII_WORD : UNICODE_WORD);
+export const wordSet = (ascii: boolean): string => (ascii ? asciiWord : unicodeWord);
 
 /** `\d`, `\w`, `\s` and their opposites as sets; undefined for other letters. */
 export function classEscape(letter: string, ascii: boolean): string | undefined {
@@ -17,28 +17,28 @@ export function classEscape(letter: string, ascii: boolean): string | undefined 
     case 'D':
       return ascii ? '[^0-9]' : '\\P{Nd}';
     case 'w':
-      return WORD(ascii);
+      return wordSet(ascii);
     case 'W':
-      return `[^${WORD(ascii).slice(1)}`;
+      return `[^${wordSet(ascii).slice(1)}`;
     case 's':
-      return ascii ? ASCII_SPACE : UNICODE_SPACE;
+      return ascii ? asciiSpace : unicodeSpace;
     case 'S':
-      return `[^${(ascii ? ASCII_SPACE : UNICODE_SPACE).slice(1)}`;
+      return `[^${(ascii ? asciiSpace : unicodeSpace).slice(1)}`;
     default:
       return undefined;
   }
 }
 
-const NAMED: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', f: '\f', v: '\v', a: '\x07' };
-const WIDTHS: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 };
+const namedCharacters: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', f: '\f', v: '\v', a: '\x07' };
+const widths: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 };
 
 /** The character an escape names; the cursor stands behind the backslash. */
 export function parseEscape(cursor: Cursor): string {
   const letter = cursor.text[cursor.at++];
   if (letter === undefined) throw bad(cursor, 'bad escape (end of pattern)');
-  const named = NAMED[letter];
+  const named = namedCharacters[letter];
   if (named !== undefined) return named;
-  const width = WIDTHS[letter];
+  const width = widths[letter];
   if (width !== undefined) {
     const digits = cursor.text.slice(cursor.at, cursor.at + width).join('');
     const code = Number.parseInt(digits, 16);

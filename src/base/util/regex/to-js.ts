@@ -1,6 +1,6 @@
 // The tree written as JavaScript's expression, for trusted patterns on trusted texts, and where groups are wanted.
-import { WORD } from './sets.ts';
-import { type Node, type Parsed, UNBOUNDED } from './tree.ts';
+import { wordSet } from './sets.ts';
+import { type Node, type Parsed, unbounded } from './tree.ts';
 
 /** Python group number → JavaScript group number; they differ behind an atomic group. */
 interface Writer {
@@ -17,7 +17,7 @@ function write(node: Node, writer: Writer): string {
     case 'set':
       return node.source;
     case 'assert':
-      return writeAssert(node.kind, WORD(node.ascii));
+      return writeAssert(node.kind, wordSet(node.ascii));
     case 'sequence':
       return node.items
         .map((item) => (item.type === 'choice' ? `(?:${write(item, writer)})` : write(item, writer)))
@@ -67,7 +67,7 @@ function writeRepeat(node: Extract<Node, { type: 'repeat' }>, writer: Writer): s
   const body = (): string => {
     const text = write(inner, writer);
     const whole = inner.type === 'set' || inner.type === 'group' || inner.type === 'same' ? text : `(?:${text})`;
-    return `${whole}{${min},${max === UNBOUNDED ? '' : max}}${mode === 'lazy' ? '?' : ''}`;
+    return `${whole}{${min},${max === unbounded ? '' : max}}${mode === 'lazy' ? '?' : ''}`;
   };
   return mode === 'possessive' ? atomic(writer, body) : body();
 }

@@ -31,7 +31,7 @@ export interface Parsed {
 /** How the expression is held against a text: Python's match, search and fullmatch. */
 export type Form = 'match' | 'search' | 'full';
 
-export const UNBOUNDED = Number.POSITIVE_INFINITY;
+export const unbounded = Number.POSITIVE_INFINITY;
 
 export const sequence = (items: readonly Node[]): Node =>
   items.length === 1 ? (items[0] as Node) : { type: 'sequence', items };
@@ -55,7 +55,7 @@ export function widthOf(node: Node, groups: ReadonlyMap<number, Width>): Width {
       return [low * node.min, high === 0 ? 0 : high * node.max];
     }
     case 'same':
-      return groups.get(node.number) ?? [0, UNBOUNDED];
+      return groups.get(node.number) ?? [0, unbounded];
     default:
       return widthOf(node.inner, groups);
   }

@@ -27,25 +27,25 @@ function retOf({
 }
 
 export class ReturnerProcess {
-  private readonly loader: () => Loader;
-  private readonly request: () => OpenReturner;
-  private readonly underWay = new Set<Promise<unknown>>();
-  private sessions: ReturnerSessions | undefined;
+  readonly #loader: () => Loader;
+  readonly #request: () => OpenReturner;
+  readonly #underWay = new Set<Promise<unknown>>();
+  #sessions: ReturnerSessions | undefined;
 
   constructor(loader: () => Loader, request: () => OpenReturner) {
-    this.loader = loader;
-    this.request = request;
+    this.#loader = loader;
+    this.#request = request;
   }
 
   /** Options, grains or pillar are others now: sessions opened from here on use them. */
   changed(): void {
-    void this.sessions?.close();
-    this.sessions = undefined;
+    void this.#sessions?.close();
+    this.#sessions = undefined;
   }
 
   save(choice: ReturnerChoice, load: PlainDict): Promise<ReturnerProblem[]> {
-    this.sessions ??= new ReturnerSessions(this.loader, this.request);
-    return this.waitFor(this.sessions.save(choice, retOf(load)));
+    this.#sessions ??= new ReturnerSessions(this.#loader, this.#request);
+    return this.#waitFor(this.#sessions.save(choice, retOf(load)));
   }
 
   /** Answers a message of the daemon. */
@@ -56,12 +56,12 @@ export class ReturnerProcess {
       const listed = problems.map((problem) => newDict(Object.entries(problem)));
       send({ t: 'kept', n: message.n, body: packValue(listed) });
     });
-    return this.waitFor(answered);
+    return this.#waitFor(answered);
   }
 
-  private waitFor<T>(work: Promise<T>): Promise<T> {
-    this.underWay.add(work);
-    return work.finally(() => this.underWay.delete(work));
+  #waitFor<T>(work: Promise<T>): Promise<T> {
+    this.#underWay.add(work);
+    return work.finally(() => this.#underWay.delete(work));
   }
 
   /** Before the process ends: what is under way is finished, connections are closed politely. */
@@ -70,7 +70,7 @@ export class ReturnerProcess {
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, longestEndMs);
     });
-    const work = Promise.allSettled([...this.underWay]).then(() => this.sessions?.close());
+    const work = Promise.allSettled([...this.#underWay]).then(() => this.#sessions?.close());
     await Promise.race([work, late]).finally(() => clearTimeout(timer));
   }
 }

@@ -39,60 +39,60 @@ export interface SessionOptions {
 }
 
 export class ReturnerSessions {
-  private readonly loader: () => Loader;
-  private readonly request: () => OpenReturner;
-  private readonly idleMs: number;
-  private readonly saveMs: number;
-  private readonly open: Open[] = [];
+  readonly #loader: () => Loader;
+  readonly #request: () => OpenReturner;
+  readonly #idleMs: number;
+  readonly #saveMs: number;
+  readonly #open: Open[] = [];
 
   constructor(loader: () => Loader, request: () => OpenReturner, options: SessionOptions = {}) {
-    this.loader = loader;
-    this.request = request;
-    this.idleMs = options.idleMs ?? 15_000;
-    this.saveMs = options.saveMs ?? 60_000;
+    this.#loader = loader;
+    this.#request = request;
+    this.#idleMs = options.idleMs ?? 15_000;
+    this.#saveMs = options.saveMs ?? 60_000;
   }
 
   /** Hands a result to every returner of a choice, side by side; never rejects. */
   async save(choice: ReturnerChoice, load: PlainDict): Promise<ReturnerProblem[]> {
-    const outcomes = await Promise.all(choice.names.map((name) => this.saveOne(name, choice, load)));
+    const outcomes = await Promise.all(choice.names.map((name) => this.#saveOne(name, choice, load)));
     return outcomes.filter((item) => item !== undefined);
   }
 
   /** Ends what is idle now and the rest when its work is done: sessions belong to the options they were opened with. */
   async close(): Promise<void> {
-    const idle = this.open.splice(0).filter((item) => item.busy === 0);
-    await Promise.all(idle.map((item) => this.end(item)));
+    const idle = this.#open.splice(0).filter((item) => item.busy === 0);
+    await Promise.all(idle.map((item) => this.#end(item)));
   }
 
-  private async saveOne(name: string, choice: ReturnerChoice, load: PlainDict): Promise<ReturnerProblem | undefined> {
+  async #saveOne(name: string, choice: ReturnerChoice, load: PlainDict): Promise<ReturnerProblem | undefined> {
     // A connection that idled may be dead: one more try with a new one.
     for (let attempt = 1; ; attempt++) {
-      const item = this.take(name, choice);
+      const item = this.#take(name, choice);
       const stale = item.used;
       try {
-        await this.inTime(name, async () => (await item.session).save(load));
+        await this.#inTime(name, async () => (await item.session).save(load));
         item.used = true;
-        this.giveBack(item);
+        this.#giveBack(item);
         return undefined;
       } catch (error) {
-        this.drop(item);
+        this.#drop(item);
         if (!stale || attempt > 1) return { returner: name, error: messageOf(error) };
       }
     }
   }
 
-  private async inTime(name: string, work: () => Promise<void>): Promise<void> {
+  async #inTime(name: string, work: () => Promise<void>): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
-      const seconds = this.saveMs / 1000;
+      const seconds = this.#saveMs / 1000;
       const error = new HaliteError('wire.timeout', `The returner ${name} did not finish within ${seconds} seconds`);
-      timer = setTimeout(() => reject(error), this.saveMs);
+      timer = setTimeout(() => reject(error), this.#saveMs);
     });
     await Promise.race([work(), late]).finally(() => clearTimeout(timer));
   }
 
-  private take(name: string, { config, kwargs }: ReturnerChoice): Open {
-    const found = this.open.find(
+  #take(name: string, { config, kwargs }: ReturnerChoice): Open {
+    const found = this.#open.find(
       (item) => item.name === name && item.config === config && isDeepStrictEqual(item.kwargs, kwargs),
     );
     if (found) {
@@ -100,27 +100,27 @@ export class ReturnerSessions {
       found.busy++;
       return found;
     }
-    const request = { ...this.request(), ...(config ? { config } : {}), ...(kwargs ? { kwargs } : {}) };
-    const session = openReturner(this.loader(), name, request);
+    const request = { ...this.#request(), ...(config ? { config } : {}), ...(kwargs ? { kwargs } : {}) };
+    const session = openReturner(this.#loader(), name, request);
     session.catch(() => undefined);
     const item: Open = { name, config, kwargs, session, busy: 1, used: false, timer: undefined, over: false };
-    this.open.push(item);
+    this.#open.push(item);
     return item;
   }
 
-  private giveBack(item: Open): void {
+  #giveBack(item: Open): void {
     if (--item.busy > 0) return;
-    if (this.open.includes(item)) item.timer = setTimeout(() => this.drop(item), this.idleMs).unref();
-    else void this.end(item);
+    if (this.#open.includes(item)) item.timer = setTimeout(() => this.#drop(item), this.#idleMs).unref();
+    else void this.#end(item);
   }
 
-  private drop(item: Open): void {
-    const at = this.open.indexOf(item);
-    if (at >= 0) this.open.splice(at, 1);
-    void this.end(item);
+  #drop(item: Open): void {
+    const at = this.#open.indexOf(item);
+    if (at >= 0) this.#open.splice(at, 1);
+    void this.#end(item);
   }
 
-  private async end(item: Open): Promise<void> {
+  async #end(item: Open): Promise<void> {
     if (item.over) return;
     item.over = true;
     clearTimeout(item.timer);

@@ -21,40 +21,40 @@ interface Waiting {
 }
 
 export class ReturnerWorker {
-  private readonly options: ReturnerWorkerOptions;
-  private child: ChildProcess | undefined;
-  private dataVersion = '';
-  private readonly waiting = new Map<number, Waiting>();
-  private last = 0;
-  private timer: NodeJS.Timeout | undefined;
+  readonly #options: ReturnerWorkerOptions;
+  #child: ChildProcess | undefined;
+  #dataVersion = '';
+  readonly #waiting = new Map<number, Waiting>();
+  #last = 0;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(options: ReturnerWorkerOptions) {
-    this.options = options;
+    this.#options = options;
   }
 
   /** Hands a result to returners; what they could not do. Never rejects. */
   save(data: WorkerData, choice: ReturnerChoice, load: PlainDict): Promise<ReturnerProblem[]> {
-    clearTimeout(this.timer);
-    const child = this.child ?? this.start();
-    this.child = child;
-    if (this.dataVersion !== data.version) {
-      this.dataVersion = data.version;
-      this.send({ t: 'data', id: data.id, sdkUrl: data.sdkUrl, body: data.body });
+    clearTimeout(this.#timer);
+    const child = this.#child ?? this.#start();
+    this.#child = child;
+    if (this.#dataVersion !== data.version) {
+      this.#dataVersion = data.version;
+      this.#send({ t: 'data', id: data.id, sdkUrl: data.sdkUrl, body: data.body });
     }
-    const n = ++this.last;
+    const n = ++this.#last;
     return new Promise((resolve) => {
-      this.waiting.set(n, { child, names: choice.names, resolve });
+      this.#waiting.set(n, { child, names: choice.names, resolve });
       const requested = newDict(Object.entries(choice as unknown as Record<string, Value>));
-      this.send({ t: 'keep', n, body: packValue({ choice: requested, load }) });
+      this.#send({ t: 'keep', n, body: packValue({ choice: requested, load }) });
     });
   }
 
   /** The user's own returners changed: the next result is for a new process. */
   recycle(): void {
-    const { child } = this;
-    clearTimeout(this.timer);
-    this.child = undefined;
-    this.dataVersion = '';
+    const child = this.#child;
+    clearTimeout(this.#timer);
+    this.#child = undefined;
+    this.#dataVersion = '';
     if (!child?.connected) return;
     child.send({ t: 'end' } satisfies ToJobProcess, () => undefined);
     child.channel?.unref();
@@ -63,50 +63,50 @@ export class ReturnerWorker {
 
   /** The daemon ends. Results that are under way are finished without it. */
   stop(): void {
-    const { child } = this;
-    clearTimeout(this.timer);
-    this.child = undefined;
+    const child = this.#child;
+    clearTimeout(this.#timer);
+    this.#child = undefined;
     if (!child) return;
     detachChild(child);
-    this.failAll(child, 'the minion stopped');
+    this.#failAll(child, 'the minion stopped');
   }
 
-  private start(): ChildProcess {
-    const child = forkJobProcess(this.options.entry);
+  #start(): ChildProcess {
+    const child = forkJobProcess(this.#options.entry);
     for (const stream of [child.stdout, child.stderr]) {
-      stream?.on('data', (piece: Buffer) => this.options.log.info(piece.toString().trimEnd(), { pid: child.pid }));
+      stream?.on('data', (piece: Buffer) => this.#options.log.info(piece.toString().trimEnd(), { pid: child.pid }));
     }
-    child.on('message', (message) => this.receive(message as FromJobProcess));
-    child.on('error', (error) => this.failAll(child, error.message));
-    child.on('exit', (code, signal) => this.failAll(child, `its process ended (${signal ?? code})`));
+    child.on('message', (message) => this.#receive(message as FromJobProcess));
+    child.on('error', (error) => this.#failAll(child, error.message));
+    child.on('exit', (code, signal) => this.#failAll(child, `its process ended (${signal ?? code})`));
     return child;
   }
 
-  private send(message: ToJobProcess): void {
-    const { child } = this;
+  #send(message: ToJobProcess): void {
+    const child = this.#child;
     child?.send(message, (error) => {
-      if (error) this.failAll(child, error.message);
+      if (error) this.#failAll(child, error.message);
     });
   }
 
-  private receive(message: FromJobProcess): void {
-    if (message.t === 'log') this.options.log[message.level]?.(message.message, message.fields);
+  #receive(message: FromJobProcess): void {
+    if (message.t === 'log') this.#options.log[message.level]?.(message.message, message.fields);
     if (message.t !== 'kept') return;
-    const request = this.waiting.get(message.n);
-    this.waiting.delete(message.n);
+    const request = this.#waiting.get(message.n);
+    this.#waiting.delete(message.n);
     request?.resolve(unpackValue(message.body) as unknown as ReturnerProblem[]);
-    if (this.waiting.size > 0 || !this.child) return;
-    this.timer = setTimeout(() => this.recycle(), this.options.idleMs).unref();
+    if (this.#waiting.size > 0 || !this.#child) return;
+    this.#timer = setTimeout(() => this.recycle(), this.#options.idleMs).unref();
   }
 
-  private failAll(child: ChildProcess, error: string): void {
-    if (this.child === child) {
-      this.child = undefined;
-      this.dataVersion = '';
+  #failAll(child: ChildProcess, error: string): void {
+    if (this.#child === child) {
+      this.#child = undefined;
+      this.#dataVersion = '';
     }
-    for (const [n, item] of this.waiting) {
+    for (const [n, item] of this.#waiting) {
       if (item.child !== child) continue;
-      this.waiting.delete(n);
+      this.#waiting.delete(n);
       item.resolve(item.names.map((returner) => ({ returner, error })));
     }
   }

@@ -36,210 +36,210 @@ function statOf(path: string): Stats | undefined {
 }
 
 export class PathWatch {
-  private readonly root: string;
-  private readonly options: WatchOptions;
-  private readonly folders = new Map<string, Folder>();
-  private readonly moved = new Map<string, FileChange>();
-  private readonly closing = new Map<string, NodeJS.Timeout>();
-  private file: { readonly watcher: FSWatcher; seen: Seen } | undefined;
-  private changes: FileChange[] = [];
-  private working: Promise<void> = Promise.resolve();
-  private failure: unknown;
-  private closed = false;
+  readonly #root: string;
+  readonly #options: WatchOptions;
+  readonly #folders = new Map<string, Folder>();
+  readonly #moved = new Map<string, FileChange>();
+  readonly #closing = new Map<string, NodeJS.Timeout>();
+  #file: { readonly watcher: FSWatcher; seen: Seen } | undefined;
+  #changes: FileChange[] = [];
+  #working: Promise<void> = Promise.resolve();
+  #failure: unknown;
+  #closed = false;
 
   constructor(root: string, options: WatchOptions) {
-    this.root = root;
-    this.options = options;
+    this.#root = root;
+    this.#options = options;
   }
 
   /** Begins to watch when there is something to watch; called again until it is. */
   start(): Promise<void> {
-    return this.next(async () => {
-      if (this.file || this.folders.has(this.root)) return;
-      const stats = await stat(this.root).catch(() => undefined);
+    return this.#next(async () => {
+      if (this.#file || this.#folders.has(this.#root)) return;
+      const stats = await stat(this.#root).catch(() => undefined);
       if (!stats) return;
-      if (stats.isDirectory()) await this.addFolder(this.root, this.options.recurse, false);
-      else if (!this.options.onlyFolders) this.addFile(seenOf(stats));
+      if (stats.isDirectory()) await this.#addFolder(this.#root, this.#options.recurse, false);
+      else if (!this.#options.onlyFolders) this.#addFile(seenOf(stats));
     });
   }
 
   /** What happened since the last call. */
   async take(): Promise<FileChange[]> {
     await this.start();
-    if (this.failure !== undefined) {
-      const { failure } = this;
-      this.failure = undefined;
+    if (this.#failure !== undefined) {
+      const failure = this.#failure;
+      this.#failure = undefined;
       throw failure;
     }
-    const taken = this.changes.filter((change) => this.isWanted(change.name));
-    for (const change of this.changes) delete change.vanished;
-    this.changes = [];
-    if (this.moved.size > mostChanges) this.moved.clear();
+    const taken = this.#changes.filter((change) => this.#isWanted(change.name));
+    for (const change of this.#changes) delete change.vanished;
+    this.#changes = [];
+    if (this.#moved.size > mostChanges) this.#moved.clear();
     return taken;
   }
 
   close(): void {
-    this.closed = true;
-    this.file?.watcher.close();
-    this.file = undefined;
-    for (const folder of this.folders.values()) folder.watcher.close();
-    for (const timer of this.closing.values()) clearTimeout(timer);
-    this.folders.clear();
-    this.closing.clear();
+    this.#closed = true;
+    this.#file?.watcher.close();
+    this.#file = undefined;
+    for (const folder of this.#folders.values()) folder.watcher.close();
+    for (const timer of this.#closing.values()) clearTimeout(timer);
+    this.#folders.clear();
+    this.#closing.clear();
   }
 
   /** Looks happen one after the other, in the order of what happened. */
-  private next(work: () => Promise<void>): Promise<void> {
-    this.working = this.working.then(async () => {
-      if (!this.closed) await work();
+  #next(work: () => Promise<void>): Promise<void> {
+    this.#working = this.#working.then(async () => {
+      if (!this.#closed) await work();
     });
-    this.working = this.working.catch((error: unknown) => {
-      this.failure ??= error;
+    this.#working = this.#working.catch((error: unknown) => {
+      this.#failure ??= error;
     });
-    return this.working;
+    return this.#working;
   }
 
-  private isWanted(name: ChangeName): boolean {
-    return name === 'ignored' || this.options.wanted.has(name);
+  #isWanted(name: ChangeName): boolean {
+    return name === 'ignored' || this.#options.wanted.has(name);
   }
 
-  private push(folder: string, path: string, name: ChangeName, isDir: boolean): FileChange {
+  #push(folder: string, path: string, name: ChangeName, isDir: boolean): FileChange {
     const change: FileChange = { folder, path, name, isDir };
-    if (this.changes.length < mostChanges) this.changes.push(change);
+    if (this.#changes.length < mostChanges) this.#changes.push(change);
     return change;
   }
 
-  private watcher(path: string, onEvent: (name: string | null) => void): FSWatcher {
+  #watcher(path: string, onEvent: (name: string | null) => void): FSWatcher {
     const made = watch(path, { persistent: false }, (_, name) => onEvent(name));
     made.on('error', () => undefined);
     return made;
   }
 
-  private async addFolder(path: string, deep: boolean, announce: boolean): Promise<void> {
-    if (this.folders.has(path) || (path !== this.root && this.options.skips(path))) return;
+  async #addFolder(path: string, deep: boolean, announce: boolean): Promise<void> {
+    if (this.#folders.has(path) || (path !== this.#root && this.#options.skips(path))) return;
     const folder: Folder = {
       path,
       seen: new Map(),
       touched: new Set(),
-      watcher: this.watcher(path, (name) => this.touch(folder, name)),
+      watcher: this.#watcher(path, (name) => this.#touch(folder, name)),
     };
-    this.folders.set(path, folder);
+    this.#folders.set(path, folder);
     for (const name of await readdir(path).catch((): string[] => [])) {
       const stats = statOf(join(path, name));
       if (!stats) continue;
-      if (announce) await this.appeared(folder, name, stats);
+      if (announce) await this.#appeared(folder, name, stats);
       else folder.seen.set(name, seenOf(stats));
-      if (deep && stats.isDirectory()) await this.addFolder(join(path, name), true, announce);
+      if (deep && stats.isDirectory()) await this.#addFolder(join(path, name), true, announce);
     }
   }
 
-  private touch(folder: Folder, name: string | null): void {
+  #touch(folder: Folder, name: string | null): void {
     const names = name === null ? [...folder.seen.keys()] : [name];
     for (const one of names) {
       if (folder.touched.has(one)) continue;
       folder.touched.add(one);
-      void this.next(async () => {
+      void this.#next(async () => {
         folder.touched.delete(one);
-        if (this.folders.get(folder.path) === folder) await this.look(folder, one);
+        if (this.#folders.get(folder.path) === folder) await this.#look(folder, one);
       });
     }
   }
 
-  private async look(folder: Folder, name: string): Promise<void> {
+  async #look(folder: Folder, name: string): Promise<void> {
     const before = folder.seen.get(name);
     const stats = statOf(join(folder.path, name));
     if (!stats) {
-      if (before) this.vanished(folder, name, before);
+      if (before) this.#vanished(folder, name, before);
       // The end of a folder is told under its own name.
-      if (name === basename(folder.path) && !statOf(folder.path)) this.dropFolder(folder);
+      if (name === basename(folder.path) && !statOf(folder.path)) this.#dropFolder(folder);
       return;
     }
     const now = seenOf(stats);
-    if (!before || before.identity !== now.identity) return this.appeared(folder, name, stats, before);
+    if (!before || before.identity !== now.identity) return this.#appeared(folder, name, stats, before);
     folder.seen.set(name, now);
     const how = changedHow(before, now);
-    if (how) this.tell(folder, name, how, now.isDir);
+    if (how) this.#tell(folder, name, how, now.isDir);
   }
 
-  private async appeared(folder: Folder, name: string, stats: Stats, before?: Seen): Promise<void> {
+  async #appeared(folder: Folder, name: string, stats: Stats, before?: Seen): Promise<void> {
     const path = join(folder.path, name);
     const now = seenOf(stats);
     folder.seen.set(name, now);
-    const from = this.moved.get(now.identity);
-    this.moved.delete(now.identity);
+    const from = this.#moved.get(now.identity);
+    this.#moved.delete(now.identity);
     if (from?.vanished === now.identity) from.name = 'moved_from';
     const isMove = from !== undefined || cameFromElsewhere(stats);
     // One file in another's place came by renaming, mostly; who does not ask for that shall hear of it all the same.
     const replaced = before !== undefined && !isMove;
-    const how: ChangeName = isMove || (replaced && this.options.wanted.has('moved_to')) ? 'moved_to' : 'create';
-    this.tell(folder, name, how, now.isDir);
-    if (how === 'create' && !now.isDir && now.size > 0) this.tell(folder, name, 'modify', false);
-    if (now.isDir && this.options.autoAdd) await this.addFolder(path, true, how === 'create');
+    const how: ChangeName = isMove || (replaced && this.#options.wanted.has('moved_to')) ? 'moved_to' : 'create';
+    this.#tell(folder, name, how, now.isDir);
+    if (how === 'create' && !now.isDir && now.size > 0) this.#tell(folder, name, 'modify', false);
+    if (now.isDir && this.#options.autoAdd) await this.#addFolder(path, true, how === 'create');
   }
 
-  private vanished(folder: Folder, name: string, before: Seen): void {
+  #vanished(folder: Folder, name: string, before: Seen): void {
     const path = join(folder.path, name);
     folder.seen.delete(name);
     // Without a second name for it there is no telling whether it was removed or moved away.
-    const how = this.options.wanted.has('delete') ? 'delete' : 'moved_from';
-    const change = this.push(folder.path, path, how, before.isDir);
+    const how = this.#options.wanted.has('delete') ? 'delete' : 'moved_from';
+    const change = this.#push(folder.path, path, how, before.isDir);
     change.vanished = before.identity;
-    this.moved.set(before.identity, change);
-    const inner = this.folders.get(path);
-    if (inner) this.dropFolder(inner);
+    this.#moved.set(before.identity, change);
+    const inner = this.#folders.get(path);
+    if (inner) this.#dropFolder(inner);
   }
 
-  private tell(folder: Folder, name: string, how: ChangeName, isDir: boolean): void {
+  #tell(folder: Folder, name: string, how: ChangeName, isDir: boolean): void {
     const path = join(folder.path, name);
-    this.push(folder.path, path, how, isDir);
-    if (!isDir && (how === 'modify' || how === 'create')) this.willClose(folder.path, path);
+    this.#push(folder.path, path, how, isDir);
+    if (!isDir && (how === 'modify' || how === 'create')) this.#willClose(folder.path, path);
   }
 
   /** Node does not see files being closed: a while without writing stands for it. */
-  private willClose(folder: string, path: string): void {
-    if (!this.options.wanted.has('close_write')) return;
-    clearTimeout(this.closing.get(path));
+  #willClose(folder: string, path: string): void {
+    if (!this.#options.wanted.has('close_write')) return;
+    clearTimeout(this.#closing.get(path));
     const timer = setTimeout(() => {
-      this.closing.delete(path);
-      this.push(folder, path, 'close_write', false);
+      this.#closing.delete(path);
+      this.#push(folder, path, 'close_write', false);
     }, closedAfterMs).unref();
-    this.closing.set(path, timer);
+    this.#closing.set(path, timer);
   }
 
-  private dropFolder(folder: Folder): void {
-    if (this.folders.get(folder.path) !== folder) return;
-    this.folders.delete(folder.path);
+  #dropFolder(folder: Folder): void {
+    if (this.#folders.get(folder.path) !== folder) return;
+    this.#folders.delete(folder.path);
     folder.watcher.close();
-    this.gone(folder.path, true);
-    for (const inner of [...this.folders.values()])
-      if (inner.path.startsWith(`${folder.path}/`)) this.dropFolder(inner);
+    this.#gone(folder.path, true);
+    for (const inner of [...this.#folders.values()])
+      if (inner.path.startsWith(`${folder.path}/`)) this.#dropFolder(inner);
   }
 
-  private gone(path: string, isDir: boolean): void {
-    this.push(path, path, this.options.wanted.has('delete_self') ? 'delete_self' : 'move_self', isDir);
-    this.push(path, path, 'ignored', false);
+  #gone(path: string, isDir: boolean): void {
+    this.#push(path, path, this.#options.wanted.has('delete_self') ? 'delete_self' : 'move_self', isDir);
+    this.#push(path, path, 'ignored', false);
   }
 
-  private addFile(seen: Seen): void {
-    const watcher = this.watcher(this.root, () => void this.next(() => this.lookAtFile()));
-    this.file = { watcher, seen };
+  #addFile(seen: Seen): void {
+    const watcher = this.#watcher(this.#root, () => void this.#next(() => this.#lookAtFile()));
+    this.#file = { watcher, seen };
   }
 
-  private async lookAtFile(): Promise<void> {
-    if (!this.file) return;
-    const { seen: before, watcher } = this.file;
-    const stats = await stat(this.root).catch(() => undefined);
+  async #lookAtFile(): Promise<void> {
+    if (!this.#file) return;
+    const { seen: before, watcher } = this.#file;
+    const stats = await stat(this.#root).catch(() => undefined);
     const now = stats && seenOf(stats);
     if (now?.identity === before.identity) {
-      this.file.seen = now;
+      this.#file.seen = now;
       const how = changedHow(before, now);
-      if (how) this.push(this.root, this.root, how, false);
-      if (how === 'modify') this.willClose(this.root, this.root);
+      if (how) this.#push(this.#root, this.#root, how, false);
+      if (how === 'modify') this.#willClose(this.#root, this.#root);
       return;
     }
     watcher.close();
-    this.file = undefined;
-    this.gone(this.root, false);
-    if (now && !now.isDir) this.addFile(now);
+    this.#file = undefined;
+    this.#gone(this.#root, false);
+    if (now && !now.isDir) this.#addFile(now);
   }
 }

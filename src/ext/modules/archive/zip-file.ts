@@ -62,10 +62,10 @@ function inflated(data: Buffer, { name, size }: ZipEntry): Buffer {
   }
 }
 
-const MAX_COMMENT = 65_557;
+const maxComment = 65_557;
 
 function directoryOf(file: number, size: number): { offset: number; count: number } {
-  const tail = bytesAt(file, Math.max(0, size - MAX_COMMENT), Math.min(size, MAX_COMMENT));
+  const tail = bytesAt(file, Math.max(0, size - maxComment), Math.min(size, maxComment));
   const at = tail.lastIndexOf(Buffer.from('PK\x05\x06', 'latin1'));
   if (at < 0 || at + 22 > tail.length) throw commandError('File is not a zip file');
   const [count, offset] = [tail.readUInt16LE(at + 10), tail.readUInt32LE(at + 16)];

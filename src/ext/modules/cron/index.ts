@@ -7,8 +7,8 @@ import {
   installFile,
   isMeant,
   type Job,
-  NO_IDENTIFIER,
   needsChange,
+  noIdentifier,
   readRaw,
   readTable,
   type Special,
@@ -72,7 +72,7 @@ function differs(
   const fields = [
     [entry.comment, request.comment],
     [entry.commented, request.commented],
-    [request.identifier, entry.identifier ?? NO_IDENTIFIER],
+    [request.identifier, entry.identifier ?? noIdentifier],
     [entry.cmd, request.cmd],
     ...own,
   ] as const;

@@ -8,9 +8,9 @@ import { userByName } from '../support/accounts.ts';
 import { lines } from '../support/text.ts';
 import { requireTool } from '../support/tools.ts';
 
-const TAG = '# Lines below here are managed by Salt, do not edit';
-const IDENTIFIER = 'SALT_CRON_IDENTIFIER';
-export const NO_IDENTIFIER = 'NO ID SET';
+const tag = '# Lines below here are managed by Salt, do not edit';
+const identifierMark = 'SALT_CRON_IDENTIFIER';
+export const noIdentifier = 'NO ID SET';
 
 export const timeFields = ['minute', 'hour', 'daymonth', 'month', 'dayweek'] as const;
 export type TimeField = (typeof timeFields)[number];
@@ -49,7 +49,7 @@ export function parseTable(text: string): Table {
     return made;
   };
   for (const raw of lines(text)) {
-    if (raw === TAG) {
+    if (raw === tag) {
       managed = true;
       continue;
     }
@@ -64,7 +64,7 @@ export function parseTable(text: string): Table {
       const [spec = '', ...rest] = line.trim().split(/\s+/);
       if (rest.length > 0) table.special.push({ spec, ...common(rest.join(' '), commented) });
     } else if (line.startsWith('#')) {
-      const [about = '', id] = line.replace(/^[# ]+/, '').split(IDENTIFIER);
+      const [about = '', id] = line.replace(/^[# ]+/, '').split(identifierMark);
       if (id !== undefined && id.length > 1) identifier = id.slice(1);
       const said: string = id === undefined ? about : about.trimEnd();
       comment = comment === null ? said : `${comment}\n${said}`;
@@ -82,12 +82,12 @@ export function parseTable(text: string): Table {
 function commentLines(entry: Common, trim: boolean): string[] {
   if (entry.comment === null && entry.identifier === null) return [];
   const about = entry.comment ? ` ${(trim ? entry.comment.trimEnd() : entry.comment).replaceAll('\n', '\n# ')}` : '';
-  return [`#${about}${entry.identifier ? ` ${IDENTIFIER}:${entry.identifier}` : ''}`];
+  return [`#${about}${entry.identifier ? ` ${identifierMark}:${entry.identifier}` : ''}`];
 }
 
 export function renderTable(table: Table): string {
   const out = [...table.pre];
-  if (out.at(-1) !== TAG) out.push(TAG);
+  if (out.at(-1) !== tag) out.push(tag);
   for (const { name, value } of table.env) out.push(`${name}=${value === null || value === '' ? '""' : value}`);
   const off = (entry: Common): string => (entry.commented ? '#DISABLED#' : '');
   for (const job of table.crons)
@@ -129,14 +129,14 @@ export async function writeTable(user: string, table: Table, ctx: ModuleContext)
   }
 }
 
-const idOf = (entry: Common): string => entry.identifier || NO_IDENTIFIER;
+const idOf = (entry: Common): string => entry.identifier || noIdentifier;
 
 /** Whether an entry is meant: by its identifier, or by its command when neither has one. */
 export function isMeant(entry: Common, cmd: string, identifier: Value): boolean {
-  const wanted = identifier ? pyStr(identifier) : NO_IDENTIFIER;
+  const wanted = identifier ? pyStr(identifier) : noIdentifier;
   const own = idOf(entry);
-  if (own === NO_IDENTIFIER && wanted === NO_IDENTIFIER) return entry.cmd === cmd;
-  if (own === NO_IDENTIFIER && entry.cmd === cmd) return true;
+  if (own === noIdentifier && wanted === noIdentifier) return entry.cmd === cmd;
+  if (own === noIdentifier && entry.cmd === cmd) return true;
   return own === wanted;
 }
 

@@ -19,7 +19,7 @@ import { compareText, dumpJson, loadJson } from '../../../base/codec/json/index.
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { YamlError } from '../../../base/codec/yaml/index.ts';
 import { messageOf } from '../../../base/errors/index.ts';
-import { DEFAULT_DELIMITER, pyEquals, traverse } from '../../../base/util/index.ts';
+import { defaultDelimiter, pyEquals, traverse } from '../../../base/util/index.ts';
 import { deepCopy, dictDelete, dictSet, filterBy, splitLast, valuesAt } from '../support/data.ts';
 import { pythonError } from '../support/errors.ts';
 import { grainsPath, readGrainsFile, writeGrainsFile } from '../support/grains-file.ts';
@@ -192,7 +192,7 @@ async function setPath(request: SetRequest, ctx: ModuleContext): Promise<PlainDi
   ]);
 }
 
-const delimiter = p.string({ default: DEFAULT_DELIMITER, doc: 'what separates the levels of a key' });
+const delimiter = p.string({ default: defaultDelimiter, doc: 'what separates the levels of a key' });
 const key = p.string({ doc: 'the grain; levels are separated by colons' });
 
 const getter = (examples: string[]) =>
@@ -240,7 +240,7 @@ const reading = {
     params: { args: p.rest(), kwargs: p.kwargs({ doc: 'default, delimiter, sanitize' }) },
     inline: true,
     run({ args, kwargs }, ctx) {
-      const separator = pyStr(kwargs['delimiter'] ?? DEFAULT_DELIMITER);
+      const separator = pyStr(kwargs['delimiter'] ?? defaultDelimiter);
       const fallback = kwargs['default'] ?? '';
       const found = dictOf(
         args.map((name): [Value, Value] => [name, traverse(ctx.grains, pyStr(name), separator) ?? fallback]),
@@ -349,13 +349,13 @@ const writing = {
     doc: 'Removes a grain from the grains file.',
     examples: ["salt '*' grains.delkey key"],
     params: { key, force: p.bool({ default: false, doc: 'also when it is a list or dictionary' }) },
-    run: (args, ctx) => setPath({ ...args, val: null, destructive: true, delimiter: DEFAULT_DELIMITER }, ctx),
+    run: (args, ctx) => setPath({ ...args, val: null, destructive: true, delimiter: defaultDelimiter }, ctx),
   }),
   delval: fn({
     doc: 'Sets a grain to None, or removes it with destructive.',
     examples: ["salt '*' grains.delval key"],
     params: { key, destructive: p.bool({ default: false }), force: p.bool({ default: false }) },
-    run: (args, ctx) => setPath({ ...args, val: null, delimiter: DEFAULT_DELIMITER }, ctx),
+    run: (args, ctx) => setPath({ ...args, val: null, delimiter: defaultDelimiter }, ctx),
   }),
   get_or_set_hash: fn({
     doc: 'A random text that is made once, kept as a grain and given back from then on. Not for secrets: grains are visible to the master.',
@@ -369,7 +369,7 @@ const writing = {
       const known = traverse(ctx.grains, name);
       if (known !== undefined && known !== null && known !== '') return known;
       const made = Array.from({ length }, () => chars.charAt(randomInt(chars.length))).join('');
-      await setOne(...rebuild(ctx, name, DEFAULT_DELIMITER, made), ctx);
+      await setOne(...rebuild(ctx, name, defaultDelimiter, made), ctx);
       return made;
     },
   }),

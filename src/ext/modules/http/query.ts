@@ -7,7 +7,7 @@ import { loadJson } from '../../../base/codec/json/index.ts';
 import { pyRepr, pyStr } from '../../../base/codec/python/index.ts';
 import { loadYaml } from '../../../base/codec/yaml/index.ts';
 import { netReason } from '../../../base/util/net-errors.ts';
-import { SALT_COMPAT_VERSION } from '../../../base/util/version.ts';
+import { saltCompatVersion } from '../../../base/util/version.ts';
 import { commandError, pythonError } from '../support/errors.ts';
 import { readText } from '../support/read.ts';
 import { ask, type WebProxy, type WebRequest, type WebResponse } from './request.ts';
@@ -78,7 +78,7 @@ async function headersFor(options: Options, ctx: ModuleContext): Promise<Record<
     if (at > 0) headers[line.slice(0, at).trim()] = line.slice(at + 1).trim();
   }
   const agent = options['agent'];
-  headers['User-agent'] = agent ? pyStr(agent) : `Salt/${SALT_COMPAT_VERSION} http.query()`;
+  headers['User-agent'] = agent ? pyStr(agent) : `Salt/${saltCompatVersion} http.query()`;
   return headers;
 }
 

@@ -34,7 +34,7 @@ export interface WebResponse {
   readonly url: string;
 }
 
-const MAX_REDIRECTS = 5;
+const maxRedirects = 5;
 
 /** `content-type` → `Content-Type`. */
 const titled = (name: string): string =>
@@ -155,7 +155,7 @@ async function received(answer: IncomingMessage, url: URL, maxBytes: number): Pr
 export async function ask(request: WebRequest): Promise<WebResponse> {
   let current = request;
   let url = new URL(request.url);
-  for (let left = MAX_REDIRECTS; ; left--) {
+  for (let left = maxRedirects; ; left--) {
     const answer = await once(url, current);
     const location = answer.headers['Location'];
     if (![301, 302, 303, 307, 308].includes(answer.status) || location === undefined || left === 0) return answer;

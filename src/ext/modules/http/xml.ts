@@ -8,7 +8,7 @@ interface Element {
 }
 
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
-const MAX_DEPTH = 500;
+const maxDepth = 500;
 
 function unescaped(text: string): string {
   return text.replace(/&(?:#x([0-9a-f]+)|#(\d+)|(\w+));/gi, (whole, hex?: string, decimal?: string, name?: string) => {
@@ -39,7 +39,7 @@ export function parseXml(source: string): Element {
       const element: Element = { name: localName(opened), children: [], text: null };
       top.children.push(element);
       if (empty !== '/') stack.push(element);
-      if (stack.length > MAX_DEPTH) throw new Error('too deep');
+      if (stack.length > maxDepth) throw new Error('too deep');
     } else {
       const words = data ?? (text === undefined ? undefined : unescaped(text));
       // Text after a child belongs to the child and is not shown.

@@ -14,17 +14,17 @@ export const connectionArgs = p.kwargs({
 
 /** Where servers of the distributions listen. */
 const sockets = ['/run/mysqld/mysqld.sock', '/var/lib/mysql/mysql.sock', '/run/mysql/mysql.sock', '/tmp/mysql.sock'];
-const ERROR = 'mysql.error';
+const errorKey = 'mysql.error';
 
 /** The last failure, which is forgotten by asking: states put it into their comments. */
 export function takeError(ctx: ModuleContext): string | undefined {
-  const text = ctx.cache.get(ERROR) as string | undefined;
-  ctx.cache.delete(ERROR);
+  const text = ctx.cache.get(errorKey) as string | undefined;
+  ctx.cache.delete(errorKey);
   return text;
 }
 
 export function noteError(text: string, ctx: ModuleContext): void {
-  ctx.cache.set(ERROR, text);
+  ctx.cache.set(errorKey, text);
   ctx.log.error(text);
 }
 

@@ -14,12 +14,12 @@ export interface Condition {
   readonly version: string;
 }
 
-const PATTERN =
+const pattern =
   /^\s*v?(?:(\d+)!)?(\d+(?:\.\d+)*)(?:[-_.]?(alpha|a|beta|b|preview|pre|c|rc)[-_.]?(\d+)?)?(?:-(\d+)|[-_.]?(post|rev|r)[-_.]?(\d+)?)?(?:[-_.]?(dev)[-_.]?(\d+)?)?(?:\+([a-z0-9]+(?:[-_.][a-z0-9]+)*))?\s*$/i;
 const preNames: Readonly<Record<string, string>> = { alpha: 'a', beta: 'b', c: 'rc', pre: 'rc', preview: 'rc' };
 
 function parse(text: string): Version | undefined {
-  const match = PATTERN.exec(text);
+  const match = pattern.exec(text);
   if (!match) return undefined;
   const [, epoch, release, preName, preNumber, dashed, postName, postNumber, devName, devNumber, local] = match;
   const pre = preName?.toLowerCase();

@@ -5,7 +5,7 @@ import type { Condition } from './pep440.ts';
 /** Name and conditions; an empty name where only installing tells what it is. */
 export type Requirement = { readonly name: string; readonly conditions: readonly Condition[] } | { problem: string };
 
-const OPAQUE: Requirement = { name: '', conditions: [] };
+const opaque: Requirement = { name: '', conditions: [] };
 const archive = /\.(?:zip|tar\.gz|tgz|tar|tar\.bz2|tbz|tar\.xz|txz|tlz|tar\.lz|tar\.lzma|whl)$/i;
 const scheme = /^(?:https?|file|ftp|ssh|(?:git|hg|svn|bzr)(?:\+[a-z]+)?):/i;
 
@@ -38,16 +38,16 @@ function fromAddress(url: string): Requirement | undefined {
         name: (wheel[1] ?? '').replaceAll('_', '-'),
         conditions: [{ operator: '==', version: wheel[2] ?? '' }],
       }
-    : OPAQUE;
+    : opaque;
 }
 
 function fromPath(text: string): Requirement | undefined {
   const looksLikePath = text.includes('/') || text.startsWith('.');
   if (isDirectory(text) && looksLikePath)
     return isFile(`${text}/setup.py`) || isFile(`${text}/pyproject.toml`)
-      ? OPAQUE
+      ? opaque
       : { problem: `Directory '${text}' is not installable. Neither 'setup.py' nor 'pyproject.toml' found.` };
-  return archive.test(text) ? (fromAddress(`/${text}`) ?? OPAQUE) : undefined;
+  return archive.test(text) ? (fromAddress(`/${text}`) ?? opaque) : undefined;
 }
 
 /** Reads a requirement as pip does. */

@@ -4,10 +4,10 @@ import { pyStr } from '../../../base/codec/python/index.ts';
 import { type Conn, conn, execute, ident, literal, query, runas } from './psql.ts';
 
 /** What is to be done with an extension, in the words Salt's functions return. */
-export const NOT_INSTALLED = 'EXTENSION NOT INSTALLED';
-export const INSTALLED = 'EXTENSION INSTALLED';
-export const TO_UPGRADE = 'EXTENSION TO UPGRADE';
-export const TO_MOVE = 'EXTENSION TO MOVE';
+export const notInstalled = 'EXTENSION NOT INSTALLED';
+export const installedState = 'EXTENSION INSTALLED';
+export const toUpgrade = 'EXTENSION TO UPGRADE';
+export const toMove = 'EXTENSION TO MOVE';
 
 async function available(at: Conn, ctx: ModuleContext): Promise<PlainDict> {
   const rows = await query('SELECT * FROM pg_available_extensions()', at, ctx);
@@ -41,11 +41,11 @@ interface Wanted {
 
 async function metadata(wanted: Wanted, at: Conn, ctx: ModuleContext): Promise<string[]> {
   const now = (await installed(at, ctx))[wanted.name] as Record<string, string> | undefined;
-  if (!now) return [NOT_INSTALLED];
+  if (!now) return [notInstalled];
   const { ext_version: version, schema } = wanted;
   const older = version !== null && isOlder(now['extversion'] ?? '', pyStr(version));
   const elsewhere = schema !== null && now['extrelocatable'] === 't' && now['schema_name'] !== schema;
-  return [INSTALLED, ...(older ? [TO_UPGRADE] : []), ...(elsewhere ? [TO_MOVE] : [])];
+  return [installedState, ...(older ? [toUpgrade] : []), ...(elsewhere ? [toMove] : [])];
 }
 
 /** The statements that bring an extension to what is wanted. */
@@ -54,12 +54,10 @@ function statements(
   state: readonly string[],
 ): string[] {
   const { name, ext_version: version, schema, from_version: from } = wanted;
-  if (!state.includes(NOT_INSTALLED))
+  if (!state.includes(notInstalled))
     return [
-      ...(schema && state.includes(TO_MOVE) ? [`ALTER EXTENSION ${ident(name)} SET SCHEMA ${ident(schema)}`] : []),
-      ...(version && state.includes(TO_UPGRADE)
-        ? [`ALTER EXTENSION ${ident(name)} UPDATE TO ${literal(version)}`]
-        : []),
+      ...(schema && state.includes(toMove) ? [`ALTER EXTENSION ${ident(name)} SET SCHEMA ${ident(schema)}`] : []),
+      ...(version && state.includes(toUpgrade) ? [`ALTER EXTENSION ${ident(name)} UPDATE TO ${literal(version)}`] : []),
     ];
   const more = [
     ...(schema ? [`SCHEMA ${ident(schema)}`] : []),
@@ -138,7 +136,7 @@ export const extensionFunctions = {
         if (sql.length > 0) await execute(sql, args, ctx);
       }
       const state = await metadata(args, args, ctx);
-      return state.length === 1 && state[0] === INSTALLED;
+      return state.length === 1 && state[0] === installedState;
     },
   }),
   drop_extension: fn({

@@ -5,7 +5,7 @@ import { pyStr } from '../../../base/codec/python/index.ts';
 import { pythonError } from '../support/errors.ts';
 
 /** How passwords are stored unless said otherwise. */
-export const DEFAULT_ENCRYPTION = 'md5';
+export const defaultEncryption = 'md5';
 
 const md5 = (role: string, password: string): string =>
   `md5${createHash('md5').update(`${password}${role}`).digest('hex')}`;

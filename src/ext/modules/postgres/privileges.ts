@@ -29,7 +29,7 @@ const possible: Readonly<Record<string, string>> = {
   function: 'X',
 };
 /** Only servers since 17 have it, so that all privileges do not need it. */
-const RECENT = 'MAINTAIN';
+const recent = 'MAINTAIN';
 
 interface Target {
   readonly name: string;
@@ -137,7 +137,7 @@ async function has(role: string, target: Target, rights: Rights, at: Conn, ctx: 
     return member !== undefined && (!rights.grantOption || Boolean(member));
   }
   const every = [...(possible[target.type] ?? '')].map((letter) => letters[letter] ?? '');
-  const needed = rights.words.includes('ALL') ? every.filter((word) => word !== RECENT) : rights.words;
+  const needed = rights.words.includes('ALL') ? every.filter((word) => word !== recent) : rights.words;
   const rows = await query(aclQuery(target), at, ctx);
   return (
     (rows.length > 0 || isAll(target)) &&

@@ -1,7 +1,7 @@
 // Roles of PostgreSQL: users and groups.
 import { fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
-import { DEFAULT_ENCRYPTION, storedPassword } from './passwords.ts';
+import { defaultEncryption, storedPassword } from './passwords.ts';
 import { type Conn, conn, execute, ident, literal, parseCsv, query, type Row, runas } from './psql.ts';
 
 const flags = ['superuser', 'inherits privileges', 'can create roles', 'can create databases'];
@@ -78,7 +78,7 @@ interface RoleOptions {
 function passwordClause(name: string, { rolepassword, encrypted }: RoleOptions): string[] {
   if (typeof rolepassword === 'boolean') return [rolepassword ? 'PASSWORD' : 'NOPASSWORD'];
   if (rolepassword === null || rolepassword === '') return [];
-  const method = encrypted ?? DEFAULT_ENCRYPTION;
+  const method = encrypted ?? defaultEncryption;
   const stored = storedPassword(name, rolepassword, method);
   return [`${method ? '' : 'UN'}ENCRYPTED PASSWORD ${literal(stored)}`];
 }

@@ -19,13 +19,13 @@ function seedWords(seed: number | bigint | string): number[] {
 
 /** MT19937, seeded as `random.Random(seed)`. */
 export class PyRandom {
-  private readonly state = new Uint32Array(size);
-  private index = size;
+  readonly #state = new Uint32Array(size);
+  #index = size;
 
   constructor(seed: number | bigint | string) {
-    this.initialize(19650218);
+    this.#initialize(19650218);
     const key = seedWords(seed);
-    const { state } = this;
+    const state = this.#state;
     let i = 1;
     let j = 0;
     const mixed = (factor: number): number => {
@@ -49,8 +49,8 @@ export class PyRandom {
     state[0] = 0x80000000;
   }
 
-  private initialize(seed: number): void {
-    const { state } = this;
+  #initialize(seed: number): void {
+    const state = this.#state;
     state[0] = seed;
     for (let i = 1; i < size; i++) {
       const before = state[i - 1] as number;
@@ -58,27 +58,27 @@ export class PyRandom {
     }
   }
 
-  private next32(): number {
-    const { state } = this;
-    if (this.index >= size) {
+  #next32(): number {
+    const state = this.#state;
+    if (this.#index >= size) {
       for (let i = 0; i < size; i++) {
         const y = ((state[i] as number) & 0x80000000) | ((state[(i + 1) % size] as number) & 0x7fffffff);
         state[i] = (state[(i + half) % size] as number) ^ (y >>> 1) ^ (y & 1 ? 0x9908b0df : 0);
       }
-      this.index = 0;
+      this.#index = 0;
     }
-    let y = state[this.index++] as number;
+    let y = state[this.#index++] as number;
     y ^= y >>> 11;
     y ^= (y << 7) & 0x9d2c5680;
     y ^= (y << 15) & 0xefc60000;
     return (y ^ (y >>> 18)) >>> 0;
   }
 
-  private bits(count: number): bigint {
+  #bits(count: number): bigint {
     let value = 0n;
     for (let at = 0; at < count; at += 32) {
       const left = count - at;
-      const word = left < 32 ? this.next32() >>> (32 - left) : this.next32();
+      const word = left < 32 ? this.#next32() >>> (32 - left) : this.#next32();
       value |= BigInt(word) << BigInt(at);
     }
     return value;
@@ -88,8 +88,8 @@ export class PyRandom {
   below(limit: number): number {
     if (limit <= 0) return 0;
     const count = limit.toString(2).length;
-    let value = this.bits(count);
-    while (value >= BigInt(limit)) value = this.bits(count);
+    let value = this.#bits(count);
+    while (value >= BigInt(limit)) value = this.#bits(count);
     return Number(value);
   }
 

@@ -4,7 +4,7 @@ import { pyStr } from '../../../base/codec/python/index.ts';
 import { lines } from './text.ts';
 import { askTool } from './tools.ts';
 
-const FORMAT = '%{NAME}_|-%{EPOCH}_|-%{VERSION}_|-%{RELEASE}_|-%{ARCH}_|-%{INSTALLTIME}\\n';
+const format = '%{NAME}_|-%{EPOCH}_|-%{VERSION}_|-%{RELEASE}_|-%{ARCH}_|-%{INSTALLTIME}\\n';
 
 export interface RpmPackage {
   readonly name: string;
@@ -34,7 +34,7 @@ export function parseRpmLine(line: string, grains: Dict): RpmPackage | undefined
 
 /** Versions of installed packages by name. */
 export async function installedRpms(ctx: ModuleContext): Promise<Map<string, string[]>> {
-  const { stdout } = await askTool(ctx, 'rpm', ['-qa', '--nodigest', '--nosignature', '--queryformat', FORMAT]);
+  const { stdout } = await askTool(ctx, 'rpm', ['-qa', '--nodigest', '--nosignature', '--queryformat', format]);
   const found = new Map<string, string[]>();
   for (const line of lines(stdout)) {
     const parsed = parseRpmLine(line, ctx.grains);

@@ -24,7 +24,7 @@ import { pemEntry, writePem } from './pem.ts';
 import { askSigner, ownPolicy, policyFor, shortened, withPolicy } from './policy.ts';
 import { certificateShown, parseCertificate, requestShown } from './read.ts';
 
-const REQUEST = '(?:NEW )?CERTIFICATE REQUEST';
+const request = '(?:NEW )?CERTIFICATE REQUEST';
 const encoding = p.string({ default: 'pem', doc: 'pem or der' });
 const path = p.any({ default: null, doc: 'write it there' });
 const raw = p.bool({ default: false, doc: 'give the bytes' });
@@ -81,7 +81,7 @@ async function makeCertificate(args: CertRequest, ctx: ModuleContext): Promise<B
     : rest['public_key']
       ? publicDer(loadPublicKey(rest['public_key']))
       : undefined;
-  const csr = rest['csr'] ? pemBody(bytesOf(rest['csr']), REQUEST) : undefined;
+  const csr = rest['csr'] ? pemBody(bytesOf(rest['csr']), request) : undefined;
   const asked = newDict([
     ...Object.entries(rest as PlainDict),
     ...(key ? [['public_key', key.toString('base64')] as [string, Value]] : []),
@@ -207,7 +207,7 @@ const makingFunctions = {
     doc: 'A request in another form.',
     examples: ["salt '*' x509.encode_csr /etc/pki/my.csr der"],
     params: { csr: p.any({ doc: 'the request' }), encoding, raw },
-    run: (args) => delivered(pemBody(bytesOf(args.csr), REQUEST), 'CERTIFICATE REQUEST', args.encoding, args.raw),
+    run: (args) => delivered(pemBody(bytesOf(args.csr), request), 'CERTIFICATE REQUEST', args.encoding, args.raw),
   }),
   create_certificate: fn({
     doc: 'Makes a certificate: signed by a key here, or by another minion (ca_server).',
@@ -292,7 +292,7 @@ const readingFunctions = {
     doc: 'What is in a request.',
     examples: ["salt '*' x509.read_csr /etc/pki/my.csr"],
     params: { csr: p.any({ doc: 'the request' }) },
-    run: (args) => requestShown(pemBody(bytesOf(args.csr), REQUEST)),
+    run: (args) => requestShown(pemBody(bytesOf(args.csr), request)),
   }),
   get_public_key: fn({
     doc: 'The public key of a key, a certificate or a request.',

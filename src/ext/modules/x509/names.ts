@@ -42,17 +42,17 @@ const shown: Readonly<Record<string, string>> = {
   '0.9.2342.19200300.100.1.25': 'DC',
 };
 
-const PRINTABLE = 0x13;
-const IA5 = 0x16;
-const UTF8 = 0x0c;
-const kinds: Readonly<Record<string, number>> = { C: PRINTABLE, SERIALNUMBER: PRINTABLE, MAIL: IA5 };
+const printable = 0x13;
+const ia5 = 0x16;
+const utf8 = 0x0c;
+const kinds: Readonly<Record<string, number>> = { C: printable, SERIALNUMBER: printable, MAIL: ia5 };
 
 function attribute(name: string, value: string): Buffer {
   const short = longNames[name] ?? name;
   const number = nameOids[short] ?? nameOids[short.toUpperCase()] ?? (/^\d+(\.\d+)+$/.test(short) ? short : undefined);
   if (number === undefined) throw invocationError(`Unknown name attribute: ${name}`);
   if (short === 'C' && value.length !== 2) throw invocationError('Country code must be a 2 character string');
-  return sequence(oid(number), text(kinds[short.toUpperCase()] ?? UTF8, value));
+  return sequence(oid(number), text(kinds[short.toUpperCase()] ?? utf8, value));
 }
 
 /** `CN=x,O=y` from the most to the least special: the other way round than in the certificate. */

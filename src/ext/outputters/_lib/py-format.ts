@@ -3,14 +3,14 @@ import { dictGet, HaliteError, isDict, type Value } from 'halite/sdk';
 import { pyRepr, pyStr } from '../../../base/codec/python/repr.ts';
 import { charLength, charSlice } from '../../../base/util/pytext.ts';
 
-const FIELD = /\{\{|\}\}|\{(\d*)((?:\[[^\]]*\])*)(?:!([sra]))?(?::([^{}]*))?\}/g;
-const SPEC = /^(?:(.)?([<>^=]))?(\d+)?(?:\.(\d+))?s?$/u;
+const field = /\{\{|\}\}|\{(\d*)((?:\[[^\]]*\])*)(?:!([sra]))?(?::([^{}]*))?\}/g;
+const specPattern = /^(?:(.)?([<>^=]))?(\d+)?(?:\.(\d+))?s?$/u;
 
 /** Fields `{n}`, `{n[key]}`, `!s`, `!r` and `:fill align width .precision`. */
 export function formatWith(format: string, values: readonly Value[]): string {
   let next = 0;
   return format.replace(
-    FIELD,
+    field,
     (whole, index: string, path: string, how: string | undefined, spec: string | undefined) => {
       if (whole === '{{' || whole === '}}') return whole.charAt(0);
       const value = lookUp(values[index === '' ? next++ : Number(index)], path);
@@ -31,7 +31,7 @@ function lookUp(start: Value | undefined, path: string): Value {
 }
 
 function pad(text: string, spec: string): string {
-  const match = SPEC.exec(spec);
+  const match = specPattern.exec(spec);
   if (!match) throw new HaliteError('config.value', `state_tabular: cannot read ':${spec}'`);
   const [, fill = ' ', align = '<', width = '0', precision] = match;
   const shown = precision === undefined ? text : charSlice(text, 0, Number(precision));

@@ -6,7 +6,7 @@ import { HaliteError } from '../../../base/errors/index.ts';
 import { replaceFileNow } from '../../../base/util/replace-file.ts';
 import { safeJoin } from '../../../base/util/safe-join.ts';
 
-const EXT = '.p';
+const ext = '.p';
 
 /** A bank's folder: below the cache, never the cache itself. */
 function folderOf(root: string, bank: string): string {
@@ -15,7 +15,7 @@ function folderOf(root: string, bank: string): string {
   return folder;
 }
 
-const fileOf = (root: string, bank: string, key: string): string => `${safeJoin(folderOf(root, bank), key)}${EXT}`;
+const fileOf = (root: string, bank: string, key: string): string => `${safeJoin(folderOf(root, bank), key)}${ext}`;
 
 export function storeKey(root: string, bank: string, key: string, data: Value): void {
   const file = fileOf(root, bank, key);
@@ -38,7 +38,7 @@ export function listKeys(root: string, bank: string): string[] {
   const folder = folderOf(root, bank);
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return [];
   return readdirSync(folder)
-    .map((name) => (name.endsWith(EXT) ? name.slice(0, -EXT.length) : name))
+    .map((name) => (name.endsWith(ext) ? name.slice(0, -ext.length) : name))
     .sort();
 }
 

@@ -8,7 +8,7 @@ import { messageOf } from '../../../base/errors/index.ts';
 import { safeJoin } from '../../../base/util/safe-join.ts';
 import { type NativeSqlite, openNative } from '../../returners/support/sqlite-client.ts';
 
-const EXT = '.db';
+const ext = '.db';
 
 /** An item as it is stored: text as it is, anything else as JSON, with Salt's single quotes wherever those can be read back. */
 function storedText(item: Value): string {
@@ -32,7 +32,7 @@ const itemsOf = (items: Value): string[] => (Array.isArray(items) ? items : [ite
 async function withQueue<T>(folder: string, queue: string, work: (db: NativeSqlite, table: string) => T): Promise<T> {
   if (queue === '' || /[/\0]/.test(queue) || queue.startsWith('.'))
     throw new HaliteError('call.arguments', `${pyStr(queue)} is not acceptable as the name of a queue`);
-  const db = await openNative(safeJoin(folder, `${queue}${EXT}`));
+  const db = await openNative(safeJoin(folder, `${queue}${ext}`));
   try {
     const table = `"${queue.replaceAll('"', '""')}"`;
     db.exec('PRAGMA busy_timeout = 10000');
@@ -61,8 +61,8 @@ interface Row {
 }
 
 export function listQueues(folder: string): string[] {
-  const names = readdirSync(folder).filter((name) => name.endsWith(EXT) && !name.startsWith('.'));
-  return names.map((name) => name.slice(0, -EXT.length)).sort();
+  const names = readdirSync(folder).filter((name) => name.endsWith(ext) && !name.startsWith('.'));
+  return names.map((name) => name.slice(0, -ext.length)).sort();
 }
 
 export const listItems = (folder: string, queue: string): Promise<string[]> =>

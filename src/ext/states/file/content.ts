@@ -16,22 +16,22 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { unifiedDiff } from '../../modules/support/unified-diff.ts';
-import { looksLikeText, START } from '../support/text.ts';
+import { looksLikeText, startBytes } from '../support/text.ts';
 import { lookAt } from './facts.ts';
 
 /** Content in memory, or a file that holds it; what was read of a small one already need not be read again. */
 export type Content = { readonly bytes: Buffer } | { readonly path: string; readonly read?: Buffer | undefined };
 
-const CHUNK = 1 << 20;
+const chunk = 1 << 20;
 
 /** Files up to this size are read at once. */
-const SMALL = 1 << 16;
+const small = 1 << 16;
 
 function sameFiles(a: string, b: string, size: number): boolean {
-  if (size <= SMALL) return readFileSync(a).equals(readFileSync(b));
+  if (size <= small) return readFileSync(a).equals(readFileSync(b));
   const [one, two] = [openSync(a, 'r'), openSync(b, 'r')];
   try {
-    const [left, right] = [Buffer.allocUnsafe(CHUNK), Buffer.allocUnsafe(CHUNK)];
+    const [left, right] = [Buffer.allocUnsafe(chunk), Buffer.allocUnsafe(chunk)];
     for (;;) {
       const [x, y] = [readSync(one, left), readSync(two, right)];
       if (x !== y || left.compare(right, 0, y, 0, x) !== 0) return false;
@@ -61,8 +61,8 @@ export const bytesOf = (content: Content): Buffer =>
 function firstBytes(path: string): Buffer {
   const file = openSync(path, 'r');
   try {
-    const start = Buffer.alloc(START);
-    return start.subarray(0, readSync(file, start, 0, START, 0));
+    const start = Buffer.alloc(startBytes);
+    return start.subarray(0, readSync(file, start, 0, startBytes, 0));
   } finally {
     closeSync(file);
   }
@@ -122,14 +122,14 @@ export interface WriteOptions {
   readonly absent?: boolean;
 }
 
-const PRIVATE = 0o600;
+const privateMode = 0o600;
 
 /** A file that was not there before and that nobody else may read yet. */
 function writeNew(path: string, content: Content): void {
-  if ('path' in content && !content.read && statSync(content.path).size > SMALL) {
+  if ('path' in content && !content.read && statSync(content.path).size > small) {
     copyFileSync(content.path, path, constants.COPYFILE_EXCL);
-    chmodSync(path, PRIVATE);
-  } else writeFileSync(path, bytesOf(content), { mode: PRIVATE, flag: 'wx' });
+    chmodSync(path, privateMode);
+  } else writeFileSync(path, bytesOf(content), { mode: privateMode, flag: 'wx' });
 }
 
 /** Puts the content in place: a new file beside the old one takes its name, owner and mode. */
@@ -142,7 +142,7 @@ export function put(path: string, content: Content, options: WriteOptions): void
   try {
     writeNew(beside, content);
     if (old) chownSync(beside, old.uid, old.gid);
-    if (mode !== PRIVATE) chmodSync(beside, mode);
+    if (mode !== privateMode) chmodSync(beside, mode);
     try {
       renameSync(beside, path);
       inPlace = true;

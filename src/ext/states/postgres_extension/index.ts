@@ -1,6 +1,6 @@
 // State module `postgres_extension`: extensions in databases of PostgreSQL.
 import { defineState, newDict, p, state } from 'halite/sdk';
-import { INSTALLED, NOT_INSTALLED } from '../../modules/postgres/extensions.ts';
+import { installedState, notInstalled } from '../../modules/postgres/extensions.ts';
 import { needsFunction } from '../../modules/support/needs.ts';
 import { dbArgs, dbParams, removal } from '../support/postgres.ts';
 
@@ -32,9 +32,9 @@ export default defineState({
         const at = dbArgs(args);
         const known = await ctx.callWith('postgres.create_metadata', [args.name], { schema, ext_version, ...at });
         const flags = Array.isArray(known) ? known : [];
-        const mode = flags.includes(NOT_INSTALLED)
+        const mode = flags.includes(notInstalled)
           ? 'install'
-          : flags.includes(INSTALLED) && flags.length > 1
+          : flags.includes(installedState) && flags.length > 1
             ? 'upgrade'
             : undefined;
         if (mode === undefined) return ctx.ok(`Extension ${args.name} is already present`);

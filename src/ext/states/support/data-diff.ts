@@ -3,7 +3,7 @@ import { type Dict, dictEntries, dictGet, dictHas, dictOf, isDict, newDict, type
 import { dictSize } from '../../../base/codec/value.ts';
 import { pyEquals } from '../../../base/util/index.ts';
 
-const NONE = '<_null_>';
+const none = '<_null_>';
 
 /** Only what differs. Keys that are gone are left out unless asked for. */
 export function dataDiff(old: Dict, now: Dict, withRemoved = false): Dict {
@@ -15,7 +15,7 @@ export function dataDiff(old: Dict, now: Dict, withRemoved = false): Dict {
         key,
         newDict([
           ['new', value],
-          ['old', NONE],
+          ['old', none],
         ]),
       ]);
     else if (isDict(before) && isDict(value)) {
@@ -36,7 +36,7 @@ export function dataDiff(old: Dict, now: Dict, withRemoved = false): Dict {
         found.push([
           key,
           newDict([
-            ['new', NONE],
+            ['new', none],
             ['old', value],
           ]),
         ]);

@@ -1,7 +1,7 @@
 // Users and groups of PostgreSQL are both roles; their states differ in words.
 import { isDict, newDict, type PlainDict, p, type StateContext, type StateResult, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
-import { DEFAULT_ENCRYPTION, storedPassword, verifyPassword } from '../../modules/postgres/passwords.ts';
+import { defaultEncryption, storedPassword, verifyPassword } from '../../modules/postgres/passwords.ts';
 
 import { plain } from './calls.ts';
 import { type DbArgs, dbArgs } from './postgres.ts';
@@ -75,7 +75,7 @@ async function differences(args: RoleArgs, now: PlainDict, password: string | nu
 function passwordFor(args: RoleArgs, now: PlainDict | null): string | null {
   const password = args.password ?? (now === null ? (args.default_password ?? null) : null);
   if (password === null) return null;
-  const method = args.encrypted ?? DEFAULT_ENCRYPTION;
+  const method = args.encrypted ?? defaultEncryption;
   const stored = pyStr(now?.['password'] ?? '');
   if (now !== null && !args.refresh_password && verifyPassword(args.name, pyStr(password), stored, method)) return null;
   return storedPassword(args.name, password, method);
@@ -96,7 +96,7 @@ export async function rolePresent(kind: 'user' | 'group', args: RoleArgs, ctx: S
     test: `${label} ${name} is set to be ${mode}d`,
     testChanges: differs ? changes : newDict(),
     async apply() {
-      const encrypted = args.encrypted ?? DEFAULT_ENCRYPTION;
+      const encrypted = args.encrypted ?? defaultEncryption;
       const done = await ctx.callWith(`postgres.${kind}_${mode}`, [], {
         [kind === 'user' ? 'username' : 'groupname']: name,
         ...{ createdb, createroles, encrypted, superuser, login, inherit, replication, groups },

@@ -38,11 +38,11 @@ export function isIncluded(path: string, include: Value, exclude: Value): boolea
 }
 
 /** How many bytes tell whether a file is text. */
-export const START = 512;
+export const startBytes = 512;
 
 /** Salt's idea of text: by the first 512 bytes, UTF-8 or mostly printable. */
 export function looksLikeText(bytes: Uint8Array): boolean {
-  const start = bytes.subarray(0, START);
+  const start = bytes.subarray(0, startBytes);
   if (start.length === 0) return true;
   if (start.includes(0)) return false;
   const text = Buffer.from(start).toString('utf8');

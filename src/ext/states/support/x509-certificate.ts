@@ -20,7 +20,7 @@ export interface CertificateArgs {
   readonly wanted: PlainDict;
 }
 
-const DAY = 86_400_000;
+const day = 86_400_000;
 
 /** What of a certificate is not as wanted. */
 function compare(args: CertificateArgs, all: PlainDict, bytes: Buffer): PlainDict {
@@ -29,7 +29,7 @@ function compare(args: CertificateArgs, all: PlainDict, bytes: Buffer): PlainDic
   const now = parseCertificate(current.raw);
   const changes = newDict();
   if (encodingOf(bytes) !== args.encoding) changes['encoding'] = args.encoding;
-  if (now.notAfter.getTime() < Date.now() + Number(args.days_remaining ?? 90) * DAY) changes['expiration'] = true;
+  if (now.notAfter.getTime() < Date.now() + Number(args.days_remaining ?? 90) * day) changes['expiration'] = true;
   const chain = (
     Array.isArray(args.append_certs) ? args.append_certs : args.append_certs ? [args.append_certs] : []
   ).map(loadCertificate);

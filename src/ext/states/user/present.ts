@@ -7,7 +7,7 @@ import { failureOf, hasFunction, isExpected, plain } from '../support/calls.ts';
 import { type Asked, userChanges } from './changes.ts';
 import { params, type UserArgs } from './params.ts';
 
-const REDACTED = 'XXX-REDACTED-XXX';
+const redacted = 'XXX-REDACTED-XXX';
 const texts = (value: Value): string[] =>
   Array.isArray(value) ? value.map(pyStr) : typeof value === 'string' && value !== '' ? value.split(',') : [];
 
@@ -36,7 +36,7 @@ async function existing(names: readonly string[], ctx: StateContext): Promise<st
 
 /** `{'shell': '/bin/sh'}` as Salt prints it under test. */
 function announcement(changes: PlainDict, missing: readonly string[]): string {
-  const rows = Object.entries(changes).map(([key, value]) => `${key}: ${key === 'passwd' ? REDACTED : pyStr(value)}\n`);
+  const rows = Object.entries(changes).map(([key, value]) => `${key}: ${key === 'passwd' ? redacted : pyStr(value)}\n`);
   const pending = missing.length > 0 ? `groups (pending creation): ${missing.join(',')}\n` : '';
   return `The following user attributes are set to be changed:\n${rows.join('')}${pending}`;
 }
@@ -70,7 +70,7 @@ async function applyChanges(changes: PlainDict, asked: Asked, before: PlainDict,
 function differences(before: PlainDict, after: PlainDict, secret: readonly string[]): PlainDict {
   const found = newDict();
   for (const [key, value] of Object.entries(after)) {
-    if (!pyEquals(value, before[key] ?? null)) found[key] = secret.includes(key) ? REDACTED : value;
+    if (!pyEquals(value, before[key] ?? null)) found[key] = secret.includes(key) ? redacted : value;
   }
   return found;
 }
@@ -88,7 +88,7 @@ async function update(changes: PlainDict, asked: Asked, ctx: StateContext): Prom
   }
   const left = await userChanges({ ...asked, gid: args.gid }, true, ctx);
   if (left && Object.keys(left).length > 0) {
-    if ('passwd' in left) left['passwd'] = REDACTED;
+    if ('passwd' in left) left['passwd'] = redacted;
     return ctx.fail(`These values could not be changed: ${pyRepr(left)}`, { changes: made });
   }
   const comment = Object.keys(made).length > 0 ? `Updated user ${name}` : `User ${name} is present and up to date`;
@@ -122,8 +122,8 @@ async function setShadow(asked: Asked, result: StateResult, ctx: StateContext): 
   const field = async (key: string): Promise<Value> => plain(await ctx.call('shadow.info', name))[key] ?? null;
   if (password && !args.empty_password) {
     await ctx.call('shadow.set_password', name, pyStr(password));
-    if ((await field('passwd')) !== password) failed(`set password to ${REDACTED}`);
-    changes['password'] = REDACTED;
+    if ((await field('passwd')) !== password) failed(`set password to ${redacted}`);
+    changes['password'] = redacted;
   }
   if (args.empty_password && !password) {
     await ctx.call('shadow.del_password', name);

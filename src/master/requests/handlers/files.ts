@@ -6,7 +6,7 @@ import { receiveChunk } from '../../../engine/files/receive.ts';
 import { fileRequests } from '../../../engine/files/requests.ts';
 import { positionOf } from '../../../engine/files/server.ts';
 import type { Master, Sender } from '../../core.ts';
-import type { Handler, Handlers, PackedReply, ChunkSeal } from './table.ts';
+import type { ChunkSeal, Handler, Handlers, PackedReply } from './table.ts';
 
 export function fileHandlers(master: Master): Handlers {
   const answers = [...fileRequests].map(([command, answer]): [string, Handler] => [

@@ -48,39 +48,39 @@ function dial(path: string, timeoutMs: number): Promise<Socket | string> {
 }
 
 export class IpcClient {
-  private readonly socket: Socket;
-  private readonly calls = new Map<number, Call>();
-  private nextId = 1;
-  private ended: HaliteError | undefined;
+  readonly #socket: Socket;
+  readonly #calls = new Map<number, Call>();
+  #nextId = 1;
+  #ended: HaliteError | undefined;
 
   constructor(socket: Socket) {
-    this.socket = socket;
+    this.#socket = socket;
     const reader = new MessageReader({ jsonTexts: true });
     socket.on('data', (chunk: Buffer) => {
       try {
-        reader.feed(chunk, (message) => this.receive(message));
+        reader.feed(chunk, (message) => this.#receive(message));
       } catch (thrown) {
-        this.lose(thrown as HaliteError);
+        this.#lose(thrown as HaliteError);
       }
     });
     socket.on('error', () => undefined);
-    socket.on('close', () => this.lose(new HaliteError('wire.closed', 'The daemon closed the connection')));
+    socket.on('close', () => this.#lose(new HaliteError('wire.closed', 'The daemon closed the connection')));
   }
 
   /** Calls and gives the items as they come; leaving the loop (or aborting) cancels the call in the daemon. */
   call(verb: string, args: Dict = newDict(), options: { signal?: AbortSignal } = {}): AsyncIterableIterator<Value> {
-    const id = this.nextId++;
+    const id = this.#nextId++;
     const call = new Call((kind, count) => {
-      if (kind === 'cancel') this.calls.delete(id);
-      this.write(count === undefined ? [id, kind] : [id, kind, count]);
+      if (kind === 'cancel') this.#calls.delete(id);
+      this.#write(count === undefined ? [id, kind] : [id, kind, count]);
     }, options.signal);
-    if (this.ended) {
-      call.fail(this.ended);
+    if (this.#ended) {
+      call.fail(this.#ended);
       return call;
     }
     if (!call.finished) {
-      this.calls.set(id, call);
-      this.write([id, 'call', verb, args]);
+      this.#calls.set(id, call);
+      this.#write([id, 'call', verb, args]);
     }
     return call;
   }
@@ -95,32 +95,32 @@ export class IpcClient {
   }
 
   close(): void {
-    this.lose(new HaliteError('wire.closed', 'The connection was closed by its owner'));
+    this.#lose(new HaliteError('wire.closed', 'The connection was closed by its owner'));
   }
 
-  private write(message: Message): void {
-    if (!this.socket.destroyed) this.socket.write(encode(message));
+  #write(message: Message): void {
+    if (!this.#socket.destroyed) this.#socket.write(encode(message));
   }
 
-  private receive([id, kind, value]: Message): void {
-    if (id === wholeConnection && kind === 'fail') this.lose(errorFromValue(value));
-    const call = this.calls.get(id);
+  #receive([id, kind, value]: Message): void {
+    if (id === wholeConnection && kind === 'fail') this.#lose(errorFromValue(value));
+    const call = this.#calls.get(id);
     if (!call) return;
     if (kind === 'item') {
       call.push(value ?? null);
       return;
     }
-    this.calls.delete(id);
+    this.#calls.delete(id);
     if (kind === 'fail') call.fail(errorFromValue(value));
     else call.end();
   }
 
-  private lose(error: HaliteError): void {
-    if (this.ended) return;
-    this.ended = error;
-    this.socket.destroy();
-    for (const call of this.calls.values()) call.fail(error);
-    this.calls.clear();
+  #lose(error: HaliteError): void {
+    if (this.#ended) return;
+    this.#ended = error;
+    this.#socket.destroy();
+    for (const call of this.#calls.values()) call.fail(error);
+    this.#calls.clear();
   }
 }
 

@@ -10,131 +10,131 @@ import { type IpcCall, Responder } from './responder.ts';
 /** Answers with `call.send`. The call ends when the handler is done and fails when it throws. */
 export type IpcHandler = (call: IpcCall) => unknown;
 
-const MAX_CALLS_PER_CLIENT = 4096;
+const maxCallsPerClient = 4096;
 
 export class ServerConnection {
   /** The user of this connection is proven. */
   onKnown: () => void = () => undefined;
-  private readonly socket: Socket;
-  private readonly peer: string;
-  private readonly handler: IpcHandler;
-  private readonly limits: SocketLimits;
-  private readonly shares: Shares;
-  private readonly reader = new MessageReader();
-  private readonly calls = new Map<number, Responder>();
-  private user: string | undefined;
-  private unsentBytes = trustedUser.unsentBytes;
-  private limited: boolean;
-  private leave: () => void = () => undefined;
+  readonly #socket: Socket;
+  readonly #peer: string;
+  readonly #handler: IpcHandler;
+  readonly #limits: SocketLimits;
+  readonly #shares: Shares;
+  readonly #reader = new MessageReader();
+  readonly #calls = new Map<number, Responder>();
+  #user: string | undefined;
+  #unsentBytes = trustedUser.unsentBytes;
+  #limited: boolean;
+  #leave: () => void = () => undefined;
   /** Runs while the user is not proven, and while a frame is not complete. */
-  private deadline: NodeJS.Timeout | undefined;
+  #deadline: NodeJS.Timeout | undefined;
 
   constructor(socket: Socket, peer: string, handler: IpcHandler, limits: SocketLimits, shares: Shares) {
-    this.socket = socket;
-    this.peer = peer;
-    this.handler = handler;
-    this.limits = limits;
-    this.shares = shares;
-    this.reader.limits = limits.stranger;
-    this.limited = limits !== openLimits;
+    this.#socket = socket;
+    this.#peer = peer;
+    this.#handler = handler;
+    this.#limits = limits;
+    this.#shares = shares;
+    this.#reader.limits = limits.stranger;
+    this.#limited = limits !== openLimits;
     socket.on('error', () => undefined);
     socket.on('drain', () => {
-      for (const call of this.calls.values()) call.pump();
+      for (const call of this.#calls.values()) call.pump();
     });
-    socket.on('close', () => this.ended());
-    socket.on('data', (chunk: Buffer) => this.read(chunk));
-    socket.setTimeout(limits.idleMs, () => this.idle());
-    this.watch();
+    socket.on('close', () => this.#ended());
+    socket.on('data', (chunk: Buffer) => this.#read(chunk));
+    socket.setTimeout(limits.idleMs, () => this.#idle());
+    this.#watch();
   }
 
   close(): void {
-    this.socket.destroy();
+    this.#socket.destroy();
   }
 
-  private read(chunk: Buffer): void {
+  #read(chunk: Buffer): void {
     try {
-      this.reader.feed(chunk, (message) => {
-        this.receive(message);
-        if (this.user !== undefined) this.stopWatch();
+      this.#reader.feed(chunk, (message) => {
+        this.#receive(message);
+        if (this.#user !== undefined) this.#stopWatch();
       });
     } catch (thrown) {
-      this.cut(thrown);
+      this.#cut(thrown);
       return;
     }
-    this.watch();
-    if (this.limited) this.letOthersIn();
+    this.#watch();
+    if (this.#limited) this.#letOthersIn();
   }
 
   /** However much one client sends at once, the others are read in between. */
-  private letOthersIn(): void {
-    this.socket.pause();
-    setImmediate(() => this.socket.resume());
+  #letOthersIn(): void {
+    this.#socket.pause();
+    setImmediate(() => this.#socket.resume());
   }
 
   /** There is nothing more to say to each other; a known user learns why. */
-  private cut(why: unknown): void {
-    if (this.user === undefined) {
+  #cut(why: unknown): void {
+    if (this.#user === undefined) {
       this.close();
       return;
     }
     // What is still on its way is read and dropped: closed over it, the connection would break before the reason arrives.
-    this.socket.removeAllListeners('data').resume();
-    this.watch();
-    this.write([wholeConnection, 'fail', errorToValue(why)]);
-    this.socket.end();
+    this.#socket.removeAllListeners('data').resume();
+    this.#watch();
+    this.#write([wholeConnection, 'fail', errorToValue(why)]);
+    this.#socket.end();
   }
 
   /** Nobody may hold a frame open, or come and say nothing. */
-  private watch(): void {
-    if (this.user !== undefined && !this.reader.partial) this.stopWatch();
-    else this.deadline ??= setTimeout(() => this.close(), this.limits.patienceMs).unref();
+  #watch(): void {
+    if (this.#user !== undefined && !this.#reader.partial) this.#stopWatch();
+    else this.#deadline ??= setTimeout(() => this.close(), this.#limits.patienceMs).unref();
   }
 
-  private stopWatch(): void {
-    clearTimeout(this.deadline);
-    this.deadline = undefined;
+  #stopWatch(): void {
+    clearTimeout(this.#deadline);
+    this.#deadline = undefined;
   }
 
   /** No byte went either way for a while: that is how a long job looks, or somebody who takes up room. */
-  private idle(): void {
-    if (this.socket.writableLength > 0 || this.calls.size === 0) this.close();
+  #idle(): void {
+    if (this.#socket.writableLength > 0 || this.#calls.size === 0) this.close();
   }
 
-  private write(message: Message): boolean {
-    const { socket } = this;
+  #write(message: Message): boolean {
+    const socket = this.#socket;
     if (socket.destroyed) return false;
     const flowing = socket.write(encode(message));
-    if (socket.writableLength > this.unsentBytes) socket.destroy();
+    if (socket.writableLength > this.#unsentBytes) socket.destroy();
     return flowing;
   }
 
-  private receive(message: Message): void {
+  #receive(message: Message): void {
     const [id, kind, first, second] = message;
     if (kind === 'call') {
-      if (typeof first !== 'string' || this.calls.has(id) || this.calls.size >= MAX_CALLS_PER_CLIENT) {
+      if (typeof first !== 'string' || this.#calls.has(id) || this.#calls.size >= maxCallsPerClient) {
         throw new HaliteError('codec.malformed', 'A local call has the wrong form');
       }
       const call = new Responder(
-        { id, verb: first, args: plainArgs(second), peer: this.peer },
+        { id, verb: first, args: plainArgs(second), peer: this.#peer },
         {
-          write: (answer) => this.write(answer),
-          done: () => this.calls.delete(id),
-          admit: (user, limits) => this.admit(user, limits),
+          write: (answer) => this.#write(answer),
+          done: () => this.#calls.delete(id),
+          admit: (user, limits) => this.#admit(user, limits),
         },
       );
-      this.calls.set(id, call);
-      void this.answer(call);
+      this.#calls.set(id, call);
+      void this.#answer(call);
     } else if (kind === 'more' && typeof first === 'number') {
-      this.calls.get(id)?.grant(first);
+      this.#calls.get(id)?.grant(first);
     } else if (kind === 'cancel') {
-      this.calls.get(id)?.abandon('The client cancelled the call');
-      this.calls.delete(id);
+      this.#calls.get(id)?.abandon('The client cancelled the call');
+      this.#calls.delete(id);
     }
   }
 
-  private async answer(call: Responder): Promise<void> {
+  async #answer(call: Responder): Promise<void> {
     try {
-      await this.handler(call);
+      await this.#handler(call);
       call.end();
     } catch (thrown) {
       call.fail(thrown);
@@ -142,26 +142,26 @@ export class ServerConnection {
   }
 
   /** One connection is for one user: that of the first call that was proven. */
-  private admit(user: string, limits: UserLimits): Promise<Turn> {
-    if (this.user === undefined) {
-      this.leave = this.shares.connected(user, limits);
-      this.user = user;
-      this.reader.limits = limits.frame;
-      this.unsentBytes = limits.unsentBytes;
-      this.limited = limits !== trustedUser;
+  #admit(user: string, limits: UserLimits): Promise<Turn> {
+    if (this.#user === undefined) {
+      this.#leave = this.#shares.connected(user, limits);
+      this.#user = user;
+      this.#reader.limits = limits.frame;
+      this.#unsentBytes = limits.unsentBytes;
+      this.#limited = limits !== trustedUser;
       this.onKnown();
-      this.watch();
-    } else if (this.user !== user) {
-      throw new HaliteError('auth.failed', `This connection belongs to the user ${this.user}`);
+      this.#watch();
+    } else if (this.#user !== user) {
+      throw new HaliteError('auth.failed', `This connection belongs to the user ${this.#user}`);
     }
-    return this.shares.turn(user, limits);
+    return this.#shares.turn(user, limits);
   }
 
-  private ended(): void {
-    this.stopWatch();
-    this.leave();
-    for (const call of this.calls.values()) call.abandon('The client went away');
-    this.calls.clear();
+  #ended(): void {
+    this.#stopWatch();
+    this.#leave();
+    for (const call of this.#calls.values()) call.abandon('The client went away');
+    this.#calls.clear();
   }
 }
 

@@ -27,33 +27,33 @@ export function encode(message: Message): Buffer {
 export class MessageReader {
   /** May change between two messages. */
   limits: FrameLimits = openLimits.stranger;
-  private readonly bytes = new ByteQueue();
-  private wanted = -1;
-  private readonly options: UnpackOptions;
+  readonly #bytes = new ByteQueue();
+  #wanted = -1;
+  readonly #options: UnpackOptions;
 
   constructor(options: { readonly jsonTexts?: boolean } = {}) {
-    this.options = options;
+    this.#options = options;
   }
 
   /** Whether a message has begun to come and is not complete. */
   get partial(): boolean {
-    return this.wanted >= 0 || this.bytes.length > 0;
+    return this.#wanted >= 0 || this.#bytes.length > 0;
   }
 
   /** Hands each message on before the next is looked at. Throws when the connection is useless. */
   feed(chunk: Buffer, take: (message: Message) => void): void {
-    this.bytes.push(chunk);
+    this.#bytes.push(chunk);
     for (;;) {
-      if (this.wanted < 0) {
-        if (this.bytes.length < 4) return;
-        this.wanted = this.bytes.take(4).readUInt32BE();
-        if (this.wanted > this.limits.bytes) throw tooLarge(this.limits.bytes);
+      if (this.#wanted < 0) {
+        if (this.#bytes.length < 4) return;
+        this.#wanted = this.#bytes.take(4).readUInt32BE();
+        if (this.#wanted > this.limits.bytes) throw tooLarge(this.limits.bytes);
       }
-      if (this.bytes.length < this.wanted) return;
-      const body = this.bytes.take(this.wanted);
-      this.wanted = -1;
+      if (this.#bytes.length < this.#wanted) return;
+      const body = this.#bytes.take(this.#wanted);
+      this.#wanted = -1;
       const { bytes: maxBytes, items: maxItems } = this.limits;
-      take(asMessage(unpack(body, { ...this.options, maxBytes, maxItems })));
+      take(asMessage(unpack(body, { ...this.#options, maxBytes, maxItems })));
     }
   }
 }

@@ -6,7 +6,7 @@ import { errorToValue } from './errors.ts';
 import { type Message, windowItems } from './frames.ts';
 
 // For handlers that send without awaiting; one that awaits never has more than one item here.
-const MAX_QUEUED_ITEMS = 50_000;
+const maxQueuedItems = 50_000;
 
 interface Waiting {
   readonly item: Value;
@@ -56,94 +56,94 @@ export class Responder implements IpcCall {
   readonly args: PlainDict;
   readonly peer: string;
   readonly signal: AbortSignal;
-  private readonly abort = new AbortController();
-  private readonly id: number;
-  private readonly connection: CallConnection;
-  private turn: Turn | undefined;
-  private queue: Waiting[] = [];
-  private credit = windowItems;
-  private flowing = true;
-  private last: Message | undefined;
-  private finished = false;
+  readonly #abort = new AbortController();
+  readonly #id: number;
+  readonly #connection: CallConnection;
+  #turn: Turn | undefined;
+  #queue: Waiting[] = [];
+  #credit = windowItems;
+  #flowing = true;
+  #last: Message | undefined;
+  #finished = false;
 
   constructor(request: CallRequest, connection: CallConnection) {
-    this.id = request.id;
+    this.#id = request.id;
     this.verb = request.verb;
     this.args = request.args;
     this.peer = request.peer;
-    this.connection = connection;
-    this.signal = this.abort.signal;
+    this.#connection = connection;
+    this.signal = this.#abort.signal;
   }
 
   async admit(user: string, limits: UserLimits): Promise<void> {
-    this.turn = await this.connection.admit(user, limits);
-    if (!this.finished && !this.signal.aborted) return;
-    this.over();
+    this.#turn = await this.#connection.admit(user, limits);
+    if (!this.#finished && !this.signal.aborted) return;
+    this.#over();
     throw new HaliteError('wire.closed', 'The client went away');
   }
 
   send(item: Value): Promise<void> {
-    if (this.finished || this.last || this.signal.aborted) return Promise.resolve();
-    if (this.queue.length >= MAX_QUEUED_ITEMS) {
-      this.queue = [];
+    if (this.#finished || this.#last || this.signal.aborted) return Promise.resolve();
+    if (this.#queue.length >= maxQueuedItems) {
+      this.#queue = [];
       this.fail(new HaliteError('codec.limit', 'The answer comes faster than it is read'));
-      this.abort.abort(new HaliteError('codec.limit', 'The client reads too slowly'));
+      this.#abort.abort(new HaliteError('codec.limit', 'The client reads too slowly'));
       return Promise.resolve();
     }
-    this.turn?.started();
+    this.#turn?.started();
     return new Promise((sent) => {
-      this.queue.push({ item, sent });
+      this.#queue.push({ item, sent });
       this.pump();
     });
   }
 
   end(item?: Value): void {
     if (item !== undefined) void this.send(item);
-    this.finish([this.id, 'end']);
+    this.#finish([this.#id, 'end']);
   }
 
   fail(error: unknown): void {
-    this.finish([this.id, 'fail', errorToValue(error)]);
+    this.#finish([this.#id, 'fail', errorToValue(error)]);
   }
 
   /** The client took items. */
   grant(count: number): void {
-    this.credit = Math.min(windowItems, this.credit + Math.max(0, count));
+    this.#credit = Math.min(windowItems, this.#credit + Math.max(0, count));
     this.pump();
   }
 
   /** Sends what may be sent; also called when the socket drained. */
   pump(): void {
-    this.flowing = true;
-    while (this.credit > 0 && this.flowing) {
-      const next = this.queue.shift();
+    this.#flowing = true;
+    while (this.#credit > 0 && this.#flowing) {
+      const next = this.#queue.shift();
       if (!next) break;
-      this.credit -= 1;
-      this.flowing = this.connection.write([this.id, 'item', next.item]);
+      this.#credit -= 1;
+      this.#flowing = this.#connection.write([this.#id, 'item', next.item]);
       next.sent();
     }
-    if (this.queue.length > 0 || !this.last || this.finished) return;
-    this.finished = true;
-    this.connection.write(this.last);
-    this.over();
-    this.connection.done();
+    if (this.#queue.length > 0 || !this.#last || this.#finished) return;
+    this.#finished = true;
+    this.#connection.write(this.#last);
+    this.#over();
+    this.#connection.done();
   }
 
-  private over(): void {
-    this.turn?.ended();
-    this.turn = undefined;
+  #over(): void {
+    this.#turn?.ended();
+    this.#turn = undefined;
   }
 
   abandon(reason: string): void {
-    this.finished = true;
-    for (const { sent } of this.queue.splice(0)) sent();
-    this.abort.abort(new HaliteError('wire.closed', reason));
-    this.over();
+    this.#finished = true;
+    for (const { sent } of this.#queue.splice(0)) sent();
+    this.#abort.abort(new HaliteError('wire.closed', reason));
+    this.#over();
   }
 
-  private finish(last: Message): void {
-    if (this.last || this.finished) return;
-    this.last = last;
+  #finish(last: Message): void {
+    if (this.#last || this.#finished) return;
+    this.#last = last;
     this.pump();
   }
 }

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { HaliteError } from '../../../base/errors/index.ts';
 
 // The kernel's bound on the path of a unix socket, less the end of the text.
-const MAX_PATH_BYTES = 107;
+const maxPathBytes = 107;
 
 /** Makes the server listen at the path; the result removes the file again if it is still ours. */
 export async function claimSocket(server: Server, path: string, mode: number): Promise<() => Promise<void>> {
@@ -39,9 +39,9 @@ export async function claimSocket(server: Server, path: string, mode: number): P
 }
 
 function checkLength(path: string): void {
-  if (Buffer.byteLength(path) <= MAX_PATH_BYTES) return;
+  if (Buffer.byteLength(path) <= maxPathBytes) return;
   throw new HaliteError('config.value', `The path of the socket is too long: ${path}`, {
-    hint: `Choose a shorter sock_dir; the system allows ${MAX_PATH_BYTES - basename(path).length - 12} bytes.`,
+    hint: `Choose a shorter sock_dir; the system allows ${maxPathBytes - basename(path).length - 12} bytes.`,
   });
 }
 

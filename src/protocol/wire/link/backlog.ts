@@ -23,69 +23,69 @@ export interface Message<T, P> {
 }
 
 export class Backlog<T, P extends { readonly length: number } = Uint8Array> {
-  private items: Item<T, P>[] = [];
-  private head = 0;
-  private bytes = 0;
-  private readonly join: ((payloads: readonly P[]) => P) | undefined;
+  #items: Item<T, P>[] = [];
+  #head = 0;
+  #bytes = 0;
+  readonly #join: ((payloads: readonly P[]) => P) | undefined;
 
   /** `join` makes one payload of several. */
   constructor(join?: (payloads: readonly P[]) => P) {
-    this.join = join;
+    this.#join = join;
   }
 
   push(targets: Targets<T>, payload: P): void {
     if (Array.isArray(targets) && targets.length === 0) return;
-    const waiting = this.items.length - this.head;
-    if (waiting >= mostItems || this.bytes + payload.length > mostBytes) {
+    const waiting = this.#items.length - this.#head;
+    if (waiting >= mostItems || this.#bytes + payload.length > mostBytes) {
       throw new HaliteError('codec.limit', `Too many publishes wait to be sent (${waiting})`, {
         hint: 'Publish fewer jobs at once.',
       });
     }
-    this.items.push({ targets, payload, place: undefined });
-    this.bytes += payload.length;
+    this.#items.push({ targets, payload, place: undefined });
+    this.#bytes += payload.length;
   }
 
   get waiting(): boolean {
-    return this.head < this.items.length;
+    return this.#head < this.#items.length;
   }
 
   /** The next message, taken out; undefined when none waits. */
   take(): Message<T, P> | undefined {
-    for (let item = this.items[this.head]; item; item = this.items[this.head]) {
-      item.place ??= this.begin(item);
+    for (let item = this.#items[this.#head]; item; item = this.#items[this.#head]) {
+      item.place ??= this.#begin(item);
       const next = item.place.next();
       if (!next.done) return { target: next.value, payload: item.payload };
-      this.shift(item);
+      this.#shift(item);
     }
     return undefined;
   }
 
-  private begin(item: Item<T, P>): Iterator<T> {
+  #begin(item: Item<T, P>): Iterator<T> {
     const targets = resolve(item);
-    if (this.join && item.payload.length < joinedBytes) this.joinNext(item, targets, this.join);
+    if (this.#join && item.payload.length < joinedBytes) this.#joinNext(item, targets, this.#join);
     return targets[Symbol.iterator]();
   }
 
-  private joinNext(item: Item<T, P>, targets: Iterable<T>, join: (payloads: readonly P[]) => P): void {
+  #joinNext(item: Item<T, P>, targets: Iterable<T>, join: (payloads: readonly P[]) => P): void {
     const payloads = [item.payload];
     let size = item.payload.length;
-    let at = this.head + 1;
-    for (let next = this.items[at]; next; next = this.items[++at]) {
+    let at = this.#head + 1;
+    for (let next = this.#items[at]; next; next = this.#items[++at]) {
       size += next.payload.length;
       if (size > joinedBytes || resolve(next) !== targets) break;
       payloads.push(next.payload);
     }
     if (payloads.length === 1) return;
     item.payload = join(payloads);
-    this.items.splice(this.head + 1, payloads.length - 1);
+    this.#items.splice(this.#head + 1, payloads.length - 1);
   }
 
-  private shift(item: Item<T, P>): void {
-    this.bytes -= item.payload.length;
-    this.head += 1;
-    if (this.head < this.items.length && this.head <= 4096) return;
-    this.items = this.items.slice(this.head);
-    this.head = 0;
+  #shift(item: Item<T, P>): void {
+    this.#bytes -= item.payload.length;
+    this.#head += 1;
+    if (this.#head < this.#items.length && this.#head <= 4096) return;
+    this.#items = this.#items.slice(this.#head);
+    this.#head = 0;
   }
 }
 

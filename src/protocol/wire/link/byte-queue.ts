@@ -1,37 +1,37 @@
 // Received bytes until somebody has enough of them; joined only when a piece is taken.
 
 export class ByteQueue {
-  private parts: Buffer[] = [];
-  private held = 0;
+  #parts: Buffer[] = [];
+  #held = 0;
 
   get length(): number {
-    return this.held;
+    return this.#held;
   }
 
   push(chunk: Buffer): void {
     if (chunk.length === 0) return;
-    this.parts.push(chunk);
-    this.held += chunk.length;
+    this.#parts.push(chunk);
+    this.#held += chunk.length;
   }
 
   /** The first `count` bytes, which must be there. */
   take(count: number): Buffer {
-    const first = this.parts[0];
+    const first = this.#parts[0];
     if (first && first.length >= count) {
-      if (first.length === count) this.parts.shift();
-      else this.parts[0] = first.subarray(count);
-      this.held -= count;
+      if (first.length === count) this.#parts.shift();
+      else this.#parts[0] = first.subarray(count);
+      this.#held -= count;
       return first.subarray(0, count);
     }
-    const all = Buffer.concat(this.parts, this.held);
-    this.parts = all.length > count ? [all.subarray(count)] : [];
-    this.held -= count;
+    const all = Buffer.concat(this.#parts, this.#held);
+    this.#parts = all.length > count ? [all.subarray(count)] : [];
+    this.#held -= count;
     return all.subarray(0, count);
   }
 
   /** Gives bytes back that were taken too early. */
   unread(bytes: Buffer): void {
-    this.parts.unshift(bytes);
-    this.held += bytes.length;
+    this.#parts.unshift(bytes);
+    this.#held += bytes.length;
   }
 }

@@ -1,7 +1,7 @@
 // How much of the master one peer, and all strangers together, may take. A connection is unproven until a request on it was authenticated.
 
 const kB = 1024;
-const MB = 1024 * 1024;
+const mb = 1024 * 1024;
 
 /** What one class of connections (unproven, proven) may do. */
 export interface ClassLimits {
@@ -29,20 +29,20 @@ export const unproven: ClassLimits = {
   inWorkEach: 4,
   inWorkAll: 2000,
   unsentPause: 64 * kB,
-  unsentAll: 64 * MB,
+  unsentAll: 64 * mb,
   unsentMs: 15_000,
   stalledMs: 10_000,
   messageMs: 15_000,
   bytesPerSecond: 64 * kB,
-  contendedBytesPerSecond: MB,
+  contendedBytesPerSecond: mb,
 };
 
 export const proven: ClassLimits = {
   freeBytes: 64 * kB,
   inWorkEach: 512,
   inWorkAll: 10_000,
-  unsentPause: MB,
-  unsentAll: 256 * MB,
+  unsentPause: mb,
+  unsentAll: 256 * mb,
   unsentMs: 60_000,
   stalledMs: 30_000,
   messageMs: 60_000,
@@ -53,11 +53,11 @@ export const proven: ClassLimits = {
 /** Memory for messages that are not free, incomplete or in work. A pool takes at least one message of the largest size. */
 export const pools = {
   /** Of strangers up to `mediumBytes` each. */
-  medium: 32 * MB,
-  mediumBytes: 4 * MB,
+  medium: 32 * mb,
+  mediumBytes: 4 * mb,
   /** Of strangers, larger: one or few at a time. */
-  large: 64 * MB,
-  proven: 256 * MB,
+  large: 64 * mb,
+  proven: 256 * mb,
 } as const;
 
 /** From the connection to the end of the transport's handshake. */

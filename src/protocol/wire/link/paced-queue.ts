@@ -5,43 +5,43 @@ const sliceMs = 8;
 
 /** Sends each payload to its targets, one after the other. */
 export class PacedQueue<T, P extends { readonly length: number } = Uint8Array> {
-  private readonly send: (target: T, payload: P) => void;
-  private readonly backlog: Backlog<T, P>;
-  private scheduled = false;
+  readonly #send: (target: T, payload: P) => void;
+  readonly #backlog: Backlog<T, P>;
+  #scheduled = false;
 
   /** `join` makes one payload of several small ones for the same targets. */
   constructor(send: (target: T, payload: P) => void, join?: (payloads: readonly P[]) => P) {
-    this.send = send;
-    this.backlog = new Backlog<T, P>(join);
+    this.#send = send;
+    this.#backlog = new Backlog<T, P>(join);
   }
 
   /** Sends the first message at once when nothing waits; never blocks. */
   push(targets: Targets<T>, payload: P): void {
-    this.backlog.push(targets, payload);
-    if (this.scheduled || !this.backlog.waiting) return;
-    this.sendOne();
-    this.schedule();
+    this.#backlog.push(targets, payload);
+    if (this.#scheduled || !this.#backlog.waiting) return;
+    this.#sendOne();
+    this.#schedule();
   }
 
   /** Sends all that waits, whatever the pace: for the end of the daemon. */
   flush(): void {
-    while (this.backlog.waiting) this.sendOne();
+    while (this.#backlog.waiting) this.#sendOne();
   }
 
-  private schedule(): void {
-    this.scheduled = true;
-    setImmediate(() => this.drain());
+  #schedule(): void {
+    this.#scheduled = true;
+    setImmediate(() => this.#drain());
   }
 
-  private drain(): void {
+  #drain(): void {
     const until = performance.now() + sliceMs;
-    while (this.backlog.waiting && performance.now() < until) this.sendOne();
-    this.scheduled = false;
-    if (this.backlog.waiting) this.schedule();
+    while (this.#backlog.waiting && performance.now() < until) this.#sendOne();
+    this.#scheduled = false;
+    if (this.#backlog.waiting) this.#schedule();
   }
 
-  private sendOne(): void {
-    const message = this.backlog.take();
-    if (message) this.send(message.target, message.payload);
+  #sendOne(): void {
+    const message = this.#backlog.take();
+    if (message) this.#send(message.target, message.payload);
   }
 }

@@ -29,8 +29,8 @@ export interface PoolOptions {
 }
 
 // Longer timers fire at once in Node.
-const MAX_TIMER_MS = 2 ** 31 - 1;
-const MAX_TRIES = 3;
+const maxTimerMs = 2 ** 31 - 1;
+const maxTries = 3;
 
 interface Job {
   readonly ticket: number;
@@ -49,31 +49,31 @@ interface Slot {
 }
 
 export class RequestPool implements RequestClient {
-  private readonly options: PoolOptions;
-  private readonly waits = backoff({ base: 100, max: 5000 });
-  private readonly waiting = new Map<number, Job>();
-  private readonly slots: Slot[] = [];
-  private readonly owners = new Map<number, Slot>();
-  private dialing = 0;
-  private attempt = 0;
-  private retryTimer: NodeJS.Timeout | undefined;
-  private lastFailure = '';
-  private nextTicket = 1;
-  private closed = false;
+  readonly #options: PoolOptions;
+  readonly #waits = backoff({ base: 100, max: 5000 });
+  readonly #waiting = new Map<number, Job>();
+  readonly #slots: Slot[] = [];
+  readonly #owners = new Map<number, Slot>();
+  #dialing = 0;
+  #attempt = 0;
+  #retryTimer: NodeJS.Timeout | undefined;
+  #lastFailure = '';
+  #nextTicket = 1;
+  #closed = false;
 
   constructor(options: PoolOptions) {
-    this.options = options;
+    this.#options = options;
   }
 
   request(payload: Uint8Array, options: { timeoutMs: number; signal?: AbortSignal }): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
       const { signal } = options;
-      if (this.closed) return reject(new HaliteError('wire.closed', 'The connection was closed by its owner'));
+      if (this.#closed) return reject(new HaliteError('wire.closed', 'The connection was closed by its owner'));
       if (signal?.aborted) return reject(new HaliteError('wire.closed', 'The request was cancelled'));
-      const ticket = this.nextTicket++;
-      const onAbort = () => this.giveUp(job, new HaliteError('wire.closed', 'The request was cancelled'));
-      const timeoutMs = Math.min(options.timeoutMs, MAX_TIMER_MS);
-      const timer = setTimeout(() => this.giveUp(job, this.timeout(timeoutMs)), timeoutMs);
+      const ticket = this.#nextTicket++;
+      const onAbort = () => this.#giveUp(job, new HaliteError('wire.closed', 'The request was cancelled'));
+      const timeoutMs = Math.min(options.timeoutMs, maxTimerMs);
+      const timer = setTimeout(() => this.#giveUp(job, this.#timeout(timeoutMs)), timeoutMs);
       const job: Job = {
         ticket,
         payload,
@@ -87,166 +87,166 @@ export class RequestPool implements RequestClient {
         },
       };
       signal?.addEventListener('abort', onAbort, { once: true });
-      this.waiting.set(ticket, job);
-      this.pump();
+      this.#waiting.set(ticket, job);
+      this.#pump();
     });
   }
 
   close(): void {
-    if (this.closed) return;
-    this.closed = true;
-    clearTimeout(this.retryTimer);
+    if (this.#closed) return;
+    this.#closed = true;
+    clearTimeout(this.#retryTimer);
     const error = () => new HaliteError('wire.closed', 'The connection was closed by its owner');
-    for (const slot of new Set([...this.slots, ...this.owners.values()])) this.drop(slot, error);
-    for (const job of this.waiting.values()) job.settle(error());
-    this.waiting.clear();
+    for (const slot of new Set([...this.#slots, ...this.#owners.values()])) this.#drop(slot, error);
+    for (const job of this.#waiting.values()) job.settle(error());
+    this.#waiting.clear();
   }
 
-  private timeout(ms: number): HaliteError {
-    const unreached = this.slots.length === 0;
-    const why = unreached && this.lastFailure ? `: ${this.lastFailure}` : '';
-    return new HaliteError('wire.timeout', `No answer from ${this.options.target} in ${ms} ms${why}`, {
+  #timeout(ms: number): HaliteError {
+    const unreached = this.#slots.length === 0;
+    const why = unreached && this.#lastFailure ? `: ${this.#lastFailure}` : '';
+    return new HaliteError('wire.timeout', `No answer from ${this.#options.target} in ${ms} ms${why}`, {
       hint: unreached ? 'Check that the master runs and that its ports can be reached from here.' : undefined,
     });
   }
 
   /** Hands waiting requests to free links, newest link first so that extra ones fall idle, and dials for the rest. */
-  private pump(): void {
-    for (const job of this.waiting.values()) {
-      const slot = this.slots.findLast((candidate) => candidate.jobs.size < candidate.link.capacity);
+  #pump(): void {
+    for (const job of this.#waiting.values()) {
+      const slot = this.#slots.findLast((candidate) => candidate.jobs.size < candidate.link.capacity);
       if (!slot) break;
-      this.waiting.delete(job.ticket);
-      this.give(slot, job);
+      this.#waiting.delete(job.ticket);
+      this.#give(slot, job);
     }
-    while (this.mayDial()) this.dial();
+    while (this.#mayDial()) this.#dial();
   }
 
-  private mayDial(): boolean {
-    if (this.closed || this.retryTimer || this.waiting.size <= this.dialing) return false;
+  #mayDial(): boolean {
+    if (this.#closed || this.#retryTimer || this.#waiting.size <= this.#dialing) return false;
     // While nothing answers, one dial at a time is enough to find out when that ends.
-    const limit = this.attempt > 0 ? 1 : this.options.maxLinks - this.slots.length;
-    return this.dialing < limit;
+    const limit = this.#attempt > 0 ? 1 : this.#options.maxLinks - this.#slots.length;
+    return this.#dialing < limit;
   }
 
-  private give(slot: Slot, job: Job): void {
+  #give(slot: Slot, job: Job): void {
     clearTimeout(slot.idleTimer);
     slot.idleTimer = undefined;
     slot.jobs.set(job.ticket, job);
-    this.owners.set(job.ticket, slot);
+    this.#owners.set(job.ticket, slot);
     job.sentAt = performance.now();
     try {
       slot.link.send(job.ticket, job.payload);
     } catch (thrown) {
       // It was never sent, so another connection may carry it.
-      this.leave(slot, job);
+      this.#leave(slot, job);
       job.tries += 1;
-      if (job.tries >= MAX_TRIES) job.settle(this.lost(messageOf(thrown)));
-      else this.waiting.set(job.ticket, job);
-      this.drop(slot, () => this.lost(messageOf(thrown)));
+      if (job.tries >= maxTries) job.settle(this.#lost(messageOf(thrown)));
+      else this.#waiting.set(job.ticket, job);
+      this.#drop(slot, () => this.#lost(messageOf(thrown)));
     }
   }
 
-  private lost(reason: string): HaliteError {
-    return new HaliteError('wire.closed', `The connection to ${this.options.target} was lost: ${reason}`);
+  #lost(reason: string): HaliteError {
+    return new HaliteError('wire.closed', `The connection to ${this.#options.target} was lost: ${reason}`);
   }
 
-  private dial(): void {
-    this.dialing += 1;
+  #dial(): void {
+    this.#dialing += 1;
     let slot: Slot | undefined;
     let early: string | undefined;
     const events: LinkEvents = {
-      onReply: (ticket, payload) => this.reply(ticket, payload),
+      onReply: (ticket, payload) => this.#reply(ticket, payload),
       onClosed: (reason) => {
-        if (slot) this.drop(slot, () => this.lost(reason));
+        if (slot) this.#drop(slot, () => this.#lost(reason));
         else early = reason;
       },
     };
-    this.options.open(events, this.attempt).then(
+    this.#options.open(events, this.#attempt).then(
       (link) => {
-        this.dialing -= 1;
-        if (this.closed) return link.close();
-        if (early !== undefined) return this.dialFailed(early);
-        this.attempt = 0;
-        this.waits.reset();
+        this.#dialing -= 1;
+        if (this.#closed) return link.close();
+        if (early !== undefined) return this.#dialFailed(early);
+        this.#attempt = 0;
+        this.#waits.reset();
         slot = { link, jobs: new Map(), idleTimer: undefined, lastHeard: performance.now(), gone: false };
-        this.slots.push(slot);
-        this.rest(slot);
-        this.pump();
+        this.#slots.push(slot);
+        this.#rest(slot);
+        this.#pump();
       },
       (thrown: unknown) => {
-        this.dialing -= 1;
-        if (!this.closed) this.dialFailed(messageOf(thrown));
+        this.#dialing -= 1;
+        if (!this.#closed) this.#dialFailed(messageOf(thrown));
       },
     );
   }
 
-  private dialFailed(reason: string): void {
-    this.lastFailure = reason;
-    this.attempt += 1;
-    if (this.retryTimer || this.waiting.size === 0) return;
-    this.retryTimer = setTimeout(() => {
-      this.retryTimer = undefined;
-      this.pump();
-    }, this.waits.next());
+  #dialFailed(reason: string): void {
+    this.#lastFailure = reason;
+    this.#attempt += 1;
+    if (this.#retryTimer || this.#waiting.size === 0) return;
+    this.#retryTimer = setTimeout(() => {
+      this.#retryTimer = undefined;
+      this.#pump();
+    }, this.#waits.next());
   }
 
-  private reply(ticket: number, payload: Uint8Array): void {
-    const slot = this.owners.get(ticket);
+  #reply(ticket: number, payload: Uint8Array): void {
+    const slot = this.#owners.get(ticket);
     const job = slot?.jobs.get(ticket);
     if (!slot || !job) return;
     slot.lastHeard = performance.now();
-    this.leave(slot, job);
+    this.#leave(slot, job);
     job.settle(payload);
-    this.rest(slot);
-    this.pump();
+    this.#rest(slot);
+    this.#pump();
   }
 
-  private leave(slot: Slot, job: Job): void {
+  #leave(slot: Slot, job: Job): void {
     slot.jobs.delete(job.ticket);
-    this.owners.delete(job.ticket);
+    this.#owners.delete(job.ticket);
   }
 
   /** Deadline or cancellation. A link that was silent since the request was sent may be half open: no more on it. */
-  private giveUp(job: Job, error: HaliteError): void {
-    this.waiting.delete(job.ticket);
-    const slot = this.owners.get(job.ticket);
+  #giveUp(job: Job, error: HaliteError): void {
+    this.#waiting.delete(job.ticket);
+    const slot = this.#owners.get(job.ticket);
     if (slot) {
-      this.leave(slot, job);
+      this.#leave(slot, job);
       const silent = error.code === 'wire.timeout' && slot.lastHeard <= job.sentAt;
-      if (!slot.link.forget(job.ticket) || silent) this.remove(slot);
-      this.rest(slot);
+      if (!slot.link.forget(job.ticket) || silent) this.#remove(slot);
+      this.#rest(slot);
     }
     job.settle(error);
-    this.pump();
+    this.#pump();
   }
 
   /** A link without work is closed after a while, and at once when it is no longer among the usable ones. */
-  private rest(slot: Slot): void {
+  #rest(slot: Slot): void {
     if (slot.jobs.size > 0 || slot.gone) return;
-    if (!this.slots.includes(slot)) {
-      this.drop(slot, () => this.lost('it went silent'));
+    if (!this.#slots.includes(slot)) {
+      this.#drop(slot, () => this.#lost('it went silent'));
       return;
     }
     clearTimeout(slot.idleTimer);
-    slot.idleTimer = setTimeout(() => this.drop(slot, () => this.lost('idle')), this.options.idleMs ?? 30_000);
+    slot.idleTimer = setTimeout(() => this.#drop(slot, () => this.#lost('idle')), this.#options.idleMs ?? 30_000);
     slot.idleTimer.unref();
   }
 
-  private remove(slot: Slot): void {
-    const index = this.slots.indexOf(slot);
-    if (index >= 0) this.slots.splice(index, 1);
+  #remove(slot: Slot): void {
+    const index = this.#slots.indexOf(slot);
+    if (index >= 0) this.#slots.splice(index, 1);
   }
 
-  private drop(slot: Slot, error: () => HaliteError): void {
+  #drop(slot: Slot, error: () => HaliteError): void {
     if (slot.gone) return;
     slot.gone = true;
     clearTimeout(slot.idleTimer);
-    this.remove(slot);
+    this.#remove(slot);
     slot.link.close();
     for (const job of [...slot.jobs.values()]) {
-      this.leave(slot, job);
+      this.#leave(slot, job);
       job.settle(error());
     }
-    if (!this.closed) this.pump();
+    if (!this.#closed) this.#pump();
   }
 }

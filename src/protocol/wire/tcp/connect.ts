@@ -6,7 +6,7 @@ import { bareHost, endpoint, resolveAddress } from '../link/resolve.ts';
 import type { KeepAlive, TlsOptions } from '../transport.ts';
 import { clientTls } from './tls.ts';
 
-const CONNECT_MS = 10_000;
+const connectMs = 10_000;
 
 export interface StreamTarget {
   readonly host: string;
@@ -52,7 +52,7 @@ function ready(socket: Socket, event: string, remote: string, signal: AbortSigna
       socket.destroy();
       reject(new HaliteError('wire.closed', `${remote}: ${reason}`, { hint }));
     };
-    const timer = setTimeout(() => fail('the connection timed out'), CONNECT_MS);
+    const timer = setTimeout(() => fail('the connection timed out'), connectMs);
     const onAbort = () => fail('closed by its owner');
     const done = () => {
       clearTimeout(timer);

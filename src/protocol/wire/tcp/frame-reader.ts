@@ -7,29 +7,29 @@ const empty = Buffer.alloc(0);
 
 /** Push chunks, get whole frames. Each byte is looked at once, whatever the size of the frame. */
 export class FrameReader {
-  private readonly maxBytes: number;
+  readonly #maxBytes: number;
   /** What was pushed and not looked at. */
-  private rest: Buffer = empty;
+  #rest: Buffer = empty;
   /** The frame not yet complete. */
-  private readonly gather = new Gather();
+  readonly #gather = new Gather();
   /** Values still missing in it, and content bytes still to be passed over. */
-  private missing = 1;
-  private content = 0;
+  #missing = 1;
+  #content = 0;
   /** A value head that was cut in two. */
-  private cut: Buffer = empty;
-  private started = false;
+  #cut: Buffer = empty;
+  #started = false;
 
   constructor(maxBytes: number) {
-    this.maxBytes = maxBytes;
+    this.#maxBytes = maxBytes;
   }
 
   /** Bytes held that belong to a frame not yet complete, or not yet looked at. */
   get pending(): number {
-    return this.gather.length + this.rest.length;
+    return this.#gather.length + this.#rest.length;
   }
 
   push(chunk: Buffer): void {
-    this.rest = this.rest.length === 0 ? chunk : Buffer.concat([this.rest, chunk]);
+    this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
   }
 
   /**
@@ -37,22 +37,22 @@ export class FrameReader {
    * Throws when the stream is no stream of frames, or a frame is or will be too large: the connection is then useless.
    */
   next(expect?: (total: number) => void): Buffer | undefined {
-    const { rest } = this;
+    const rest = this.#rest;
     if (rest.length === 0) return undefined;
-    const end = this.scan(rest);
+    const end = this.#scan(rest);
     if (end < 0) {
-      const total = this.gather.length + rest.length + this.content + this.missing;
-      this.hold(rest, total);
-      this.rest = empty;
+      const total = this.#gather.length + rest.length + this.#content + this.#missing;
+      this.#hold(rest, total);
+      this.#rest = empty;
       expect?.(total);
       return undefined;
     }
-    this.rest = rest.subarray(end);
-    const frame = this.gather.length === 0 ? rest.subarray(0, end) : this.join(rest.subarray(0, end));
-    if (frame.length > this.maxBytes) this.tooLarge();
-    this.missing = 1;
-    this.content = 0;
-    this.started = false;
+    this.#rest = rest.subarray(end);
+    const frame = this.#gather.length === 0 ? rest.subarray(0, end) : this.#join(rest.subarray(0, end));
+    if (frame.length > this.#maxBytes) this.#tooLarge();
+    this.#missing = 1;
+    this.#content = 0;
+    this.#started = false;
     return frame;
   }
 
@@ -64,32 +64,32 @@ export class FrameReader {
     return frames;
   }
 
-  private hold(bytes: Buffer, total: number): void {
-    this.gather.add(bytes, Math.min(total, this.maxBytes));
-    if (this.gather.length > this.maxBytes) this.tooLarge();
+  #hold(bytes: Buffer, total: number): void {
+    this.#gather.add(bytes, Math.min(total, this.#maxBytes));
+    if (this.#gather.length > this.#maxBytes) this.#tooLarge();
   }
 
-  private join(last: Buffer): Buffer {
-    this.gather.add(last, this.gather.length + last.length);
-    return this.gather.take();
+  #join(last: Buffer): Buffer {
+    this.#gather.add(last, this.#gather.length + last.length);
+    return this.#gather.take();
   }
 
-  private tooLarge(): never {
-    throw new HaliteError('codec.limit', `A frame is larger than ${this.maxBytes} bytes`);
+  #tooLarge(): never {
+    throw new HaliteError('codec.limit', `A frame is larger than ${this.#maxBytes} bytes`);
   }
 
   /** Moves over the chunk; the position where the frame ends, or -1. */
-  private scan(chunk: Buffer): number {
+  #scan(chunk: Buffer): number {
     let position = 0;
-    while (this.missing > 0 || this.content > 0) {
-      if (this.content > 0) {
-        const step = Math.min(this.content, chunk.length - position);
-        this.content -= step;
+    while (this.#missing > 0 || this.#content > 0) {
+      if (this.#content > 0) {
+        const step = Math.min(this.#content, chunk.length - position);
+        this.#content -= step;
         position += step;
-        if (this.content > 0) return -1;
+        if (this.#content > 0) return -1;
         continue;
       }
-      const next = this.head(chunk, position);
+      const next = this.#head(chunk, position);
       if (next < 0) return -1;
       position = next;
     }
@@ -97,27 +97,27 @@ export class FrameReader {
   }
 
   /** Takes one value head, which may have begun in an earlier chunk; the position after it, or -1. */
-  private head(chunk: Buffer, position: number): number {
-    const before = this.cut.length;
-    const buf = before > 0 ? Buffer.concat([this.cut, chunk.subarray(position, position + 9)]) : chunk;
+  #head(chunk: Buffer, position: number): number {
+    const before = this.#cut.length;
+    const buf = before > 0 ? Buffer.concat([this.#cut, chunk.subarray(position, position + 9)]) : chunk;
     const at = before > 0 ? 0 : position;
     const head = readHead(buf, at);
     if (!head) {
-      this.cut = before > 0 ? buf : Buffer.from(chunk.subarray(position));
+      this.#cut = before > 0 ? buf : Buffer.from(chunk.subarray(position));
       return -1;
     }
-    this.cut = empty;
-    if (!this.started) {
-      this.started = true;
+    this.#cut = empty;
+    if (!this.#started) {
+      this.#started = true;
       const code = buf[at] as number;
       // Only a map can be a frame; anything else is another protocol, best noticed at its first byte.
       if (!(code >= 0x80 && code < 0x90) && code !== 0xde && code !== 0xdf) {
         throw new HaliteError('codec.malformed', 'The stream does not consist of message frames');
       }
     }
-    this.missing += head.inside - 1;
-    this.content = head.content;
-    if (this.gather.length + head.content + this.missing > this.maxBytes) this.tooLarge();
+    this.#missing += head.inside - 1;
+    this.#content = head.content;
+    if (this.#gather.length + head.content + this.#missing > this.#maxBytes) this.#tooLarge();
     return position + head.size - before;
   }
 }

@@ -9,7 +9,7 @@ export interface Frame {
 }
 
 // Heads hold a message id; a larger one is nobody's.
-const MAX_HEAD_BYTES = 4096;
+const maxHeadBytes = 4096;
 const start = Buffer.from([0x82, 0xa4, ...Buffer.from('head')]);
 const middle = Buffer.from([0xa4, ...Buffer.from('body')]);
 /** `{}`, the head of publishes. */
@@ -31,7 +31,7 @@ export function splitFrame(frame: Buffer): Frame | undefined {
     else if (key === 'body') body = frame.subarray(afterKey, afterValue);
     at = afterValue;
   }
-  if (!head || !body || head.length > MAX_HEAD_BYTES) return undefined;
+  if (!head || !body || head.length > maxHeadBytes) return undefined;
   return { head, body };
 }
 
@@ -73,7 +73,7 @@ export function publishBody(body: Buffer): Buffer {
 /** A text field of a head; undefined when it is not there or the head is no map. Never throws. */
 export function headText(head: Uint8Array, key: string): string | undefined {
   try {
-    const map = unpack(head, { maxDepth: 4, maxBytes: MAX_HEAD_BYTES });
+    const map = unpack(head, { maxDepth: 4, maxBytes: maxHeadBytes });
     if (!isDict(map) || map instanceof Map) return undefined;
     const value = map[key];
     return typeof value === 'string' ? value : undefined;

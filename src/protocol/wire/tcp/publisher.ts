@@ -13,10 +13,10 @@ import { headText, publishFrame, splitFrame } from './frame.ts';
 import { FrameReader } from './frame-reader.ts';
 
 // Subscribers send identifications only: a few hundred bytes, once per key.
-const MAX_IDENTIFICATION_BYTES = 64 * 1024;
-const MAX_IDENTIFICATIONS = 64;
+const maxIdentificationBytes = 64 * 1024;
+const maxIdentifications = 64;
 // A real minion signs in before it identifies itself, which may take a while when a whole fleet does.
-const IDENTIFICATION_MS = 60_000;
+const identificationMs = 60_000;
 
 export async function listenPublish(options: PublishListenOptions): Promise<PublishServer> {
   const roster = new Roster<Subscriber>((event) => tellSubscriber(options, event));
@@ -31,7 +31,7 @@ export async function listenPublish(options: PublishListenOptions): Promise<Publ
     roster.add(subscriber);
     return subscriber;
   };
-  const server = await listenGuarded(options, 'publish', accept, IDENTIFICATION_MS);
+  const server = await listenGuarded(options, 'publish', accept, identificationMs);
   return {
     port: server.port,
     publish(payload, ids) {
@@ -56,7 +56,7 @@ class Subscriber implements Protocol {
   readonly #connection: ServerConnection;
   readonly #options: PublishListenOptions;
   readonly #roster: Roster<Subscriber>;
-  readonly #reader = new FrameReader(MAX_IDENTIFICATION_BYTES);
+  readonly #reader = new FrameReader(maxIdentificationBytes);
   #identifying: Promise<void> = Promise.resolve();
   #identifications = 0;
 
@@ -90,7 +90,7 @@ class Subscriber implements Protocol {
       this.#connection.completed();
       if (!this.#connection.ready) this.#connection.setReady();
       this.#identifications += 1;
-      if (this.#identifications > MAX_IDENTIFICATIONS) {
+      if (this.#identifications > maxIdentifications) {
         throw new HaliteError('codec.malformed', 'Too many identifications');
       }
       this.#identifying = this.#identifying.then(() => this.#identify(frame));

@@ -10,7 +10,7 @@ import { connectStream } from './connect.ts';
 import { headText, joinFrame, splitFrame } from './frame.ts';
 import { FrameReader } from './frame-reader.ts';
 
-const MAX_IN_FLIGHT = 1024;
+const maxInFlight = 1024;
 
 export function dial(options: DialOptions): RequestClient {
   return new RequestPool({
@@ -51,7 +51,7 @@ async function openLink(options: DialOptions, events: LinkEvents, attempt: numbe
   });
   socket.on('close', () => end('the connection was closed'));
   return {
-    capacity: MAX_IN_FLIGHT,
+    capacity: maxInFlight,
     send(ticket, payload) {
       if (closed || socket.destroyed) throw new HaliteError('wire.closed', 'the connection is closed');
       const id = randomUUID();

@@ -9,14 +9,14 @@ import { frameStart, joinFrame, splitFrame } from './frame.ts';
 import { FrameReader } from './frame-reader.ts';
 
 // Larger replies are not copied into one buffer with their head.
-const JOINED_BYTES = 64 * 1024;
+const joinedBytes = 64 * 1024;
 // Room for the head around the largest body.
-const HEAD_BYTES = 8192;
+const headBytes = 8192;
 
 export async function listenRequests(options: ListenOptions, handler: RequestHandler): Promise<RequestServer> {
   const limit = options.maxMessageBytes ?? defaultMaxMessageBytes;
   return listenGuarded(options, 'request', (connection) => {
-    return new RequestConnection(connection, new FrameReader(limit + HEAD_BYTES), handler);
+    return new RequestConnection(connection, new FrameReader(limit + headBytes), handler);
   });
 }
 
@@ -64,7 +64,7 @@ class RequestConnection implements Protocol {
   }
 
   #write(head: Buffer, payload: Uint8Array): void {
-    if (payload.length < JOINED_BYTES) this.#connection.write(joinFrame(head, payload));
+    if (payload.length < joinedBytes) this.#connection.write(joinFrame(head, payload));
     else {
       this.#connection.write(frameStart(head));
       this.#connection.write(payload);

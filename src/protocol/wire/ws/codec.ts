@@ -47,27 +47,27 @@ const maxFragments = 65_536;
 
 /** Puts messages together from chunks; throws when the peer breaks the protocol or a bound. */
 export class WsReader {
-  private readonly bytes = new ByteQueue();
-  private readonly maxBytes: number;
+  readonly #bytes = new ByteQueue();
+  readonly #maxBytes: number;
   /** True on a server, where every frame must be masked; on a client none may be. */
-  private readonly masked: boolean;
-  private head: Head | undefined;
-  private readonly gather = new Gather();
-  private fragments = 0;
-  private started = -1;
+  readonly #masked: boolean;
+  #head: Head | undefined;
+  readonly #gather = new Gather();
+  #fragments = 0;
+  #started = -1;
 
   constructor(maxBytes: number, masked: boolean) {
-    this.maxBytes = maxBytes;
-    this.masked = masked;
+    this.#maxBytes = maxBytes;
+    this.#masked = masked;
   }
 
   /** Bytes held that belong to a message not yet complete. */
   get pending(): number {
-    return this.bytes.length + this.gather.length + (this.head || this.started >= 0 ? 1 : 0);
+    return this.#bytes.length + this.#gather.length + (this.#head || this.#started >= 0 ? 1 : 0);
   }
 
   push(chunk: Buffer): void {
-    this.bytes.push(chunk);
+    this.#bytes.push(chunk);
   }
 
   feed(chunk: Buffer): WsMessage[] {
@@ -80,78 +80,78 @@ export class WsReader {
   /** The next message; undefined when more bytes are needed, after telling `expect` how many it will have at least. */
   next(expect?: (total: number) => void): WsMessage | undefined {
     for (;;) {
-      this.head ??= this.readHead();
-      const { head } = this;
+      this.#head ??= this.#readHead();
+      const head = this.#head;
       if (!head) return undefined;
-      if (head.opcode >= 8) return this.control(head);
-      const piece = this.piece(head, Math.min(head.length - head.got, this.bytes.length));
+      if (head.opcode >= 8) return this.#control(head);
+      const piece = this.#piece(head, Math.min(head.length - head.got, this.#bytes.length));
       if (head.got < head.length) {
-        const total = this.gather.length + piece.length + head.length - head.got;
-        this.gather.add(piece, total);
+        const total = this.#gather.length + piece.length + head.length - head.got;
+        this.#gather.add(piece, total);
         expect?.(total);
         return undefined;
       }
-      this.head = undefined;
-      const message = this.join(head, piece);
+      this.#head = undefined;
+      const message = this.#join(head, piece);
       if (message) return message;
     }
   }
 
-  private control(head: Head): WsMessage | undefined {
-    if (this.bytes.length < head.length) return undefined;
-    this.head = undefined;
-    return { opcode: head.opcode, data: this.piece(head, head.length) };
+  #control(head: Head): WsMessage | undefined {
+    if (this.#bytes.length < head.length) return undefined;
+    this.#head = undefined;
+    return { opcode: head.opcode, data: this.#piece(head, head.length) };
   }
 
   /** The next bytes of the frame, unmasked. */
-  private piece(head: Head, count: number): Buffer {
-    const data = this.bytes.take(count);
+  #piece(head: Head, count: number): Buffer {
+    const data = this.#bytes.take(count);
     if (head.key) applyMask(data, head.key, head.got);
     head.got += count;
     return data;
   }
 
   /** The frame is complete with these bytes; gives the message when that is complete, too. */
-  private join({ opcode, fin }: Head, last: Buffer): WsMessage | undefined {
-    if (fin && opcode !== 0 && this.gather.length === 0) return { opcode, data: last };
-    if (opcode !== 0) this.started = opcode;
-    this.gather.add(last, this.gather.length + last.length);
-    this.fragments += 1;
-    if (this.fragments > maxFragments) throw new HaliteError('codec.limit', 'A message has too many fragments');
+  #join({ opcode, fin }: Head, last: Buffer): WsMessage | undefined {
+    if (fin && opcode !== 0 && this.#gather.length === 0) return { opcode, data: last };
+    if (opcode !== 0) this.#started = opcode;
+    this.#gather.add(last, this.#gather.length + last.length);
+    this.#fragments += 1;
+    if (this.#fragments > maxFragments) throw new HaliteError('codec.limit', 'A message has too many fragments');
     if (!fin) return undefined;
-    const message = { opcode: this.started, data: this.gather.take() };
-    this.fragments = 0;
-    this.started = -1;
+    const message = { opcode: this.#started, data: this.#gather.take() };
+    this.#fragments = 0;
+    this.#started = -1;
     return message;
   }
 
-  private readHead(): Head | undefined {
-    if (this.bytes.length < 2) return undefined;
-    const start = this.bytes.take(2);
+  #readHead(): Head | undefined {
+    if (this.#bytes.length < 2) return undefined;
+    const start = this.#bytes.take(2);
     const first = start[0] as number;
     const second = start[1] as number;
     const short = second & 0x7f;
     const lengthBytes = short === 126 ? 2 : short === 127 ? 8 : 0;
-    if (this.bytes.length < lengthBytes + (this.masked ? 4 : 0)) {
-      this.bytes.unread(start);
+    if (this.#bytes.length < lengthBytes + (this.#masked ? 4 : 0)) {
+      this.#bytes.unread(start);
       return undefined;
     }
     const opcode = first & 15;
     const fin = (first & 0x80) !== 0;
-    const wide = lengthBytes > 0 ? this.bytes.take(lengthBytes) : undefined;
+    const wide = lengthBytes > 0 ? this.#bytes.take(lengthBytes) : undefined;
     const length = !wide ? short : lengthBytes === 2 ? wide.readUInt16BE() : Number(wide.readBigUInt64BE());
-    this.check(first, opcode, fin, length, (second & 0x80) !== 0);
-    return { opcode, fin, length, key: this.masked ? this.bytes.take(4) : undefined, got: 0 };
+    this.#check(first, opcode, fin, length, (second & 0x80) !== 0);
+    return { opcode, fin, length, key: this.#masked ? this.#bytes.take(4) : undefined, got: 0 };
   }
 
-  private check(first: number, opcode: number, fin: boolean, length: number, masked: boolean): void {
+  #check(first: number, opcode: number, fin: boolean, length: number, masked: boolean): void {
     if ((first & 0x70) !== 0) throw wrong('reserved bits are set');
-    if (masked !== this.masked) throw wrong(masked ? 'a server must not mask' : 'a client must mask');
+    if (masked !== this.#masked) throw wrong(masked ? 'a server must not mask' : 'a client must mask');
     if (opcode > 2 && (opcode < 8 || opcode > 10)) throw wrong(`no such opcode ${opcode}`);
     if (opcode >= 8 && (!fin || length > 125)) throw wrong('a control frame is cut or too long');
-    if (opcode === 0 ? this.started < 0 : opcode < 8 && this.started >= 0) throw wrong('fragments are out of order');
-    if (opcode < 8 && this.gather.length + length > this.maxBytes) {
-      throw new HaliteError('codec.limit', `A message is larger than ${this.maxBytes} bytes`);
+    if (opcode === 0 ? this.#started < 0 : opcode < 8 && this.#started >= 0) throw wrong('fragments are out of order');
+    if (opcode < 8 && this.#gather.length + length > this.#maxBytes) {
+      throw new HaliteError('codec.limit', `A message is larger than ${this.#maxBytes} bytes`);
     }
   }
 }

@@ -4,7 +4,7 @@ import { messageOf } from '../../../base/errors/index.ts';
 import { encodeFrame, opcodes, WsReader } from './codec.ts';
 
 const nothing = Buffer.alloc(0);
-const CLOSE_MS = 2000;
+const closeMs = 2000;
 
 export interface WsEvents {
   onMessage(data: Buffer): void;
@@ -13,55 +13,55 @@ export interface WsEvents {
 }
 
 export class WsConnection {
-  private readonly socket: Socket;
-  private readonly events: WsEvents;
-  private readonly reader: WsReader;
-  private over = false;
+  readonly #socket: Socket;
+  readonly #events: WsEvents;
+  readonly #reader: WsReader;
+  #over = false;
 
   /** `head` are bytes that came right behind the handshake. Only servers ping: not every Salt server answers. */
   constructor(socket: Socket, head: Buffer, maxBytes: number, events: WsEvents) {
-    this.socket = socket;
-    this.events = events;
-    this.reader = new WsReader(maxBytes, false);
-    socket.on('data', (chunk: Buffer) => this.take(chunk));
-    socket.on('close', () => this.end('the connection was closed'));
-    if (head.length > 0) queueMicrotask(() => this.take(head));
+    this.#socket = socket;
+    this.#events = events;
+    this.#reader = new WsReader(maxBytes, false);
+    socket.on('data', (chunk: Buffer) => this.#take(chunk));
+    socket.on('close', () => this.#end('the connection was closed'));
+    if (head.length > 0) queueMicrotask(() => this.#take(head));
   }
 
   get open(): boolean {
-    return !this.over && !this.socket.destroyed;
+    return !this.#over && !this.#socket.destroyed;
   }
 
   send(data: Uint8Array): void {
-    this.write(encodeFrame(opcodes.binary, data, true));
+    this.#write(encodeFrame(opcodes.binary, data, true));
   }
 
-  private write(frame: Uint8Array): void {
-    if (this.open) this.socket.write(frame);
+  #write(frame: Uint8Array): void {
+    if (this.open) this.#socket.write(frame);
   }
 
   resume(): void {
-    if (this.open) this.socket.resume();
+    if (this.open) this.#socket.resume();
   }
 
   /** Says good-bye and goes, without waiting long for the answer. */
   close(reason = 'closed by its owner'): void {
-    if (this.open) this.socket.end(encodeFrame(opcodes.close, nothing, true));
-    this.end(reason);
-    setTimeout(() => this.socket.destroy(), CLOSE_MS).unref();
+    if (this.open) this.#socket.end(encodeFrame(opcodes.close, nothing, true));
+    this.#end(reason);
+    setTimeout(() => this.#socket.destroy(), closeMs).unref();
   }
 
   destroy(): void {
-    this.socket.destroy();
-    this.end('closed by its owner');
+    this.#socket.destroy();
+    this.#end('closed by its owner');
   }
 
-  private take(chunk: Buffer): void {
-    if (this.over) return;
+  #take(chunk: Buffer): void {
+    if (this.#over) return;
     try {
-      for (const { opcode, data } of this.reader.feed(chunk)) {
-        if (opcode === opcodes.binary) this.events.onMessage(data);
-        else if (opcode === opcodes.ping) this.write(encodeFrame(opcodes.pong, data, true));
+      for (const { opcode, data } of this.#reader.feed(chunk)) {
+        if (opcode === opcodes.binary) this.#events.onMessage(data);
+        else if (opcode === opcodes.ping) this.#write(encodeFrame(opcodes.pong, data, true));
         // Salt: a text `close` asks for the end, too.
         else if (opcode === opcodes.close || (opcode === opcodes.text && data.toString() === 'close')) {
           this.close(`the peer closed it${opcode === opcodes.close ? closeReason(data) : ''}`);
@@ -69,15 +69,15 @@ export class WsConnection {
         }
       }
     } catch (thrown) {
-      this.socket.destroy();
-      this.end(messageOf(thrown), thrown);
+      this.#socket.destroy();
+      this.#end(messageOf(thrown), thrown);
     }
   }
 
-  private end(reason: string, error?: unknown): void {
-    if (this.over) return;
-    this.over = true;
-    this.events.onClosed(reason, error);
+  #end(reason: string, error?: unknown): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#events.onClosed(reason, error);
   }
 }
 

@@ -12,8 +12,8 @@ import { connectStream, type StreamTarget } from '../tcp/connect.ts';
 import { serverTls } from '../tcp/tls.ts';
 import type { ListenOptions } from '../transport.ts';
 
-const HANDSHAKE_MS = 15_000;
-const MAX_HEAD_BYTES = 16 * 1024;
+const handshakeMs = 15_000;
+const maxHeadBytes = 16 * 1024;
 
 /** The answer that proves the server understood (RFC 6455, 4.2.2). */
 export function acceptKey(key: string): string {
@@ -26,7 +26,7 @@ export async function listenWs(
   port: 'request' | 'publish',
   accept: (connection: ServerConnection, headers: IncomingMessage['headers']) => Protocol,
 ): Promise<GuardedServer> {
-  const limits = { maxHeaderSize: MAX_HEAD_BYTES, ...keepAliveOf(options), noDelay: true };
+  const limits = { maxHeaderSize: maxHeadBytes, ...keepAliveOf(options), noDelay: true };
   const server = options.tls ? createTlsServer({ ...limits, ...(await serverTls(options.tls)) }) : createServer(limits);
   const guard = guardOf(options, port);
   server.on('connection', (socket: Socket) => guard.handshakes.begin(socket));
@@ -101,14 +101,14 @@ function readAnswer(socket: Socket, signal: AbortSignal | undefined): Promise<{ 
     const fail = (reason: string) => done(() => reject(new HaliteError('wire.closed', reason)));
     const onClose = () => fail('the connection was closed during the WebSocket handshake');
     const onAbort = () => fail('closed by its owner');
-    const timer = setTimeout(() => fail('no WebSocket handshake'), HANDSHAKE_MS);
+    const timer = setTimeout(() => fail('no WebSocket handshake'), handshakeMs);
     const onData = (chunk: Buffer) => {
       bytes.push(chunk);
       const all = bytes.take(bytes.length);
       const end = all.indexOf('\r\n\r\n');
       if (end >= 0) {
         done(() => resolve({ text: all.toString('latin1', 0, end + 2), rest: all.subarray(end + 4) }));
-      } else if (all.length > MAX_HEAD_BYTES) fail('the WebSocket handshake is too long');
+      } else if (all.length > maxHeadBytes) fail('the WebSocket handshake is too long');
       else bytes.unread(all);
     };
     const done = (settle: () => void) => {

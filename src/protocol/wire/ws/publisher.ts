@@ -8,7 +8,7 @@ import { listenWs } from './handshake.ts';
 import { WsServerProtocol } from './server-protocol.ts';
 
 // Subscribers have nothing to say.
-const MAX_MESSAGE_BYTES = 4096;
+const maxMessageBytes = 4096;
 /** Real masters ignore the header; ours learns who is connected. */
 export const presenceHeader = 'x-halite-presence';
 
@@ -23,7 +23,7 @@ export async function listenPublish(options: PublishListenOptions): Promise<Publ
     const claimed = headers[presenceHeader];
     const topic = typeof claimed === 'string' && presence.joined(claimed, connection.peer) ? claimed : undefined;
     if (topic !== undefined) connection.trust();
-    return new WsServerProtocol(connection, MAX_MESSAGE_BYTES, {
+    return new WsServerProtocol(connection, maxMessageBytes, {
       onMessage: () => connection.completed(),
       drained: () => delivery.drained(),
       closed() {

@@ -7,12 +7,12 @@ import type { DialOptions, RequestClient } from '../transport.ts';
 import { WsConnection } from './connection.ts';
 import { connectWs } from './handshake.ts';
 
-const MAX_LINKS = 16;
+const mostLinks = 16;
 
 export function dial(options: DialOptions): RequestClient {
   return new RequestPool({
     target: `ws://${endpoint(options.host, options.port)}`,
-    maxLinks: MAX_LINKS,
+    maxLinks: mostLinks,
     open: (events, attempt) => openLink(options, events, attempt),
   });
 }

@@ -4,9 +4,9 @@ import { encodeFrame, opcodes, type WsMessage, WsReader } from './codec.ts';
 
 const nothing = Buffer.alloc(0);
 // Peers answer pings from their event loop, which may be busy: patience costs little here.
-const PING_MS = 30_000;
-const SILENT_MS = 120_000;
-const CLOSE_MS = 2000;
+const pingMs = 30_000;
+const silentMs = 120_000;
+const closeMs = 2000;
 
 export interface WsServerEvents {
   onMessage(data: Buffer): void;
@@ -55,8 +55,8 @@ export class WsServerProtocol implements Protocol {
   /** Whoever says nothing is asked, and ended when it does not answer for long. */
   tick(now: number): void {
     const { heardAt, out } = this.#connection;
-    if (now - heardAt > SILENT_MS) this.#connection.cut('idle', 'answers no pings');
-    else if (now - Math.max(heardAt, this.#pingedAt) > PING_MS && out.unsent === 0) {
+    if (now - heardAt > silentMs) this.#connection.cut('idle', 'answers no pings');
+    else if (now - Math.max(heardAt, this.#pingedAt) > pingMs && out.unsent === 0) {
       this.#pingedAt = now;
       this.#connection.write(encodeFrame(opcodes.ping, nothing, false));
     }
@@ -78,6 +78,6 @@ export class WsServerProtocol implements Protocol {
     const { out, socket } = this.#connection;
     out.write(encodeFrame(opcodes.close, nothing, false));
     out.end();
-    setTimeout(() => socket.destroy(), CLOSE_MS).unref();
+    setTimeout(() => socket.destroy(), closeMs).unref();
   }
 }

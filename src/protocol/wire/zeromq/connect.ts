@@ -6,9 +6,9 @@ import { bareHost, endpoint, resolveAddress } from '../link/resolve.ts';
 
 // ZeroMQ would reconnect by itself, but to an address it resolves in its I/O thread, and without telling: we dial anew.
 // Not -1 ("never"): libzmq 4.3.5 then ends the endpoint itself, which can meet our own close in a failed assertion.
-const NEVER_MS = 2 ** 31 - 1;
-export const singleUse = { reconnectInterval: NEVER_MS, linger: 0, connectTimeout: 10_000 } as const;
-const HANDSHAKE_MS = 15_000;
+const neverMs = 2 ** 31 - 1;
+export const singleUse = { reconnectInterval: neverMs, linger: 0, connectTimeout: 10_000 } as const;
+const handshakeMs = 15_000;
 
 export interface Target {
   readonly host: string;
@@ -42,7 +42,7 @@ export async function connect<S extends Socket>(
     gone.resolve(`${remote}: ${reason}`);
   };
   observe(socket, () => ready.resolve(), lose);
-  const timer = setTimeout(() => lose('no ZeroMQ handshake'), HANDSHAKE_MS);
+  const timer = setTimeout(() => lose('no ZeroMQ handshake'), handshakeMs);
   const onAbort = () => lose('closed by its owner');
   signal?.addEventListener('abort', onAbort, { once: true });
   try {

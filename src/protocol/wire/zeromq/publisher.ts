@@ -13,13 +13,13 @@ import { type Generation, xpubType } from './zmtp/greeting.ts';
 import { type Role, ZmtpPeer } from './zmtp/peer.ts';
 
 // What subscribers may send is a topic: a presence text is below 1100 bytes.
-const MAX_SUBSCRIPTION_BYTES = 4096;
+const maxSubscriptionBytes = 4096;
 // A minion has two topics and a presence text; a process that plays several minions may have some more.
-const MAX_TOPICS = 64;
-const MAX_TOPIC_BYTES = 16 * 1024;
+const maxTopics = 64;
+const maxTopicBytes = 16 * 1024;
 // Subscriptions change with a new session key: how many may come in a minute.
-const MAX_CHANGES = 1000;
-const MINUTE_MS = 60_000;
+const maxChanges = 1000;
+const minuteMs = 60_000;
 
 /** Topic of the messages for one minion in filtering mode. */
 export function minionTopic(id: string): string {
@@ -38,8 +38,8 @@ export async function listenPublish(options: PublishListenOptions): Promise<Publ
   const role: Role = {
     type: xpubType,
     maxFrames: 1,
-    maxBytes: MAX_SUBSCRIPTION_BYTES,
-    hardBytes: MAX_SUBSCRIPTION_BYTES,
+    maxBytes: maxSubscriptionBytes,
+    hardBytes: maxSubscriptionBytes,
     heartbeat: options.heartbeat !== false,
     ready(peer) {
       const delivery = new Delivery(peer.connection, waiting, options.hwm, Math.min(peer.generation, 2));
@@ -120,8 +120,7 @@ class Subscriber {
     if (subscribe === this.#topics.has(topic)) return;
     if (subscribe) {
       this.#topicBytes += topic.length;
-      if (this.#topics.size >= MAX_TOPICS || this.#topicBytes > MAX_TOPIC_BYTES)
-        throw malformed('too many subscriptions');
+      if (this.#topics.size >= maxTopics || this.#topicBytes > maxTopicBytes) throw malformed('too many subscriptions');
       this.#index.add(topic, this);
       const present = this.#presence.joined(bytes.toString('utf8'), this.#peer.connection.peer);
       this.#topics.set(topic, present);
@@ -143,11 +142,11 @@ class Subscriber {
 
   #countChange(): void {
     const now = performance.now();
-    if (now - this.#changesSince > MINUTE_MS) {
+    if (now - this.#changesSince > minuteMs) {
       this.#changesSince = now;
       this.#changes = 0;
     }
     this.#changes += 1;
-    if (this.#changes > MAX_CHANGES) throw malformed('too many changes of subscriptions');
+    if (this.#changes > maxChanges) throw malformed('too many changes of subscriptions');
   }
 }

@@ -10,12 +10,12 @@ import { requestKeepAlive } from './keep-alive.ts';
 import { heartbeat, keepAlive } from './settings.ts';
 
 // Requests beyond this wait for a free connection; idle connections are closed, so most minions hold one or none.
-const MAX_LINKS = 16;
+const mostLinks = 16;
 
 export function dial(options: DialOptions): RequestClient {
   return new RequestPool({
     target: `tcp://${endpoint(options.host, options.port)}`,
-    maxLinks: MAX_LINKS,
+    maxLinks: mostLinks,
     open: (events, attempt) => openLink(options, events, attempt),
   });
 }

@@ -8,15 +8,15 @@ import { routerType } from './zmtp/greeting.ts';
 import { type Role, ZmtpPeer } from './zmtp/peer.ts';
 
 // Reply routes longer than this are nobody's: REQ has none, REQ_CORRELATE one, and each proxy adds one.
-const MAX_HOPS = 8;
+const maxHops = 8;
 // The route, the delimiter, the payload, and room for a few that are too many: those are no reason to end a connection.
-const MAX_FRAMES = 16;
+const mostFrames = 16;
 
 export async function listenRequests(options: ListenOptions, handler: RequestHandler): Promise<RequestServer> {
   const limit = options.maxMessageBytes ?? defaultMaxMessageBytes;
   const role: Role = {
     type: routerType,
-    maxFrames: MAX_FRAMES,
+    maxFrames: mostFrames,
     // Room for the route around the largest payload.
     maxBytes: limit + 4096,
     hardBytes: limit * 2 + 4096,
@@ -52,7 +52,7 @@ function serve(peer: ZmtpPeer, frames: Buffer[], tooLarge: number, limit: number
 
 /** Where the empty frame stands that ends the reply route; -1 when there is none. */
 function delimiter(frames: readonly Buffer[]): number {
-  const end = Math.min(frames.length, MAX_HOPS + 1);
+  const end = Math.min(frames.length, maxHops + 1);
   for (let i = 0; i < end; i++) if (frames[i]?.length === 0) return i;
   return -1;
 }

@@ -20,7 +20,7 @@ import {
 import type { IncomingRequest, SubscriberEvent } from '../transport.ts';
 import { zeromqTransport } from '../zeromq.ts';
 
-const MB = 1024 * 1024;
+const mb = 1024 * 1024;
 const bench = makeBench(zeromqTransport);
 const own = (peer: RawPeer): RawPeer => {
   bench.own({ close: () => peer.socket.destroy() });
@@ -65,18 +65,18 @@ describe('the request port', () => {
   });
 
   it('answers small requests while strangers hold unfinished large ones, in bounded memory', async () => {
-    const server = await bench.requests(echo, 0, 64 * MB);
-    const part = Buffer.alloc(MB, 7);
+    const server = await bench.requests(echo, 0, 64 * mb);
+    const part = Buffer.alloc(mb, 7);
     const strangers = await Promise.all(times(20, () => zmtpPeer(server.port, 'DEALER')));
     const before = process.memoryUsage().arrayBuffers;
     for (const stranger of strangers) {
-      own(stranger).socket.write(Buffer.concat([frame('', 1), announced(60 * MB)]));
+      own(stranger).socket.write(Buffer.concat([frame('', 1), announced(60 * mb)]));
       for (let i = 0; i < 59; i++) stranger.socket.write(part);
     }
     const asking = client(server.port);
     for (let i = 0; i < 200; i++) expect(unpack(await asking.request(pack(i), { timeoutMs: 20_000 }))).toBe(i);
-    await eventually(() => strangers.some(({ socket }) => socket.bytesWritten > 58 * MB), 'a large part');
-    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(200 * MB);
+    await eventually(() => strangers.some(({ socket }) => socket.bytesWritten > 58 * mb), 'a large part');
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(200 * mb);
   });
 
   it('takes large requests of strangers one after the other, all of them', async () => {
@@ -87,18 +87,18 @@ describe('the request port', () => {
         one.reply(pack(one.payload.length));
       },
       0,
-      64 * MB,
+      64 * mb,
     );
-    const payload = Buffer.alloc(60 * MB, 1);
+    const payload = Buffer.alloc(60 * mb, 1);
     const replies = await Promise.all(times(4, () => client(server.port).request(payload, { timeoutMs: 60_000 })));
-    expect(replies.map((reply) => unpack(reply))).toEqual(times(4, () => 60 * MB));
+    expect(replies.map((reply) => unpack(reply))).toEqual(times(4, () => 60 * mb));
     expect(sizes).toHaveLength(4);
   });
 
   it('stops reading from a peer that takes no replies, and ends its connection', async () => {
     const pass = clock();
     let taken = 0;
-    const answer = Buffer.alloc(MB, 1);
+    const answer = Buffer.alloc(mb, 1);
     const server = await bench.requests((one) => {
       taken += 1;
       one.reply(answer);
@@ -142,12 +142,12 @@ describe('the request port', () => {
   });
 
   it('ends connections that announce too much, in one frame or in many', async () => {
-    const server = await bench.requests(echo, 0, MB);
+    const server = await bench.requests(echo, 0, mb);
     const attempts = [
-      announced(3 * MB),
+      announced(3 * mb),
       Buffer.concat([frame('', 1), announced(2 ** 40)]),
       Buffer.from('02ffffffffffffffff', 'hex'),
-      Buffer.concat(times(5, () => frame(Buffer.alloc(MB), 1))),
+      Buffer.concat(times(5, () => frame(Buffer.alloc(mb), 1))),
       Buffer.concat(times(20_000, () => frame('x', 1))),
       command('PING', Buffer.alloc(200)),
       Buffer.from([4, 0]),
@@ -203,7 +203,7 @@ describe('the publish port', () => {
       Buffer.concat(times(5, (n) => frame(`\x01${String(n).repeat(4000)}`))),
       Buffer.concat(times(600, () => Buffer.concat([frame('\x01x'), frame('\0x')]))),
       Buffer.concat(times(65, (n) => command('SUBSCRIBE', `topic ${n}`))),
-      announced(100 * MB),
+      announced(100 * mb),
     ];
     for (const bytes of attempts) {
       const stranger = own(await zmtpPeer(publisher.port, 'SUB'));
@@ -257,7 +257,7 @@ describe('the publish port', () => {
       one.received[n] = (one.received[n] as { n: number }).n;
     }
     expect(one.received).toEqual(times(200, (n) => n));
-    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(100 * MB);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(100 * mb);
     await pass(20);
     await eventually(
       () => bench.problems.filter(({ detail }) => detail.includes('does not take')).length === 5,

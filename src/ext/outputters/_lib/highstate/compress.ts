@@ -10,7 +10,7 @@ import { need, unfit } from './result.ts';
 type Info = Map<Value, Value>;
 type Host = Map<string, Info>;
 
-const ROLLED_UP = 'compressed changes';
+const rolledUp = 'compressed changes';
 
 /** The data with ids rolled up; unchanged when some entry does not allow it. */
 export function compressIds(data: Dict): Dict {
@@ -100,14 +100,14 @@ function merge(first: Info, info: Info): void {
   const before = first.get('changes');
   const name = pyStr(need(info, 'name'));
   if (!isTruthy(before)) {
-    first.set('changes', new Map([[ROLLED_UP, new Map([[name, added as Value]])]]));
+    first.set('changes', new Map([[rolledUp, new Map([[name, added as Value]])]]));
     return;
   }
   if (!isDict(before!)) throw unfit('changes');
-  let names = dictGet(before, ROLLED_UP);
+  let names = dictGet(before, rolledUp);
   if (!(names instanceof Map)) {
     names = new Map([[pyStr(need(first, 'name')), before]]);
-    first.set('changes', new Map([[ROLLED_UP, names]]));
+    first.set('changes', new Map([[rolledUp, names]]));
   }
   names.set(name, added as Value);
 }
@@ -124,6 +124,6 @@ export function compressedCount(tag: string): number {
 /** Changes counted for a rolled-up state: one per name. */
 export function rolledUpChanges(changes: Value): number {
   if (!isDict(changes)) throw unfit('changes');
-  const names = dictGet(changes, ROLLED_UP);
+  const names = dictGet(changes, rolledUp);
   return (names !== undefined && isDict(names) ? dictEntries(names).length : 0) || 1;
 }

@@ -6,7 +6,7 @@ import { fillText } from '../../../../base/util/textwrap.ts';
 import { commentOf, part, type StateResult, warningsOf } from './result.ts';
 import type { HighstateStyle } from './style.ts';
 
-const MARGIN = ' '.repeat(14);
+const margin = ' '.repeat(14);
 
 /** The block, and whether it ended with warnings. */
 export function fullLines(
@@ -26,7 +26,7 @@ export function fullLines(
   ];
   if (parts[1] !== parts[2]) lines.push(line(`    Name: ${part(parts, 2)}`));
   lines.push(line(`  Result: ${pyStr(state.result)}`));
-  lines.push(line(` Comment: ${commentOf(info, (text) => strip(text).replaceAll('\n', `\n${MARGIN}`))}`));
+  lines.push(line(` Comment: ${commentOf(info, (text) => strip(text).replaceAll('\n', `\n${margin}`))}`));
   if (style.profile && dictHas(info, 'start_time')) {
     const duration = pyStr(dictGet(info, 'duration') ?? '');
     lines.push(line(` Started: ${pyStr(dictGet(info, 'start_time'))}`));
@@ -35,7 +35,7 @@ export function fullLines(
   lines.push(`${color}     Changes:   ${changes}${colors.ENDC}`);
   const warnings = warningsOf(info);
   if (warnings) {
-    const text = fillText(warnings.join('\n'), 80, MARGIN).trimStart();
+    const text = fillText(warnings.join('\n'), 80, margin).trimStart();
     lines.push(`   ${colors.LIGHT_RED} Warnings: ${text}${colors.ENDC}`);
   }
   return lines;

@@ -12,8 +12,8 @@ import type { HighstateStyle } from './style.ts';
 import { newTally, summaryLines, type Tally } from './summary.ts';
 import { terseLine } from './terse.ts';
 
-const ORCHESTRATIONS = new Set<Value>(['state.orch', 'state.orchestrate', 'state.sls']);
-const NO_ORDER =
+const orchestrations = new Set<Value>(['state.orch', 'state.orchestrate', 'state.sls']);
+const noOrder =
   'The State execution failed to record the order in which all states were executed. ' +
   'The state return missing data is:';
 
@@ -112,7 +112,7 @@ class HostView {
     const lines: string[] = [];
     for (const [tag, info] of dictEntries(data)) {
       if (!isDict(info) || tag === 'changes' || !isTruthy(info) || dictHas(info, '__run_num__')) continue;
-      lines.unshift(NO_ORDER, pprintValue(info));
+      lines.unshift(noOrder, pprintValue(info));
     }
     return lines;
   }
@@ -171,7 +171,7 @@ class HostView {
 
   #changes(state: StateResult): { changed: boolean; text: string } {
     const { changes } = state;
-    if (ORCHESTRATIONS.has(dictGet(state.info, 'name') ?? null)) {
+    if (orchestrations.has(dictGet(state.info, 'name') ?? null)) {
       const nested = renderHosts(changes, this.#style, this.#level + 1);
       this.tally.changed++;
       const margin = ' '.repeat(14 * this.#level);

@@ -39,15 +39,15 @@ export function inRunOrder(results: readonly [string, Dict][]): [string, Dict][]
   return [...results].sort(([, a], [, b]) => order(a) - order(b));
 }
 
-const FLOAT = /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i;
+const float = /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i;
 
 /** Milliseconds; old minions send `12.5 ms`. Undefined when it cannot be read. */
 export function durationOf(info: Dict): number | undefined {
   const value = dictGet(info, 'duration') ?? (dictHas(info, 'duration') ? null : 0);
   if (typeof value === 'string') {
-    if (FLOAT.test(value)) return Number(value);
+    if (float.test(value)) return Number(value);
     const before = value.split(' ms')[0]!;
-    return FLOAT.test(before) ? Number(before) : undefined;
+    return float.test(before) ? Number(before) : undefined;
   }
   const number = typeof value === 'boolean' ? Number(value) : asNumber(value);
   if (number === undefined) throw unfit('duration');

@@ -19,14 +19,14 @@ export interface Tally {
 
 export const newTally = (): Tally => ({ results: new Map(), changed: 0, warnings: 0, serial: 0, parallel: 0 });
 
-const LABEL_LENGTH = 'Succeeded'.length;
+const labelLength = 'Succeeded'.length;
 
 export function summaryLines(host: string, tally: Tally, style: HighstateStyle): string[] {
   const { colors } = style;
   const count = (name: string): number => tally.results.get(name) ?? 0;
   const total = [...tally.results.values()].reduce((sum, number) => sum + number, 0);
   const shown = [...tally.results.values(), ...(tally.warnings > 0 ? [tally.warnings] : [])];
-  const width = LABEL_LENGTH + Math.max(0, ...shown.map((number) => String(number).length)) + 2;
+  const width = labelLength + Math.max(0, ...shown.map((number) => String(number).length)) + 2;
   const row = (label: string, value: string | number): string =>
     `${label}: ${String(value).padStart(width - (charLength(label) + 2))}`;
   const colored = (color: string, text: string): string => `${color}${text}${colors.ENDC}`;
