@@ -23,6 +23,7 @@ export const errorCodes = {
   'extension.broken': 'An extension file cannot be loaded.',
   'extension.unavailable': 'An extension does not apply on this system.',
   'render.failed': 'A template, YAML or other source could not be rendered.',
+  'state.read-only': 'A state tried to change something although test=True (or a trial for prereq) allows no change.',
   'store.unavailable': 'The job store cannot be reached.',
   'store.corrupt': 'Stored data is damaged.',
   'path.refused': 'A path or name from a peer is not acceptable.',

@@ -11,6 +11,7 @@ export * from './orchestration.ts';
 export * from './outputters.ts';
 export * from './params.ts';
 export * from './pillars.ts';
+export { assertMayWrite, isReadOnly, noteScratch, onlyReads, ReadOnlyError } from './read-only.ts';
 export * from './renderers.ts';
 export * from './returners.ts';
 export * from './sdb.ts';

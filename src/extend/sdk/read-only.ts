@@ -1,0 +1,101 @@
+// Test mode: while a state function runs with `test=True`, nothing of the machine may be changed, and an attempt fails.
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { HaliteError } from '../../base/errors/index.ts';
+
+/** A state tried to change something while `test=True` (or a trial for `prereq`) promised that nothing changes. */
+export class ReadOnlyError extends HaliteError {
+  constructor(message: string) {
+    super('state.read-only', message);
+    this.name = 'ReadOnlyError';
+  }
+}
+
+interface Scope {
+  /** The state function that runs: `file.managed`. */
+  readonly state: string;
+  /** The execution function marked `reads: true` that runs inside it; it may start programs and call other functions. */
+  readonly reader?: string;
+  /** Folders that are not part of what states manage: the minion's cache, temporary folders made on the way. */
+  readonly scratch: string[];
+  /** Every attempt to change something, even where the state caught the error. */
+  readonly refused: string[];
+}
+
+// Commands and users' extensions carry their own copies of this file; the scope has to be the same for all of them.
+const key = Symbol.for('halite.read-only');
+const shared = globalThis as { [key]?: AsyncLocalStorage<Scope | undefined> };
+shared[key] ??= new AsyncLocalStorage();
+const scopes = shared[key];
+
+export interface ReadOnlyRun<T> {
+  readonly value: T;
+  /** What was refused, one sentence each. */
+  readonly refused: readonly string[];
+}
+
+/** Runs a state function that may change nothing. `scratch`: folders it may write to (the minion's cache). */
+export async function inReadOnly<T>(
+  state: string,
+  scratch: readonly string[],
+  run: () => T | Promise<T>,
+): Promise<ReadOnlyRun<T>> {
+  const scope: Scope = { state, scratch: [...scratch], refused: [] };
+  return { value: await scopes.run(scope, run), refused: scope.refused };
+}
+
+/** Runs an execution function marked `reads: true`: what it calls and which programs it starts is covered by its mark. */
+export function inReader<T>(reader: string, run: () => T): T {
+  const scope = scopes.getStore();
+  return scope ? scopes.run({ ...scope, reader }, run) : run();
+}
+
+/**
+ * Vouches that what runs inside leaves no trace on the machine although it cannot be seen from outside: a program that
+ * only reads (`git --version`), a function without a mark that does here what reading needs. Nothing is refused inside.
+ */
+export function onlyReads<T>(run: () => T): T {
+  return scopes.getStore() ? scopes.run(undefined, run) : run();
+}
+
+/** Whether nothing may be changed right now. */
+export const isReadOnly = (): boolean => scopes.getStore() !== undefined;
+
+/** A temporary folder that was just made: writing below it is allowed for as long as the state runs. */
+export function noteScratch(folder: string): void {
+  scopes.getStore()?.scratch.push(folder);
+}
+
+const isBelow = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`);
+
+/**
+ * Refuses when nothing may be changed. Every helper that writes calls it first: `assertMayWrite('write', path)`,
+ * `assertMayWrite('remove', path)`, `assertMayWrite('set the mode of', path)`.
+ */
+export function assertMayWrite(verb: string, path: string): void {
+  const scope = scopes.getStore();
+  if (!scope || scope.scratch.some((folder) => isBelow(path, folder))) return;
+  refuse(scope, `${verb} ${path}`);
+}
+
+/** Refuses to start a program from a state function itself; functions marked as reading may. */
+export function assertMayRun(program: string): void {
+  const scope = scopes.getStore();
+  if (!scope || scope.reader !== undefined) return;
+  refuse(scope, `run the program ${program}`);
+}
+
+/** Refuses a call of an execution function that is not marked as reading only. */
+export function assertMayCall(fun: string): void {
+  const scope = scopes.getStore();
+  if (!scope || scope.reader !== undefined) return;
+  refuse(scope, `call ${fun}, which is not marked as reading only (reads: true)`);
+}
+
+function refuse(scope: Scope, what: string): never {
+  const by = scope.reader === undefined ? scope.state : `${scope.reader} (called by ${scope.state})`;
+  const sentence = `${by} tried to ${what} in test mode`;
+  scope.refused.push(sentence);
+  throw new ReadOnlyError(
+    `${sentence}. Nothing may be changed there: do it inside ctx.change(…), or after a check of ctx.test; what only reads is marked with reads: true, or wrapped in onlyReads(…).`,
+  );
+}
