@@ -1,4 +1,4 @@
-// Crypticle, Salt's symmetric envelope: AES-192-CBC, then HMAC-SHA256 over ivBytes and ciphertext.
+// Crypticle, Salt's symmetric envelope: AES-192-CBC, then HMAC-SHA256 over IV and ciphertext.
 import {
   createCipheriv,
   createDecipheriv,

@@ -7,7 +7,7 @@ export const codeOf = (character: string | undefined): number => character?.code
 export class GlobSet {
   readonly #negated: boolean;
   readonly #ascii = new Uint8Array(asciiCount);
-  /** First and last character of each range beyond asciiCount, in order and without overlap. */
+  /** First and last character of each range beyond ASCII, in order and without overlap. */
   readonly #ranges: readonly (readonly [number, number])[];
 
   /** What stands between the brackets: chunks between hyphens, where the neighbours of a hyphen are the ends of a range. */
