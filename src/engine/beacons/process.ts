@@ -1,6 +1,7 @@
 // The process in which beacons work: takes configurations from the daemon and gives it events.
-import { setTimeout as sleep } from 'node:timers/promises';
+
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { withTimeout } from '../../base/util/with-timeout.ts';
 import type { BeaconContext } from '../../extend/sdk/index.ts';
 import { createContext, type Runtime } from '../exec/index.ts';
 import type { BeaconProcess, BeaconProcessHost } from '../exec/job-process.ts';
@@ -73,6 +74,6 @@ export function createBeaconProcess(host: BeaconProcessHost): BeaconProcess {
       }
     },
     // Whatever a beacon does when it is closed, the process ends.
-    stop: () => Promise.race([runner.stop(), sleep(longestStopMs)]),
+    stop: () => withTimeout(runner.stop(), longestStopMs, () => undefined),
   };
 }

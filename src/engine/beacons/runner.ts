@@ -1,9 +1,10 @@
 // Beacons at work: each is opened once, read when its time has come, and never in another's way. One timer for all.
-import { setTimeout as sleep } from 'node:timers/promises';
+
 import type { PlainDict, Value } from '../../base/codec/value.ts';
 import { newDict } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import { pyEquals } from '../../base/util/py-equals.ts';
+import { withTimeout } from '../../base/util/with-timeout.ts';
 import type { Loader } from '../../extend/loader/index.ts';
 import type { BeaconContext, BeaconSession, ExtensionLog } from '../../extend/sdk/index.ts';
 import { beaconTag } from '../../protocol/event/tags.ts';
@@ -110,7 +111,7 @@ export class BeaconRunner {
     };
     this.#active.set(name, item);
     const opened = this.#open(item).catch((error: unknown) => this.#failed(item, error));
-    await Promise.race([opened, sleep(patienceMs, undefined, { ref: false })]);
+    await withTimeout(opened, patienceMs, () => undefined, { ref: false });
   }
 
   async #open(item: Active): Promise<BeaconSession> {

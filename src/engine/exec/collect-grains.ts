@@ -1,10 +1,12 @@
 // Collects the grains of this machine: built-in collectors, users' own, the grains file and the configuration, in Salt's order.
+
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Dict, dictEntries, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import { mergeRecurse } from '../../base/util/deep-merge.ts';
 import { globMatcher } from '../../base/util/fnmatch.ts';
+import { withTimeout } from '../../base/util/with-timeout.ts';
 import type { Loader } from '../../extend/loader/index.ts';
 import type { ExtensionLog, GrainContext } from '../../extend/sdk/index.ts';
 import { execProgram } from './exec.ts';
@@ -44,19 +46,10 @@ export async function collectGrains(loader: Loader, opts: Opts, log: ExtensionLo
   return grains;
 }
 
-async function inTime(collecting: Dict | Promise<Dict>, name: string): Promise<Dict> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new Error(`${name} took longer than ${collectorDeadlineMs / 1000} s`)),
-      collectorDeadlineMs,
-    );
+function inTime(collecting: Dict | Promise<Dict>, name: string): Promise<Dict> {
+  return withTimeout(collecting, collectorDeadlineMs, () => {
+    throw new Error(`${name} took longer than ${collectorDeadlineMs / 1000} s`);
   });
-  try {
-    return await Promise.race([collecting, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function withoutBlacklisted(found: Dict, patterns: Value | undefined): Dict {

@@ -1,7 +1,9 @@
 // Repositories for `git` pillars: fetched now and then, read as folders, and used as they are while a remote is away.
+
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
+import { withTimeout } from '../../base/util/with-timeout.ts';
 import type { ExtensionLog, GitFolderRequest } from '../../extend/sdk/index.ts';
 import { commitOf, isHex } from '../files/git/environments.ts';
 import { GitRepository } from '../files/git/repository.ts';
@@ -98,7 +100,7 @@ export class GitFolders {
     // Nobody may be waiting any more when it fails.
     updating.catch(() => undefined);
     if (!known) await updating;
-    else if (isFirst) await Promise.race([updating, after(firstWaitMs)]);
+    else if (isFirst) await withTimeout(updating, firstWaitMs, () => undefined);
   }
 
   async #fetch(remote: Remote, request: GitFolderRequest): Promise<void> {
@@ -113,10 +115,6 @@ export class GitFolders {
       if (!(await remote.repository.load().catch(() => false))) throw error;
     }
   }
-}
-
-function after(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }
 
 async function find(repository: GitRepository, ref: string): Promise<string | undefined> {

@@ -3,6 +3,7 @@
 export type { Dict, MapDict, PlainDict, Value } from '../../base/codec/value.ts';
 export { dictEntries, dictGet, dictHas, dictKeys, dictOf, isDict, newDict, PyFloat } from '../../base/codec/value.ts';
 export { HaliteError } from '../../base/errors/index.ts';
+export { withTimeout } from '../../base/util/with-timeout.ts';
 export * from './beacons.ts';
 export * from './context.ts';
 export * from './files.ts';

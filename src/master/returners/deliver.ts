@@ -1,9 +1,11 @@
 // Brings the records of one spool to its returner, in order: again and again until it takes them, each counted once.
+
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { dumpJson } from '../../base/codec/json/index.ts';
 import type { PlainDict, Value } from '../../base/codec/value.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
+import { withTimeout } from '../../base/util/with-timeout.ts';
 import type { ExtensionLog, ReturnerSession } from '../../extend/sdk/index.ts';
 import { type SpoolEntry, SpoolReader } from '../../store/spool/reader.ts';
 import { type Progress, type SinkRecord, unpackRecord } from './records.ts';
@@ -212,10 +214,7 @@ export class Delivery {
     const sessions = [...this.#sessions.values()];
     this.#sessions.clear();
     const close = async (each: Promise<ReturnerSession>): Promise<void> => (await each).close?.();
-    await Promise.race([
-      Promise.allSettled(sessions.map(close)),
-      new Promise((resolve) => setTimeout(resolve, 2000).unref()),
-    ]);
+    await withTimeout(Promise.allSettled(sessions.map(close)), 2000, () => [], { ref: false });
   }
 
   #pause(ms: number): Promise<void> {
@@ -241,11 +240,8 @@ async function saveAll(session: ReturnerSession, loads: readonly PlainDict[]): P
 }
 
 /** A driver that never answers is as good as one that failed. */
-async function inTime(work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    const error = new HaliteError('wire.timeout', `no answer within ${applyMs / 1000} s`);
-    timer = setTimeout(() => reject(error), applyMs);
+function inTime(work: Promise<void>): Promise<void> {
+  return withTimeout(work, applyMs, () => {
+    throw new HaliteError('wire.timeout', `no answer within ${applyMs / 1000} s`);
   });
-  await Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

@@ -1,10 +1,12 @@
 // Requests to one master: sealed, numbered once, and repeated after a fresh sign-in when the keys have changed.
+
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pack, unpack } from '../../base/codec/msgpack/index.ts';
 import { type Dict, dictGet, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { Crypticle, oaepDecrypt, verifyPkcs1 } from '../../base/crypto/index.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
+import { withTimeout } from '../../base/util/with-timeout.ts';
 import { openToFleet } from '../../protocol/wire/messages/request.ts';
 import type { RequestClient } from '../../protocol/wire/transport.ts';
 import type { Credentials } from './auth-reply.ts';
@@ -165,17 +167,16 @@ function asksForChunk({ cmd, path, saltenv }: PlainDict, own: PlainDict): boolea
 
 /** A sign-in may take for ever (a key that waits for acceptance); a request may not. */
 async function inTime<T>(waiting: Promise<T>, options: RequestOptions): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
   let aborted: (() => void) | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new HaliteError('wire.timeout', 'Not signed in at the master')), options.timeoutMs);
+  const givenUp = new Promise<never>((_, reject) => {
     aborted = () => reject(new HaliteError('wire.closed', 'The request was given up'));
     options.signal?.addEventListener('abort', aborted, { once: true });
   });
   try {
-    return await Promise.race([waiting, late]);
+    return await withTimeout(Promise.race([waiting, givenUp]), options.timeoutMs, () => {
+      throw new HaliteError('wire.timeout', 'Not signed in at the master');
+    });
   } finally {
-    clearTimeout(timer);
     if (aborted) options.signal?.removeEventListener('abort', aborted);
   }
 }

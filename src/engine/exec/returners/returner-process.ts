@@ -1,5 +1,7 @@
 // The side of returners in a process of its own: takes results from the daemon, keeps them, and says what went wrong.
+
 import { newDict, type PlainDict } from '../../../base/codec/value.ts';
+import { withTimeout } from '../../../base/util/with-timeout.ts';
 import type { Loader } from '../../../extend/loader/index.ts';
 import { type FromJobProcess, packValue, type ToJobProcess, unpackDict } from '../job-messages.ts';
 import type { OpenReturner } from './open.ts';
@@ -66,11 +68,7 @@ export class ReturnerProcess {
 
   /** Before the process ends: what is under way is finished, connections are closed politely. */
   async settle(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, longestEndMs);
-    });
     const work = Promise.allSettled([...this.#underWay]).then(() => this.#sessions?.close());
-    await Promise.race([work, late]).finally(() => clearTimeout(timer));
+    await withTimeout(work, longestEndMs, () => undefined);
   }
 }

@@ -1,7 +1,9 @@
 // Keeps returners open between results and closes those that nobody used for a while.
+
 import { isDeepStrictEqual } from 'node:util';
 import { type Dict, dictGet, type PlainDict } from '../../../base/codec/value.ts';
 import { HaliteError, messageOf } from '../../../base/errors/index.ts';
+import { withTimeout } from '../../../base/util/with-timeout.ts';
 import type { Loader } from '../../../extend/loader/index.ts';
 import type { ReturnerSession } from '../../../extend/sdk/index.ts';
 import { type OpenReturner, openReturner } from './open.ts';
@@ -81,14 +83,11 @@ export class ReturnerSessions {
     }
   }
 
-  async #inTime(name: string, work: () => Promise<void>): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
+  #inTime(name: string, work: () => Promise<void>): Promise<void> {
+    return withTimeout(work(), this.#saveMs, () => {
       const seconds = this.#saveMs / 1000;
-      const error = new HaliteError('wire.timeout', `The returner ${name} did not finish within ${seconds} seconds`);
-      timer = setTimeout(() => reject(error), this.#saveMs);
+      throw new HaliteError('wire.timeout', `The returner ${name} did not finish within ${seconds} seconds`);
     });
-    await Promise.race([work(), late]).finally(() => clearTimeout(timer));
   }
 
   #take(name: string, { config, kwargs }: ReturnerChoice): Open {

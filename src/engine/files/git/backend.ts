@@ -1,4 +1,5 @@
 // The `git` backend: branches and tags of remote repositories as environments, answered from memory and local files.
+
 import { constants } from 'node:fs';
 import { mkdir, open, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,6 +7,7 @@ import { compareText } from '../../../base/codec/json/compare-text.ts';
 import { newDict, type PlainDict } from '../../../base/codec/value.ts';
 import { HaliteError, messageOf } from '../../../base/errors/index.ts';
 import { matchesGlob } from '../../../base/util/fnmatch.ts';
+import { withTimeout } from '../../../base/util/with-timeout.ts';
 import { emptyLists, type FileBackend, type FileLists, type FoundFile, type Report } from '../backend.ts';
 import type { Ignored } from '../ignore.ts';
 import { ListCache } from '../list-cache.ts';
@@ -169,7 +171,10 @@ export class GitBackend implements FileBackend {
       this.#remotes.map(async (remote) => {
         const known = await remote.repository.load().catch(() => false);
         this.#known = undefined;
-        if (!known) await inTime(this.#updateOne(remote), firstWaitMs).catch((error) => this.#say(remote, error));
+        if (!known)
+          await withTimeout(this.#updateOne(remote), firstWaitMs, () => undefined).catch((error) =>
+            this.#say(remote, error),
+          );
       }),
     );
     return this.#ready;
@@ -303,14 +308,6 @@ function sameRefs(a: Refs, b: Refs): boolean {
   const same = (left: ReadonlyMap<string, string>, right: ReadonlyMap<string, string>): boolean =>
     left.size === right.size && [...left].every(([name, commit]) => right.get(name) === commit);
   return same(a.branches, b.branches) && same(a.tags, b.tags);
-}
-
-async function inTime<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), ms);
-  });
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
 async function isThere(path: string): Promise<boolean> {

@@ -1,7 +1,8 @@
 // Host name, fully qualified name and the addresses behind it.
+
 import { lookup, lookupService } from 'node:dns/promises';
 import { hostname } from 'node:os';
-import { type GrainContext, newDict, type PlainDict } from 'halite/sdk';
+import { type GrainContext, newDict, type PlainDict, withTimeout } from 'halite/sdk';
 import { readText } from '../../modules/support/read.ts';
 import { lines, partition, words } from '../../modules/support/text.ts';
 import { which } from '../../modules/support/which.ts';
@@ -9,17 +10,9 @@ import { which } from '../../modules/support/which.ts';
 /** A name server that does not answer must not hold up the minion; Salt would wait for the resolver's own limit. */
 const resolverDeadline = 3000;
 
-export async function withDeadline<T>(work: Promise<T>, fallback: T, milliseconds = resolverDeadline): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<T>((resolve) => {
-    timer = setTimeout(() => resolve(fallback), milliseconds);
-    timer.unref();
-  });
-  try {
-    return await Promise.race([work.catch(() => fallback), late]);
-  } finally {
-    clearTimeout(timer);
-  }
+export function withDeadline<T>(work: Promise<T>, fallback: T, milliseconds = resolverDeadline): Promise<T> {
+  const late = (): T => fallback;
+  return withTimeout(work.catch(late), milliseconds, late, { ref: false });
 }
 
 /** First name on the line of /etc/hosts that names this host: the canonical one. */

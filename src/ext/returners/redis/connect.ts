@@ -1,4 +1,5 @@
 // Connections to Redis: one server, a socket, sentinels or a cluster, behind the few commands that are needed.
+import { withTimeout } from 'halite/sdk';
 import type { Cluster, Redis, RedisOptions } from 'ioredis';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { asNumber, dictGet, isDict, type Value } from '../../../base/codec/value.ts';
@@ -80,12 +81,10 @@ function serverOf(settings: RedisSettings): RedisOptions {
 }
 
 /** A cluster whose members cannot be reached would be looked for without end. */
-async function inTime(work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${connectMs / 1000} seconds`)), connectMs);
+function inTime(work: Promise<void>): Promise<void> {
+  return withTimeout(work, connectMs, () => {
+    throw new Error(`no answer within ${connectMs / 1000} seconds`);
   });
-  await Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
 async function linkOf(client: Redis | Cluster, place: string): Promise<RedisLink> {
