@@ -3,6 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import { checkPrograms, runRules } from './check.mjs';
 import { isFor, missingItems, tableOfMissing } from './prepare/items.mjs';
 import { prepareTests } from './prepare/main.mjs';
 import { tiers } from './prepare/tiers.mjs';
@@ -128,10 +129,12 @@ console.log(`   ${since(beginning)}`);
 const started = Date.now();
 if (withChecks) {
   say('checks');
-  await Promise.all([
-    check('types', ['node_modules/typescript/bin/tsc', '-p', '.']),
-    check('lint and format', ['node_modules/@biomejs/biome/bin/biome', 'check', '.']),
-  ]);
+  await Promise.all(Object.entries(checkPrograms).map(([name, args]) => check(name, args)));
+  for (const { name, breaches } of await runRules()) {
+    if (breaches.length === 0) counts.passed++;
+    else fail(`${name}\n${breaches.join('\n')}`);
+    console.log(`   ${breaches.length === 0 ? 'ok' : 'FAILED'}: ${name}`);
+  }
 }
 if (asked.length === 0 || asked.includes('fuzz')) {
   say('fuzz, a minute, seed 1');

@@ -1,9 +1,6 @@
 // The source tree as a graph: which file exports which names, and which file imports them. Read from the text: the formatter keeps it regular.
-import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
-
-export const root = fileURLToPath(new URL('../..', import.meta.url));
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 
 export interface ImportedNames {
   /** Path below the root. */
@@ -62,7 +59,7 @@ export function readSource(path: string, text: string): SourceFile {
     }
   if (defaultExport.test(text)) exported.add('default');
   const imports: ImportedNames[] = [];
-  const at = (specifier: string): string => relative(root, resolve(root, dirname(path), specifier));
+  const at = (specifier: string): string => join(dirname(path), specifier);
   for (const [, verb, type, star, single, list, specifier] of text.matchAll(fromClause)) {
     if (!specifier!.startsWith('.')) continue;
     imports.push({
@@ -78,18 +75,25 @@ export function readSource(path: string, text: string): SourceFile {
   return { path, text, exports: [...exported], imports };
 }
 
-export function readTree(folders: readonly string[] = ['src', 'test', 'scripts']): SourceGraph {
+const trees = new Map<string, SourceGraph>();
+
+/** The tree below a root, read once: the rules of one run see the same files. */
+export function readTree(root: string): SourceGraph {
+  const known = trees.get(root);
+  if (known) return known;
   const graph = new Map<string, SourceFile>();
-  for (const folder of folders) {
+  for (const folder of ['src', 'test', 'scripts']) {
+    if (!existsSync(join(root, folder))) continue;
     for (const entry of readdirSync(join(root, folder), { recursive: true, withFileTypes: true })) {
       if (!entry.isFile() || !/\.(ts|mjs)$/.test(entry.name)) continue;
       const path = relative(root, join(entry.parentPath, entry.name));
       graph.set(path, readSource(path, readFileSync(join(root, path), 'utf8')));
     }
   }
+  trees.set(root, graph);
   return graph;
 }
 
 /** Tests and what only they use: an export that nobody else uses is not alive because of them. */
 export const isTestFile = (path: string): boolean =>
-  path.endsWith('.test.ts') || path.startsWith('test/') || /(^|\/)_?testing(\/|\.ts$|-)/.test(path);
+  /\.test(-helper)?\.ts$/.test(path) || path.startsWith('test/') || /(^|\/)_?testing(\/|\.ts$|-)/.test(path);

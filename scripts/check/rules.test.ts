@@ -1,0 +1,42 @@
+// Each rule reports the violation planted for it, and says nothing about a tree without it.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { plant } from './planted.ts';
+import { rules } from './rules.ts';
+
+const folders: string[] = [];
+
+/** What the rules read of the real tree, in small. */
+function smallTree(): string {
+  const root = mkdtempSync(join(tmpdir(), 'halite-rules-'));
+  folders.push(root);
+  const files = {
+    'src/base/util/jid.ts': "export const jid = '2026';\n",
+    'src/master/main.ts': "import { jid } from '../base/util/jid.ts';\n\nconsole.log(jid);\n",
+    'scripts/architecture.json': JSON.stringify({ modules: { base: [], master: ['base'] }, libraries: {} }),
+    'README.md': '# Halite\nSee [below](#halite) and `src/master/main.ts`.\n',
+  };
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+  return root;
+}
+
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+describe.each(rules)('$name', ({ find, planted }) => {
+  it('says nothing about a sound tree', () => {
+    expect(find(smallTree())).toEqual([]);
+  });
+
+  it('reports the planted violation', () => {
+    const root = smallTree();
+    plant(root, planted);
+    expect(find(root).join('\n')).toContain(Object.keys(planted)[0]);
+  });
+});

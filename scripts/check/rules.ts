@@ -1,0 +1,38 @@
+// Every rule of the tree that types and lint cannot state. A rule is a function from the root to one line for each breach.
+import { findForbiddenImports } from './architecture.ts';
+import { findBrokenLinks } from './doc-links.ts';
+import { findLargeFiles } from './file-size.ts';
+
+export interface Rule {
+  readonly name: string;
+  readonly find: (root: string) => string[];
+  /** One violation: text that is added to the end of files (new ones begin empty). The rule then names the first of them. */
+  readonly planted: Readonly<Record<string, string>>;
+}
+
+export const rules: readonly Rule[] = [
+  {
+    name: 'imports follow architecture.json',
+    find: findForbiddenImports,
+    planted: { 'src/base/util/planted-import.ts': "import '../../master/main.ts';\n" },
+  },
+  {
+    name: 'no file has more than 400 lines',
+    find: findLargeFiles,
+    planted: { 'src/base/util/planted-size.ts': '// A line.\n'.repeat(401) },
+  },
+  {
+    name: 'links and paths in pages lead somewhere',
+    find: findBrokenLinks,
+    planted: { 'docs/planted-link.md': 'See [the page](no-such-page.md).\n' },
+  },
+];
+
+export interface RuleResult {
+  readonly name: string;
+  readonly breaches: readonly string[];
+}
+
+export function runRules(root: string): RuleResult[] {
+  return rules.map(({ name, find }) => ({ name, breaches: find(root) }));
+}
