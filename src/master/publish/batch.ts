@@ -1,6 +1,8 @@
 // Rolling runs on the master: never more than the batch size at a time, every minion counted exactly once.
+
 import { newDict, type PlainDict } from '../../base/codec/value.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
+import { AsyncQueue } from '../../base/util/async-queue.ts';
 import type { JobItem } from '../../engine/client/api.ts';
 import { isFinal } from '../../protocol/job/verdict.ts';
 import type { Master } from '../core.ts';
@@ -39,26 +41,16 @@ export async function* runBatch(
   signal: AbortSignal,
 ): AsyncIterable<JobItem> {
   batchSize(options.size, 1);
-  const items: JobItem[] = [];
-  let wake = (): void => {};
-  const run = new BatchRun(master, prepareBatch(master, request), options, (item) => {
-    items.push(item);
-    wake();
-  });
-  const aborted = (): void => wake();
+  const items = new AsyncQueue<JobItem>();
+  const run = new BatchRun(master, prepareBatch(master, request), options, (item) => items.push(item));
+  const aborted = (): void => void items.return();
   signal.addEventListener('abort', aborted, { once: true });
   try {
     await run.begin();
-    while (!signal.aborted) {
-      const item = items.shift();
-      if (item) {
-        yield item;
-        if (item.type === 'end') break;
-        continue;
-      }
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-      });
+    if (signal.aborted) return;
+    for await (const item of items) {
+      yield item;
+      if (item.type === 'end' || signal.aborted) break;
     }
   } finally {
     signal.removeEventListener('abort', aborted);

@@ -1,5 +1,7 @@
 // A published job as the stream of items a command prints: job, returns, missing ones, end.
+
 import type { PlainDict } from '../../base/codec/value.ts';
+import { AsyncQueue } from '../../base/util/async-queue.ts';
 import type { JobItem } from '../../engine/client/api.ts';
 import { endedField, saysConnected } from '../../protocol/job/verdict.ts';
 import type { Master } from '../core.ts';
@@ -8,28 +10,20 @@ import type { PreparedJob } from './publish.ts';
 
 /** Sends a prepared job and gives its items, until its balance is closed or `signal` ends the interest. */
 export async function* jobItems(master: Master, job: PreparedJob, signal: AbortSignal): AsyncIterable<JobItem> {
-  const queue: JobUpdate[] = [];
-  let wake = (): void => {};
-  const stop = job.active.listen((update) => {
-    queue.push(update);
-    wake();
-  });
-  const aborted = (): void => wake();
+  const updates = new AsyncQueue<JobUpdate>();
+  const stop = job.active.listen((update) => updates.push(update));
+  const aborted = (): void => void updates.return();
   signal.addEventListener('abort', aborted, { once: true });
   try {
     await job.send();
     yield { type: 'job', jid: job.jid, minions: [...job.minions], missing: [...job.missing] };
-    while (!signal.aborted) {
-      const update = queue.shift();
-      if (!update) {
-        if (job.active.ended) break;
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-        continue;
-      }
+    // One that was closed before anybody listened has no end to tell.
+    if (job.active.ended) updates.close();
+    if (signal.aborted) return;
+    for await (const update of updates) {
       if (update.type === 'end') break;
       yield itemOf(master, update);
+      if (signal.aborted) return;
     }
     if (!signal.aborted) yield { type: 'end', balance: job.active.balance() as unknown as PlainDict };
   } finally {

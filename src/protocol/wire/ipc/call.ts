@@ -1,83 +1,53 @@
 // One call as an async iterator; tells the daemon when there is room for more items.
 import type { Value } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
+import { AsyncQueue } from '../../../base/util/async-queue.ts';
 import { windowItems } from './frames.ts';
 
-interface Reader {
-  resolve(result: IteratorResult<Value>): void;
-  reject(error: HaliteError): void;
-}
-
-const over: IteratorResult<Value> = { done: true, value: undefined };
+type Tell = (kind: 'more' | 'cancel', count?: number) => void;
 
 export class Call implements AsyncIterableIterator<Value> {
-  finished = false;
-  readonly #tell: (kind: 'more' | 'cancel', count?: number) => void;
-  readonly #signal: AbortSignal | undefined;
-  readonly #onAbort: () => void;
-  #items: Value[] = [];
-  #readers: Reader[] = [];
-  #error: HaliteError | undefined;
+  readonly #tell: Tell;
+  readonly #queue: AsyncQueue<Value>;
   #taken = 0;
 
-  constructor(tell: (kind: 'more' | 'cancel', count?: number) => void, signal: AbortSignal | undefined) {
+  constructor(tell: Tell, signal: AbortSignal | undefined) {
     this.#tell = tell;
-    this.#signal = signal;
-    this.#onAbort = () => {
+    const cancelled = (): void => {
       this.#cancel();
       this.fail(new HaliteError('wire.closed', 'The call was cancelled'));
     };
-    signal?.addEventListener('abort', this.#onAbort, { once: true });
+    this.#queue = new AsyncQueue({
+      onTake: () => this.#count(),
+      onClose: () => signal?.removeEventListener('abort', cancelled),
+    });
+    signal?.addEventListener('abort', cancelled, { once: true });
     if (signal?.aborted) this.fail(new HaliteError('wire.closed', 'The call was cancelled'));
   }
 
+  get finished(): boolean {
+    return this.#queue.closed;
+  }
+
   push(item: Value): void {
-    if (this.finished) return;
-    const reader = this.#readers.shift();
-    if (!reader) {
-      this.#items.push(item);
-      return;
-    }
-    this.#count();
-    reader.resolve({ done: false, value: item });
+    this.#queue.push(item);
   }
 
   end(): void {
-    this.#finish();
-    for (const reader of this.#readers.splice(0)) reader.resolve(over);
+    this.#queue.close();
   }
 
   fail(error: HaliteError): void {
-    if (this.finished) return;
-    this.#error = error;
-    this.#finish();
-    for (const reader of this.#readers.splice(0)) {
-      this.#error = undefined;
-      reader.reject(error);
-    }
+    this.#queue.fail(error);
   }
 
-  async next(): Promise<IteratorResult<Value>> {
-    if (this.#items.length > 0) {
-      const value = this.#items.shift() as Value;
-      this.#count();
-      return { done: false, value };
-    }
-    if (this.#error) {
-      const error = this.#error;
-      this.#error = undefined;
-      throw error;
-    }
-    if (this.finished) return over;
-    return new Promise((resolve, reject) => this.#readers.push({ resolve, reject }));
+  next(): Promise<IteratorResult<Value>> {
+    return this.#queue.next();
   }
 
-  async return(): Promise<IteratorResult<Value>> {
+  return(): Promise<IteratorResult<Value>> {
     this.#cancel();
-    this.#items = [];
-    this.#error = undefined;
-    this.end();
-    return over;
+    return this.#queue.return();
   }
 
   [Symbol.asyncIterator](): this {
@@ -88,11 +58,7 @@ export class Call implements AsyncIterableIterator<Value> {
     if (!this.finished) this.#tell('cancel');
   }
 
-  #finish(): void {
-    this.finished = true;
-    this.#signal?.removeEventListener('abort', this.#onAbort);
-  }
-
+  /** The daemon sends on when half of its window was read. */
   #count(): void {
     this.#taken += 1;
     if (this.#taken < windowItems / 2 || this.finished) return;
