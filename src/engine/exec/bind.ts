@@ -1,7 +1,7 @@
 // Binds positional and keyword arguments to declared parameters the way Python calls a function, with Python's messages.
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import type { Param, Params } from '../../extend/sdk/index.ts';
-import { coerce } from './coerce.ts';
+import { coerce, defaultOf } from './coerce.ts';
 import { ArgumentError } from './errors.ts';
 
 /** What `run` of an extension function receives. */
@@ -128,26 +128,7 @@ function assemble(
     if (param.kind === 'rest') bound[key] = args.slice(signature.positional.length);
     else if (param.kind === 'kwargs') bound[key] = extra;
     else if (given.has(key)) bound[key] = coerce(name, key, param, given.get(key)!);
-    else if (!param.computed) bound[key] = fresh(param);
+    else if (!param.computed) bound[key] = defaultOf(param);
   }
   return bound;
-}
-
-/** Defaults that are lists or maps are copied: a function may change what it was given. */
-function fresh(param: Param): Value {
-  const value = param.default;
-  return value !== null && typeof value === 'object' && !(value instanceof Date) ? structuredDefault(value) : value;
-}
-
-function structuredDefault(value: Value): Value {
-  if (Array.isArray(value)) return value.map(structuredDefault);
-  if (value instanceof Map) return new Map(value);
-  if (value !== null && typeof value === 'object' && (Object.getPrototypeOf(value) === null || isPlain(value))) {
-    return newDict(Object.entries(value as PlainDict).map(([key, item]) => [key, structuredDefault(item)] as const));
-  }
-  return value;
-}
-
-function isPlain(value: object): boolean {
-  return Object.getPrototypeOf(value) === Object.prototype;
 }

@@ -1,9 +1,10 @@
 // Job path 6/9 · from minion/link/receive.ts · to minion/jobs/return.ts: runs the function (or functions) of a job and says what came of it.
+import { isTruthy } from '../../base/codec/python/index.ts';
 import { type Dict, dictGet, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import { docstring } from '../../extend/loader/index.ts';
 import { splitArguments } from './job-arguments.ts';
-import { failed, finished, isTruthy, type Outcome, thrownOutcome } from './outcome.ts';
+import { failed, finished, type Outcome, thrownOutcome } from './outcome.ts';
 import { createContext, type JobState, type Runtime, runFound } from './runtime.ts';
 import { pythonTraceback } from './traceback.ts';
 

@@ -1,28 +1,85 @@
 // Turns given values into the types a function declared, or says which parameter does not fit.
-import { pyRepr, pyStr } from '../../base/codec/python/index.ts';
-import { asNumber, dictEntries, dictOf, dictSize, isDict, type Value } from '../../base/codec/value.ts';
-import type { Param } from '../../extend/sdk/index.ts';
+import { isTrue, isTruthy, pyRepr, pyStr } from '../../base/codec/python/index.ts';
+import {
+  asNumber,
+  dictEntries,
+  dictOf,
+  dictSize,
+  isDict,
+  isFloat,
+  newDict,
+  type PlainDict,
+  type Value,
+} from '../../base/codec/value.ts';
+import type { Form, Param } from '../../extend/sdk/index.ts';
 import { ArgumentError } from './errors.ts';
 import { textForm } from './text-form.ts';
 
 /** The value as the parameter's kind. Throws ArgumentError when it cannot be that. */
 export function coerce(functionName: string, name: string, param: Param, value: Value): Value {
-  // None given for an optional parameter means "as if not given", whatever its type.
-  if (value === null && !param.required && param.kind !== 'any') return param.default;
+  if (param.kind === 'any' || param.kind === 'ignored') return value;
+  if (param.falsy === null && !isTruthy(value)) return null;
+  if (value === null && param.nullable) return null;
+  // None given for an optional parameter means "as if not given", whatever its type; its truth is no, whatever the default.
+  if (value === null && !param.required && !isTruth(param)) return defaultOf(param);
   const result = convert(param, value);
   if (result !== undefined) return result;
-  throw new ArgumentError(`${functionName}() argument '${name}' must be ${wanted(param)}, not ${pyRepr(value)}`);
+  throw new ArgumentError(`${functionName}() argument '${name}' must be ${wanted(param)}, not ${brief(value)}`);
 }
 
+const isTruth = (param: Param): boolean => param.kind === 'truthy' || param.kind === 'isTrue';
+
+/** What the function receives when the parameter is not given: its own copy, for it may change what it was given. */
+export function defaultOf(param: Param): Value {
+  const value = param.default;
+  if (param.falsy === null && !isTruthy(value)) return null;
+  if (value === null && (param.nullable || !isTruth(param))) return null;
+  if (param.kind === 'string' || param.kind === 'strings' || isTruth(param)) return convert(param, value) ?? value;
+  return typeof value === 'object' && !(value instanceof Date) ? structuredDefault(value) : value;
+}
+
+function structuredDefault(value: Value): Value {
+  if (Array.isArray(value)) return value.map(structuredDefault);
+  if (value instanceof Map) return new Map(value);
+  if (value !== null && typeof value === 'object' && (Object.getPrototypeOf(value) === null || isPlain(value))) {
+    return newDict(Object.entries(value as PlainDict).map(([key, item]) => [key, structuredDefault(item)] as const));
+  }
+  return value;
+}
+
+function isPlain(value: object): boolean {
+  return Object.getPrototypeOf(value) === Object.prototype;
+}
+
+const longest = 200;
+const deepest = 100;
+
+/** The value in an error message, which goes to the master and into logs: the beginning of a large one, its kind of a deep one. */
+function brief(value: Value): string {
+  if (nestsDeeper(value, deepest)) return Array.isArray(value) ? 'a deeply nested list' : 'a deeply nested dictionary';
+  const text = pyRepr(value);
+  return text.length > longest ? `${text.slice(0, longest)}…` : text;
+}
+
+function nestsDeeper(value: Value, levels: number): boolean {
+  const items = Array.isArray(value) ? value : isDict(value) ? dictEntries(value).map(([, item]) => item) : [];
+  return items.length > 0 && (levels === 0 || items.some((item) => nestsDeeper(item, levels - 1)));
+}
+
+const formWords: Readonly<Record<Form, string>> = {
+  string: 'text',
+  int: 'an integer',
+  float: 'a number',
+  bool: 'True or False',
+  list: 'a list',
+  dict: 'a dictionary',
+};
+
 function wanted(param: Param): string {
-  const words: Partial<Record<Param['kind'], string>> = {
-    int: 'an integer',
-    float: 'a number',
-    bool: 'True or False',
-    list: 'a list',
-    dict: 'a dictionary',
-  };
-  return words[param.kind] ?? 'text';
+  if (param.kind === 'oneOf') return (param.forms ?? []).map((form) => formWords[form]).join(' or ');
+  if (param.kind === 'strings') return 'text or a list';
+  if (param.kind === 'scalar') return 'text or a number';
+  return formWords[param.kind as Form] ?? 'text';
 }
 
 function convert(param: Param, value: Value): Value | undefined {
@@ -31,21 +88,74 @@ function convert(param: Param, value: Value): Value | undefined {
     case 'path':
       return textForm(value);
     case 'string':
-      return value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : pyStr(value);
+      return toText(value);
+    case 'strings':
+      return toTexts(value, param.split);
     case 'int':
       return toInt(value);
     case 'float':
       return toFloat(value);
     case 'bool':
       return toBool(value);
+    case 'truthy':
+      return isTruthy(value);
+    case 'isTrue':
+      return isTrue(value);
     case 'list':
       return toList(value);
     case 'dict':
       return toDict(value);
+    case 'scalar':
+      return isScalar(value) ? value : undefined;
+    case 'oneOf':
+      return toForm(param.forms ?? [], value);
     default:
       return value;
   }
 }
+
+const isScalar = (value: Value): boolean => value !== null && !Array.isArray(value) && !isDict(value);
+
+const toText = (value: Value): string =>
+  value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : pyStr(value);
+
+/** A list of texts. One text is a list of one, or of its parts where the parameter says what it is split at. */
+function toTexts(value: Value, split: string | undefined): string[] | undefined {
+  if (Array.isArray(value)) return value.map(toText);
+  if (!isScalar(value)) return undefined;
+  const text = toText(value);
+  if (split === undefined) return [text];
+  return text === '' ? [] : text.split(split).map((item) => item.trim());
+}
+
+/** The value in the first form it has already; numbers, booleans and dates become text where text is accepted. */
+function toForm(forms: readonly Form[], value: Value): Value | undefined {
+  for (const form of forms) {
+    const found = inForm(form, value);
+    if (found !== undefined) return found;
+  }
+  return forms.includes('string') && isScalar(value) ? toText(value) : undefined;
+}
+
+function inForm(form: Form, value: Value): Value | undefined {
+  switch (form) {
+    case 'string':
+      return typeof value === 'string' ? value : undefined;
+    case 'bool':
+      return typeof value === 'boolean' ? value : undefined;
+    case 'int':
+      return isFloat(value) ? undefined : safeInteger(asNumber(value));
+    case 'float':
+      return asNumber(value);
+    case 'list':
+      return Array.isArray(value) ? value : undefined;
+    case 'dict':
+      return isDict(value) ? value : undefined;
+  }
+}
+
+const safeInteger = (number: number | undefined): number | undefined =>
+  Number.isSafeInteger(number) ? number : undefined;
 
 function toFloat(value: Value): number | undefined {
   if (typeof value === 'boolean') return value ? 1 : 0;
@@ -55,8 +165,7 @@ function toFloat(value: Value): number | undefined {
 }
 
 function toInt(value: Value): number | undefined {
-  const number = toFloat(value);
-  return number !== undefined && Number.isSafeInteger(number) ? number : undefined;
+  return safeInteger(toFloat(value));
 }
 
 const words: Readonly<Record<string, boolean>> = {

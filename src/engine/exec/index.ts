@@ -15,7 +15,6 @@ export {
   isCommandNotFound,
   isHaliteError,
   isPythonTypeError,
-  isTruthy,
   type Outcome,
   thrownOutcome,
 } from './outcome.ts';

@@ -1,5 +1,6 @@
 // What a function call came to, in the words and numbers a Salt minion would return.
-import { dictGet, isDict, PyFloat, type Value } from '../../base/codec/value.ts';
+import { isTruthy } from '../../base/codec/python/index.ts';
+import { dictGet, isDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import { ArgumentError, CommandNotFoundError } from './errors.ts';
 import { pythonTraceback } from './traceback.ts';
@@ -31,15 +32,6 @@ function saysFailure(value: Value): boolean {
     const said = dictGet(value, key);
     return said !== undefined && !isTruthy(said);
   });
-}
-
-/** Python's truth of a value. */
-export function isTruthy(value: Value): boolean {
-  if (value instanceof PyFloat) return value.value !== 0;
-  if (Array.isArray(value) || value instanceof Uint8Array) return value.length > 0;
-  if (value instanceof Map) return value.size > 0;
-  if (isDict(value)) return Object.keys(value).length > 0;
-  return Boolean(value);
 }
 
 /** A call that threw. `doc` is the function's documentation, shown when the arguments were wrong. */

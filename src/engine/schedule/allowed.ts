@@ -1,6 +1,6 @@
 // Whether a job that is due may run now: ranges, forbidden times, first and last moments.
+import { isTruthy } from '../../base/codec/python/index.ts';
 import { type Dict, dictGet, isDict, type PlainDict, type Value } from '../../base/codec/value.ts';
-import { isTruthy } from '../exec/index.ts';
 import type { EntryState, SkipReason } from './entry.ts';
 import { momentOf } from './next-fire.ts';
 

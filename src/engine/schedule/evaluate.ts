@@ -1,6 +1,6 @@
 // One look at the clock for one job: is it due, may it run, and when is its next time.
+import { isTruthy } from '../../base/codec/python/index.ts';
 import { dictGet, isDict, type Value } from '../../base/codec/value.ts';
-import { isTruthy } from '../exec/index.ts';
 import { mayRun, type Rules, type Verdict } from './allowed.ts';
 import { type Entry, functionOf, numberOf, type Timing, timingOf } from './entry.ts';
 import { nextFire, type TimeTools } from './next-fire.ts';

@@ -1,10 +1,11 @@
 // The options of a state run: the minion's, those of the call, and what the master wants all its minions to have.
+
 import { readFile } from 'node:fs/promises';
+import { isTruthy } from '../../base/codec/python/index.ts';
 import { type Dict, dictEntries, dictGet, isDict, newDict, type Value } from '../../base/codec/value.ts';
 import { loadYaml } from '../../base/codec/yaml/index.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import type { MinionServices, StateRunRequest } from '../../extend/sdk/index.ts';
-import { isTruthy } from '../exec/index.ts';
 import { textOf } from './data.ts';
 
 type Opts = Readonly<Record<string, Value>>;

@@ -1,10 +1,10 @@
 // The pillar of a state run: compiled anew, with what the caller gave laid over it.
+import { isTruthy } from '../../base/codec/python/index.ts';
 import { type Dict, dictGet, isDict, newDict, type Value } from '../../base/codec/value.ts';
 import { loadYaml } from '../../base/codec/yaml/index.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import { type MergeStrategy, mergeDicts, mergeStrategies } from '../../base/util/index.ts';
 import type { ExtensionLog, MinionServices } from '../../extend/sdk/index.ts';
-import { isTruthy } from '../exec/index.ts';
 import { textOf } from './data.ts';
 
 type Opts = Readonly<Record<string, Value>>;

@@ -2,17 +2,37 @@
 import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
 
 export type ParamKind =
-  | 'any' // whatever was given
+  | 'any' // whatever was given, None too
+  | 'ignored' // whatever was given; the function does not look at it
+  | 'scalar' // text, a number, a boolean, bytes or a date, as it came
   | 'text' // kept as the operator typed it: `cmd.run false` runs `false`
   | 'string' // text; numbers and booleans are turned into text as Python's str() would
+  | 'strings' // a list of texts, or one text
   | 'int'
   | 'float'
-  | 'bool'
+  | 'bool' // yes, no, on, off, …; any other word is refused
+  | 'truthy' // Python's bool() of whatever was given
+  | 'isTrue' // Salt's own reading of yes and no
   | 'list'
   | 'dict'
+  | 'oneOf' // one of several forms, as it came
   | 'path'
   | 'rest' // Python's *args
   | 'kwargs'; // Python's **kwargs
+
+/** The forms that `p.oneOf` can name, and what the function then receives. */
+export interface Forms {
+  readonly string: string;
+  readonly int: number;
+  readonly float: number;
+  readonly bool: boolean;
+  readonly list: Value[];
+  readonly dict: Dict;
+}
+export type Form = keyof Forms;
+
+/** A single value: neither None nor a list nor a dictionary. */
+export type Scalar = Exclude<Value, null | Value[] | Dict>;
 
 /** One declared parameter. `T` is what the function receives. */
 export interface Param<T = unknown> {
@@ -24,6 +44,14 @@ export interface Param<T = unknown> {
   readonly aliases: readonly string[];
   /** The function works the default out by itself: left out of the arguments when not given (plain functions of users). */
   readonly computed?: boolean;
+  /** None arrives as null, also where the default is something else. */
+  readonly nullable?: boolean;
+  /** With null here, whatever Python counts as false ('', 0, False, [], {}) arrives as null. */
+  readonly falsy?: null;
+  /** What a text that stands for a list is split at. */
+  readonly split?: string;
+  /** The accepted forms of `p.oneOf`. */
+  readonly forms?: readonly Form[];
   /** Phantom: carries the type only. */
   readonly type?: T;
 }
@@ -35,9 +63,12 @@ interface Common {
 interface WithDefault<D> extends Common {
   readonly default: D;
 }
+/** None arrives as null (`nullable`), or whatever is falsy does (`falsy: null`), also beside a default that is not None. */
+type WithNull<D> = Common & { readonly default?: D } & ({ readonly nullable: true } | { readonly falsy: null });
 
-function make<T>(kind: ParamKind, spec: Common & { default?: unknown }): Param<T> {
+function make<T>(kind: ParamKind, spec: Common & { readonly default?: unknown }): Param<T> {
   return {
+    ...spec,
     kind,
     doc: spec.doc ?? '',
     required: !('default' in spec) && kind !== 'rest' && kind !== 'kwargs',
@@ -46,25 +77,52 @@ function make<T>(kind: ParamKind, spec: Common & { default?: unknown }): Param<T
   };
 }
 
-type Maker<T> = {
-  <D extends T | null>(spec: WithDefault<D>): Param<D extends null ? T | null : T>;
-  (spec?: Common): Param<T>;
+/** `Shown` is what a default may look like where the function receives something else than was given. */
+type Maker<T, Shown = never, Extra = unknown> = {
+  (spec: WithNull<T | Shown | null> & Extra): Param<T | null>;
+  <D extends T | Shown | null>(spec: WithDefault<D> & Extra): Param<D extends null ? T | null : T>;
+  (spec?: Common & Extra): Param<T>;
 };
-function maker<T>(kind: ParamKind): Maker<T> {
-  return ((spec: Common = {}) => make(kind, spec)) as Maker<T>;
+function maker<T, Shown = never, Extra = unknown>(kind: ParamKind): Maker<T, Shown, Extra> {
+  return ((spec: Common = {}) => make(kind, spec)) as Maker<T, Shown, Extra>;
+}
+
+/** Every value is read as a boolean, so a default of any kind does; None stays null only with `nullable`. */
+type TruthMaker = {
+  (spec: Common & { readonly default?: Value; readonly nullable: true }): Param<boolean | null>;
+  (spec?: Common & { readonly default?: Value }): Param<boolean>;
+};
+function truthMaker(kind: 'truthy' | 'isTrue'): TruthMaker {
+  return ((spec: Common = {}) => make(kind, spec)) as TruthMaker;
+}
+
+function oneOf<K extends Form>(forms: readonly K[], spec: WithNull<Forms[K] | null>): Param<Forms[K] | null>;
+function oneOf<K extends Form, D extends Forms[K] | null>(
+  forms: readonly K[],
+  spec: WithDefault<D>,
+): Param<D extends null ? Forms[K] | null : Forms[K]>;
+function oneOf<K extends Form>(forms: readonly K[], spec?: Common): Param<Forms[K]>;
+function oneOf(forms: readonly Form[], spec: Common = {}): Param {
+  return { ...make('oneOf', spec), forms };
 }
 
 /** Parameter builders: `p.string({ default: null, doc: '…' })`. Without `default` the parameter is required. */
 export const p = {
   any: maker<Value>('any'),
+  ignored: (spec: Common & { readonly default?: Value } = {}): Param => make('ignored', spec),
+  scalar: maker<Scalar>('scalar'),
   text: maker<string>('text'),
-  string: maker<string>('string'),
+  string: maker<string, boolean | number>('string'),
+  strings: maker<string[], string, { readonly split?: string }>('strings'),
   path: maker<string>('path'),
   int: maker<number>('int'),
   float: maker<number>('float'),
   bool: maker<boolean>('bool'),
+  truthy: truthMaker('truthy'),
+  isTrue: truthMaker('isTrue'),
   list: maker<Value[]>('list'),
   dict: maker<Dict>('dict'),
+  oneOf,
   rest: (spec: Common = {}): Param<Value[]> => make('rest', spec),
   kwargs: (spec: Common = {}): Param<PlainDict> => make('kwargs', spec),
 };

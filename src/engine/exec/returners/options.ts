@@ -3,7 +3,7 @@ import { dictGet, isDict, newDict, type PlainDict, type Value } from '../../../b
 import { HaliteError, messageOf } from '../../../base/errors/index.ts';
 import { nearest } from '../../../base/util/nearest.ts';
 import type { Param, Returner } from '../../../extend/sdk/index.ts';
-import { coerce } from '../coerce.ts';
+import { coerce, defaultOf } from '../coerce.ts';
 
 /** Where options may stand, and what the job said about them. */
 export interface OptionSources {
@@ -74,8 +74,8 @@ function fromProfile(sources: OptionSources, prefixes: readonly string[], profil
 function checked(label: string, name: string, param: Param, value: Value): Value {
   try {
     // The word None is how operators of Salt unset an option.
-    const given = typeof value === 'string' && /^none$/i.test(value) && !param.required ? param.default : value;
-    return given === null ? param.default : coerce(label, name, param, given);
+    const given = typeof value === 'string' && /^none$/i.test(value) && !param.required ? null : value;
+    return given === null ? defaultOf(param) : coerce(label, name, param, given);
   } catch (error) {
     const problem = /must be .*$/s.exec(messageOf(error))?.[0] ?? messageOf(error);
     throw new HaliteError('config.value', `The option ${label}.${name} ${problem}`);
@@ -104,7 +104,7 @@ export function resolveOptions(returner: Returner, sources: OptionSources): Reso
     if (given === undefined && param.required) {
       throw new HaliteError('config.value', `The returner ${returner.name} needs the option ${label}.${name}`);
     }
-    values[name] = given === undefined ? param.default : checked(label, name, param, given);
+    values[name] = given === undefined ? defaultOf(param) : checked(label, name, param, given);
   }
   return { values, fromJob, warnings: unknownOptions(returner, sources, prefixes) };
 }

@@ -1,6 +1,6 @@
 // `aggregate`: lets a module do the work of several of its states at once.
+import { isTruthy } from '../../../base/codec/python/index.ts';
 import { newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
-import { isTruthy } from '../../exec/index.ts';
 import { type Chunk, textOf } from '../data.ts';
 import { requisites, requisitesIn } from '../keywords.ts';
 import type { StateCaller } from './caller.ts';

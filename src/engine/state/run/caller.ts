@@ -1,9 +1,10 @@
 // Calls one state function for one chunk: checks before, conditions, the call itself, and what has to follow.
+import { isTruthy } from '../../../base/codec/python/index.ts';
 import { dictEntries, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
 import type { FoundFunction } from '../../../extend/loader/index.ts';
 import type { StateContext, StateResult } from '../../../extend/sdk/index.ts';
-import { bindArguments, isCommandNotFound, isTruthy, type JobState, pythonTraceback } from '../../exec/index.ts';
+import { bindArguments, isCommandNotFound, type JobState, pythonTraceback } from '../../exec/index.ts';
 import { type Chunk, pyFloat, textOf } from '../data.ts';
 import { stateArguments } from './bind.ts';
 import { type CheckHost, type Probe, runCheckCommands, runChecks } from './checks.ts';

@@ -1,6 +1,6 @@
 // `onlyif`, `unless`, `creates` and `check_cmd`: conditions that decide whether a state runs, or how it ended.
 import { stat } from 'node:fs/promises';
-import { pyRepr } from '../../../base/codec/python/index.ts';
+import { isTruthy, pyRepr } from '../../../base/codec/python/index.ts';
 import {
   type Dict,
   dictEntries,
@@ -13,7 +13,6 @@ import {
 import { HaliteError } from '../../../base/errors/index.ts';
 import { traverse } from '../../../base/util/index.ts';
 import type { ModuleContext } from '../../../extend/sdk/index.ts';
-import { isTruthy } from '../../exec/index.ts';
 import { type Chunk, deepCopy, shown, textOf } from '../data.ts';
 import { fillSlots } from './slots.ts';
 

@@ -1,6 +1,6 @@
 // Tells the master and the operator how a state run goes on while it goes on.
+import { isTruthy } from '../../../base/codec/python/index.ts';
 import { newDict, type PlainDict } from '../../../base/codec/value.ts';
-import { isTruthy } from '../../exec/index.ts';
 import { type Chunk, textOf } from '../data.ts';
 import type { StateSession } from './session.ts';
 

@@ -1,6 +1,6 @@
 // After a state: finds out whether modules, grains or pillar have to be read again.
+import { isTruthy } from '../../../base/codec/python/index.ts';
 import type { PlainDict, Value } from '../../../base/codec/value.ts';
-import { isTruthy } from '../../exec/index.ts';
 import type { Chunk } from '../data.ts';
 import { isChanged } from './requisites.ts';
 import type { StateSession } from './session.ts';

@@ -1,7 +1,7 @@
 // Judges whether the requisites of a state are met, and how.
+import { isTruthy } from '../../../base/codec/python/index.ts';
 import type { PlainDict, Value } from '../../../base/codec/value.ts';
 import { matchesGlob } from '../../../base/util/index.ts';
-import { isTruthy } from '../../exec/index.ts';
 import type { Chunk } from '../data.ts';
 import { type Requisite, type RequisiteIndex, readRequisite, requisiteEntries } from './requisite-index.ts';
 

@@ -1,6 +1,6 @@
 // Runs low chunks in order: each after what it requires, tried first where a `prereq` asks, results by tag.
+import { isTruthy } from '../../../base/codec/python/index.ts';
 import { newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
-import { isTruthy } from '../../exec/index.ts';
 import { type Chunk, textOf } from '../data.ts';
 import { tagOf } from '../tags.ts';
 import { aggregate } from './aggregate.ts';

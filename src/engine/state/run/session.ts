@@ -1,4 +1,5 @@
 // One state run's view of the minion: options, grains and pillar as they are for this run, and the contexts made from them.
+import { isTruthy } from '../../../base/codec/python/index.ts';
 import {
   type Dict,
   dictEntries,
@@ -10,7 +11,7 @@ import {
 } from '../../../base/codec/value.ts';
 import type { FoundFunction, Loader } from '../../../extend/loader/index.ts';
 import type { ModuleContext } from '../../../extend/sdk/index.ts';
-import { createContext, isTruthy, type JobState, matchesMinion, type Runtime } from '../../exec/index.ts';
+import { createContext, type JobState, matchesMinion, type Runtime } from '../../exec/index.ts';
 import { renderHost } from '../../exec/render-host.ts';
 import type { RenderHost } from '../../render/index.ts';
 

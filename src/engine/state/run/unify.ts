@@ -1,6 +1,6 @@
 // Brings whatever a state function returned into the form of a state result.
+import { isTruthy } from '../../../base/codec/python/index.ts';
 import { dictGet, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
-import { isTruthy } from '../../exec/index.ts';
 import { textOf } from '../data.ts';
 
 /** A result with all four keys, a comment in one piece, and true, false or None. */

@@ -1,7 +1,7 @@
 // Reads the top files: one per environment, plus what they include.
+import { isTruthy } from '../../../base/codec/python/index.ts';
 import { isDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { RenderError } from '../../../extend/sdk/index.ts';
-import { isTruthy } from '../../exec/index.ts';
 import { textOf } from '../data.ts';
 import type { AvailableStates } from '../sls/available.ts';
 import { findState, type SlsRenderer, type StateFiles } from '../sources.ts';

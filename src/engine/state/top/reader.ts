@@ -1,8 +1,8 @@
 // The top file as one run sees it: read, merged, and matched against this minion.
+import { isTruthy } from '../../../base/codec/python/index.ts';
 import { type Dict, isDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { RenderError } from '../../../extend/sdk/index.ts';
 import { matches as matchesTarget, parseTarget } from '../../../protocol/target/index.ts';
-import { isTruthy } from '../../exec/index.ts';
 import { textOf } from '../data.ts';
 import type { RunParts } from '../open.ts';
 import { masterTops } from '../run-options.ts';

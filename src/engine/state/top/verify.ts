@@ -1,8 +1,7 @@
 // Checks the form of a merged top file.
 
-import { pyRepr } from '../../../base/codec/python/index.ts';
+import { isTruthy, pyRepr } from '../../../base/codec/python/index.ts';
 import { dictEntries, isDict, type Value } from '../../../base/codec/value.ts';
-import { isTruthy } from '../../exec/index.ts';
 import { shown, typeName } from '../data.ts';
 import type { Top } from './merge.ts';
 
