@@ -15,8 +15,8 @@ import { outputOptions } from '../output-options.ts';
 import { refuseExternalAuth } from '../refusals.ts';
 import { flagOption, type Settings, textOption } from '../settings.ts';
 import { noMatch } from './no-match.ts';
+import { publishAndShow } from './publish-and-show.ts';
 import { publishCall, readRequest, type SaltRequest } from './request.ts';
-import { runJob } from './run-job.ts';
 
 async function dumpConfig(settings: Settings<ClientOpts>): Promise<number> {
   const { dumpYaml } = await import('../../base/codec/yaml/dump.ts');
@@ -70,7 +70,7 @@ async function withMaster(settings: Settings<ClientOpts>, request: SaltRequest):
     const call = await publishCall(settings, request);
     // Salt: a batch is watched, also with --async.
     if (call.async && !call.batch?.size) return await publishOnly(client, call, settings.io);
-    return await runJob(client, settings, call, display);
+    return await publishAndShow(client, settings, call, display);
   } catch (error) {
     return await answerFor(error, settings, display);
   } finally {

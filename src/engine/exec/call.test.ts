@@ -3,7 +3,7 @@ import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import { Loader } from '../../extend/loader/index.ts';
 import { defineModule, fn, type MinionServices, p } from '../../extend/sdk/index.ts';
-import { runJob } from './call.ts';
+import { executeJob } from './call.ts';
 import { CommandNotFoundError } from './errors.ts';
 import { returnLoad } from './return-load.ts';
 import type { Runtime } from './runtime.ts';
@@ -69,7 +69,7 @@ const run = (
   arg: Value[] = [],
   more: { opts?: Record<string, Value>; pillar?: PlainDict; job?: Record<string, Value> } = {},
 ) =>
-  runJob(runtime(more.opts, more.pillar), {
+  executeJob(runtime(more.opts, more.pillar), {
     job: newDict(Object.entries({ jid: '20200101000000000001', fun, arg, ...more.job })),
     signal: new AbortController().signal,
     progress: () => undefined,

@@ -9,7 +9,7 @@ import { createContext, type JobState, type Runtime, runFound } from './runtime.
 import { pythonTraceback } from './traceback.ts';
 
 /** Runs a published job. Never throws: whatever happens is an outcome. */
-export async function runJob(runtime: Runtime, state: JobState): Promise<Outcome> {
+export async function executeJob(runtime: Runtime, state: JobState): Promise<Outcome> {
   const fun = dictGet(state.job, 'fun');
   const arg = dictGet(state.job, 'arg');
   if (Array.isArray(fun)) return runSeveral(runtime, state, fun, Array.isArray(arg) ? arg : []);

@@ -1,6 +1,6 @@
 // Running functions: arguments, outcomes, job processes, programs.
 export { type BoundArguments, bindArguments } from './bind.ts';
-export { callFunction, runJob } from './call.ts';
+export { callFunction, executeJob } from './call.ts';
 export { collectGrains } from './collect-grains.ts';
 export { ArgumentError, CommandNotFoundError } from './errors.ts';
 export { type ExecWatcher, execProgram } from './exec.ts';

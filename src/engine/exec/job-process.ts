@@ -4,7 +4,7 @@ import { messageOf } from '../../base/errors/index.ts';
 import { cancelCollection, collectWhenIdle, keepHeapSmall } from '../../base/util/small-heap.ts';
 import { Loader } from '../../extend/loader/index.ts';
 import type { ExtensionLog } from '../../extend/sdk/index.ts';
-import { runJob } from './call.ts';
+import { executeJob } from './call.ts';
 import { collectGrains } from './collect-grains.ts';
 import { execProgram } from './exec.ts';
 import {
@@ -143,7 +143,7 @@ async function run(job: Dict, hasMaster: boolean, spool: string | undefined): Pr
   const progress = pacedProgress();
   const state = { job, signal: control.signal, progress: progress.say, retcode: 0 };
   currentLoader().retryMissing();
-  const outcome = await runJob(runtime(hasMaster), state).catch((thrown: unknown) =>
+  const outcome = await executeJob(runtime(hasMaster), state).catch((thrown: unknown) =>
     failed(`The minion function caused an exception: ${pythonTraceback(thrown)}`),
   );
   busy = false;

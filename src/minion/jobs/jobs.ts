@@ -18,12 +18,12 @@ import { isJid } from '../../base/util/index.ts';
 import { replaceFile } from '../../base/util/replace-file.ts';
 import { collectWhenIdle } from '../../base/util/small-heap.ts';
 import {
+  executeJob,
   failed,
   type JobPool,
   type Outcome,
   type Runtime,
   returnLoad,
-  runJob,
   type WorkerData,
 } from '../../engine/exec/index.ts';
 import type { Loader } from '../../extend/loader/index.ts';
@@ -205,7 +205,7 @@ export class Jobs {
 
   #runInline(link: JobLink, job: Dict): Promise<Outcome> {
     const state = { job, signal: this.#parts.signal, progress: () => undefined, retcode: 0 };
-    return runJob(this.#parts.runtime(link), state).catch((error: unknown) => failed(`ERROR: ${messageOf(error)}`));
+    return executeJob(this.#parts.runtime(link), state).catch((error: unknown) => failed(`ERROR: ${messageOf(error)}`));
   }
 
   async #runInProcess(link: JobLink, job: Dict, jid: string): Promise<Ended> {

@@ -61,7 +61,7 @@ export async function switchAll(on: boolean, kwargs: PlainDict, ctx: ModuleConte
   return Object.assign(ret, { comment: `${Enabled} schedule on minion.`, changes });
 }
 
-export async function runJob(name: string, force: boolean, ctx: ModuleContext): Promise<PlainDict> {
+export async function runEntryNow(name: string, force: boolean, ctx: ModuleContext): Promise<PlainDict> {
   const job = (await listJobs(ctx, { showAll: true }))[name];
   if (job === undefined) return answer({ comment: `Job ${name} does not exist.`, result: false });
   if (isDict(job) && dictGet(job, 'enabled') === false && !force)

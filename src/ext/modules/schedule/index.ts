@@ -2,7 +2,7 @@
 import { defineModule, fn, isDict, newDict, type PlainDict, p, type Value } from 'halite/sdk';
 import { dumpYaml } from '../../../base/codec/yaml/index.ts';
 import { cleanKwargs, isTruthy } from '../support/values.ts';
-import { moveRun, reload, runJob, send, switchAll, switchJob } from './actions.ts';
+import { moveRun, reload, runEntryNow, send, switchAll, switchJob } from './actions.ts';
 import { add, answer, modify, purge, remove } from './changes.ts';
 import { buildItem } from './item.ts';
 import { ask, listJobs, markSaved } from './store.ts';
@@ -83,7 +83,7 @@ export default defineModule({
       doc: 'Runs a job of the schedule now.',
       examples: ["salt '*' schedule.run_job job1", "salt '*' schedule.run_job job1 force=True"],
       params: { name, force: p.bool({ default: false, doc: 'also when it is disabled' }) },
-      run: ({ name: job, force }, ctx) => runJob(job, force, ctx),
+      run: ({ name: job, force }, ctx) => runEntryNow(job, force, ctx),
     }),
     enable_job: fn({
       doc: 'Switches a job on.',

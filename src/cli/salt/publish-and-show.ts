@@ -108,7 +108,7 @@ class JobDisplay {
   }
 }
 
-export async function runJob(
+export async function publishAndShow(
   client: LocalClient,
   settings: Settings<ClientOpts>,
   call: PublishCall,

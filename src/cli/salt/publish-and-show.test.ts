@@ -12,8 +12,8 @@ import { saltSpec } from '../options/salt.ts';
 import { Display } from '../output.ts';
 import { outputOptions } from '../output-options.ts';
 import { loadSettings } from '../settings.ts';
+import { publishAndShow } from './publish-and-show.ts';
 import { publishCall, readRequest } from './request.ts';
-import { runJob } from './run-job.ts';
 
 let folder: string;
 beforeAll(() => {
@@ -54,7 +54,7 @@ async function run(items: JobItem[], ...argv: string[]) {
     },
   } as unknown as LocalClient;
   const display = new Display(outputOptions(settings, { fun: request.fun, arg: request.arg }), io);
-  const code = await runJob(client, settings, call, display);
+  const code = await publishAndShow(client, settings, call, display);
   return { code, stdout: io.stdout, stderr: io.stderr, call: calls[0]! };
 }
 
