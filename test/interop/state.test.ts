@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newDict } from '../../src/base/codec/value.ts';
 import { asJson, TestMinion } from '../../src/engine/state/testing.ts';
+import { lowData } from '../../src/engine/state/testing-recorded.ts';
 import { Deployment, halite, type Implementation, runProgram } from '../support/deployment.ts';
 import { eventually } from '../support/eventually.ts';
 import { saltRelease } from '../support/salt-release.ts';
@@ -43,7 +44,7 @@ describe('low data of random trees', () => {
         opts: { file_roots: newDict([['base', []]]) },
       });
       const run = await minion.open({ opts: { saltenv: 'base' } });
-      expect({ name, low: asJson(await run.lowFor(mods)) }).toEqual({ name, low: expected.low });
+      expect({ name, low: asJson(await lowData(run, mods)) }).toEqual({ name, low: expected.low });
       minion.remove();
       compared++;
     }

@@ -32,7 +32,7 @@ async function apply(
   const minion = new TestMinion({ files: {} });
   try {
     const run = await minion.open();
-    const { retcode, return: results } = await run.high(chain(count, link, slsOf));
+    const { retcode, return: results } = await run.apply.high(chain(count, link, slsOf));
     return { retcode, states: isDict(results) ? Object.keys(results).length : 0 };
   } finally {
     minion.remove();

@@ -56,7 +56,7 @@ function minionWith(sls: string, modules: Readonly<Record<string, string>>): Tes
 }
 
 async function commentsOf(minion: TestMinion): Promise<unknown[]> {
-  const { return: value } = await (await minion.open()).sls(['s'], {});
+  const { return: value } = await (await minion.open()).apply.sls(['s'], {});
   return Object.values(asJson(value as Dict) as Record<string, { comment: unknown }>).map(({ comment }) => comment);
 }
 

@@ -2,31 +2,21 @@
 import { randomInt } from 'node:crypto';
 import { type Dict, dictGet, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
-import type { MinionServices, StateRun, StateRunRequest } from '../../extend/sdk/index.ts';
+import type { StateRun, StateRunRequest } from '../../extend/sdk/index.ts';
 import { collectGrains, type JobState, type Runtime } from '../exec/index.ts';
+import { ApplyStates } from './apply.ts';
 import { textOf } from './data.ts';
 import { clientFiles, pipelineRenderer } from './minion-sources.ts';
+import { StateCaller } from './run/caller.ts';
+import { RunNumbers } from './run/run-numbers.ts';
 import { StateSession } from './run/session.ts';
 import { callOptions, environmentsOf, withMasterOptions } from './run-options.ts';
-import { gatherPillar, readOverride } from './run-pillar.ts';
+import { gatherPillar, pillarErrors, readOverride } from './run-pillar.ts';
+import { ShowStates } from './show.ts';
 import { AvailableStates } from './sls/available.ts';
+import { HighstateBuilder } from './sls/highstate.ts';
 import type { SlsRenderer, StateFiles } from './sources.ts';
-import { MinionStateRun } from './state-run.ts';
-
-/** What a run is made of. */
-export interface RunParts {
-  readonly id: string;
-  readonly jid: string;
-  readonly instanceId: string;
-  readonly mock: boolean;
-  readonly orchestrationJid: Value | undefined;
-  readonly minion: MinionServices;
-  readonly session: StateSession;
-  readonly files: StateFiles;
-  readonly renderer: SlsRenderer;
-  readonly available: AvailableStates;
-  envs(): Promise<readonly string[]>;
-}
+import { TopReader } from './top/reader.ts';
 
 /** Other sources of files and of rendered data than the minion's own. */
 export interface OpenSources {
@@ -50,20 +40,29 @@ export async function openRun(
     served ??= files.envs().then((names) => environmentsOf(opts, names));
     return served;
   };
-  return new MinionStateRun({
-    id: runtime.id,
-    jid: textOf(dictGet(state.job, 'jid') ?? ''),
-    // Salt: a number that is the same for all states of a run.
-    instanceId: String(randomInt(2 ** 47)),
-    mock: request.mock ?? false,
-    orchestrationJid: request.orchestrationJid,
-    minion: runtime.minion,
-    session,
-    files,
-    renderer: (sources.renderer ?? pipelineRenderer)(session),
-    available: new AvailableStates(files, envs),
-    envs,
-  });
+  const { id, minion } = runtime;
+  const renderer = (sources.renderer ?? pipelineRenderer)(session);
+  const available = new AvailableStates(files, envs);
+  const autoOrder = opts['state_auto_order'] !== false;
+  const builder = new HighstateBuilder({ files, renderer, available, log: session.log, autoOrder });
+  const top = new TopReader({ id, minion, session, files, renderer, available, envs });
+  const numbers = new RunNumbers();
+  // Salt: a number that is the same for all states of a run.
+  const instanceId = String(randomInt(2 ** 47));
+  const caller = new StateCaller({ session, numbers, mocked: request.mock ?? false, instanceId });
+  const identity = { id, jid: textOf(dictGet(state.job, 'jid') ?? ''), instanceId };
+  const { orchestrationJid } = request;
+  return {
+    opts,
+    get pillar() {
+      return session.pillar;
+    },
+    get pillarErrors() {
+      return pillarErrors(session.pillar);
+    },
+    apply: new ApplyStates({ identity, orchestrationJid, session, builder, top, renderer, caller, numbers }),
+    show: new ShowStates({ opts, builder, top, available }),
+  };
 }
 
 /** The session with its pillar: compiled anew, unless salt-call has just done that. */

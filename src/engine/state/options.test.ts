@@ -58,12 +58,12 @@ describe('options of the master', () => {
       state_aggregate: ['pkg'],
       top_file_merging_strategy: 'merge_all',
     });
-    expect(asJson((await run.showTop()).return)).toEqual({ dev: ['d'], base: ['a', 'b'] });
+    expect(asJson((await run.show.top()).return)).toEqual({ dev: ['d'], base: ['a', 'b'] });
   });
 
   it('are not asked for without a master', async () => {
     const { asked, minion: m } = withMaster({}, { opts: { file_client: 'local' } });
-    await (await m.open()).showTop();
+    await (await m.open()).show.top();
     expect(asked).toEqual([]);
   });
 });
@@ -77,14 +77,14 @@ describe('master tops', () => {
       ]),
     };
     const { asked, minion: m } = withMaster(answers);
-    expect(asJson((await (await m.open()).showTop()).return)).toEqual({ base: ['a', 'c'], dev: ['d'] });
+    expect(asJson((await (await m.open()).show.top()).return)).toEqual({ base: ['a', 'c'], dev: ['d'] });
     expect(asked.find((load) => load['cmd'] === '_master_tops')).toMatchObject({
       id: 'm1',
       opts: { grains: { os: 'Debian' } },
     });
     m.remove();
     const first = withMaster(answers, { opts: { master_tops_first: true } });
-    expect(asJson((await (await first.minion.open()).showTop()).return)).toEqual({ base: ['c', 'a'], dev: ['d'] });
+    expect(asJson((await (await first.minion.open()).show.top()).return)).toEqual({ base: ['c', 'a'], dev: ['d'] });
   });
 });
 

@@ -121,7 +121,7 @@ describe('requisites', () => {
     await fc.assert(
       fc.asyncProperty(tree, async ({ specs, order }) => {
         const run = await minion.open();
-        const results = (await run.high(highOf(specs, order))).return as Record<string, PlainDict>;
+        const results = (await run.apply.high(highOf(specs, order))).return as Record<string, PlainDict>;
         const expected = account(specs);
         const byId = new Map(Object.values(results).map((result) => [result['__id__'], result]));
         expect(byId.size).toBe(specs.length);
@@ -158,7 +158,7 @@ describe('requisites', () => {
                 ] as const,
             ),
           );
-          const results = (await (await minion.open()).high(high)).return as Record<string, PlainDict>;
+          const results = (await (await minion.open()).apply.high(high)).return as Record<string, PlainDict>;
           const ids = Object.values(results).map((result) => Number(String(result['__id__']).slice(1)));
           expect(ids).toEqual([...numbers].sort((a, b) => a - b));
         },

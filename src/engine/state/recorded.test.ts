@@ -32,7 +32,7 @@ function check(given: RecordedCase): void {
   if (top === undefined || isException(top)) return;
   it(`${given.name}: top`, async () => {
     const minion = minionOf(given);
-    expect(asJson((await (await minion.open()).showTop()).return)).toEqual(top);
+    expect(asJson((await (await minion.open()).show.top()).return)).toEqual(top);
     minion.remove();
   });
 }

@@ -356,7 +356,7 @@ describe('pauses', () => {
     const folder = join(minion.folder, 'cache', 'state_pause');
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, jid), pack(newDict([['two', newDict([['kill', true]])]])));
-    const results = (await (await minion.open({ opts: { saltenv: 'base' } })).sls(['a'], {})).return as PlainDict;
+    const results = (await (await minion.open({ opts: { saltenv: 'base' } })).apply.sls(['a'], {})).return as PlainDict;
     expect(Object.keys(results)).toEqual(['test_|-one_|-one_|-nop']);
     expect(() => readFileSync(join(folder, jid))).toThrow();
   });
@@ -386,10 +386,9 @@ export function present(name, greeting = 'Hello') {
 }
 `,
     );
-    const results = asJson((await (await minion.open({ opts: { saltenv: 'base' } })).sls(['a'], {})).return) as Record<
-      string,
-      Result
-    >;
+    const results = asJson(
+      (await (await minion.open({ opts: { saltenv: 'base' } })).apply.sls(['a'], {})).return,
+    ) as Record<string, Result>;
     expect(only(results)).toMatchObject({
       result: true,
       comment: 'Hi hello from hello in a',

@@ -29,6 +29,29 @@ const mine = (run: (ctx: StateContext, kwargs: PlainDict) => Promise<StateResult
 });
 
 describe('parallel states', () => {
+  it('are tried again by themselves, and say what the later attempts came to', async () => {
+    let times = 0;
+    const states = mine(async (ctx) => (++times < 3 ? ctx.fail(`try ${times}`) : ctx.ok('works')));
+    const sls = 'one:\n  mine.go:\n    - parallel: true\n    - retry: {attempts: 2, interval: 0}\n';
+    expect(resultOf(await apply(sls, { states }), 'one')).toMatchObject({
+      result: true,
+      __parallel__: true,
+      comment:
+        'try 1\nAttempt 1: Returned a result of "False", with the following comment: "try 2"\n' +
+        'Attempt 2: Returned a result of "True", with the following comment: "works"',
+    });
+    times = -5;
+    expect(resultOf(await apply(sls, { states }), 'one')).toMatchObject({ result: false });
+    expect(times).toBe(-2);
+  });
+
+  it('that give no result fail alone', async () => {
+    const states = mine(async () => null as never);
+    const results = await apply('one:\n  mine.go:\n    - parallel: true\ntwo:\n  test.nop: []\n', { states });
+    expect(resultOf(results, 'one')['comment']).toMatch(/Malformed state return/);
+    expect(resultOf(results, 'two')).toMatchObject({ result: true });
+  });
+
   it('have ended when another one has failed hard behind a requisite', async () => {
     const states = mine(async (ctx) => {
       await sleep(50);

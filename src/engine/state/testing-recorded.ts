@@ -1,5 +1,6 @@
 // Cases recorded from real Salt (test/fixtures/state): how they are run here, and what is left out of the comparison.
 import { type Dict, newDict, type Value } from '../../base/codec/value.ts';
+import type { StateRun } from '../../extend/sdk/index.ts';
 import { asJson, TestMinion } from './testing.ts';
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -63,8 +64,11 @@ export async function resultsOf(given: RecordedCase, test: boolean): Promise<unk
     });
     const { exclude, whitelist } = given.call ?? {};
     const applied = given.mods
-      ? await run.sls(given.mods, { exclude: given.exclude ?? [] })
-      : await run.highstate({ exclude: exclude ?? [], ...(whitelist ? { whitelist: whitelist.split(',') } : {}) });
+      ? await run.apply.sls(given.mods, { exclude: given.exclude ?? [] })
+      : await run.apply.highstate({
+          exclude: exclude ?? [],
+          ...(whitelist ? { whitelist: whitelist.split(',') } : {}),
+        });
     const done = cleaned(asJson(applied.return)) as Record<string, unknown>;
     if (given.mods && !Array.isArray(done)) done['__ok__'] = applied.retcode === 0;
     return done;
@@ -77,12 +81,18 @@ export async function resultsOf(given: RecordedCase, test: boolean): Promise<unk
 export const isException = (json: Json | undefined): boolean =>
   json !== null && typeof json === 'object' && 'exception' in json;
 
+/** Low chunks or errors, as Salt lists either. */
+export async function lowData(run: StateRun, mods?: readonly string[]): Promise<Value[]> {
+  const low = await run.show.lowstate(mods);
+  return low.kind === 'errors' ? low.errors : low.chunks;
+}
+
 /** The low data, or what is wrong with the tree. */
 export async function lowOf(given: RecordedCase): Promise<unknown> {
   const minion = minionOf(given);
   try {
     const run = await minion.open({ opts: given.mods ? { saltenv: given.opts?.['saltenv'] ?? 'base' } : {} });
-    return await run.lowFor(given.mods).then(asJson, (error: unknown) => [String(error)]);
+    return await lowData(run, given.mods).then(asJson, (error: unknown) => [String(error)]);
   } finally {
     minion.remove();
   }

@@ -177,7 +177,7 @@ export type Results = Record<string, Record<string, unknown>>;
 /** What came of applying `base/a.sls`. */
 export async function appliedOn(minion: TestMinion, opts: Readonly<Record<string, Value>> = {}): Promise<Results> {
   const run = await minion.open({ opts: { saltenv: 'base', ...opts } });
-  return asJson((await run.sls(['a'], {})).return) as Results;
+  return asJson((await run.apply.sls(['a'], {})).return) as Results;
 }
 
 export const resultOf = (results: Results, id: string): Record<string, unknown> =>

@@ -35,35 +35,50 @@ export interface Applied {
   readonly retcode: number;
 }
 
+/** Low chunks in the order they are run, or what is wrong with the states. */
+export type CompiledStates =
+  | { readonly kind: 'chunks'; readonly chunks: PlainDict[] }
+  | { readonly kind: 'errors'; readonly errors: string[] };
+
+/** Applies states, each verb from another source. */
+export interface StateApply {
+  highstate(options: ApplyOptions): Promise<Applied>;
+  sls(mods: readonly string[], options: ApplyOptions): Promise<Applied>;
+  /** One id of SLS files with what it needs; an empty dict when there is no such id. */
+  slsId(id: string, mods: readonly string[]): Promise<Applied>;
+  high(data: Dict): Promise<Applied>;
+  /** One chunk, without requisites: the bare result, or a list of what is wrong with the chunk. */
+  low(data: PlainDict): Promise<Applied>;
+  /** The same with the result under its tag. */
+  single(low: PlainDict): Promise<Applied>;
+  template(path: string, saltenv: string): Promise<Applied>;
+  templateText(text: string): Promise<Applied>;
+}
+
+/** Shows what would be applied. */
+export interface StateShow {
+  /** Merged top data: environment → SLS names for this minion, or errors. */
+  top(): Promise<Applied>;
+  highstate(): Promise<Applied>;
+  sls(mods: readonly string[]): Promise<Applied>;
+  /** Low chunks as they would be run: of the SLS files named, or of everything the top file assigns. */
+  lowstate(mods?: readonly string[]): Promise<CompiledStates>;
+  /** Low chunks of SLS files as they are written: nothing is extended or excluded. */
+  lowSls(mods: readonly string[]): Promise<CompiledStates>;
+  /** States and requisites as a graph; the SLS files named, or everything of the top file. */
+  graph(mods: readonly string[] | undefined, format: 'dot' | 'svg'): Promise<Applied>;
+  /** Which SLS files of the tree the top file assigns, and which not. */
+  usage(): Promise<Applied>;
+}
+
 /** One use of the state engine. */
 export interface StateRun {
   readonly opts: Readonly<Record<string, Value>>;
   readonly pillar: Dict;
   /** What went wrong while the pillar was compiled; undefined when nothing did. */
   readonly pillarErrors: readonly Value[] | undefined;
-
-  highstate(options: ApplyOptions): Promise<Applied>;
-  sls(mods: readonly string[], options: ApplyOptions): Promise<Applied>;
-  /** One id of SLS files with what it needs; an empty dict when there is no such id. */
-  slsId(id: string, mods: readonly string[]): Promise<Applied>;
-  high(data: Dict): Promise<Applied>;
-  /** One chunk, without requisites. The bare result, or a list of what is wrong with the chunk. */
-  low(data: PlainDict): Promise<Value>;
-  single(low: PlainDict): Promise<Applied>;
-  template(path: string, saltenv: string): Promise<Applied>;
-  templateText(text: string): Promise<Applied>;
-
-  /** Merged top data: environment → SLS names for this minion, or errors. */
-  showTop(): Promise<Applied>;
-  showHighstate(): Promise<Applied>;
-  showLowstate(): Promise<Applied>;
-  showSls(mods: readonly string[]): Promise<Applied>;
-  showLowSls(mods: readonly string[]): Promise<Applied>;
-  /** Low chunks as they would be run; an error list when it does not compile. */
-  lowFor(mods: readonly string[] | undefined): Promise<PlainDict[] | string[]>;
-  /** States and requisites as a graph; the SLS files named, or everything of the top file. */
-  graph(mods: readonly string[] | undefined, format: 'dot' | 'svg'): Promise<Applied>;
-  stateUsage(): Promise<Applied>;
+  readonly apply: StateApply;
+  readonly show: StateShow;
 }
 
 export interface StateServices {

@@ -1,18 +1,30 @@
 // `aggregate`: lets a module do the work of several of its states at once.
+
 import { isTruthy } from '../../../base/codec/python/index.ts';
 import { newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+import type { FoundFunction } from '../../../extend/loader/index.ts';
+import type { ExtensionLog, StateContext } from '../../../extend/sdk/index.ts';
 import { type Chunk, textOf } from '../data.ts';
 import { requisites, requisitesIn } from '../keywords.ts';
-import type { StateCaller } from './caller.ts';
+import type { CallScene } from './contexts.ts';
+
+export interface AggregateParts {
+  readonly session: {
+    readonly log: ExtensionLog;
+    option(name: string): Value | undefined;
+    find(full: string): Promise<FoundFunction<'states'> | undefined>;
+  };
+  /** The context for the module's hook. */
+  readonly caller: { contextFor(low: Chunk, scene: CallScene): StateContext };
+}
 
 /** The chunk to run: the given one, with what its module takes over from later chunks. */
 export async function aggregate(
   low: Chunk,
   chunks: readonly Chunk[],
   running: Readonly<Record<string, PlainDict>>,
-  caller: StateCaller,
+  { session, caller }: AggregateParts,
 ): Promise<Chunk> {
-  const { session } = caller;
   const asked = 'aggregate' in low ? low['aggregate']! : (session.option('state_aggregate') ?? false);
   const state = textOf(low['state']);
   if (!(asked === true || (Array.isArray(asked) && asked.includes(state))) || isTruthy(low['__agg__'] ?? false))

@@ -1,10 +1,10 @@
 // State functions that an operator switched off (`state.disable`): they do not run, and to the others they are not there.
-import { dictGet, newDict, type PlainDict } from '../../../base/codec/value.ts';
+import { type Dict, dictGet, newDict, type PlainDict } from '../../../base/codec/value.ts';
 import { matchesGlob } from '../../../base/util/index.ts';
 import { type Chunk, textOf } from '../data.ts';
 import { tagOf } from '../tags.ts';
-import type { StateCaller } from './caller.ts';
 import { disabledByGrain } from './results.ts';
+import type { RunNumbers } from './run-numbers.ts';
 
 export interface Sifted {
   readonly enabled: readonly Chunk[];
@@ -13,15 +13,15 @@ export interface Sifted {
 }
 
 /** Takes out what `state_runs_disabled` in the grains names. */
-export function siftDisabled(chunks: readonly Chunk[], caller: StateCaller): Sifted {
+export function siftDisabled(chunks: readonly Chunk[], grains: Dict, numbers: RunNumbers): Sifted {
   const results = newDict() as Record<string, PlainDict>;
-  const patterns = dictGet(caller.session.grains, 'state_runs_disabled');
+  const patterns = dictGet(grains, 'state_runs_disabled');
   if (!Array.isArray(patterns) || patterns.length === 0) return { enabled: chunks, results };
   const enabled = chunks.filter((low) => {
     const full = `${textOf(low['state'])}.${textOf(low['fun'])}`;
     const pattern = patterns.find((item) => typeof item === 'string' && matchesGlob(full, item));
     if (pattern === undefined) return true;
-    results[tagOf(low)] = disabledByGrain(low, caller.runNumber++, textOf(pattern));
+    results[tagOf(low)] = disabledByGrain(low, numbers.take(), textOf(pattern));
     return false;
   });
   return { enabled, results };

@@ -1,12 +1,19 @@
 // Tells the master and the operator how a state run goes on while it goes on.
+
 import { isTruthy } from '../../../base/codec/python/index.ts';
-import { newDict, type PlainDict } from '../../../base/codec/value.ts';
+import { newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+import type { ModuleContext } from '../../../extend/sdk/index.ts';
 import { type Chunk, textOf } from '../data.ts';
-import type { StateSession } from './session.ts';
+
+/** What events are made from and sent through. */
+export interface EventScene {
+  readonly opts: Readonly<Record<string, Value>>;
+  context(): Pick<ModuleContext, 'progress' | 'minion' | 'log'>;
+}
 
 /** Fires `state_events` and `fire_event` events and reports progress; `settle` waits until all are sent. */
 export class RunEvents {
-  readonly #session: StateSession;
+  readonly #session: EventScene;
   readonly #jid: string;
   readonly #id: string;
   readonly #sends: boolean;
@@ -15,7 +22,7 @@ export class RunEvents {
   #sending: Promise<void> | undefined;
   #done = 0;
 
-  constructor(session: StateSession, jid: string, id: string) {
+  constructor(session: EventScene, jid: string, id: string) {
     this.#session = session;
     this.#jid = jid;
     this.#id = id;

@@ -3,13 +3,17 @@ import { isTruthy } from '../../../base/codec/python/index.ts';
 import type { PlainDict, Value } from '../../../base/codec/value.ts';
 import type { Chunk } from '../data.ts';
 import { isChanged } from './requisites.ts';
-import type { StateSession } from './session.ts';
+
+/** What reads modules, grains or pillar again. */
+export interface Reloads {
+  reload(what: { readonly grains?: boolean; readonly pillar?: boolean; readonly modules?: boolean }): Promise<void>;
+}
 
 /** Modules whose changes may bring new software. */
 const installers: ReadonlySet<Value> = new Set(['pkg', 'ports', 'pip']);
 
 /** `reload_grains`, `reload_pillar`, `reload_modules`, and what installs software by nature. */
-export async function reloadAfter(session: StateSession, low: Chunk, result: PlainDict): Promise<void> {
+export async function reloadAfter(session: Reloads, low: Chunk, result: PlainDict): Promise<void> {
   const asked = (key: string): boolean => key in low && isTruthy(low[key]!);
   const grains = asked('reload_grains');
   const pillar = asked('reload_pillar');

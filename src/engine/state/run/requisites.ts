@@ -44,7 +44,7 @@ export interface RequisiteVerdict {
 }
 
 const nothing: RequisiteVerdict = { status: 'met', resolved: new Map() };
-const cancelCollection: RequisiteVerdict = { status: 'unmet', resolved: new Map() };
+const notYet: RequisiteVerdict = { status: 'unmet', resolved: new Map() };
 
 function hasRequisites(low: Chunk): boolean {
   return 'prerequired' in low || requisiteLists.some((name) => name in low);
@@ -57,7 +57,7 @@ export async function judgeRequisites(view: RequisiteView, low: Chunk, pre: bool
   for (const name of pre ? [...requisiteLists, 'prerequired'] : requisiteLists) {
     if ((low[name] ?? null) === null || view.disabled.has(name)) continue;
     const found = resolve(view, requisiteEntries(low[name]));
-    if (!found) return cancelCollection;
+    if (!found) return notYet;
     resolved.set(name, found);
   }
   const marks = new Set<Mark>();

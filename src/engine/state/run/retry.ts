@@ -1,7 +1,10 @@
-// `retry`: how often and when a state is tried again.
+// `retry`: how often and when a state is tried again, and the one result of all attempts.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Dict, dictGet, isDict, type Value } from '../../../base/codec/value.ts';
+import { isTruthy } from '../../../base/codec/python/index.ts';
+import { type Dict, dictGet, isDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import type { ExtensionLog } from '../../../extend/sdk/index.ts';
+import { pyFloat, textOf } from '../data.ts';
+import { unifyResult } from './unify.ts';
 
 export interface Retry {
   readonly until: boolean;
@@ -48,19 +51,109 @@ function fromDict(dict: Dict, log: ExtensionLog): Retry {
   };
 }
 
+/** One attempt; whether another one could end otherwise. */
+export interface Attempt {
+  readonly result: PlainDict;
+  readonly mayRepeat: boolean;
+}
+
+/** What the waiting depends on. */
+export interface RetryScene {
+  readonly test: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** For a state that runs in its turn: the last result, behind what all attempts before it said. */
+export async function retryInOrder(
+  first: PlainDict,
+  retry: Retry,
+  { test, signal }: RetryScene,
+  again: () => Promise<Attempt>,
+): Promise<PlainDict> {
+  if (test) {
+    // The comments of conditions are a list here; Salt shows it as such.
+    const comment = isTruthy(first['comment'] ?? '') ? textOf(first['comment']) : '';
+    return announced(first, comment, retry);
+  }
+  const made = await attempts(first, retry, retry.attempts, signal, again);
+  return joined(made, ({ comment }) => {
+    const before = made.slice(0, -1).map(({ result }, at) => attemptText(at + 1, result, textOf(result['comment'])));
+    return [...before, isTruthy(comment ?? '') ? textOf(comment) : ''].join('\n');
+  });
+}
+
+/** For a state beside others. Salt counts the first attempt apart there, and says what the later ones came to. */
+export async function retryBeside(
+  first: PlainDict,
+  retry: Retry,
+  { test, signal }: RetryScene,
+  again: () => Promise<Attempt>,
+): Promise<PlainDict> {
+  if (test) return announced(first, commentText(first), retry);
+  const made = await attempts(first, retry, retry.attempts + 1, signal, again);
+  return joined(made, () =>
+    made
+      .map(({ result }, at) => {
+        const comment = commentText(result);
+        return at === 0 || comment === '' ? comment : attemptText(at, result, comment);
+      })
+      .join('\n'),
+  );
+}
+
+interface Timed {
+  readonly result: PlainDict;
+  /** Milliseconds between the attempt before and this one. */
+  readonly waitedMs: number;
+}
+
+/** Every result until one is as wanted, or `most` attempts were made. */
+async function attempts(
+  first: PlainDict,
+  retry: Retry,
+  most: number,
+  signal: AbortSignal,
+  again: () => Promise<Attempt>,
+): Promise<Timed[]> {
+  const made: Timed[] = [{ result: first, waitedMs: 0 }];
+  let last: Attempt = { result: first, mayRepeat: true };
+  while (last.mayRepeat && last.result['result'] !== retry.until && made.length < most) {
+    const interval = nextInterval(retry);
+    await sleep(Math.max(0, interval) * 1000, undefined, { signal });
+    last = await again();
+    made.push({ result: last.result, waitedMs: interval * 1000 });
+  }
+  return made;
+}
+
+/** The last result as the result of all: their comments, the time they took together, the begin of the first. */
+function joined(made: readonly Timed[], comment: (last: PlainDict) => string): PlainDict {
+  const first = made[0]!.result;
+  if (made.length === 1) return first;
+  const durationMs = made.reduce((sum, { result, waitedMs }) => sum + Number(result['duration']) + waitedMs, 0);
+  const last = unifyResult(made.at(-1)!.result);
+  last['comment'] = comment(last);
+  last['duration'] = pyFloat(durationMs);
+  last['start_time'] = first['start_time']!;
+  return last;
+}
+
+const attemptText = (attempt: number, result: PlainDict, comment: string): string =>
+  `Attempt ${attempt}: Returned a result of "${textOf(result['result'] ?? null)}", with the following comment: "${comment}"`;
+
+function commentText({ comment }: PlainDict): string {
+  return Array.isArray(comment) ? comment.map(textOf).join('\n') : textOf(comment ?? '');
+}
+
 /** Seconds until the next attempt. */
-export function nextInterval({ interval, splay }: Retry): number {
+function nextInterval({ interval, splay }: Retry): number {
   return splay > 0 ? interval + Math.floor(Math.random() * (splay + 1)) : interval;
 }
 
-export async function waitFor(seconds: number, signal: AbortSignal): Promise<void> {
-  await sleep(Math.max(0, seconds) * 1000, undefined, { signal });
-}
-
 /** What `test=True` says about it. */
-export function retryAnnouncement({ interval, splay, attempts, until }: Retry): string {
-  return (
-    `The state would be retried every ${interval} seconds (with a splay of up to ${splay} seconds) ` +
-    `a maximum of ${attempts} times or until a result of ${until ? 'True' : 'False'} is returned`
-  );
+function announced(result: PlainDict, comment: string, { interval, splay, attempts: most, until }: Retry): PlainDict {
+  result['comment'] =
+    `${comment}  The state would be retried every ${interval} seconds (with a splay of up to ${splay} seconds) ` +
+    `a maximum of ${most} times or until a result of ${until ? 'True' : 'False'} is returned`;
+  return result;
 }

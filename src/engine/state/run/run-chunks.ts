@@ -1,55 +1,57 @@
 // A whole run: the states, then what listened to them, then clean-up.
 import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { newDict, type PlainDict } from '../../../base/codec/value.ts';
+import { type Dict, newDict, type PlainDict } from '../../../base/codec/value.ts';
 import { type Chunk, textOf } from '../data.ts';
-import type { StateCaller } from './caller.ts';
 import { type Sifted, siftDisabled } from './disabled.ts';
-import { RunEvents } from './events.ts';
+import { type EventScene, RunEvents } from './events.ts';
 import { beaconCalls, listenersOf } from './listen.ts';
 import { forgetPause, pausePath } from './pause.ts';
-import { ChunkRunner, type RunMemory } from './runner.ts';
+import type { RunNumbers } from './run-numbers.ts';
+import { ChunkRunner, type RunMemory, type RunnerSession, type StateCalls } from './runner.ts';
 
-export interface RunChunksOptions {
-  readonly caller: StateCaller;
-  readonly processed: ReadonlySet<string>;
-  readonly jid: string;
+/** Whose results these are. */
+export interface RunIdentity {
   readonly id: string;
+  readonly jid: string;
+  /** The same for all states of the run. */
   readonly instanceId: string;
+}
+
+/** What running a list of chunks needs. */
+export interface ChunkRun {
+  readonly identity: RunIdentity;
+  readonly session: RunnerSession & EventScene & { readonly grains: Dict };
+  readonly caller: StateCalls;
+  readonly numbers: RunNumbers;
+  readonly processed: ReadonlySet<string>;
 }
 
 export type Results = Record<string, PlainDict>;
 
 /** Runs chunks with their listeners; results by tag. */
-export async function runChunks(chunks: Chunk[], options: RunChunksOptions): Promise<Results> {
-  const { caller } = options;
-  const { session } = caller;
-  const events = new RunEvents(session, options.jid, options.id);
+export async function runChunks(chunks: Chunk[], { identity, session, ...parts }: ChunkRun): Promise<Results> {
+  const { numbers } = parts;
+  const events = new RunEvents(session, identity.jid, identity.id);
   const memory: RunMemory = { pre: newDict() as Results, initialized: new Set() };
-  const pause = pausePath(textOf(session.opts['cachedir'] ?? ''), options.jid);
+  const cacheDir = textOf(session.opts['cachedir'] ?? '');
+  const pause = pausePath(cacheDir, identity.jid);
+  const onResult = (result: PlainDict, low: Chunk, total: number): void => events.result(result, low, total);
+  const enabledOf = (list: readonly Chunk[]): Sifted => siftDisabled(list, session.grains, numbers);
   const run = async ({ enabled, results }: Sifted): Promise<Results> => {
-    const runner = new ChunkRunner(
-      {
-        caller,
-        processed: options.processed,
-        pausePath: pause,
-        onResult: (result, low, total) => events.result(result, low, total),
-      },
-      enabled,
-      memory,
-    );
+    const runner = new ChunkRunner({ ...parts, session, pausePath: pause, onResult }, enabled, memory);
     // Salt: a failure with `failhard` leaves out what is disabled.
     return (await runner.runAll()) ? Object.assign(results, runner.running) : runner.running;
   };
-  const sifted = siftDisabled(chunks, caller);
+  const sifted = enabledOf(chunks);
   const running = await run(sifted);
   const listening = listenersOf(sifted.enabled, running);
-  Object.assign(running, await run(siftDisabled(listening.chunks, caller)));
-  for (const error of Object.values(listening.errors)) error['__run_num__'] = caller.runNumber++;
+  Object.assign(running, await run(enabledOf(listening.chunks)));
+  for (const error of Object.values(listening.errors)) error['__run_num__'] = numbers.take();
   Object.assign(running, listening.errors);
-  Object.assign(running, await run(siftDisabled(beaconCalls(sifted.enabled), caller)));
+  Object.assign(running, await run(enabledOf(beaconCalls(sifted.enabled))));
   await events.settle();
-  await cleanUp(textOf(session.opts['cachedir'] ?? ''), options.instanceId);
+  await cleanUp(cacheDir, identity.instanceId);
   await forgetPause(pause);
   return running;
 }
@@ -60,17 +62,11 @@ async function cleanUp(cacheDir: string, instanceId: string): Promise<void> {
 }
 
 /** Runs one chunk of a list with what it needs (`state.sls_id`). */
-export async function runOneOf(low: Chunk, chunks: Chunk[], options: RunChunksOptions): Promise<Results> {
-  const { caller } = options;
-  const events = new RunEvents(caller.session, options.jid, options.id);
+export async function runOneOf(low: Chunk, chunks: Chunk[], { identity, ...parts }: ChunkRun): Promise<Results> {
+  const events = new RunEvents(parts.session, identity.jid, identity.id);
   const memory: RunMemory = { pre: newDict() as Results, initialized: new Set() };
   const runner = new ChunkRunner(
-    {
-      caller,
-      processed: options.processed,
-      pausePath: undefined,
-      onResult: (result, chunk, total) => events.result(result, chunk, total),
-    },
+    { ...parts, pausePath: undefined, onResult: (result, chunk, total) => events.result(result, chunk, total) },
     chunks,
     memory,
   );

@@ -1,10 +1,13 @@
 // Runs low chunks in order: each after what it requires, tried first where a `prereq` asks, results by tag.
+
 import { isTruthy } from '../../../base/codec/python/index.ts';
 import { newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+import type { ExtensionLog, StateContext } from '../../../extend/sdk/index.ts';
 import { type Chunk, textOf } from '../data.ts';
 import { tagOf } from '../tags.ts';
 import { aggregate } from './aggregate.ts';
-import type { CallScene, StateCaller } from './caller.ts';
+import type { Begun } from './caller.ts';
+import type { CallScene } from './contexts.ts';
 import { waitWhilePaused } from './pause.ts';
 import { RequisiteIndex, readRequisite, requisiteEntries } from './requisite-index.ts';
 import {
@@ -16,10 +19,29 @@ import {
   type ResolvedRequisites,
 } from './requisites.ts';
 import * as results from './results.ts';
-import { watchAsRequire } from './verify-chunk.ts';
+import type { RunNumbers } from './run-numbers.ts';
+import { type StateModules, watchAsRequire } from './verify-chunk.ts';
+
+/** The run's view of the minion, as far as the order of chunks depends on it. */
+export interface RunnerSession extends StateModules {
+  readonly opts: Readonly<Record<string, Value>>;
+  readonly log: ExtensionLog;
+  readonly signal: AbortSignal;
+  option(name: string): Value | undefined;
+}
+
+/** Who calls the state functions. */
+export interface StateCalls {
+  call(low: Chunk, scene: CallScene): Promise<PlainDict>;
+  /** Starts a chunk with `parallel` beside the others. */
+  begin(low: Chunk, scene: CallScene): Promise<Begun>;
+  contextFor(low: Chunk, scene: CallScene): StateContext;
+}
 
 export interface RunnerOptions {
-  readonly caller: StateCaller;
+  readonly session: RunnerSession;
+  readonly caller: StateCalls;
+  readonly numbers: RunNumbers;
   readonly processed: ReadonlySet<string>;
   readonly pausePath: string | undefined;
   /** Told of every result. */
@@ -71,7 +93,7 @@ export class ChunkRunner {
     this.#chunks = chunks;
     this.#pre = shared.pre;
     this.#initialized = shared.initialized;
-    const disabled = options.caller.session.opts['disabled_requisites'] ?? [];
+    const disabled = options.session.opts['disabled_requisites'] ?? [];
     this.#view = {
       index: new RequisiteIndex(chunks),
       tags: chunks.map(tagOf),
@@ -101,8 +123,8 @@ export class ChunkRunner {
     return !hard;
   }
 
-  get #session() {
-    return this.#options.caller.session;
+  get #session(): RunnerSession {
+    return this.#options.session;
   }
 
   async #settleAll(): Promise<void> {
@@ -117,7 +139,7 @@ export class ChunkRunner {
       if (!(error instanceof EndlessRequisites)) throw error;
       const tag = tagOf(low);
       low['__prereq__'] = false;
-      this.running[tag] ??= results.recursive(low, this.#options.caller.runNumber++);
+      this.running[tag] ??= results.recursive(low, this.#options.numbers.take());
       this.#report(this.running[tag]!, low, tag);
     } finally {
       this.#nesting = 0;
@@ -131,7 +153,7 @@ export class ChunkRunner {
   }
 
   async #runNested(given: Chunk, depth: number): Promise<void> {
-    const low = await aggregate(given, this.#chunks, this.running, this.#options.caller);
+    const low = await aggregate(given, this.#chunks, this.running, this.#options);
     await this.#initialize(low);
     const tag = tagOf(low);
     if (!isTruthy(low['prerequired'] ?? false)) this.#active.add(tag);
@@ -163,7 +185,7 @@ export class ChunkRunner {
   async #bringAbout(low: Chunk, tag: string, trial: boolean, depth: number): Promise<boolean> {
     const { needed, lost } = this.#seek(low, trial);
     if ([...lost.values()].some((list) => list.length > 0)) {
-      const result = results.requisitesNotFound(low, this.#options.caller.runNumber++, lost);
+      const result = results.requisitesNotFound(low, this.#options.numbers.take(), lost);
       (trial ? this.#pre : this.running)[tag] = result;
       this.#report(result, low, tag);
       return false;
@@ -171,7 +193,7 @@ export class ChunkRunner {
     for (const at of needed) if (!(await this.#need(at, low, tag))) return false;
     // What was needed may have asked for a trial of this very state.
     if (isTruthy(low['__prereq__'] ?? false)) await this.#tryAgain(low, tag);
-    else if (depth + 1 >= depthLimit) this.running[tag] = results.recursive(low, this.#options.caller.runNumber);
+    else if (depth + 1 >= depthLimit) this.running[tag] = results.recursive(low, this.#options.numbers.next);
     else await this.#runChunk(low, depth + 1);
     const last = this.#chunks[needed.at(-1) ?? this.#chunks.length - 1];
     if (last && this.#failsHard(last)) {
@@ -211,7 +233,7 @@ export class ChunkRunner {
     if (this.#active.has(neededTag)) {
       if (isTruthy(chunk['__prerequired__'] ?? false)) await this.#tryFor(neededTag, low, tag);
       else {
-        const result = results.recursive(low, this.#options.caller.runNumber++);
+        const result = results.recursive(low, this.#options.numbers.take());
         this.running[tag] = result;
         this.#report(result, low, tag);
       }
@@ -234,7 +256,7 @@ export class ChunkRunner {
   async #tryAgain(low: Chunk, tag: string): Promise<void> {
     const { status } = await judgeRequisites(this.#view, low, false);
     if (status === 'pre') {
-      this.#pre[tag] = results.noChangesDetected(low, this.#options.caller.runNumber++, false);
+      this.#pre[tag] = results.noChangesDetected(low, this.#options.numbers.take(), false);
       return;
     }
     const result = await this.#options.caller.call(low, this.#scene);
@@ -253,7 +275,7 @@ export class ChunkRunner {
     status: RequisiteStatus,
     resolved: ResolvedRequisites,
   ): Promise<void> {
-    const { caller } = this.#options;
+    const { caller, numbers } = this.#options;
     // The umask is the whole process's: nobody may create files beside it.
     if ('umask' in low || '__umask__' in low) await this.#settleAll();
     switch (status) {
@@ -261,13 +283,13 @@ export class ChunkRunner {
         this.#failed(low, tag, resolved);
         return;
       case 'pre':
-        this.running[tag] = this.#pre[tag] = results.noChangesDetected(low, caller.runNumber++);
+        this.running[tag] = this.#pre[tag] = results.noChangesDetected(low, numbers.take());
         return;
       case 'onfail':
-        this.running[tag] = results.onfailNotMet(low, caller.runNumber++);
+        this.running[tag] = results.onfailNotMet(low, numbers.take());
         return;
       case 'onchanges':
-        this.running[tag] = results.onchangesNotMet(low, caller.runNumber++);
+        this.running[tag] = results.onchangesNotMet(low, numbers.take());
         return;
       case 'change':
         if (trial) break;
@@ -279,20 +301,11 @@ export class ChunkRunner {
   }
 
   async #callNow(low: Chunk, tag: string): Promise<PlainDict> {
-    const { caller } = this.#options;
-    if (!isTruthy(low['parallel'] ?? false)) return caller.call(low, this.#scene);
-    let work: Promise<PlainDict> | undefined;
-    caller.onParallel = (started, promise) => {
-      if (started === low) work = promise;
-    };
-    const result = await caller.call(low, this.#scene).finally(() => {
-      caller.onParallel = undefined;
-    });
-    if (work)
-      this.#parallel.set(
-        tag,
-        work.then((ended) => void Object.assign(result, ended)),
-      );
+    const { result, work } = await this.#options.caller.begin(low, this.#scene);
+    if (work) {
+      const done = work.then((ended) => void Object.assign(result, ended));
+      this.#parallel.set(tag, done);
+    }
     return result;
   }
 
@@ -311,12 +324,12 @@ export class ChunkRunner {
   }
 
   #failed(low: Chunk, tag: string, resolved: ResolvedRequisites): void {
-    const { caller } = this.#options;
+    const { numbers } = this.#options;
     const tried = this.#pre[tag];
     if (tried) {
       // What was tried promised changes that will not come.
       tried['changes'] = newDict();
-      tried['__run_num__'] = caller.runNumber++;
+      tried['__run_num__'] = numbers.take();
       for (const key of ['__sls__', '__id__', 'name']) tried[key] = low[key] ?? null;
       this.running[tag] = tried;
       return;
@@ -331,7 +344,7 @@ export class ChunkRunner {
         failed.add(`${textOf(chunk['__sls__'])}.${textOf(chunk['__id__'])}`);
       }
     }
-    this.running[tag] = this.#pre[tag] = results.requisiteFailed(low, caller.runNumber++, failed);
+    this.running[tag] = this.#pre[tag] = results.requisiteFailed(low, numbers.take(), failed);
   }
 
   #failsHard(low: Chunk): boolean {
@@ -350,7 +363,7 @@ export class ChunkRunner {
     delete result['sub_state_run'];
     for (const part of Array.isArray(parts) ? (parts as PlainDict[]) : []) {
       const partLow = part['low'] as Chunk | undefined;
-      const number = ++this.#options.caller.runNumber;
+      const number = this.#options.numbers.takePart();
       this.running[partLow ? tagOf(partLow) : tag] = results.subResult(low, number, part);
     }
   }

@@ -1,24 +1,31 @@
 // Checks one chunk right before it runs; what is wrong fails that state alone.
 import { isDict, type Value } from '../../../base/codec/value.ts';
 import { hasGlob, matchesGlob } from '../../../base/util/index.ts';
+import type { FoundFunction } from '../../../extend/loader/index.ts';
 import { type Chunk, firstKey, firstValue, shown, textOf, typeName } from '../data.ts';
 import { stateSignature } from './bind.ts';
-import type { StateSession } from './session.ts';
+
+/** Where state functions are found. */
+export interface StateModules {
+  find(full: string): Promise<FoundFunction<'states'> | undefined>;
+  /** Why one is not there. */
+  missingReason(full: string): string;
+}
 
 /** Everything that keeps the chunk from running. Also puts `umask` and `watch` into the form the runtime uses. */
-export async function verifyChunk(session: StateSession, low: Chunk): Promise<string[]> {
+export async function verifyChunk(modules: StateModules, low: Chunk): Promise<string[]> {
   const errors = missingParts(low);
   if ('umask' in low) takeUmask(low, errors);
   if (errors.length > 0) return errors;
   const full = `${textOf(low['state'])}.${textOf(low['fun'])}`;
-  const found = await session.find(full);
-  if (!found) errors.push(...notFound(session, full, low));
+  const found = await modules.find(full);
+  if (!found) errors.push(...notFound(modules, full, low));
   else {
     for (const name of stateSignature(found.fn.params).required) {
       if (!(name in low)) errors.push(`Missing parameter ${name} for state ${full}`);
     }
   }
-  await watchAsRequire(session, low);
+  await watchAsRequire(modules, low);
   errors.push(...requiresItself(low));
   return errors;
 }
@@ -41,19 +48,19 @@ function takeUmask(low: Chunk, errors: string[]): void {
   else errors.push(`Invalid umask: ${shown(umask)}`);
 }
 
-function notFound(session: StateSession, full: string, low: Chunk): string[] {
+function notFound(modules: StateModules, full: string, low: Chunk): string[] {
   if (!('__sls__' in low)) return [`Specified state '${full}' was not found`];
-  return [`State '${full}' was not found in SLS '${textOf(low['__sls__'])}'`, `Reason: ${session.missingReason(full)}`];
+  return [`State '${full}' was not found in SLS '${textOf(low['__sls__'])}'`, `Reason: ${modules.missingReason(full)}`];
 }
 
 /** A module that cannot react to changes makes `watch` a `require`. */
-export async function watchAsRequire(session: StateSession, low: Chunk): Promise<void> {
+export async function watchAsRequire(modules: StateModules, low: Chunk): Promise<void> {
   if (!('watch' in low) && !('watch_any' in low)) return;
   for (const [watch, require] of [
     ['watch', 'require'],
     ['watch_any', 'require_any'],
   ] as const) {
-    if (!(watch in low) || (await session.find(`${textOf(low['state'])}.mod_watch`))) continue;
+    if (!(watch in low) || (await modules.find(`${textOf(low['state'])}.mod_watch`))) continue;
     const watched = low[watch]!;
     delete low[watch];
     const required = low[require];

@@ -3,7 +3,7 @@ import { isDict, type PlainDict, type Value } from '../../../base/codec/value.ts
 import { messageOf } from '../../../base/errors/index.ts';
 import { type ExtensionLog, RenderError } from '../../../extend/sdk/index.ts';
 import { pythonTraceback } from '../../exec/index.ts';
-import { type High, shown, toHigh } from '../data.ts';
+import { type High, shown, textOf, toHigh } from '../data.ts';
 import { findState, type SlsRenderer, type StateFiles } from '../sources.ts';
 import type { AvailableStates } from './available.ts';
 import { numberStates, padDeclarations, takeExclude, takeExtend } from './declarations.ts';
@@ -28,6 +28,15 @@ interface Rendering {
 
 /** Salt: numbers start here, so that a few states can be put in front by hand. */
 const firstOrder = 10_000;
+
+/** SLS files by name are those of the run's environment. */
+export function matchesOf(
+  mods: readonly string[],
+  opts: Readonly<Record<string, Value>>,
+): Map<string, readonly string[]> {
+  const saltenv = opts['saltenv'] ?? null;
+  return new Map([[saltenv === null ? 'base' : textOf(saltenv), mods]]);
+}
 
 export class HighstateBuilder {
   readonly #options: BuilderOptions;

@@ -1,20 +1,37 @@
 // The top file as one run sees it: read, merged, and matched against this minion.
 import { isTruthy } from '../../../base/codec/python/index.ts';
 import { type Dict, isDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
-import { RenderError } from '../../../extend/sdk/index.ts';
+import { type ExtensionLog, type MinionServices, RenderError } from '../../../extend/sdk/index.ts';
 import { matches as matchesTarget, parseTarget } from '../../../protocol/target/index.ts';
 import { textOf } from '../data.ts';
-import type { RunParts } from '../open.ts';
 import { masterTops } from '../run-options.ts';
+import type { AvailableStates } from '../sls/available.ts';
+import type { SlsRenderer, StateFiles } from '../sources.ts';
 import { gatherTops, type Tops } from './gather.ts';
 import { matchTop } from './match.ts';
 import { mergeTops, type Top } from './merge.ts';
 import { verifyTop } from './verify.ts';
 
-export class TopReader {
-  readonly #parts: RunParts;
+export interface TopParts {
+  readonly id: string;
+  readonly minion: MinionServices;
+  /** The run's view of the minion. */
+  readonly session: {
+    readonly opts: Readonly<Record<string, Value>>;
+    readonly grains: Dict;
+    readonly pillar: Dict;
+    readonly log: ExtensionLog;
+  };
+  readonly files: StateFiles;
+  readonly renderer: SlsRenderer;
+  readonly available: AvailableStates;
+  envs(): Promise<readonly string[]>;
+}
 
-  constructor(parts: RunParts) {
+export class TopReader {
+  readonly #parts: TopParts;
+
+  constructor(parts: TopParts) {
     this.#parts = parts;
   }
 

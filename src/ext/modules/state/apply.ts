@@ -86,7 +86,7 @@ export async function highstate(args: HighstateArgs, ctx: ModuleContext): Promis
   const run = await openRun(args.kwargs, ctx, { test: args.test, stateEvents: args.state_events });
   const problem = pillarProblem(run, args.kwargs);
   if (problem) return pillarFailed(problem, ctx);
-  const applied = await run.highstate(applyOptions(args.kwargs, args.kwargs['exclude']));
+  const applied = await run.apply.highstate(applyOptions(args.kwargs, args.kwargs['exclude']));
   return tersely(finish(applied, ctx), args.kwargs, ctx);
 }
 
@@ -112,7 +112,7 @@ export async function sls(args: SlsArgs, ctx: ModuleContext): Promise<Value> {
   });
   const problem = pillarProblem(run, args.kwargs);
   if (problem) return pillarFailed(problem, ctx);
-  const applied = await run.sls(namesOf(args.mods), applyOptions(args.kwargs, args.exclude));
+  const applied = await run.apply.sls(namesOf(args.mods), applyOptions(args.kwargs, args.exclude));
   return tersely(finish(applied, ctx), args.kwargs, ctx);
 }
 
@@ -213,7 +213,7 @@ const whole = {
       const run = await openRun(args.kwargs, ctx, { test: args.test, opts });
       const problem = pillarProblem(run, args.kwargs);
       if (problem) return pillarFailed(problem, ctx);
-      return finish(await run.highstate(applyOptions(args.kwargs, args.kwargs['exclude'])), ctx);
+      return finish(await run.apply.highstate(applyOptions(args.kwargs, args.kwargs['exclude'])), ctx);
     },
   }),
 };
@@ -247,7 +247,7 @@ const parts = {
       });
       const problem = pillarProblem(run, args.kwargs);
       if (problem) return pillarFailed(problem, ctx);
-      const applied = await run.slsId(args.id_, namesOf(args.mods));
+      const applied = await run.apply.slsId(args.id_, namesOf(args.mods));
       if (!isTruthy(applied.return)) {
         const env = pyStr(run.opts['saltenv'] ?? null);
         throw invocationError(
@@ -274,7 +274,7 @@ const parts = {
       const own = Object.entries(args.kwargs).filter(([key]) => !key.startsWith('__pub_') && !runWords.has(key));
       const low = newDict(own);
       Object.assign(low, { state, fun, __id__: args.name, name: args.name });
-      return finish(await run.single(low), ctx);
+      return finish(await run.apply.single(low), ctx);
     },
   }),
   low: fn({
@@ -286,9 +286,7 @@ const parts = {
       if (conflict !== undefined) return conflict;
       const low = newDict(dictEntries(args.data).map(([key, value]) => [pyStr(key), value] as const));
       low['__id__'] ??= low['name'] ?? null;
-      const result = await (await openRun(args.kwargs, ctx)).low(low);
-      if (Array.isArray(result)) ctx.setRetcode(exitCodes.stateCompilerError);
-      return result;
+      return finish(await (await openRun(args.kwargs, ctx)).apply.low(low), ctx);
     },
   }),
   high: fn({
@@ -298,7 +296,7 @@ const parts = {
     async run(args, ctx) {
       const conflict = await refuseConflict(args.queue, args.kwargs, ctx);
       if (conflict !== undefined) return conflict;
-      return finish(await (await openRun(args.kwargs, ctx, { test: args.test })).high(args.data), ctx);
+      return finish(await (await openRun(args.kwargs, ctx, { test: args.test })).apply.high(args.data), ctx);
     },
   }),
   template: fn({
@@ -312,7 +310,7 @@ const parts = {
       const run = await openRun(args.kwargs, ctx);
       requirePillar(run, args.kwargs);
       const path = args.tem.endsWith('.sls') ? args.tem : `${args.tem}.sls`;
-      return finish(await run.template(path, pyStr(args.kwargs['saltenv'] ?? '')), ctx);
+      return finish(await run.apply.template(path, pyStr(args.kwargs['saltenv'] ?? '')), ctx);
     },
   }),
   template_str: fn({
@@ -323,7 +321,7 @@ const parts = {
     async run(args, ctx) {
       const conflict = await refuseConflict(args.queue, args.kwargs, ctx);
       if (conflict !== undefined) return conflict;
-      return finish(await (await openRun(args.kwargs, ctx)).templateText(args.tem), ctx);
+      return finish(await (await openRun(args.kwargs, ctx)).apply.templateText(args.tem), ctx);
     },
   }),
 };

@@ -1,5 +1,14 @@
 // Functions of `state` that show what would be applied.
-import { fn, isDict, type ModuleContext, type PlainDict, p, type StateRun, type Value } from 'halite/sdk';
+import {
+  type CompiledStates,
+  fn,
+  isDict,
+  type ModuleContext,
+  type PlainDict,
+  p,
+  type StateRun,
+  type Value,
+} from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { exitCodes } from '../../../base/util/index.ts';
 import { invocationError } from '../support/errors.ts';
@@ -43,20 +52,20 @@ const ofTop = {
     doc: 'What the top file assigns to this minion: SLS names by environment.',
     examples: ["salt '*' state.show_top"],
     params: topParams,
-    run: (args, ctx) => looking(args, ctx, false, async (run) => finish(await run.showTop(), ctx)),
+    run: (args, ctx) => looking(args, ctx, false, async (run) => finish(await run.show.top(), ctx)),
   }),
   show_highstate: fn({
     doc: 'The high data of everything the top file assigns to this minion.',
     examples: ["salt '*' state.show_highstate"],
     params: topParams,
     inOrder: true,
-    run: (args, ctx) => looking(args, ctx, false, async (run) => finish(await run.showHighstate(), ctx)),
+    run: (args, ctx) => looking(args, ctx, false, async (run) => finish(await run.show.highstate(), ctx)),
   }),
   show_lowstate: fn({
     doc: 'The low data of everything the top file assigns to this minion, in the order it is tried.',
     examples: ["salt '*' state.show_lowstate"],
     params: topParams,
-    run: (args, ctx) => looking(args, ctx, false, async (run) => (await run.showLowstate()).return),
+    run: (args, ctx) => looking(args, ctx, false, async (run) => shownLow(await run.show.lowstate())),
   }),
   show_states: fn({
     doc: 'The SLS files that a highstate would apply.',
@@ -64,25 +73,23 @@ const ofTop = {
     params: topParams,
     run: (args, ctx) =>
       looking(args, ctx, false, async (run) => {
-        const low = (await run.showLowstate()).return as Value[];
-        if (low.some((chunk) => !isDict(chunk))) {
+        const low = await run.show.lowstate();
+        if (low.kind === 'errors') {
           ctx.setRetcode(exitCodes.stateCompilerError);
-          return low;
+          return low.errors;
         }
-        return [...new Set(low.map((chunk) => (chunk as PlainDict)['__sls__'] ?? null))];
+        return [...new Set(low.chunks.map((chunk) => chunk['__sls__'] ?? null))];
       }),
   }),
   show_state_usage: fn({
     doc: 'Which SLS files of the tree this minion uses, and which not.',
     examples: ["salt '*' state.show_state_usage"],
     params: topParams,
-    run: (args, ctx) => looking(args, ctx, false, async (run) => finish(await run.stateUsage(), ctx)),
+    run: (args, ctx) => looking(args, ctx, false, async (run) => finish(await run.show.usage(), ctx)),
   }),
 };
 
-async function lowSls(args: Asked & { readonly mods: Value }, ctx: ModuleContext): Promise<Value> {
-  return looking(args, ctx, true, async (run) => finish(await run.showLowSls(namesOf(args.mods)), ctx));
-}
+const shownLow = (low: CompiledStates): Value => (low.kind === 'errors' ? low.errors : low.chunks);
 
 const ofSls = {
   show_sls: fn({
@@ -90,20 +97,25 @@ const ofSls = {
     examples: ["salt '*' state.show_sls core,edit.vim saltenv=dev"],
     params: slsParams,
     inOrder: true,
-    run: (args, ctx) => looking(args, ctx, true, async (run) => finish(await run.showSls(namesOf(args.mods)), ctx)),
+    run: (args, ctx) => looking(args, ctx, true, async (run) => finish(await run.show.sls(namesOf(args.mods)), ctx)),
   }),
   show_low_sls: fn({
     doc: 'The low data of SLS files.',
     examples: ["salt '*' state.show_low_sls foo saltenv=dev"],
     params: slsParams,
-    run: lowSls,
+    run: (args, ctx) =>
+      looking(args, ctx, true, async (run) => {
+        const low = await run.show.lowSls(namesOf(args.mods));
+        ctx.setRetcode(low.kind === 'errors' ? exitCodes.stateCompilerError : 0);
+        return shownLow(low);
+      }),
   }),
   sls_exists: fn({
     doc: 'Whether SLS files are there and can be compiled.',
     examples: ["salt '*' state.sls_exists core,edit.vim saltenv=dev"],
     params: slsParams,
     async run(args, ctx) {
-      const shown = await looking(args, ctx, true, async (run) => finish(await run.showSls(namesOf(args.mods)), ctx));
+      const shown = await looking(args, ctx, true, async (run) => finish(await run.show.sls(namesOf(args.mods)), ctx));
       return isDict(shown);
     },
   }),
@@ -112,10 +124,14 @@ const ofSls = {
     examples: ["salt '*' state.id_exists create_myfile,update_template filestate saltenv=dev"],
     params: { ids: p.any({ doc: 'ids, in a list or with commas between' }), ...slsParams },
     async run(args, ctx) {
-      const low = await lowSls(args, ctx);
-      if (!Array.isArray(low) || low.some((chunk) => !isDict(chunk))) return false;
-      const known = new Set(low.map((chunk) => (chunk as PlainDict)['__id__'] ?? null));
-      return namesOf(args.ids).every((id) => known.has(id));
+      const found = await looking(args, ctx, true, async (run) => {
+        const low = await run.show.lowSls(namesOf(args.mods));
+        ctx.setRetcode(low.kind === 'errors' ? exitCodes.stateCompilerError : 0);
+        if (low.kind === 'errors') return false;
+        const known = new Set(low.chunks.map((chunk) => chunk['__id__'] ?? null));
+        return namesOf(args.ids).every((id) => known.has(id));
+      });
+      return found === true;
     },
   }),
   graph: fn({
@@ -136,7 +152,7 @@ const ofSls = {
       if (format !== 'dot' && format !== 'svg')
         throw invocationError(`format must be dot or svg, not ${pyStr(format)}`);
       const names = args.mods === null ? undefined : namesOf(args.mods);
-      return looking(args, ctx, names !== undefined, async (run) => finish(await run.graph(names, format), ctx));
+      return looking(args, ctx, names !== undefined, async (run) => finish(await run.show.graph(names, format), ctx));
     },
   }),
 };

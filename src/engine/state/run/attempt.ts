@@ -1,0 +1,129 @@
+// One attempt at a prepared chunk: conditions before, the call, checks after. What a state function throws becomes its result.
+import { type Dict, dictEntries, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+import { HaliteError } from '../../../base/errors/index.ts';
+import type { ModuleContext } from '../../../extend/sdk/index.ts';
+import { bindArguments, isCommandNotFound, pythonTraceback } from '../../exec/index.ts';
+import { type Chunk, textOf } from '../data.ts';
+import { type CheckHost, runCheckCommands, runChecks } from './checks.ts';
+import type { PreparedCall } from './contexts.ts';
+import { fillSlots } from './slots.ts';
+
+/** What conditions look at. */
+export interface AttemptScene {
+  readonly grains: Dict;
+  option(name: string): Value | undefined;
+  context(): Pick<ModuleContext, 'match'>;
+}
+
+export interface AttemptOptions {
+  /** `mock=True`: everything is checked, nothing is called. */
+  readonly mocked: boolean;
+  /** Calls the function: now, or beside other states. */
+  invoke(prepared: PreparedCall): Promise<PlainDict>;
+}
+
+export async function attempt(
+  low: Chunk,
+  prepared: PreparedCall,
+  scene: AttemptScene,
+  options: AttemptOptions,
+): Promise<PlainDict> {
+  const checks: CheckHost = { context: prepared.context, probe: prepared.probe, grains: scene.grains };
+  try {
+    let result = newDict([
+      ['result', false],
+      ['name', low['name'] ?? null],
+      ['changes', newDict()],
+    ]);
+    if (['unless', 'onlyif', 'creates'].some((key) => key in low)) Object.assign(result, await runChecks(checks, low));
+    if (result['result'] === false) result = await execute(low, prepared, scene, options);
+    if ('check_cmd' in low && !('check_cmd' in prepared.found.fn.params)) {
+      Object.assign(result, await runCheckCommands(checks, low));
+    }
+    return result;
+  } catch (thrown) {
+    return exceptionResult(low, thrown);
+  }
+}
+
+async function execute(
+  low: Chunk,
+  prepared: PreparedCall,
+  scene: AttemptScene,
+  { mocked, invoke }: AttemptOptions,
+): Promise<PlainDict> {
+  if (mocked) return plainResult(low, true, 'Not called, mocked');
+  if (!(await conditionsHold(low, prepared.full, scene))) {
+    return plainResult(low, null, 'Failed to meet global state conditions. State not called.');
+  }
+  return invoke(prepared);
+}
+
+/** `global_state_conditions`: a state named there runs only where one of its targets matches. */
+async function conditionsHold(low: Chunk, full: string, scene: AttemptScene): Promise<boolean> {
+  const conditions = scene.option('global_state_conditions');
+  if (conditions === undefined || !isDict(conditions)) return true;
+  const targets = dictEntries(conditions)
+    .filter(([state]) => state === '*' || state === full || state === low['state'])
+    .flatMap(([, list]) => (Array.isArray(list) ? list : [list]));
+  if (targets.length === 0) return true;
+  for (const target of targets) if (await scene.context().match(textOf(target), 'compound')) return true;
+  return false;
+}
+
+/** The function itself. */
+export async function callNow({ found, kwargs, context }: PreparedCall): Promise<PlainDict> {
+  const call = await fillSlots({ args: [], kwargs }, context);
+  const bound = bindArguments(found.name, found.fn.params, [], call.kwargs);
+  return asPlain((await found.fn.run(bound as never, context)) ?? null);
+}
+
+/** The same under the `umask` of the chunk, which is the whole process's. */
+export async function callWithUmask(low: Chunk, prepared: PreparedCall): Promise<PlainDict> {
+  const umask = low['__umask__'];
+  const before = typeof umask === 'number' ? process.umask(umask) : undefined;
+  try {
+    return await callNow(prepared);
+  } finally {
+    if (before !== undefined) process.umask(before);
+  }
+}
+
+export function plainResult(low: Chunk, result: boolean | null, comment: string): PlainDict {
+  return newDict([
+    ['name', low['name'] ?? null],
+    ['result', result],
+    ['changes', newDict()],
+    ['comment', comment],
+  ]);
+}
+
+function asPlain(result: Value): PlainDict {
+  // Users' own functions may return a Map, or objects with a prototype.
+  if (result instanceof Map) return newDict([...result].map(([key, value]) => [textOf(key), value] as const));
+  return (isDict(result) ? newDict(Object.entries(result)) : result) as PlainDict;
+}
+
+export function exceptionResult(low: Chunk, thrown: unknown): PlainDict {
+  return newDict([
+    ['result', false],
+    ['name', low['name'] ?? low['__id__'] ?? null],
+    ['changes', newDict()],
+    ['comment', exceptionText(low, thrown)],
+  ]);
+}
+
+function exceptionText({ state, fun }: Chunk, thrown: unknown): string {
+  // What to do about it is clear without a trace.
+  if (isCommandNotFound(thrown))
+    return `Command required for '${textOf(state)}.${textOf(fun)}' not found: ${thrown.message}`;
+  return `An exception occurred in this state: ${pythonTraceback(withPythonName(thrown))}`;
+}
+
+/** Scripts around Salt look for the names of its exceptions. */
+function withPythonName(thrown: unknown): unknown {
+  if (!(thrown instanceof HaliteError) || (thrown.name !== 'HaliteError' && thrown.name !== 'ArgumentError'))
+    return thrown;
+  const name = thrown.code === 'call.arguments' ? 'SaltInvocationError' : 'CommandExecutionError';
+  return Object.assign(new Error(thrown.message), { name: `salt.exceptions.${name}`, stack: thrown.stack });
+}
