@@ -34,6 +34,16 @@ export function findPython(version: string): string | undefined {
   return undefined;
 }
 
+/** Variables by which a compiler finds the headers of a Python that is not where it was made for. */
+export function headerVariables(python: string): string[] {
+  if (!python.startsWith(`${folder}/`)) return [];
+  const include = join(folder, 'usr/include');
+  const headers = offered
+    .filter((version) => python.endsWith(version))
+    .map((version) => join(include, `python${version}`));
+  return [`CPATH=${[...headers, include].join(delimiter)}`];
+}
+
 function run(file: string, args: readonly string[], cwd?: string): string {
   const done = spawnSync(file, args, { encoding: 'utf8', maxBuffer: 1 << 26, cwd });
   if (done.status === 0) return done.stdout;

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildOnce, type Command, testCache } from './build-once.ts';
 import type { Implementation } from './deployment.ts';
-import { findPython } from './old-pythons.ts';
+import { findPython, headerVariables } from './old-pythons.ts';
 import { type Item, whyMissing } from './prepared.ts';
 
 interface OldRelease {
@@ -82,7 +82,10 @@ function make(version: OldVersion): void {
   const folder = folderOf(version);
   const python = release.pythons.map(findPython).find((found) => found !== undefined);
   if (!python) throw new Error(`no Python ${release.pythons.join(' or ')} here, nor to be had from the distribution`);
-  buildOnce(folder, [...environment(folder, python), ...installation(folder, version, release)]);
+  buildOnce(folder, [
+    ...environment(folder, python),
+    ...installation(folder, version, release, headerVariables(python)),
+  ]);
 }
 
 export const oldReleaseItems: readonly Item[] = oldVersions.map((version) => ({
@@ -109,14 +112,19 @@ function environment(folder: string, python: string): Command[] {
   return [[join(tool, 'bin/virtualenv'), '-q', '-p', python, folder]];
 }
 
-function installation(folder: string, version: string, { packages, pythons }: OldRelease): Command[] {
-  const pip = join(folder, 'bin/pip');
+function installation(
+  folder: string,
+  version: string,
+  { packages, pythons }: OldRelease,
+  variables: readonly string[],
+): Command[] {
+  const pip = ['env', ...variables, join(folder, 'bin/pip')] as const;
   // Salt's setup.py of these years fails with a newer setuptools, and needs to find the older one.
-  const tools: Command[] = pythons[0] === '2.7' ? [] : [[pip, ...install, 'setuptools<58', 'wheel']];
+  const tools: Command[] = pythons[0] === '2.7' ? [] : [[...pip, ...install, 'setuptools<58', 'wheel']];
   return [
     ...tools,
-    [pip, ...install, ...packages],
-    [pip, ...install, '--no-deps', '--no-build-isolation', `salt==${version}`],
+    [...pip, ...install, ...packages],
+    [...pip, ...install, '--no-deps', '--no-build-isolation', `salt==${version}`],
     [join(folder, 'bin/salt-minion'), '--version'],
   ];
 }
