@@ -5,6 +5,7 @@ export { dictEntries, dictGet, dictHas, dictKeys, dictOf, isDict, newDict, PyFlo
 export { HaliteError } from '../../base/errors/index.ts';
 export { withTimeout } from '../../base/util/with-timeout.ts';
 export * from './beacons.ts';
+export * from './change-set.ts';
 export * from './context.ts';
 export * from './files.ts';
 export * from './functions.ts';
@@ -14,6 +15,7 @@ export * from './params.ts';
 export * from './pillars.ts';
 export { assertMayWrite, isReadOnly, noteScratch, onlyReads, ReadOnlyError } from './read-only.ts';
 export * from './renderers.ts';
+export * from './resource.ts';
 export * from './returners.ts';
 export * from './sdb.ts';
 export * from './state-services.ts';

@@ -1,5 +1,5 @@
 // State module `alias`: mail aliases.
-import { defineState, newDict, p, state } from 'halite/sdk';
+import { defineState, p, resource, state } from 'halite/sdk';
 import { pyRepr, pyStr } from '../../../base/codec/python/index.ts';
 
 const name = p.string({ doc: 'the alias' });
@@ -8,14 +8,16 @@ const present = state({
   doc: 'A mail alias with its target.',
   examples: ['root:\n  alias.present:\n    - target: ops@example.com'],
   params: { name, target: p.any({ doc: 'where its mail goes: text or a list' }) },
-  async run({ name, target }, ctx) {
-    if (await ctx.call('aliases.has_target', name, target)) return ctx.ok(`Alias ${name} already present`);
+  run({ name, target }, ctx) {
     const shown = `${name} -> ${Array.isArray(target) ? pyRepr(target) : pyStr(target)}`;
-    return ctx.change(newDict([['alias', name]]), `Set email alias ${shown}`, {
-      test: `Alias ${shown} is set to be added`,
-      testChanges: newDict(),
-      apply: async () =>
-        (await ctx.call('aliases.set_target', name, target)) ? undefined : ctx.fail(`Failed to set alias ${shown}`),
+    return resource(ctx, {
+      find: () => ctx.call('aliases.has_target', name, target),
+      change: () => ctx.call('aliases.set_target', name, target),
+      changes: () => ({ alias: name }),
+      right: `Alias ${name} already present`,
+      would: `Alias ${shown} is set to be added`,
+      done: `Set email alias ${shown}`,
+      failed: `Failed to set alias ${shown}`,
     });
   },
 });
@@ -24,15 +26,17 @@ const absent = state({
   doc: 'A mail alias that shall not be there.',
   examples: ['root:\n  alias.absent'],
   params: { name },
-  async run({ name }, ctx) {
-    if (!(await ctx.call('aliases.get_target', name))) return ctx.ok(`Alias ${name} already absent`);
-    return ctx.change(newDict([['alias', name]]), `Removed alias ${name}`, {
-      test: `Alias ${name} is set to be removed`,
-      testChanges: newDict(),
-      apply: async () =>
-        (await ctx.call('aliases.rm_alias', name)) ? undefined : ctx.fail(`Failed to remove alias ${name}`),
-    });
-  },
+  run: ({ name }, ctx) =>
+    resource(ctx, {
+      find: () => ctx.call('aliases.get_target', name),
+      wanted: false,
+      change: () => ctx.call('aliases.rm_alias', name),
+      changes: () => ({ alias: name }),
+      right: `Alias ${name} already absent`,
+      would: `Alias ${name} is set to be removed`,
+      done: `Removed alias ${name}`,
+      failed: `Failed to remove alias ${name}`,
+    }),
 });
 
 export default defineState({ name: 'alias', doc: 'Mail aliases.', functions: { present, absent } });

@@ -5,6 +5,7 @@ import {
   newDict,
   type PlainDict,
   p,
+  resource,
   type StateContext,
   type StateResult,
   state,
@@ -129,16 +130,17 @@ const absent = state({
   doc: 'A group that shall not exist.',
   examples: ['cheese:\n  group.absent'],
   params: { name: p.string({ doc: 'the group' }) },
-  async run({ name }, ctx) {
-    if (Object.keys(plain(await ctx.call('group.info', name))).length === 0) return ctx.ok('Group not present');
-    return ctx.change(newDict([[name, '']]), `Removed group ${name}`, {
-      test: `Group ${name} is set for removal`,
-      testChanges: newDict(),
-      async apply() {
-        return (await ctx.call('group.delete', name)) ? undefined : ctx.fail(`Failed to remove group ${name}`);
-      },
-    });
-  },
+  run: ({ name }, ctx) =>
+    resource(ctx, {
+      find: () => ctx.call('group.info', name),
+      wanted: false,
+      change: () => ctx.call('group.delete', name),
+      changes: () => ({ [name]: '' }),
+      right: 'Group not present',
+      would: `Group ${name} is set for removal`,
+      done: `Removed group ${name}`,
+      failed: `Failed to remove group ${name}`,
+    }),
 });
 
 export default defineState({ name: 'group', doc: 'Groups of users.', functions: { present, absent } });

@@ -1,5 +1,5 @@
 // State module `keyboard`: the layout of the keyboard.
-import { defineState, newDict, p, type StateFunction, state } from 'halite/sdk';
+import { defineState, p, resource, type StateFunction, state } from 'halite/sdk';
 import { needsFunction } from '../../modules/support/needs.ts';
 
 const layout = (kind: 'sys' | 'x', shown: string, doc: string): StateFunction =>
@@ -7,16 +7,17 @@ const layout = (kind: 'sys' | 'x', shown: string, doc: string): StateFunction =>
     doc,
     examples: [`us:\n  keyboard.${kind === 'x' ? 'xorg' : 'system'}`],
     params: { name: p.string({ doc: 'the layout' }) },
-    async run({ name }, ctx) {
+    run({ name }, ctx) {
       const title = kind === 'x' ? 'XOrg' : 'System';
-      if ((await ctx.call(`keyboard.get_${kind}`)) === name) return ctx.ok(`${title} layout ${name} already set`);
-      return ctx.change(newDict([['layout', name]]), `Set ${shown} keyboard layout ${name}`, {
-        test: `${title} layout ${name} needs to be set`,
-        testChanges: newDict(),
-        apply: async () =>
-          (await ctx.call(`keyboard.set_${kind}`, name))
-            ? undefined
-            : ctx.fail(`Failed to set ${shown} keyboard layout`),
+      return resource(ctx, {
+        find: () => ctx.call(`keyboard.get_${kind}`),
+        compare: (now) => now !== name,
+        change: () => ctx.call(`keyboard.set_${kind}`, name),
+        changes: () => ({ layout: name }),
+        right: `${title} layout ${name} already set`,
+        would: `${title} layout ${name} needs to be set`,
+        done: `Set ${shown} keyboard layout ${name}`,
+        failed: `Failed to set ${shown} keyboard layout`,
       });
     },
   });

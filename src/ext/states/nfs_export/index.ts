@@ -1,5 +1,5 @@
 // State module `nfs_export`: folders shared with other machines.
-import { defineState, newDict, p, state, type Value } from 'halite/sdk';
+import { defineState, newDict, p, resource, state, type Value } from 'halite/sdk';
 import { pyStr } from '../../../base/codec/python/index.ts';
 import { pyEquals } from '../../../base/util/index.ts';
 import { which } from '../../modules/support/which.ts';
@@ -22,18 +22,20 @@ const present = state({
     if (!clients && !hosts) return ctx.fail("Either 'clients' or 'hosts' must be defined");
     const wanted: Value[] =
       Array.isArray(clients) && clients.length > 0 ? clients : [newDict(Object.entries({ hosts, options }))];
-    const old = plain(await ctx.call('nfs3.list_exports', exports))[name];
-    if (old !== undefined && pyEquals(old, wanted)) return ctx.ok(`Export ${name} already configured`);
-    const changes = newDict(Object.entries({ old: old ?? null, new: wanted }));
-    return ctx.change(changes, '', {
-      test: `Export ${name} would be ${old === undefined ? 'added' : 'changed'}`,
-      async apply() {
-        if (old !== undefined) await ctx.call('nfs3.del_export', exports, name);
+    return resource(ctx, {
+      find: async () => plain(await ctx.call('nfs3.list_exports', exports))[name] ?? null,
+      compare: (old) => old === null || !pyEquals(old, wanted),
+      async change({ found: old }) {
+        if (old !== null) await ctx.call('nfs3.del_export', exports, name);
         for (const client of wanted.map(plain))
           await ctx.call('nfs3.add_export', exports, name, client['hosts'] ?? null, client['options'] ?? null);
         const loaded = plain(await ctx.call('nfs3.reload_exports'));
+        const changes = newDict(Object.entries({ old, new: wanted }));
         return ctx.result({ result: loaded['result'], comment: pyStr(loaded['stderr'] ?? ''), changes });
       },
+      testChanges: ({ found }) => ({ old: found, new: wanted }),
+      right: `Export ${name} already configured`,
+      would: ({ found }) => `Export ${name} would be ${found === null ? 'added' : 'changed'}`,
     });
   },
 });
@@ -42,20 +44,20 @@ const absent = state({
   doc: 'A folder that shall not be shared.',
   examples: ['/srv/share:\n  nfs_export.absent'],
   params: { name, exports: file },
-  async run({ name, exports }, ctx) {
-    const old = plain(await ctx.call('nfs3.list_exports', exports))[name];
-    if (old === undefined) return ctx.ok(`Export ${name} already absent`);
-    const changes = newDict([[name, old]]);
-    return ctx.change(changes, '', {
-      test: `Export ${name} would be removed`,
-      async apply() {
+  run: ({ name, exports }, ctx) =>
+    resource(ctx, {
+      find: async () => plain(await ctx.call('nfs3.list_exports', exports))[name] ?? null,
+      compare: (old) => old !== null,
+      async change({ found }) {
         await ctx.call('nfs3.del_export', exports, name);
         const loaded = plain(await ctx.call('nfs3.reload_exports'));
         const comment = loaded['result'] ? `Export ${name} removed` : pyStr(loaded['stderr'] ?? '');
-        return ctx.result({ result: loaded['result'], comment, changes });
+        return ctx.result({ result: loaded['result'], comment, changes: newDict([[name, found]]) });
       },
-    });
-  },
+      testChanges: ({ found }) => ({ [name]: found }),
+      right: `Export ${name} already absent`,
+      would: `Export ${name} would be removed`,
+    }),
 });
 
 export default defineState({

@@ -1,5 +1,5 @@
 // State module `openvswitch_bridge`: bridges of a virtual switch.
-import { defineState, newDict, p, state, type Value } from 'halite/sdk';
+import { defineState, newDict, p, resource, state, type Value } from 'halite/sdk';
 import { needsFunction } from '../../modules/support/needs.ts';
 import { isTruthy } from '../../modules/support/values.ts';
 
@@ -15,24 +15,23 @@ const present = state({
     parent: p.any({ default: null, doc: 'the bridge it is a part of' }),
     vlan: p.any({ default: null, doc: 'the VLAN' }),
   },
-  async run(args, ctx) {
-    const { name: bridge, parent, vlan } = args;
-    if (isTruthy(await ctx.call('openvswitch.bridge_exists', bridge))) {
-      const orNone = (value: Value, none: Value): Value => (value === none ? null : value);
-      const above = orNone(await ctx.call('openvswitch.bridge_to_parent', bridge), bridge);
-      const tag = orNone(await ctx.call('openvswitch.bridge_to_vlan', bridge), 0);
-      return above === parent && tag === vlan
-        ? ctx.ok(`Bridge ${bridge} already exists.`)
-        : ctx.fail(`Bridge ${bridge} already exists, but has a different parent or VLAN ID.`);
-    }
-    const changes = change(bridge, `Bridge ${bridge} does not exist.`, `Bridge ${bridge} created`);
-    return ctx.change(changes, `Bridge ${bridge} created.`, {
-      test: `Bridge ${bridge} created.`,
-      testChanges: newDict(),
-      apply: async () =>
-        (await ctx.callWith('openvswitch.bridge_create', [bridge], { parent, vlan }))
-          ? undefined
-          : ctx.fail(`Unable to create bridge: ${bridge}.`),
+  run({ name: bridge, parent, vlan }, ctx) {
+    const orNone = (value: Value, none: Value): Value => (value === none ? null : value);
+    return resource(ctx, {
+      async find() {
+        if (!isTruthy(await ctx.call('openvswitch.bridge_exists', bridge))) return undefined;
+        const above = orNone(await ctx.call('openvswitch.bridge_to_parent', bridge), bridge);
+        const tag = orNone(await ctx.call('openvswitch.bridge_to_vlan', bridge), 0);
+        return above === parent && tag === vlan ? 'as wanted' : 'other';
+      },
+      refuse: (found) =>
+        found === 'other' ? `Bridge ${bridge} already exists, but has a different parent or VLAN ID.` : undefined,
+      change: () => ctx.callWith('openvswitch.bridge_create', [bridge], { parent, vlan }),
+      changes: () => change(bridge, `Bridge ${bridge} does not exist.`, `Bridge ${bridge} created`),
+      right: `Bridge ${bridge} already exists.`,
+      would: `Bridge ${bridge} created.`,
+      done: `Bridge ${bridge} created.`,
+      failed: `Unable to create bridge: ${bridge}.`,
     });
   },
 });
@@ -41,19 +40,17 @@ const absent = state({
   doc: 'A bridge that shall not be there.',
   examples: ['br0:\n  openvswitch_bridge.absent'],
   params: { name },
-  async run({ name: bridge }, ctx) {
-    if (!isTruthy(await ctx.call('openvswitch.bridge_exists', bridge)))
-      return ctx.ok(`Bridge ${bridge} does not exist.`);
-    const changes = change(bridge, `Bridge ${bridge} exists.`, `Bridge ${bridge} deleted.`);
-    return ctx.change(changes, `Bridge ${bridge} deleted.`, {
-      test: `Bridge ${bridge} deleted.`,
-      testChanges: newDict(),
-      apply: async () =>
-        (await ctx.call('openvswitch.bridge_delete', bridge))
-          ? undefined
-          : ctx.fail(`Unable to delete bridge: ${bridge}.`),
-    });
-  },
+  run: ({ name: bridge }, ctx) =>
+    resource(ctx, {
+      find: () => ctx.call('openvswitch.bridge_exists', bridge),
+      wanted: false,
+      change: () => ctx.call('openvswitch.bridge_delete', bridge),
+      changes: () => change(bridge, `Bridge ${bridge} exists.`, `Bridge ${bridge} deleted.`),
+      right: `Bridge ${bridge} does not exist.`,
+      would: `Bridge ${bridge} deleted.`,
+      done: `Bridge ${bridge} deleted.`,
+      failed: `Unable to delete bridge: ${bridge}.`,
+    }),
 });
 
 export default defineState({

@@ -1,0 +1,106 @@
+// A state of several parts, each of which may have to change: one place that carries them out, or only notes them.
+import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { HaliteError } from '../../base/errors/index.ts';
+import type { Changes } from './resource.ts';
+import type { StateContext, StateResult } from './states.ts';
+import { isTruthy } from './truthy.ts';
+
+export interface ChangePart {
+  /** Does it; never called under test. With `failed`, an answer that Python takes for false means that it failed. */
+  readonly change?: () => unknown;
+  /** What is added to the changes of the state. */
+  readonly changes?: Changes;
+  /** The same under test, when it differs. */
+  readonly testChanges?: Changes;
+  /** Lines added to the comment: under test, */
+  readonly would?: string;
+  /** when it is done, */
+  readonly done?: string;
+  /** and when it failed. */
+  readonly failed?: string;
+}
+
+/** What came together so far. */
+export class ChangeSet {
+  readonly changes: PlainDict = newDict();
+  readonly comments: string[] = [];
+  /** False when a part failed. */
+  ok = true;
+  /** True when a part was, or would be, changed. */
+  isChanged = false;
+  readonly #test: boolean;
+
+  constructor(test: boolean) {
+    this.#test = test;
+  }
+
+  /** One part that is not as wanted. True when it is changed, or would be. */
+  async part(part: ChangePart): Promise<boolean> {
+    const answer = this.#test ? true : await part.change?.();
+    if (part.failed !== undefined && !isTruthy(answer as Value)) {
+      this.ok = false;
+      this.comments.push(part.failed);
+      return false;
+    }
+    this.isChanged = true;
+    const text = this.#test ? part.would : part.done;
+    if (text !== undefined) this.comments.push(text);
+    Object.assign(this.changes, (this.#test ? part.testChanges : undefined) ?? part.changes);
+    return true;
+  }
+
+  /** A part that cannot be changed: the state fails. */
+  fail(comment: string): void {
+    this.ok = false;
+    this.comments.push(comment);
+  }
+}
+
+export interface ChangeSetSpec {
+  /** Compares part after part and hands those that differ to `set.part`. */
+  each(set: ChangeSet): Promise<void>;
+  /** The comment when no part has one: nothing had to change, */
+  readonly right?: string;
+  /** something would change, */
+  readonly would?: string | ((changes: PlainDict) => string);
+  /** something was changed. */
+  readonly done?: string;
+  /** The changes are not shown under test. */
+  readonly hidden?: boolean;
+  /** The comment when something throws. */
+  error?(message: string): string;
+}
+
+/**
+ * A state of several parts.
+ *
+ * ```ts
+ * changeSet(ctx, {
+ *   async each(set) {
+ *     if (tags !== wanted)
+ *       await set.part({ changes: { tags: wanted }, change: () => ctx.call('rabbitmq.set_user_tags', name, wanted) });
+ *   },
+ *   right: `'${name}' is already in the desired state.`,
+ *   would: `Configuration for '${name}' will change.`,
+ *   done: `'${name}' was configured.`,
+ * })
+ * ```
+ */
+export async function changeSet(ctx: StateContext, spec: ChangeSetSpec): Promise<StateResult> {
+  const set = new ChangeSet(ctx.test);
+  const { changes, comments } = set;
+  try {
+    await spec.each(set);
+  } catch (error) {
+    if (spec.error === undefined || !(error instanceof HaliteError)) throw error;
+    return ctx.fail(spec.error(error.message), { changes });
+  }
+  const planned = ctx.test && set.isChanged;
+  const would = typeof spec.would === 'function' ? spec.would(changes) : spec.would;
+  const text = planned ? would : set.isChanged ? spec.done : spec.right;
+  return ctx.result({
+    result: set.ok ? (planned ? null : true) : false,
+    comment: comments.length > 0 ? comments.join('\n') : (text ?? ''),
+    changes: planned && spec.hidden ? newDict() : changes,
+  });
+}
