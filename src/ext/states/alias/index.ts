@@ -1,6 +1,5 @@
 // State module `alias`: mail aliases.
-import { defineState, newDict, p, state } from 'halite/sdk';
-import { pyRepr, pyStr } from '../../../base/codec/python/index.ts';
+import { defineState, newDict, p, pyRepr, pyStr, state } from 'halite/sdk';
 
 const name = p.string({ doc: 'the alias' });
 

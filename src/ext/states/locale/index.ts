@@ -1,6 +1,6 @@
 // State module `locale`: languages and encodings of the system.
 import { defineState, newDict, p, type StateResult, state } from 'halite/sdk';
-import { failureOf, isExpected } from '../support/calls.ts';
+import { failureOf, isExpected } from '../shared/calls.ts';
 
 const params = { name: p.string({ doc: 'de_DE.UTF-8' }) };
 
