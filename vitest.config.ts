@@ -3,7 +3,11 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.ts';
 
-const alias = { 'halite/sdk': fileURLToPath(new URL('./src/extend/sdk/index.ts', import.meta.url)) };
+const sdk = fileURLToPath(new URL('./src/extend/sdk', import.meta.url));
+const alias = [
+  { find: /^halite\/sdk$/, replacement: `${sdk}/index.ts` },
+  { find: /^halite\/sdk\/([a-z]+)$/, replacement: `${sdk}/$1/index.ts` },
+];
 /** Skips everything where real Salt could not be prepared. */
 const withSalt = { runner: './test/support/needs-salt.ts' };
 const tier = (name: string, include: string[], testTimeout: number, more: { runner?: string } = {}) => ({

@@ -1,6 +1,16 @@
 // Builds dist/: daemons and workers share chunks; each command is one file with V8's code cache, so that it starts at once.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,6 +18,17 @@ import { build } from 'esbuild';
 import { writeTable } from './gen-builtin.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** What extensions import: `halite/sdk` and its parts, which are its folders that have an index. */
+function sdkEntries() {
+  const parts = readdirSync(`${root}src/extend/sdk`).filter((name) =>
+    existsSync(`${root}src/extend/sdk/${name}/index.ts`),
+  );
+  return {
+    sdk: 'extend/sdk/index.ts',
+    ...Object.fromEntries(parts.map((name) => [`sdk/${name}`, `extend/sdk/${name}/index.ts`])),
+  };
+}
 
 /** Long-lived programs: output name → source file below src/. */
 export const programs = {
@@ -18,7 +39,7 @@ export const programs = {
   'store-writer': 'store/sqlite/writer.ts',
   'store-reader': 'store/sqlite/reader.ts',
   'returner-worker': 'master/returners/worker.ts',
-  sdk: 'extend/sdk/index.ts',
+  ...sdkEntries(),
 };
 /**
  * Commands: output name → source file, and arguments of a harmless run that warms their code cache. `{warm}` is a folder
@@ -40,7 +61,6 @@ const common = {
   target: 'node20.19',
   // Libraries stay what their authors ship: loaded from node_modules on first use.
   external: ['zeromq', 'better-sqlite3', 'mysql2', 'pg', 'ioredis', 'mongodb', 'kafkajs', 'nodemailer', 'sucrase'],
-  alias: { 'halite/sdk': `${root}src/extend/sdk/index.ts` },
   legalComments: 'none',
   logLevel: 'warning',
 };

@@ -6,11 +6,11 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
-/** The extensions of one kind: `name.ts`, or a folder `name/` with `index.ts`. Names starting with `_` are shared code. */
+/** The extensions of one kind: `name.ts`, or a folder `name/` with `index.ts`. `shared/` is code of several, and so is what starts with `_`. */
 function entriesOf(folder) {
   const found = [];
   for (const item of readdirSync(folder, { withFileTypes: true })) {
-    if (item.name.startsWith('_') || item.name.startsWith('.')) continue;
+    if (item.name === 'shared' || item.name.startsWith('_') || item.name.startsWith('.')) continue;
     if (item.isDirectory() && existsSync(join(folder, item.name, 'index.ts'))) {
       found.push({ name: item.name, file: `${item.name}/index.ts` });
     } else if (item.isFile() && /^[a-z0-9-]+(_[a-z0-9-]+)*\.ts$/.test(item.name)) {
@@ -34,7 +34,7 @@ export function generate(extFolder, wanted = () => true) {
     'export const builtin: BuiltinTable = {',
   ];
   const kinds = existsSync(extFolder)
-    ? readdirSync(extFolder, { withFileTypes: true }).filter((item) => item.isDirectory())
+    ? readdirSync(extFolder, { withFileTypes: true }).filter((item) => item.isDirectory() && item.name !== 'shared')
     : [];
   for (const { name: kind } of kinds.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     if (!wanted(kind)) continue;

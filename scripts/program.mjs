@@ -31,7 +31,6 @@ export async function runProgram(file, args) {
       format: 'esm',
       platform: 'node',
       packages: 'external',
-      alias: { 'halite/sdk': join(root, 'src/extend/sdk/index.ts') },
       plugins: [ownFolders],
     });
     return await new Promise((resolve) => {

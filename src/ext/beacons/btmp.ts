@@ -1,7 +1,8 @@
 // Beacon `btmp`: logins that failed.
-import { existsSync } from 'node:fs';
+
 import { defineBeacon } from 'halite/sdk';
-import { loginProblem, openLogins } from './_lib/logins.ts';
+import { existsSync } from 'halite/sdk/fs';
+import { loginProblem, openLogins } from './shared/logins.ts';
 
 export const btmpPath = '/var/log/btmp';
 

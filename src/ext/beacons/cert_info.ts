@@ -1,10 +1,8 @@
 // Beacon `cert_info`: certificates in files that expire soon.
 import { X509Certificate } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { type BeaconContext, defineBeacon, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { messageOf } from '../../base/errors/index.ts';
-import { entriesOf, fieldOf, percentOf } from './_lib/settings.ts';
+import { type BeaconContext, defineBeacon, messageOf, newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
+import { readFile } from 'halite/sdk/fs';
+import { entriesOf, fieldOf, percentOf } from './shared/settings.ts';
 
 const usualDays = 45;
 const dayMs = 86_400_000;
@@ -25,7 +23,7 @@ function watchedFiles({ files, notify_days }: PlainDict): Watched[] {
 
 /** `said` has the files that cannot be read: each is named once, until it can be. */
 async function read(settings: PlainDict, ctx: BeaconContext, said: Set<string>): Promise<PlainDict[]> {
-  const { describeCertificate } = await import('./_lib/certificate.ts');
+  const { describeCertificate } = await import('./shared/certificate.ts');
   const certificates: PlainDict[] = [];
   const now = new Date();
   for (const { path, days } of watchedFiles(settings)) {

@@ -1,10 +1,10 @@
 // Beacon `diskusage`: a filesystem is as full as is given for its mount point.
-import { statfs } from 'node:fs/promises';
+
 import { type BeaconContext, defineBeacon, newDict, type PlainDict } from 'halite/sdk';
-import { pyRegex } from '../../base/util/index.ts';
+import { statfs } from 'halite/sdk/fs';
+import { pyFloat, pyRegex, roundTo } from 'halite/sdk/text';
 import { partitions } from '../modules/ps/system-facts.ts';
-import { pyFloat, roundTo } from '../modules/support/text.ts';
-import { percentOf } from './_lib/settings.ts';
+import { percentOf } from './shared/settings.ts';
 
 /** The share that is used of what users can have, as `df` shows it. */
 async function usedPercent(mount: string): Promise<number | undefined> {

@@ -1,8 +1,7 @@
 // Beacon `haproxy`: servers of a backend that have more sessions than they should.
 import { connect } from 'node:net';
-import { defineBeacon, isDict, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { entriesOf, fieldOf, percentOf } from './_lib/settings.ts';
+import { defineBeacon, isDict, newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
+import { entriesOf, fieldOf, percentOf } from './shared/settings.ts';
 
 const usualSocket = '/var/run/haproxy.sock';
 const longestMs = 5000;

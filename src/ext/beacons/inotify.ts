@@ -1,10 +1,9 @@
 // Beacon `inotify`: what happens to files and folders.
-import { type BeaconContext, defineBeacon, isDict, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { matchesGlob, pyRegex, pyRegexSearch } from '../../base/util/index.ts';
-import type { FileChange } from './_lib/file-changes.ts';
-import { PathWatch } from './_lib/path-watch.ts';
-import { entriesOf, fieldOf } from './_lib/settings.ts';
+import { type BeaconContext, defineBeacon, isDict, newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
+import { matchesGlob, pyRegex, pyRegexSearch } from 'halite/sdk/text';
+import type { FileChange } from './shared/file-changes.ts';
+import { PathWatch } from './shared/path-watch.ts';
+import { entriesOf, fieldOf } from './shared/settings.ts';
 
 const masks = [
   ...['access', 'attrib', 'close_nowrite', 'close_write', 'create', 'delete', 'delete_self', 'excl_unlink', 'ignored'],

@@ -1,10 +1,9 @@
 // Beacon `journald`: new entries of the journal with the fields that are given.
-import { type ChildProcess, spawn } from 'node:child_process';
+
 import { createInterface } from 'node:readline';
-import { type BeaconContext, defineBeacon, isDict, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { which } from '../modules/support/which.ts';
-import { entriesOf } from './_lib/settings.ts';
+import { type BeaconContext, defineBeacon, isDict, newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
+import { type ChildProcess, spawn, which } from 'halite/sdk/system';
+import { entriesOf } from './shared/settings.ts';
 
 /** Fields the journal's own library gives as numbers. */
 const numbers = new Set(

@@ -1,10 +1,8 @@
 // Beacon `log`: lines of a log file that match.
-import { defineBeacon, isDict, newDict, type PlainDict } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { pyRegex } from '../../base/util/index.ts';
-import { isTruthy } from '../modules/support/values.ts';
-import { entriesOf, fieldOf } from './_lib/settings.ts';
-import { Tail } from './_lib/tail.ts';
+import { defineBeacon, isDict, isTruthy, newDict, type PlainDict, pyStr } from 'halite/sdk';
+import { pyRegex } from 'halite/sdk/text';
+import { entriesOf, fieldOf } from './shared/settings.ts';
+import { Tail } from './shared/tail.ts';
 
 function patternsOf({ tags }: PlainDict): [string, RegExp][] {
   return entriesOf(tags).flatMap(([tag, settings]) => {

@@ -1,8 +1,7 @@
 // Beacon `network_info`: counters of network interfaces reach what is given for them.
-import { defineBeacon, isDict, newDict, type PlainDict } from 'halite/sdk';
-import { asNumber } from '../../base/codec/value.ts';
+import { asNumber, defineBeacon, isDict, newDict, type PlainDict } from 'halite/sdk';
 import { networkCounters } from '../modules/ps/system-facts.ts';
-import { entriesOf, fieldOf, percentOf } from './_lib/settings.ts';
+import { entriesOf, fieldOf, percentOf } from './shared/settings.ts';
 
 const counters = [
   'bytes_sent',

@@ -1,10 +1,9 @@
 // Beacon `network_settings`: settings of network interfaces that change.
 import { networkInterfaces } from 'node:os';
-import { defineBeacon, isDict, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { pyEquals, pyRegexSearch } from '../../base/util/index.ts';
-import { listDir, readTrimmed } from '../modules/support/read.ts';
-import { isTruthy } from '../modules/support/values.ts';
-import { entriesOf, fieldOf } from './_lib/settings.ts';
+import { defineBeacon, isDict, isTruthy, newDict, type PlainDict, pyEquals, type Value } from 'halite/sdk';
+import { listDir, readTrimmed } from 'halite/sdk/fs';
+import { pyRegexSearch } from 'halite/sdk/text';
+import { entriesOf, fieldOf } from './shared/settings.ts';
 
 /** Every setting Salt knows; those that the kernel does not show in /sys never change here. */
 const attributes = [

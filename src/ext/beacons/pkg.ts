@@ -1,7 +1,5 @@
 // Beacon `pkg`: packages that were installed, removed, or have an upgrade.
-import { type BeaconContext, defineBeacon, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { isTruthy } from '../modules/support/values.ts';
+import { type BeaconContext, defineBeacon, isTruthy, newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
 
 interface Found {
   readonly status: 'installed' | 'upgrade' | 'not-installed';

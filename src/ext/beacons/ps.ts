@@ -1,7 +1,7 @@
 // Beacon `ps`: processes that run, or do not.
 import { defineBeacon, isDict, newDict, type PlainDict, type Value } from 'halite/sdk';
 import { processIds, processName } from '../modules/ps/processes.ts';
-import { entriesOf } from './_lib/settings.ts';
+import { entriesOf } from './shared/settings.ts';
 
 /** What is told about one process: that it is as it was asked for, or false when it should be there and is not. */
 function told(wanted: Value, runs: boolean): Value | undefined {

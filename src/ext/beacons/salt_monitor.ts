@@ -1,8 +1,15 @@
 // Beacon `salt_monitor`: calls execution functions and tells what they give.
-import { type BeaconContext, defineBeacon, isDict, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { isTruthy } from '../modules/support/values.ts';
-import { entriesOf, fieldOf } from './_lib/settings.ts';
+import {
+  type BeaconContext,
+  defineBeacon,
+  isDict,
+  isTruthy,
+  newDict,
+  type PlainDict,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
+import { entriesOf, fieldOf } from './shared/settings.ts';
 
 interface Call {
   readonly fun: string;

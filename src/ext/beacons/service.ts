@@ -1,10 +1,18 @@
 // Beacon `service`: services that run, or do not.
-import { existsSync } from 'node:fs';
-import { type BeaconContext, defineBeacon, isDict, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { asNumber } from '../../base/codec/value.ts';
-import { isTruthy } from '../modules/support/values.ts';
-import { entriesOf, fieldOf } from './_lib/settings.ts';
+
+import {
+  asNumber,
+  type BeaconContext,
+  defineBeacon,
+  isDict,
+  isTruthy,
+  newDict,
+  type PlainDict,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
+import { existsSync } from 'halite/sdk/fs';
+import { entriesOf, fieldOf } from './shared/settings.ts';
 
 function validate({ services }: PlainDict): string | undefined {
   if (services === undefined) return 'Configuration for service beacon requires services.';

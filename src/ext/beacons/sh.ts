@@ -1,11 +1,11 @@
 // Beacon `sh`: commands that are run in shells, seen with strace.
-import { type ChildProcess, spawn } from 'node:child_process';
+
 import { createInterface } from 'node:readline';
 import { type BeaconContext, type BeaconSession, defineBeacon, newDict, type PlainDict } from 'halite/sdk';
+import { readText } from 'halite/sdk/fs';
+import { type ChildProcess, spawn, which } from 'halite/sdk/system';
+import { lines } from 'halite/sdk/text';
 import { processIds, readProcess } from '../modules/ps/processes.ts';
-import { readText } from '../modules/support/read.ts';
-import { lines } from '../modules/support/text.ts';
-import { which } from '../modules/support/which.ts';
 
 /** A flood of commands loses its rest. */
 const mostEvents = 10_000;

@@ -1,8 +1,16 @@
 // Beacon `status`: figures of the machine's health, from the functions of the module `status`.
-import { type BeaconContext, defineBeacon, dictGet, dictOf, isDict, type PlainDict, type Value } from 'halite/sdk';
-import { pyRepr } from '../../base/codec/python/index.ts';
-import { newDict } from '../../base/codec/value.ts';
-import { messageOf } from '../../base/errors/index.ts';
+import {
+  type BeaconContext,
+  defineBeacon,
+  dictGet,
+  dictOf,
+  isDict,
+  messageOf,
+  newDict,
+  type PlainDict,
+  pyRepr,
+  type Value,
+} from 'halite/sdk';
 
 const usual = ['loadavg', 'cpustats', 'meminfo', 'vmstats', 'time'] as const;
 

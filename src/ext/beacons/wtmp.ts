@@ -1,10 +1,9 @@
 // Beacon `wtmp`: users who log in and out.
-import { existsSync } from 'node:fs';
-import { defineBeacon, type PlainDict } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { asNumber } from '../../base/codec/value.ts';
-import { loginProblem, openLogins } from './_lib/logins.ts';
-import { fieldOf } from './_lib/settings.ts';
+
+import { asNumber, defineBeacon, type PlainDict, pyStr } from 'halite/sdk';
+import { existsSync } from 'halite/sdk/fs';
+import { loginProblem, openLogins } from './shared/logins.ts';
+import { fieldOf } from './shared/settings.ts';
 
 const wtmpPath = '/var/log/wtmp';
 

@@ -1,7 +1,7 @@
 // Block devices, split into rotating disks and solid state drives.
-import { readlinkSync } from 'node:fs';
+
 import { defineGrain, newDict } from 'halite/sdk';
-import { listDir, readText } from '../modules/support/read.ts';
+import { listDir, readlinkSync, readText } from 'halite/sdk/fs';
 
 function isVirtual(name: string): boolean {
   try {

@@ -1,11 +1,10 @@
 // The minion's own process: user, group, shell, and how the machine was booted.
-import { readFileSync } from 'node:fs';
+
 import { userInfo } from 'node:os';
 import { basename, join } from 'node:path';
 import { defineGrain, newDict } from 'halite/sdk';
-import { groupById } from '../modules/support/accounts.ts';
-import { listDir, pathExists } from '../modules/support/read.ts';
-import { which } from '../modules/support/which.ts';
+import { listDir, pathExists, readFileSync } from 'halite/sdk/fs';
+import { groupById, which } from 'halite/sdk/system';
 
 function secureBoot(folder: string): boolean {
   const variables = listDir(folder).filter((name) => name.startsWith('SecureBoot-'));

@@ -1,8 +1,8 @@
 // Storage layers: ZFS, LVM, software RAID, and the names of storage initiators when asked for.
 import { defineGrain, type GrainContext, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { listDir, pathExists, readText, readTrimmed } from '../modules/support/read.ts';
-import { lines, words } from '../modules/support/text.ts';
-import { which } from '../modules/support/which.ts';
+import { listDir, pathExists, readText, readTrimmed } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { lines, words } from 'halite/sdk/text';
 
 async function zfsGrains(ctx: GrainContext): Promise<PlainDict> {
   const zpool = which('zpool');

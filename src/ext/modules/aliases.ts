@@ -1,13 +1,11 @@
 // Execution module `aliases`: the table of mail aliases.
-import { chmodSync, chownSync, renameSync, statSync, writeFileSync } from 'node:fs';
+
 import { dirname, join } from 'node:path';
-import { defineModule, fn, type ModuleContext, newDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { invocationError } from './support/errors.ts';
-import { readText } from './support/read.ts';
-import { lines } from './support/text.ts';
-import { askTool } from './support/tools.ts';
-import { which } from './support/which.ts';
+import { defineModule, fn, invocationError, type ModuleContext, newDict, p, pyStr, type Value } from 'halite/sdk';
+import { chmodSync, chownSync, readText, renameSync, statSync, writeFileSync } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { lines } from 'halite/sdk/text';
+import { askTool } from './shared/tools.ts';
 
 interface Line {
   readonly alias: string;

@@ -1,10 +1,9 @@
 // Execution module `alternatives`: which of several programs a name stands for.
-import { readlinkSync } from 'node:fs';
-import { defineModule, dictGet, fn, type ModuleContext, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { isDirectory, readText } from './support/read.ts';
-import { lines } from './support/text.ts';
-import { askTool, runTool } from './support/tools.ts';
+
+import { defineModule, dictGet, fn, type ModuleContext, p, pyStr, type Value } from 'halite/sdk';
+import { isDirectory, readlinkSync, readText } from 'halite/sdk/fs';
+import { lines } from 'halite/sdk/text';
+import { askTool, runTool } from './shared/tools.ts';
 
 const family = (ctx: ModuleContext): string => pyStr(dictGet(ctx.grains, 'os_family') ?? '');
 const tool = (ctx: ModuleContext): string => (family(ctx) === 'RedHat' ? 'alternatives' : 'update-alternatives');

@@ -1,9 +1,18 @@
 // Execution module `at`: commands to be run once, later.
-import { defineModule, dictGet, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { commandError } from './support/errors.ts';
-import { lines } from './support/text.ts';
-import { which } from './support/which.ts';
+import {
+  commandError,
+  defineModule,
+  dictGet,
+  fn,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
+import { which } from 'halite/sdk/system';
+import { lines } from 'halite/sdk/text';
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 

@@ -1,13 +1,19 @@
 // Execution module `augeas`: settings in configuration files as trees, by augtool.
-import { defineModule, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { command } from './support/command.ts';
-import { invocationError } from './support/errors.ts';
-import { dirName, joinPath } from './support/paths.ts';
-import { isDirectory, isFile } from './support/read.ts';
-import { shellSplit } from './support/shlex.ts';
-import { lines } from './support/text.ts';
-import { which } from './support/which.ts';
+import {
+  defineModule,
+  fn,
+  invocationError,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
+import { dirName, isDirectory, isFile, joinPath } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { lines, shellSplit } from 'halite/sdk/text';
+import { command } from './shared/command.ts';
 
 /** Commands of users → those of augtool. */
 export const methods: Readonly<Record<string, string>> = {

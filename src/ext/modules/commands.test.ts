@@ -2,12 +2,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { defineModule, fn, HaliteError, type Module, newDict, type PlainDict, p, type Value } from 'halite/sdk';
+import { defineModule, fn, HaliteError, type Module, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
+import { loadYaml } from 'halite/sdk/codec';
+import { shellSplit } from 'halite/sdk/text';
 import { describe, expect, it } from 'vitest';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { loadYaml } from '../../base/codec/yaml/index.ts';
 import { testContext } from './_testing.ts';
-import { shellSplit } from './support/shlex.ts';
 
 interface CommandOutput {
   readonly retcode?: number;

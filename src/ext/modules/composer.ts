@@ -1,19 +1,20 @@
 // Execution module `composer`: dependencies of PHP projects.
 import {
   type ArgsOf,
+  commandError,
   defineModule,
   dictEntries,
   fn,
+  invocationError,
   isDict,
   type ModuleContext,
   newDict,
   p,
+  pyStr,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { commandError, invocationError } from './support/errors.ts';
-import { pathExists } from './support/read.ts';
-import { which } from './support/which.ts';
+import { pathExists } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
 
 const any = (doc: string) => p.any({ default: null, doc });
 const tool = {

@@ -4,18 +4,19 @@ import {
   defineModule,
   dictEntries,
   dictGet,
+  dictSize,
   fn,
   isDict,
   type ModuleContext,
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { dictSize } from '../../base/codec/value.ts';
-import { type MergeStrategy, matchesGlob, mergeDicts, traverse } from '../../base/util/index.ts';
-import { normalizeMode } from './support/modes.ts';
+import { type MergeStrategy, mergeDicts, traverse } from 'halite/sdk/data';
+import { normalizeMode } from 'halite/sdk/fs';
+import { matchesGlob } from 'halite/sdk/text';
 
 /** Values of settings nobody configured; Salt's own list. */
 const defaults: PlainDict = newDict([

@@ -1,11 +1,11 @@
 // Execution module `cpan`: modules of Perl.
-import { readFileSync } from 'node:fs';
+
 import { join } from 'node:path';
 import { defineModule, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { command } from './support/command.ts';
-import { listDir } from './support/read.ts';
-import { lines, words } from './support/text.ts';
-import { which } from './support/which.ts';
+import { listDir, readFileSync } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { lines, words } from 'halite/sdk/text';
+import { command } from './shared/command.ts';
 
 /** What cpan says, on either stream. */
 async function cpan(args: readonly string[], ctx: ModuleContext): Promise<string> {

@@ -12,8 +12,8 @@ import {
   p,
   type Value,
 } from 'halite/sdk';
-import { dictDelete, dictSet } from './support/data.ts';
-import { readStore, writeStore } from './support/datastore.ts';
+import { dictDelete, dictSet } from './shared/data.ts';
+import { readStore, writeStore } from './shared/datastore.ts';
 
 const key = p.any({ doc: 'the key' });
 const value = p.any({ doc: 'the value' });

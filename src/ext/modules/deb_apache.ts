@@ -1,8 +1,9 @@
 // Execution module `apache` on Debian: sites, modules and pieces of configuration switched on and off.
-import { lstatSync } from 'node:fs';
+
 import { defineModule, dictGet, fn, type ModuleContext, newDict, type PlainDict, p } from 'halite/sdk';
-import { runTool } from './support/tools.ts';
-import { which } from './support/which.ts';
+import { lstatSync } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { runTool } from './shared/tools.ts';
 
 const isLink = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
 const withEnding = (name: string, endings: readonly string[]): string =>

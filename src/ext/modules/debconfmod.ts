@@ -1,12 +1,21 @@
 // Execution module `debconf`: answers to the questions Debian packages ask when they are installed.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defineModule, dictGet, fn, type ModuleContext, newDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { invocationError } from './support/errors.ts';
-import { askTool } from './support/tools.ts';
-import { which } from './support/which.ts';
+import {
+  defineModule,
+  dictGet,
+  fn,
+  invocationError,
+  type ModuleContext,
+  newDict,
+  p,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
+import { mkdtempSync, rmSync, writeFileSync } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { askTool } from './shared/tools.ts';
 
 /** Package → [question, type, value]. */
 async function selections(ctx: ModuleContext, empty: boolean): Promise<Map<string, string[][]>> {

@@ -1,13 +1,22 @@
 // Execution module `defaults`: a formula's default values, and merging over them.
-import { readFile } from 'node:fs/promises';
-import { defineModule, dictEntries, dictOf, fn, isDict, type ModuleContext, newDict, p, type Value } from 'halite/sdk';
-import { loadJson } from '../../base/codec/json/index.ts';
-import { loadYaml } from '../../base/codec/yaml/index.ts';
-import { traverse } from '../../base/util/index.ts';
-import { deepCopy, dictSet, updateInPlace } from './support/data.ts';
-import { pythonError } from './support/errors.ts';
-import { isFile } from './support/read.ts';
-import { isTruthy } from './support/values.ts';
+
+import {
+  defineModule,
+  dictEntries,
+  dictOf,
+  fn,
+  isDict,
+  isTruthy,
+  type ModuleContext,
+  newDict,
+  p,
+  pythonError,
+  type Value,
+} from 'halite/sdk';
+import { loadJson, loadYaml } from 'halite/sdk/codec';
+import { traverse } from 'halite/sdk/data';
+import { isFile, readFile } from 'halite/sdk/fs';
+import { deepCopy, dictSet, updateInPlace } from './shared/data.ts';
 
 /** `defaults.yaml` or `defaults.json` of a formula, from the file server. */
 async function load(formula: string, ctx: ModuleContext): Promise<Value> {

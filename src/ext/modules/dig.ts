@@ -1,9 +1,9 @@
 // Execution module `dig`: questions to name servers by dig.
 import { defineModule, fn, type ModuleContext, p } from 'halite/sdk';
-import { parseIp } from '../../base/util/ip.ts';
-import { lines, words } from './support/text.ts';
-import { askTool } from './support/tools.ts';
-import { which } from './support/which.ts';
+import { parseIp } from 'halite/sdk/net';
+import { which } from 'halite/sdk/system';
+import { lines, words } from 'halite/sdk/text';
+import { askTool } from './shared/tools.ts';
 
 /** An address, maybe with the length of a prefix. */
 export function isAddress(text: string): boolean {

@@ -1,13 +1,23 @@
 // Execution module `disk`: usage of filesystems and facts about block devices.
-import { defineModule, dictOf, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { commandError, invocationError } from './support/errors.ts';
-import { hdparmFunctions } from './support/hdparm.ts';
-import { readText } from './support/read.ts';
-import { lines, pyFloat, roundTo, words } from './support/text.ts';
-import { askTool, requireBinary, runTool } from './support/tools.ts';
-import { textList } from './support/values.ts';
-import { which } from './support/which.ts';
+import {
+  commandError,
+  defineModule,
+  dictOf,
+  fn,
+  invocationError,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  textList,
+  type Value,
+} from 'halite/sdk';
+import { readText } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { lines, pyFloat, roundTo, words } from 'halite/sdk/text';
+import { hdparmFunctions } from './shared/hdparm.ts';
+import { askTool, requireBinary, runTool } from './shared/tools.ts';
 
 function flagsOf(args: string | null, caller: string): string[] {
   if (!args) return [];

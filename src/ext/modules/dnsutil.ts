@@ -1,11 +1,9 @@
 // Execution module `dnsutil`: names and addresses, files of hosts and zones.
 import { lookup } from 'node:dns/promises';
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
-import { defineModule, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { readText } from './support/read.ts';
-import { lines, words } from './support/text.ts';
-import { which } from './support/which.ts';
+import { defineModule, fn, type ModuleContext, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
+import { appendFileSync, readFileSync, readText, writeFileSync } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { lines, words } from 'halite/sdk/text';
 
 const noDig = 'This function requires dig, which is not currently available';
 

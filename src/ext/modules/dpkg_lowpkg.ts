@@ -1,13 +1,22 @@
 // Execution module `lowpkg` of Debian's family: packages as dpkg knows them, below what apt does.
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: dpkg-query has its own placeholders, which look like templates
-import { defineModule, dictGet, fn, newDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
+import {
+  cleanKwargs,
+  commandError,
+  defineModule,
+  dictGet,
+  fn,
+  invocationError,
+  isTruthy,
+  newDict,
+  p,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
+import { pathExists } from 'halite/sdk/fs';
+import { lines } from 'halite/sdk/text';
 import { changes, nameList, packageFileInfo, packageRecords, readPackages, versionTexts } from './aptpkg/dpkg.ts';
-import { commandError, invocationError } from './support/errors.ts';
-import { pathExists } from './support/read.ts';
-import { lines } from './support/text.ts';
-import { askTool, runTool } from './support/tools.ts';
-import { cleanKwargs, isTruthy } from './support/values.ts';
+import { askTool, runTool } from './shared/tools.ts';
 
 const packages = p.rest({ doc: 'names of packages; all unless given' });
 const kwargs = p.kwargs();

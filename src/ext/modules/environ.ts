@@ -1,6 +1,5 @@
 // Execution module `environ`: environment variables of the minion's process.
-import { defineModule, dictEntries, fn, isDict, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
+import { defineModule, dictEntries, fn, isDict, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
 
 /** The new value, None when unset, False when the value is neither text nor False. */
 function setOne(key: string, value: Value, falseUnsets: boolean): Value {

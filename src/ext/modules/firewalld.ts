@@ -1,5 +1,6 @@
 // Execution module `firewalld`: zones and services of the firewall, by firewall-cmd.
 import {
+  commandError,
   defineModule,
   fn,
   type ModuleContext,
@@ -10,10 +11,9 @@ import {
   p,
   type Value,
 } from 'halite/sdk';
-import { commandError } from './support/errors.ts';
-import { lines, splitTimes, words } from './support/text.ts';
-import { runTool } from './support/tools.ts';
-import { which } from './support/which.ts';
+import { which } from 'halite/sdk/system';
+import { lines, splitTimes, words } from 'halite/sdk/text';
+import { runTool } from './shared/tools.ts';
 
 async function ask(ctx: ModuleContext, ...args: string[]): Promise<string> {
   const { retcode, stdout, stderr } = await runTool(ctx, 'firewall-cmd', args);

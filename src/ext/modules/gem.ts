@@ -1,8 +1,6 @@
 // Execution module `gem`: packages of Ruby.
-import { defineModule, fn, type ModuleContext, newDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { commandError } from './support/errors.ts';
-import { lines } from './support/text.ts';
+import { commandError, defineModule, fn, type ModuleContext, newDict, p, pyStr, type Value } from 'halite/sdk';
+import { lines } from 'halite/sdk/text';
 
 interface Where {
   readonly ruby: Value;

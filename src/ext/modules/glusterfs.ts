@@ -1,12 +1,21 @@
 // Execution module `glusterfs`: peers and volumes of a file system over several machines.
-import { defineModule, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
+import {
+  commandError,
+  defineModule,
+  fn,
+  invocationError,
+  isTruthy,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
+import { which } from 'halite/sdk/system';
+import { lines } from 'halite/sdk/text';
 import { parseXml } from './http/xml.ts';
-import { command } from './support/command.ts';
-import { commandError, invocationError } from './support/errors.ts';
-import { lines } from './support/text.ts';
-import { isTruthy } from './support/values.ts';
-import { which } from './support/which.ts';
+import { command } from './shared/command.ts';
 
 type Node = ReturnType<typeof parseXml>;
 

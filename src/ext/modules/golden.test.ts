@@ -14,10 +14,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { dictOf, HaliteError, newDict, type PlainDict, type Value } from 'halite/sdk';
+import { dictOf, HaliteError, messageOf, newDict, type PlainDict, type Value } from 'halite/sdk';
+import { dumpJson, loadJson } from 'halite/sdk/codec';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { dumpJson, loadJson } from '../../base/codec/json/index.ts';
-import { messageOf } from '../../base/errors/index.ts';
 import { allModules } from './_all.ts';
 import { type TestContext, testContext } from './_testing.ts';
 

@@ -1,9 +1,7 @@
 // Execution module `group`: groups of the machine, by groupadd and its kin.
-import { defineModule, fn, newDict, type PlainDict, p } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { allGroups, type Group, groupByName } from './support/accounts.ts';
-import { runTool } from './support/tools.ts';
-import { pyInt, textList } from './support/values.ts';
+import { defineModule, fn, newDict, type PlainDict, p, pyInt, pyStr, textList } from 'halite/sdk';
+import { allGroups, type Group, groupByName } from 'halite/sdk/system';
+import { runTool } from './shared/tools.ts';
 
 const describe = (group: Group): PlainDict =>
   newDict([

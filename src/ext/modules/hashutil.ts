@@ -1,12 +1,8 @@
 // Execution module `hashutil`: hashes, base64 and signatures.
 import { createHash, createHmac, getHashes, timingSafeEqual } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
-import { defineModule, fn, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { decodeBase64 } from '../../base/codec/yaml/base64.ts';
-import { commandError, pythonError } from './support/errors.ts';
-import { isFile } from './support/read.ts';
+import { commandError, defineModule, fn, p, pyStr, pythonError, type Value } from 'halite/sdk';
+import { decodeBase64 } from 'halite/sdk/codec';
+import { createReadStream, isFile, readFile, writeFile } from 'halite/sdk/fs';
 
 const algorithms = ['md5', 'sha256', 'sha512'];
 const bytesOf = (value: Value): Uint8Array => (value instanceof Uint8Array ? value : Buffer.from(pyStr(value)));

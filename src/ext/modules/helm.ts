@@ -1,24 +1,24 @@
 // Execution module `helm`: releases of applications on Kubernetes.
 import {
+  commandError,
   defineModule,
   dictEntries,
   fn,
   isDict,
+  isTruthy,
   type ModuleContext,
   type ModuleFunction,
+  messageOf,
+  needsPrograms,
   newDict,
   type Param,
   type PlainDict,
   p,
+  pyStr,
   type Value,
 } from 'halite/sdk';
-import { loadJson } from '../../base/codec/json/index.ts';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { messageOf } from '../../base/errors/index.ts';
-import { type Answer, command } from './support/command.ts';
-import { commandError } from './support/errors.ts';
-import { needsPrograms } from './support/needs.ts';
-import { isTruthy } from './support/values.ts';
+import { loadJson } from 'halite/sdk/codec';
+import { type Answer, command } from './shared/command.ts';
 
 type Flags = Readonly<Record<string, Value>>;
 

@@ -1,10 +1,18 @@
 // Execution module `hg`: repositories of Mercurial.
-import { defineModule, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { command, complaint } from './support/command.ts';
-import { commandError } from './support/errors.ts';
-import { lines, words } from './support/text.ts';
-import { which } from './support/which.ts';
+import {
+  commandError,
+  defineModule,
+  fn,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
+import { which } from 'halite/sdk/system';
+import { lines, words } from 'halite/sdk/text';
+import { command, complaint } from './shared/command.ts';
 
 const cwd = p.string({ doc: 'folder of the repository' });
 const rev = p.any({ default: 'tip', doc: 'the revision' });

@@ -1,9 +1,8 @@
 // Execution module `hosts`: names and addresses in /etc/hosts.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { defineModule, dictGet, fn, type ModuleContext, newDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { isFile } from './support/read.ts';
-import { lines, words } from './support/text.ts';
+
+import { defineModule, dictGet, fn, type ModuleContext, newDict, p, pyStr, type Value } from 'halite/sdk';
+import { existsSync, isFile, readFileSync, writeFileSync } from 'halite/sdk/fs';
+import { lines, words } from 'halite/sdk/text';
 
 interface Row {
   /** Text of a line that is only a comment. */

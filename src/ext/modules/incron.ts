@@ -1,15 +1,22 @@
 // Execution module `incron`: commands that run when files change.
-import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defineModule, fn, type ModuleContext, newDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { userByName } from './support/accounts.ts';
-import { command } from './support/command.ts';
-import { pythonError } from './support/errors.ts';
-import { needsPrograms } from './support/needs.ts';
-import { isDirectory, readText } from './support/read.ts';
-import { lines, words } from './support/text.ts';
+import {
+  defineModule,
+  fn,
+  type ModuleContext,
+  needsPrograms,
+  newDict,
+  p,
+  pyStr,
+  pythonError,
+  type Value,
+} from 'halite/sdk';
+import { chownSync, isDirectory, mkdtempSync, readText, rmSync, writeFileSync } from 'halite/sdk/fs';
+import { userByName } from 'halite/sdk/system';
+import { lines, words } from 'halite/sdk/text';
+import { command } from './shared/command.ts';
 
 const systemFolder = '/etc/incron.d/';
 const masks = new Set(

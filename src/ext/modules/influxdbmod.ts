@@ -1,10 +1,18 @@
 // Execution module `influxdb`: databases, users, retention policies and queries of InfluxDB 1.x.
-import { defineModule, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { dumpJson, loadJson } from '../../base/codec/json/index.ts';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { basicAuth, hostPort, httpCall } from '../returners/support/http.ts';
-import { commandError } from './support/errors.ts';
-import { isTruthy } from './support/values.ts';
+import {
+  commandError,
+  defineModule,
+  fn,
+  isTruthy,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
+import { dumpJson, loadJson } from 'halite/sdk/codec';
+import { basicAuth, hostPort, httpCall } from '../returners/shared/http.ts';
 
 interface Series {
   readonly name?: string;

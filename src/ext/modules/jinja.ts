@@ -1,7 +1,6 @@
 // Execution module `jinja`: what maps and data files of formulas give on this minion.
-import { defineModule, fn, type ModuleContext, p, type Value } from 'halite/sdk';
-import { dumpJson, loadJson } from '../../base/codec/json/index.ts';
-import { invocationError } from './support/errors.ts';
+import { defineModule, fn, invocationError, type ModuleContext, p, type Value } from 'halite/sdk';
+import { dumpJson, loadJson } from 'halite/sdk/codec';
 
 const path = p.string({ doc: 'the file, below the root of the file server' });
 

@@ -1,10 +1,8 @@
 // Execution module `key`: fingerprints of the keys this minion uses.
 import { createHash, getHashes } from 'node:crypto';
 import { join } from 'node:path';
-import { defineModule, fn, type ModuleContext, p } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { commandError } from './support/errors.ts';
-import { readText } from './support/read.ts';
+import { commandError, defineModule, fn, type ModuleContext, p, pyStr } from 'halite/sdk';
+import { readText } from 'halite/sdk/fs';
 
 /** Hash of the lines between BEGIN and END, in pairs of digits; empty when there is no such key. */
 function fingerprint(file: string, hashType: string | null, ctx: ModuleContext): string {

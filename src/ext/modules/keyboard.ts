@@ -1,10 +1,9 @@
 // Execution module `keyboard`: the layout of the keyboard.
-import { defineModule, dictGet, fn, type ModuleContext, newDict, p } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { readText } from './support/read.ts';
-import { lines } from './support/text.ts';
-import { askTool } from './support/tools.ts';
-import { which } from './support/which.ts';
+import { defineModule, dictGet, fn, type ModuleContext, newDict, p, pyStr } from 'halite/sdk';
+import { readText } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { lines } from 'halite/sdk/text';
+import { askTool } from './shared/tools.ts';
 
 /** Where a family of systems keeps the layout, and under which key. */
 const places: Readonly<Record<string, readonly [file: string, key: string]>> = {

@@ -1,13 +1,12 @@
 // Execution module `kmod`: modules of the kernel.
-import { readdirSync } from 'node:fs';
+
 import { release } from 'node:os';
 import { basename, join } from 'node:path';
 import { defineModule, dictHas, fn, type ModuleContext, newDict, type PlainDict, p } from 'halite/sdk';
-import { compareText } from '../../base/codec/json/index.ts';
-import { pyEscape } from './support/py-sub.ts';
-import { pathExists, readText } from './support/read.ts';
-import { lines, words } from './support/text.ts';
-import { askTool, runTool } from './support/tools.ts';
+import { compareText } from 'halite/sdk/codec';
+import { pathExists, readdirSync, readText } from 'halite/sdk/fs';
+import { lines, pyEscape, words } from 'halite/sdk/text';
+import { askTool, runTool } from './shared/tools.ts';
 
 const confFile = (ctx: ModuleContext): string =>
   dictHas(ctx.grains, 'systemd') ? '/etc/modules-load.d/salt_managed.conf' : '/etc/modules';

@@ -1,25 +1,27 @@
 // Execution module `ldap3`: entries of a directory, by the tools of OpenLDAP.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
+  commandError,
   type Dict,
   defineModule,
   dictEntries,
   dictGet,
   fn,
   isDict,
+  isTruthy,
   type ModuleContext,
+  needsPrograms,
   newDict,
   type PlainDict,
   p,
+  pyStr,
+  pythonError,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { type Answer, command } from './support/command.ts';
-import { commandError, pythonError } from './support/errors.ts';
-import { needsPrograms } from './support/needs.ts';
-import { isTruthy } from './support/values.ts';
+import { mkdtempSync, rmSync, writeFileSync } from 'halite/sdk/fs';
+import { type Answer, command } from './shared/command.ts';
 
 /** Entries by name: attribute → values. Values that are no text stay bytes. */
 export function parseLdif(text: string): PlainDict {

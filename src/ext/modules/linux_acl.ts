@@ -1,11 +1,19 @@
 // Execution module `acl`: access lists of files.
-import { defineModule, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { commandError } from './support/errors.ts';
-import { lines, splitTimes, words } from './support/text.ts';
-import { askTool, runTool } from './support/tools.ts';
-import { isTruthy } from './support/values.ts';
-import { which } from './support/which.ts';
+import {
+  commandError,
+  defineModule,
+  fn,
+  isTruthy,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
+import { which } from 'halite/sdk/system';
+import { lines, splitTimes, words } from 'halite/sdk/text';
+import { askTool, runTool } from './shared/tools.ts';
 
 /** `u:name:rwx` after its kind, as permissions and a number. */
 function permissionsOf(text: string): PlainDict {

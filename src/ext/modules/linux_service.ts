@@ -1,11 +1,9 @@
 // Execution module `service`: services of machines with scripts in /etc/init.d (System V, OpenRC without its tools).
-import { accessSync, constants, readdirSync } from 'node:fs';
-import { defineModule, fn, type ModuleContext, newDict, p, type Value } from 'halite/sdk';
-import { matchesGlob } from '../../base/util/index.ts';
-import { commandError } from './support/errors.ts';
-import { pathExists } from './support/read.ts';
-import { lines } from './support/text.ts';
-import { which } from './support/which.ts';
+
+import { commandError, defineModule, fn, type ModuleContext, newDict, p, type Value } from 'halite/sdk';
+import { accessSync, constants, pathExists, readdirSync } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { lines, matchesGlob } from 'halite/sdk/text';
 import { unitFunctions } from './systemd_service/index.ts';
 import { isBooted } from './systemd_service/systemctl.ts';
 

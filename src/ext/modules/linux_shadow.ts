@@ -1,15 +1,23 @@
 // Execution module `shadow`: passwords and their ages, as /etc/shadow holds them.
-import { chmodSync, chownSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+
 import { join } from 'node:path';
-import { defineModule, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { compareText } from '../../base/codec/json/index.ts';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { userByName } from './support/accounts.ts';
-import { cryptPassword, randomSalt } from './support/crypt.ts';
-import { invocationError } from './support/errors.ts';
-import { readText } from './support/read.ts';
-import { askTool, runTool } from './support/tools.ts';
-import { isTrue } from './support/values.ts';
+import {
+  defineModule,
+  fn,
+  invocationError,
+  isTrue,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
+import { compareText } from 'halite/sdk/codec';
+import { chmodSync, chownSync, readFileSync, readText, renameSync, statSync, writeFileSync } from 'halite/sdk/fs';
+import { userByName } from 'halite/sdk/system';
+import { cryptPassword, randomSalt } from './shared/crypt.ts';
+import { askTool, runTool } from './shared/tools.ts';
 
 const fields = ['name', 'passwd', 'lstchg', 'min', 'max', 'warn', 'inact', 'expire'] as const;
 const shadowFile = (root: string | null): string => join(root ?? '/', 'etc/shadow');

@@ -1,12 +1,10 @@
 // Execution module `sysctl`: settings of the running kernel and of the files they are read from at boot.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+
 import { dirname } from 'node:path';
-import { defineModule, fn, type ModuleContext, newDict, type PlainDict, p } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { commandError } from './support/errors.ts';
-import { isFile, pathExists } from './support/read.ts';
-import { lines } from './support/text.ts';
-import { askTool, runTool } from './support/tools.ts';
+import { commandError, defineModule, fn, type ModuleContext, newDict, type PlainDict, p, pyStr } from 'halite/sdk';
+import { existsSync, isFile, mkdirSync, pathExists, readFileSync, writeFileSync } from 'halite/sdk/fs';
+import { lines } from 'halite/sdk/text';
+import { askTool, runTool } from './shared/tools.ts';
 
 const header = '#\n# Kernel sysctl configuration\n#\n';
 const spaced = (value: string): string => value.trim().replace(/\s+/g, '\t');

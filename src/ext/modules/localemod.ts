@@ -1,13 +1,10 @@
 // Execution module `locale`: languages and encodings of the system.
-import { readdirSync } from 'node:fs';
-import { defineModule, dictGet, fn, type ModuleContext, newDict, p } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { commandError } from './support/errors.ts';
-import { pyEscape } from './support/py-sub.ts';
-import { pathExists, readText } from './support/read.ts';
-import { lines } from './support/text.ts';
-import { askTool } from './support/tools.ts';
-import { which } from './support/which.ts';
+
+import { commandError, defineModule, dictGet, fn, type ModuleContext, newDict, p, pyStr } from 'halite/sdk';
+import { pathExists, readdirSync, readText } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { lines, pyEscape } from 'halite/sdk/text';
+import { askTool } from './shared/tools.ts';
 
 const grain = (ctx: ModuleContext, name: string): string => pyStr(dictGet(ctx.grains, name) ?? '');
 const booted = (): boolean => pathExists('/run/systemd/system');

@@ -1,12 +1,22 @@
 // Execution module `logrotate`: the configuration of logrotate read and changed.
-import { readdirSync, readFileSync } from 'node:fs';
+
 import { join } from 'node:path';
-import { defineModule, dictGet, fn, isDict, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { invocationError, pythonError } from './support/errors.ts';
-import { osError } from './support/os-errors.ts';
-import { words } from './support/text.ts';
-import { isTruthy } from './support/values.ts';
+import {
+  defineModule,
+  dictGet,
+  fn,
+  invocationError,
+  isDict,
+  isTruthy,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  pythonError,
+  type Value,
+} from 'halite/sdk';
+import { osError, readdirSync, readFileSync } from 'halite/sdk/fs';
+import { words } from 'halite/sdk/text';
 
 const standard = '/etc/logrotate.conf';
 /** Their lines are a script, up to `endscript`. */

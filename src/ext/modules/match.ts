@@ -1,11 +1,20 @@
 // Execution module `match`: does this minion fit a target expression.
-import { defineModule, dictEntries, dictGet, fn, isDict, type ModuleContext, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { messageOf } from '../../base/errors/index.ts';
-import { defaultDelimiter, matchesGlob, mergeRecurse, pyRegex, subdictMatch } from '../../base/util/index.ts';
-import { pythonError } from './support/errors.ts';
-import { words } from './support/text.ts';
-import { isTruthy } from './support/values.ts';
+import {
+  defineModule,
+  dictEntries,
+  dictGet,
+  fn,
+  isDict,
+  isTruthy,
+  type ModuleContext,
+  messageOf,
+  p,
+  pyStr,
+  pythonError,
+  type Value,
+} from 'halite/sdk';
+import { defaultDelimiter, mergeRecurse, subdictMatch } from 'halite/sdk/data';
+import { matchesGlob, pyRegex, words } from 'halite/sdk/text';
 
 type Kind =
   | 'glob'

@@ -1,13 +1,21 @@
 // Execution module `raid`: arrays of disks, by mdadm.
-import { existsSync } from 'node:fs';
-import { defineModule, dictGet, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { commandError } from './support/errors.ts';
-import { pyEscape } from './support/py-sub.ts';
-import { pathExists } from './support/read.ts';
-import { lines, partition, words } from './support/text.ts';
-import { askTool, runTool } from './support/tools.ts';
-import { which } from './support/which.ts';
+
+import {
+  commandError,
+  defineModule,
+  dictGet,
+  fn,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
+import { existsSync, pathExists } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { lines, partition, pyEscape, words } from 'halite/sdk/text';
+import { askTool, runTool } from './shared/tools.ts';
 
 const configFile = (ctx: ModuleContext): string =>
   dictGet(ctx.grains, 'os_family') === 'Debian' ? '/etc/mdadm/mdadm.conf' : '/etc/mdadm.conf';

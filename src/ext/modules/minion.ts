@@ -1,8 +1,7 @@
 // Execution module `minion`: which minions a master on this machine knows.
 import { join } from 'node:path';
-import { defineModule, fn, newDict } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { isFile, listDir } from './support/read.ts';
+import { defineModule, fn, newDict, pyStr } from 'halite/sdk';
+import { isFile, listDir } from 'halite/sdk/fs';
 
 const folders = ['minions', 'minions_pre', 'minions_rejected', 'minions_denied'];
 

@@ -1,11 +1,21 @@
 // Execution module `nfs3`: folders shared with other machines.
-import { readFileSync, writeFileSync } from 'node:fs';
-import { defineModule, fn, isDict, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { commandError, pythonError } from './support/errors.ts';
-import { lines, words } from './support/text.ts';
-import { runTool } from './support/tools.ts';
-import { which } from './support/which.ts';
+
+import {
+  commandError,
+  defineModule,
+  fn,
+  isDict,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  pythonError,
+  type Value,
+} from 'halite/sdk';
+import { readFileSync, writeFileSync } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { lines, words } from 'halite/sdk/text';
+import { runTool } from './shared/tools.ts';
 
 /** Path → list of `{hosts, options}`. */
 export function parseExports(text: string): PlainDict {

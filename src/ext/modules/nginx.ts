@@ -1,9 +1,8 @@
 // Execution module `nginx`: version, configuration test, signals and figures of a web server.
-import { defineModule, fn, newDict, p, type Value } from 'halite/sdk';
-import { command } from './support/command.ts';
-import { commandError } from './support/errors.ts';
-import { lines, words } from './support/text.ts';
-import { which } from './support/which.ts';
+import { commandError, defineModule, fn, newDict, p, type Value } from 'halite/sdk';
+import { which } from 'halite/sdk/system';
+import { lines, words } from 'halite/sdk/text';
+import { command } from './shared/command.ts';
 
 const program = (): string => which('nginx') ?? 'nginx';
 const signals = ['start', 'reopen', 'stop', 'quit', 'reload'];

@@ -1,11 +1,19 @@
 // Execution module `npm`: packages of Node.js.
 import { tmpdir } from 'node:os';
-import { defineModule, fn, isDict, type ModuleContext, newDict, p, type Value } from 'halite/sdk';
-import { loadJson } from '../../base/codec/json/index.ts';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { userByName } from './support/accounts.ts';
-import { commandError, invocationError } from './support/errors.ts';
-import { which } from './support/which.ts';
+import {
+  commandError,
+  defineModule,
+  fn,
+  invocationError,
+  isDict,
+  type ModuleContext,
+  newDict,
+  p,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
+import { loadJson } from 'halite/sdk/codec';
+import { userByName, which } from 'halite/sdk/system';
 
 interface Result {
   readonly retcode: number;

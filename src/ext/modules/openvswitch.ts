@@ -1,12 +1,21 @@
 // Execution module `openvswitch`: bridges and ports of a virtual switch.
-import { defineModule, fn, isDict, type ModuleContext, newDict, p, type Value } from 'halite/sdk';
-import { dumpJson, loadJson } from '../../base/codec/json/index.ts';
-import { pyStr } from '../../base/codec/python/index.ts';
+import {
+  commandError,
+  defineModule,
+  fn,
+  invocationError,
+  isDict,
+  isTruthy,
+  type ModuleContext,
+  newDict,
+  p,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
+import { dumpJson, loadJson } from 'halite/sdk/codec';
+import { which } from 'halite/sdk/system';
 import { isAddress } from './dig.ts';
-import { type Answer, command } from './support/command.ts';
-import { commandError, invocationError } from './support/errors.ts';
-import { isTruthy } from './support/values.ts';
-import { which } from './support/which.ts';
+import { type Answer, command } from './shared/command.ts';
 
 const vsctl = (ctx: ModuleContext, ...argv: string[]): Promise<Answer> => command(ctx, ['ovs-vsctl', ...argv]);
 const worked = async (answer: Promise<Answer>): Promise<boolean> => (await answer).retcode === 0;

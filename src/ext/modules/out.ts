@@ -1,8 +1,16 @@
 // Execution module `out`: data as outputters show it, for templates and messages.
-import { defineModule, fn, isDict, type ModuleContext, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { dictEntries } from '../../base/codec/value.ts';
-import { commandError } from './support/errors.ts';
+import {
+  commandError,
+  defineModule,
+  dictEntries,
+  fn,
+  isDict,
+  type ModuleContext,
+  type PlainDict,
+  p,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
 
 const params = {
   data: p.any({ doc: 'what to show' }),

@@ -1,11 +1,20 @@
 // Execution module `partition`: partitions of disks, by parted.
-import { statSync } from 'node:fs';
-import { defineModule, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { commandError } from './support/errors.ts';
-import { lines, words } from './support/text.ts';
-import { runTool } from './support/tools.ts';
-import { which } from './support/which.ts';
+
+import {
+  commandError,
+  defineModule,
+  fn,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
+import { statSync } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { lines, words } from 'halite/sdk/text';
+import { runTool } from './shared/tools.ts';
 
 const units = ['s', 'B', 'kB', 'MB', 'MiB', 'GB', 'GiB', 'TB', 'TiB', '%', 'cyl', 'chs', 'compact'];
 const diskFlags = ['cylinder_alignment', 'pmbr_boot', 'implicit_partition_table'];

@@ -1,10 +1,19 @@
 // Execution module `pecl`: extensions of PHP.
-import { defineModule, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { command } from './support/command.ts';
-import { lines } from './support/text.ts';
-import { isTrue, isTruthy } from './support/values.ts';
-import { which } from './support/which.ts';
+import {
+  defineModule,
+  fn,
+  isTrue,
+  isTruthy,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
+import { which } from 'halite/sdk/system';
+import { lines } from 'halite/sdk/text';
+import { command } from './shared/command.ts';
 
 /** Many questions of an extension are answered with an empty line each; one extension asks no more than this. */
 const answers = '\n'.repeat(1000);

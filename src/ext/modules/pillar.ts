@@ -1,6 +1,7 @@
 // Execution module `pillar`: read the data the master gives to this minion.
 import { join } from 'node:path';
 import {
+  commandError,
   type Dict,
   defineModule,
   dictEntries,
@@ -9,19 +10,21 @@ import {
   dictOf,
   fn,
   isDict,
+  isTruthy,
   type ModuleContext,
   newDict,
   type PlainDict,
   p,
+  pyEquals,
+  pyStr,
+  pyTypeName,
+  pythonError,
   type Value,
 } from 'halite/sdk';
-import { pyStr, pyTypeName } from '../../base/codec/python/index.ts';
-import { loadYaml } from '../../base/codec/yaml/index.ts';
-import { defaultDelimiter, mergeRecurse, pyEquals, traverse } from '../../base/util/index.ts';
-import { filterBy, valuesAt } from './support/data.ts';
-import { commandError, pythonError } from './support/errors.ts';
-import { isFile } from './support/read.ts';
-import { isTruthy } from './support/values.ts';
+import { loadYaml } from 'halite/sdk/codec';
+import { defaultDelimiter, mergeRecurse, traverse } from 'halite/sdk/data';
+import { isFile } from 'halite/sdk/fs';
+import { filterBy, valuesAt } from './shared/data.ts';
 
 const notSet = '<Constant.NOT_SET>';
 const optionalText = (value: Value | undefined): string | undefined =>

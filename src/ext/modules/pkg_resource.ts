@@ -3,19 +3,20 @@ import {
   defineModule,
   dictEntries,
   fn,
+  invocationError,
   isDict,
+  isTruthy,
   type ModuleContext,
   newDict,
   type PlainDict,
   p,
+  pyRepr,
+  pyStr,
   type Value,
 } from 'halite/sdk';
-import { pyRepr, pyStr } from '../../base/codec/python/index.ts';
-import { loadYaml } from '../../base/codec/yaml/index.ts';
-import { matchesGlob } from '../../base/util/index.ts';
-import { invocationError } from './support/errors.ts';
-import { isAbsolutePath } from './support/paths.ts';
-import { isTruthy } from './support/values.ts';
+import { loadYaml } from 'halite/sdk/codec';
+import { isAbsolutePath } from 'halite/sdk/fs';
+import { matchesGlob } from 'halite/sdk/text';
 
 /** Numbers and words of a version; dots only separate. */
 const parts = (version: string): (number | string)[] =>

@@ -1,10 +1,10 @@
 // Execution module `postfix`: settings and queue of a mail server.
-import { readFileSync, writeFileSync } from 'node:fs';
-import { defineModule, fn, type ModuleContext, newDict, type PlainDict, p } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { command } from './support/command.ts';
-import { lines, words } from './support/text.ts';
-import { which } from './support/which.ts';
+
+import { defineModule, fn, type ModuleContext, newDict, type PlainDict, p, pyStr } from 'halite/sdk';
+import { readFileSync, writeFileSync } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { lines, words } from 'halite/sdk/text';
+import { command } from './shared/command.ts';
 
 const mainFile = p.path({ default: '/etc/postfix/main.cf', doc: 'the file' });
 const masterFile = p.path({ default: '/etc/postfix/master.cf', doc: 'the file' });

@@ -5,13 +5,13 @@ import {
   dictGet,
   fn,
   isDict,
+  isTruthy,
   type ModuleContext,
   newDict,
   type PlainDict,
   p,
   type Value,
 } from 'halite/sdk';
-import { isTruthy } from './support/values.ts';
 
 const askAgainMs = 200;
 

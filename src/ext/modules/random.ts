@@ -1,12 +1,20 @@
 // Execution module `random`: random numbers, texts and choices, and password hashes.
 import { createHash, getHashes, randomInt } from 'node:crypto';
-import { defineModule, dictGet, fn, type ModuleContext, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { cryptPassword, randomSalt } from './support/crypt.ts';
-import { invocationError, pythonError } from './support/errors.ts';
-import { PyRandom } from './support/mersenne.ts';
-import { pyInt } from './support/values.ts';
-import { which } from './support/which.ts';
+import {
+  defineModule,
+  dictGet,
+  fn,
+  invocationError,
+  type ModuleContext,
+  p,
+  pyInt,
+  pyStr,
+  pythonError,
+  type Value,
+} from 'halite/sdk';
+import { which } from 'halite/sdk/system';
+import { cryptPassword, randomSalt } from './shared/crypt.ts';
+import { PyRandom } from './shared/mersenne.ts';
 
 const lower = 'abcdefghijklmnopqrstuvwxyz';
 const digits = '0123456789';

@@ -1,12 +1,19 @@
 // Execution module `rbenv`: versions of Ruby, by rbenv.
-import { defineModule, fn, isDict, type ModuleContext, newDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { userByName } from './support/accounts.ts';
-import { command } from './support/command.ts';
-import { invocationError } from './support/errors.ts';
-import { isDirectory } from './support/read.ts';
-import { shellSplit } from './support/shlex.ts';
-import { lines } from './support/text.ts';
+import {
+  defineModule,
+  fn,
+  invocationError,
+  isDict,
+  type ModuleContext,
+  newDict,
+  p,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
+import { isDirectory } from 'halite/sdk/fs';
+import { userByName } from 'halite/sdk/system';
+import { lines, shellSplit } from 'halite/sdk/text';
+import { command } from './shared/command.ts';
 
 const expanded = (path: string): string =>
   path.replace(/^~([^/]*)/, (whole, user: string) => userByName(user || 'root')?.home ?? whole);

@@ -1,21 +1,21 @@
 // Execution module `redis`: keys and settings of a Redis server.
 import {
+  commandError,
   defineModule,
   fn,
   HaliteError,
   isDict,
   type ModuleContext,
+  messageOf,
   newDict,
   type Param,
   type PlainDict,
   p,
+  pyStr,
   type Value,
 } from 'halite/sdk';
+import { lines } from 'halite/sdk/text';
 import type { Redis } from 'ioredis';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { messageOf } from '../../base/errors/index.ts';
-import { commandError } from './support/errors.ts';
-import { lines } from './support/text.ts';
 
 const conn = {
   host: p.any({ default: null, doc: 'where the server is' }),

@@ -1,10 +1,10 @@
 // A tool that fails is the job's failure, as in Salt: the answer alone does not say it.
 import { newDict, type Value } from 'halite/sdk';
+import { which } from 'halite/sdk/system';
 import { describe, expect, it } from 'vitest';
 import { testContext } from './_testing.ts';
 import aptpkg from './aptpkg/index.ts';
 import sysctl from './linux_sysctl.ts';
-import { which } from './support/which.ts';
 import useradd from './useradd.ts';
 
 const modules = [aptpkg, sysctl, useradd];

@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 import { type Module, newDict, type PlainDict, type Value } from 'halite/sdk';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { testContext } from './_testing.ts';
-import { compareRpm, fitsRpm } from './support/rpm.ts';
+import { compareRpm, fitsRpm } from './shared/rpm.ts';
 import yumpkg from './yumpkg.ts';
 import zypperpkg from './zypperpkg.ts';
 

@@ -1,15 +1,23 @@
 // Execution module `rsync`: copies of folders kept in step.
-import { mkdtempSync, rmSync } from 'node:fs';
+
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { defineModule, fn, type ModuleContext, newDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { commandError, invocationError } from './support/errors.ts';
-import { readText } from './support/read.ts';
-import { words } from './support/text.ts';
-import { askTool } from './support/tools.ts';
-import { isTruthy } from './support/values.ts';
-import { which } from './support/which.ts';
+import {
+  commandError,
+  defineModule,
+  fn,
+  invocationError,
+  isTruthy,
+  type ModuleContext,
+  newDict,
+  p,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
+import { mkdtempSync, readText, rmSync } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { words } from 'halite/sdk/text';
+import { askTool } from './shared/tools.ts';
 
 const flag = (doc: string) => p.bool({ default: false, doc });
 const text = (doc: string) => p.string({ default: null, doc });

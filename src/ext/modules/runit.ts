@@ -1,9 +1,8 @@
 // Execution module `runit`: services under runit; `service` where runit is the first process.
-import { existsSync, lstatSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { defineModule, dictGet, fn, type ModuleContext, newDict, p, type Value } from 'halite/sdk';
-import { commandError } from './support/errors.ts';
-import { joinPath } from './support/paths.ts';
-import { which } from './support/which.ts';
+
+import { commandError, defineModule, dictGet, fn, type ModuleContext, newDict, p, type Value } from 'halite/sdk';
+import { existsSync, joinPath, lstatSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
 
 const name = p.string({ doc: 'the service' });
 const kwargs = p.kwargs({ doc: 'no effect' });

@@ -1,12 +1,9 @@
 // Execution module `rvm`: Rubies and sets of gems, by the Ruby Version Manager.
-import { defineModule, fn, type ModuleContext, newDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { userByName } from './support/accounts.ts';
-import { command } from './support/command.ts';
-import { commandError } from './support/errors.ts';
-import { pathExists } from './support/read.ts';
-import { shellSplit } from './support/shlex.ts';
-import { lines } from './support/text.ts';
+import { commandError, defineModule, fn, type ModuleContext, newDict, p, pyStr, type Value } from 'halite/sdk';
+import { pathExists } from 'halite/sdk/fs';
+import { userByName } from 'halite/sdk/system';
+import { lines, shellSplit } from 'halite/sdk/text';
+import { command } from './shared/command.ts';
 
 const installer = 'https://raw.githubusercontent.com/rvm/rvm/master/binscripts/rvm-installer';
 

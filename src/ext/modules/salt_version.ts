@@ -1,6 +1,5 @@
 // Execution module `salt_version`: the release this minion stands for, compared with releases by name.
-import { defineModule, fn, p } from 'halite/sdk';
-import { saltCompatVersion } from '../../base/util/version.ts';
+import { defineModule, fn, p, saltCompatVersion } from 'halite/sdk';
 
 /** Elements in their order; the first nine releases had dates as numbers, then they count from 3000. */
 const dated = new Map(

@@ -1,9 +1,8 @@
 // Execution module `smtp`: sends mails.
-import { readFileSync } from 'node:fs';
+
 import { basename } from 'node:path';
-import { defineModule, fn, isDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { messageOf } from '../../base/errors/index.ts';
+import { defineModule, fn, isDict, messageOf, p, pyStr, type Value } from 'halite/sdk';
+import { readFileSync } from 'halite/sdk/fs';
 
 interface Server {
   readonly server: Value;

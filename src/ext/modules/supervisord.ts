@@ -1,11 +1,19 @@
 // Execution module `supervisord`: programs under supervisor.
-import { defineModule, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { commandError, commandNotFound } from './support/errors.ts';
-import { joinPath } from './support/paths.ts';
-import { isDirectory, isFile, readText } from './support/read.ts';
-import { lines } from './support/text.ts';
-import { which } from './support/which.ts';
+import {
+  commandError,
+  commandNotFound,
+  defineModule,
+  fn,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
+import { isDirectory, isFile, joinPath, readText } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { lines } from 'halite/sdk/text';
 
 interface Where {
   readonly user: Value;

@@ -1,12 +1,17 @@
 // Execution module `sysfs`: values the kernel shows and takes below /sys.
-import { constants, readdirSync, realpathSync, writeFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+
 import { join, relative, resolve } from 'node:path';
-import { defineModule, fn, newDict, type PlainDict, PyFloat, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { baseName } from './support/paths.ts';
-import { isDirectory } from './support/read.ts';
-import { statOf } from './support/stat.ts';
+import { defineModule, fn, newDict, type PlainDict, PyFloat, p, pyStr, type Value } from 'halite/sdk';
+import {
+  baseName,
+  constants,
+  isDirectory,
+  readdirSync,
+  readFile,
+  realpathSync,
+  statOf,
+  writeFileSync,
+} from 'halite/sdk/fs';
 
 /** The real path of a key; undefined when it is not there or leads out of /sys. */
 function targetOf(key: string): string | undefined {

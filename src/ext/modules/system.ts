@@ -1,14 +1,11 @@
 // Execution module `system`: date, time and name of the machine; restart and shutdown.
 
-import { writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { defineModule, fn, type ModuleContext, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { strftime } from '../../base/util/strftime.ts';
-import { commandError, invocationError } from './support/errors.ts';
-import { pathExists, readText } from './support/read.ts';
-import { askTool, runTool } from './support/tools.ts';
-import { which } from './support/which.ts';
+import { commandError, defineModule, fn, invocationError, type ModuleContext, p, pyStr, type Value } from 'halite/sdk';
+import { pathExists, readText, writeFileSync } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { strftime } from 'halite/sdk/time';
+import { askTool, runTool } from './shared/tools.ts';
 
 /** Minutes east of UTC in `+0130`. */
 function offsetMinutes(offset: string): number {

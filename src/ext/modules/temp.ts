@@ -1,9 +1,9 @@
 // Execution module `temp`: new files and folders with names nobody else has.
 import { randomBytes } from 'node:crypto';
-import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineModule, fn, p } from 'halite/sdk';
+import { closeSync, mkdirSync, openSync } from 'halite/sdk/fs';
 
 const params = {
   suffix: p.string({ default: '', doc: 'the end of the name' }),

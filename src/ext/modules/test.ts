@@ -1,14 +1,27 @@
 // Execution module `test`: is the minion there, do arguments and errors travel as they should.
 import { createHash, getHashes, randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { defineModule, fn, newDict, type PlainDict, PyFloat, p, type Value } from 'halite/sdk';
-import { pyRepr, pyStr, pyTypeName } from '../../base/codec/python/index.ts';
-import { messageOf } from '../../base/errors/index.ts';
-import { commandError, invocationError, pythonError } from './support/errors.ts';
-import { builtinExceptions, saltExceptions } from './support/python-exceptions.ts';
-import { cleanKwargs, pyInt } from './support/values.ts';
-import { installation, saltVersion } from './support/version.ts';
-import { versionsInformation, versionsReport } from './support/versions-report.ts';
+import {
+  cleanKwargs,
+  commandError,
+  defineModule,
+  fn,
+  invocationError,
+  messageOf,
+  newDict,
+  type PlainDict,
+  PyFloat,
+  p,
+  pyInt,
+  pyRepr,
+  pyStr,
+  pyTypeName,
+  pythonError,
+  type Value,
+} from 'halite/sdk';
+import { builtinExceptions, saltExceptions } from './shared/python-exceptions.ts';
+import { installation, saltVersion } from './shared/version.ts';
+import { versionsInformation, versionsReport } from './shared/versions-report.ts';
 
 /** Where Salt's file has another name than the module. */
 const providerFiles: Readonly<Record<string, string>> = {

@@ -1,14 +1,22 @@
 // Execution module `timezone`: the machine's time zone and hardware clock.
-import { readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+
 import { join, normalize } from 'node:path';
-import { defineModule, dictGet, fn, type ModuleContext, p } from 'halite/sdk';
-import { zoneAbbreviation, zoneOffset } from '../../base/util/time-zone.ts';
-import { commandError, invocationError } from './support/errors.ts';
-import { osReason } from './support/os-errors.ts';
-import { isFile, pathExists, readText } from './support/read.ts';
-import { lines } from './support/text.ts';
-import { askTool, runTool } from './support/tools.ts';
-import { which } from './support/which.ts';
+import { commandError, defineModule, dictGet, fn, invocationError, type ModuleContext, p } from 'halite/sdk';
+import {
+  isFile,
+  osReason,
+  pathExists,
+  readFileSync,
+  readlinkSync,
+  readText,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { lines } from 'halite/sdk/text';
+import { zoneAbbreviation, zoneOffset } from 'halite/sdk/time';
+import { askTool, runTool } from './shared/tools.ts';
 
 const zones = '/usr/share/zoneinfo/';
 const local = '/etc/localtime';

@@ -1,21 +1,22 @@
 // Execution module `user`: accounts of the machine, by useradd and its kin.
-import { defineModule, dictGet, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { compareText } from '../../base/codec/json/index.ts';
-import { pyStr } from '../../base/codec/python/index.ts';
 import {
-  allGroups,
-  allUsers,
-  type Group,
-  groupByName,
-  groupsOfUser,
-  type User,
-  userByName,
-} from './support/accounts.ts';
-import { commandError } from './support/errors.ts';
-import { readText } from './support/read.ts';
-import { splitTimes } from './support/text.ts';
-import { runTool } from './support/tools.ts';
-import { textList } from './support/values.ts';
+  commandError,
+  defineModule,
+  dictGet,
+  fn,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  textList,
+  type Value,
+} from 'halite/sdk';
+import { compareText } from 'halite/sdk/codec';
+import { readText } from 'halite/sdk/fs';
+import { allGroups, allUsers, type Group, groupByName, groupsOfUser, type User, userByName } from 'halite/sdk/system';
+import { splitTimes } from 'halite/sdk/text';
+import { runTool } from './shared/tools.ts';
 
 const gecosKeys = ['fullname', 'roomnumber', 'workphone', 'homephone', 'other'] as const;
 type GecosKey = (typeof gecosKeys)[number];

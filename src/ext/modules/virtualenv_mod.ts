@@ -1,10 +1,19 @@
 // Execution module `virtualenv`: virtual environments of Python.
-import { defineModule, dictGet, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { commandError, invocationError } from './support/errors.ts';
-import { joinPath } from './support/paths.ts';
-import { pathExists } from './support/read.ts';
-import { which } from './support/which.ts';
+import {
+  commandError,
+  defineModule,
+  dictGet,
+  fn,
+  invocationError,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
+import { joinPath, pathExists } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
 
 interface Result {
   readonly retcode: number;

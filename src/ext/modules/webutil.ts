@@ -1,8 +1,8 @@
 // Execution module `webutil`: files of passwords for web servers, by htpasswd.
 import { defineModule, fn, type ModuleContext, newDict, p, type Value } from 'halite/sdk';
-import { pathExists } from './support/read.ts';
-import { lines } from './support/text.ts';
-import { which } from './support/which.ts';
+import { pathExists } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { lines } from 'halite/sdk/text';
 
 /** Through cmd.run_all, since another user may be asked for. */
 const htpasswd = (args: readonly string[], runas: string | null, ctx: ModuleContext): Promise<Value> =>

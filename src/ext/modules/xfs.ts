@@ -1,11 +1,19 @@
 // Execution module `xfs`: file systems of the kind XFS.
-import { defineModule, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { type Answer, command } from './support/command.ts';
-import { commandError } from './support/errors.ts';
-import { readText } from './support/read.ts';
-import { lines } from './support/text.ts';
-import { isTruthy } from './support/values.ts';
+import {
+  commandError,
+  defineModule,
+  fn,
+  isTruthy,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
+import { readText } from 'halite/sdk/fs';
+import { lines } from 'halite/sdk/text';
+import { type Answer, command } from './shared/command.ts';
 
 function checked(answer: Answer): string {
   if (answer.retcode !== 0 && answer.stderr) throw commandError(answer.stderr);

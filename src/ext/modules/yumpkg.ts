@@ -1,5 +1,6 @@
 // Execution module `pkg`: packages of Red Hat and its kin, through dnf or yum.
 import {
+  commandError,
   defineModule,
   dictGet,
   fn,
@@ -8,16 +9,15 @@ import {
   newDict,
   type PlainDict,
   p,
+  pyStr,
+  textList,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { commandError } from './support/errors.ts';
-import { type RpmPackage, resolveName } from './support/rpm.ts';
-import { columns, type RpmDriver, rpmFunctions } from './support/rpm-functions.ts';
-import { repoFunctions } from './support/rpm-repos.ts';
-import { lines } from './support/text.ts';
-import { textList } from './support/values.ts';
-import { which } from './support/which.ts';
+import { which } from 'halite/sdk/system';
+import { lines } from 'halite/sdk/text';
+import { type RpmPackage, resolveName } from './shared/rpm.ts';
+import { columns, type RpmDriver, rpmFunctions } from './shared/rpm-functions.ts';
+import { repoFunctions } from './shared/rpm-repos.ts';
 
 const tools = ['dnf5', 'dnf', 'yum'];
 const toolName = (): string | undefined => tools.find((name) => which(name) !== null);

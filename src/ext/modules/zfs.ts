@@ -1,20 +1,21 @@
 // Execution module `zfs`: file systems, volumes and snapshots of ZFS.
 import {
+  cleanKwargs,
   defineModule,
   dictEntries,
   fn,
   isDict,
+  isTruthy,
   type ModuleContext,
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { type Answer, command } from './support/command.ts';
-import { lines } from './support/text.ts';
-import { cleanKwargs, isTruthy } from './support/values.ts';
-import { which } from './support/which.ts';
+import { which } from 'halite/sdk/system';
+import { lines } from 'halite/sdk/text';
+import { type Answer, command } from './shared/command.ts';
 
 /** Properties whose values are sizes; `5G` and 5368709120 are the same there. */
 const sizes =

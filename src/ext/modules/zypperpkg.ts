@@ -1,14 +1,23 @@
 // Execution module `pkg`: packages of SUSE, through zypper.
-import { defineModule, dictGet, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { commandError } from './support/errors.ts';
-import { type RpmPackage, resolveName } from './support/rpm.ts';
-import { type RpmDriver, rpmFunctions } from './support/rpm-functions.ts';
-import { repoFunctions } from './support/rpm-repos.ts';
-import { lines } from './support/text.ts';
-import { requireTool } from './support/tools.ts';
-import { textList } from './support/values.ts';
-import { which } from './support/which.ts';
+import {
+  commandError,
+  defineModule,
+  dictGet,
+  fn,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  textList,
+  type Value,
+} from 'halite/sdk';
+import { which } from 'halite/sdk/system';
+import { lines } from 'halite/sdk/text';
+import { type RpmPackage, resolveName } from './shared/rpm.ts';
+import { type RpmDriver, rpmFunctions } from './shared/rpm-functions.ts';
+import { repoFunctions } from './shared/rpm-repos.ts';
+import { requireTool } from './shared/tools.ts';
 
 /** Zypper's own return codes that mean no failure: patches, a restart needed, no repositories. */
 const harmless = [0, 6, 100, 101, 102, 103, 106];

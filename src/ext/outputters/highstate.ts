@@ -1,7 +1,7 @@
 // Outputter `highstate`: results of states, one block or line per state, with a summary per minion.
 import { defineOutputter } from 'halite/sdk';
-import { renderHosts } from './_lib/highstate/host.ts';
-import { highstateStyle } from './_lib/highstate/style.ts';
+import { renderHosts } from './shared/highstate/host.ts';
+import { highstateStyle } from './shared/highstate/style.ts';
 
 export default defineOutputter({
   name: 'highstate',

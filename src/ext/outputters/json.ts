@@ -1,8 +1,7 @@
 // Outputter `json`: one JSON document per printed value.
 import { defineOutputter } from 'halite/sdk';
-import { dumpJson } from '../../base/codec/json/dump.ts';
-import { indentJson } from '../../base/codec/json/indent.ts';
-import { askedIndent } from './_lib/indent.ts';
+import { dumpJson, indentJson } from 'halite/sdk/codec';
+import { askedIndent } from './shared/indent.ts';
 
 /** Columns per level; undefined: everything on one line. */
 function columnsOf(asked: ReturnType<typeof askedIndent>): number | undefined {

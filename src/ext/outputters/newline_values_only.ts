@@ -1,6 +1,5 @@
 // Outputter `newline_values_only`: values without minion names, one per line.
-import { defineOutputter, dictEntries, HaliteError, isDict } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/repr.ts';
+import { defineOutputter, dictEntries, HaliteError, isDict, pyStr } from 'halite/sdk';
 
 export default defineOutputter({
   name: 'newline_values_only',

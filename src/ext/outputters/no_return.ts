@@ -1,8 +1,7 @@
 // Outputter `no_return`: minions that gave no answer, in red.
-import { defineOutputter, HaliteError, isDict, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/repr.ts';
-import { type Colors, colorsFor } from './_lib/colors.ts';
-import { sortedEntries } from './_lib/sorted-keys.ts';
+import { defineOutputter, HaliteError, isDict, pyStr, type Value } from 'halite/sdk';
+import { type Colors, colorsFor } from './shared/colors.ts';
+import { sortedEntries } from './shared/sorted-keys.ts';
 
 function display(value: Value, colors: Colors, indent: number): string {
   const margin = ' '.repeat(indent);

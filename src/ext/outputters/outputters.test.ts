@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import type { Outputter, Value } from 'halite/sdk';
+import { type Tagged, untag } from 'halite/sdk/codec';
 import { describe, expect, it } from 'vitest';
-import { type Tagged, untag } from '../../base/codec/python/tagged.ts';
 import highstate from './highstate.ts';
 import json from './json.ts';
 import key from './key.ts';

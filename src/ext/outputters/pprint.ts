@@ -1,7 +1,7 @@
 // Outputter `pprint`: the value as a Python literal, broken over lines.
 import { defineOutputter } from 'halite/sdk';
-import { pprintValue } from '../../base/codec/python/pprint.ts';
-import { askedIndent } from './_lib/indent.ts';
+import { pprintValue } from 'halite/sdk/codec';
+import { askedIndent } from './shared/indent.ts';
 
 export default defineOutputter({
   name: 'pprint',

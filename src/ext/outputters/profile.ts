@@ -1,11 +1,19 @@
 // Outputter `profile`: state results as a table of names, functions and durations.
-import { defineOutputter, dictEntries, dictGet, HaliteError, isDict, newDict, type Value } from 'halite/sdk';
-import { compareText } from '../../base/codec/json/compare-text.ts';
-import { pyStr } from '../../base/codec/python/repr.ts';
-import { asNumber } from '../../base/codec/value.ts';
-import { charLength, charSlice } from '../../base/util/pytext.ts';
-import { pyFixed } from './_lib/fixed.ts';
-import { renderTable } from './_lib/table-style.ts';
+import {
+  asNumber,
+  defineOutputter,
+  dictEntries,
+  dictGet,
+  HaliteError,
+  isDict,
+  newDict,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
+import { compareText } from 'halite/sdk/codec';
+import { charLength, charSlice } from 'halite/sdk/text';
+import { pyFixed } from './shared/fixed.ts';
+import { renderTable } from './shared/table-style.ts';
 
 const nameMax = 60;
 

@@ -1,6 +1,5 @@
 // Outputter `progress`: how many minions have answered, as a bar.
-import { defineOutputter, dictGet, HaliteError, isDict, type Value } from 'halite/sdk';
-import { asNumber } from '../../base/codec/value.ts';
+import { asNumber, defineOutputter, dictGet, HaliteError, isDict, type Value } from 'halite/sdk';
 
 const width = 40;
 

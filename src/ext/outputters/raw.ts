@@ -1,6 +1,5 @@
 // Outputter `raw`: the value as Python prints it, on one line.
-import { defineOutputter } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/repr.ts';
+import { defineOutputter, pyStr } from 'halite/sdk';
 
 export default defineOutputter({
   name: 'raw',

@@ -1,6 +1,6 @@
 // Outputter `table`: lists of rows as tables.
 import { defineOutputter } from 'halite/sdk';
-import { renderTable } from './_lib/table-style.ts';
+import { renderTable } from './shared/table-style.ts';
 
 export default defineOutputter({
   name: 'table',

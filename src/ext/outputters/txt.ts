@@ -1,8 +1,7 @@
 // Outputter `txt`: every line of output behind the minion's name.
-import { defineOutputter, dictEntries, isDict } from 'halite/sdk';
-import { pprintValue } from '../../base/codec/python/pprint.ts';
-import { pyStr } from '../../base/codec/python/repr.ts';
-import { splitLines } from '../../base/util/pytext.ts';
+import { defineOutputter, dictEntries, isDict, pyStr } from 'halite/sdk';
+import { pprintValue } from 'halite/sdk/codec';
+import { splitLines } from 'halite/sdk/text';
 
 export default defineOutputter({
   name: 'txt',

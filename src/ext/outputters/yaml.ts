@@ -1,7 +1,7 @@
 // Outputter `yaml`: block style YAML.
 import { defineOutputter } from 'halite/sdk';
-import { dumpYaml } from '../../base/codec/yaml/dump.ts';
-import { askedIndent } from './_lib/indent.ts';
+import { dumpYaml } from 'halite/sdk/codec';
+import { askedIndent } from './shared/indent.ts';
 
 export default defineOutputter({
   name: 'yaml',

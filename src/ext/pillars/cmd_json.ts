@@ -1,7 +1,7 @@
 // External pillar `cmd_json`: the output of a command on the master, read as JSON.
 import { definePillar, isDict, newDict, p } from 'halite/sdk';
-import { loadJson } from '../../base/codec/json/index.ts';
-import { runCommand } from './_lib/command.ts';
+import { loadJson } from 'halite/sdk/codec';
+import { runCommand } from './shared/command.ts';
 
 export default definePillar({
   name: 'cmd_json',

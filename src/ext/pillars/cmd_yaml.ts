@@ -1,7 +1,7 @@
 // External pillar `cmd_yaml`: the output of a command on the master, read as YAML.
 import { definePillar, isDict, newDict, p } from 'halite/sdk';
-import { loadYaml } from '../../base/codec/yaml/index.ts';
-import { runCommand } from './_lib/command.ts';
+import { loadYaml } from 'halite/sdk/codec';
+import { runCommand } from './shared/command.ts';
 
 export default definePillar({
   name: 'cmd_yaml',

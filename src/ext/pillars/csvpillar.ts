@@ -1,8 +1,8 @@
 // External pillar `csv`: a row of a table, found by the minion's id.
-import { readFile } from 'node:fs/promises';
-import { type Dict, definePillar, dictOf, newDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { parseCsv } from './_lib/csv.ts';
+
+import { type Dict, definePillar, dictOf, newDict, p, pyStr, type Value } from 'halite/sdk';
+import { readFile } from 'halite/sdk/fs';
+import { parseCsv } from './shared/csv.ts';
 
 /** A row as Python's DictReader makes it: what is missing is `restval`, what is too much a list under `restkey`. */
 function rowOf(names: readonly Value[], cells: readonly string[], restkey: Value, restval: Value): [Value, Value][] {

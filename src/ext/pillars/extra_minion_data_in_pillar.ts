@@ -1,6 +1,16 @@
 // External pillar `extra_minion_data_in_pillar`: what minions send along (`pass_to_ext_pillars`).
-import { type Dict, definePillar, dictEntries, dictGet, dictOf, isDict, newDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
+import {
+  type Dict,
+  definePillar,
+  dictEntries,
+  dictGet,
+  dictOf,
+  isDict,
+  newDict,
+  p,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
 
 /** The part of the data at a path `a:b`, under the same keys. */
 function part(data: Dict, path: readonly string[]): Dict | undefined {

@@ -1,5 +1,5 @@
 // External pillar `file_tree`: folders become maps and files become values, by minion and nodegroup.
-import { readdir, readFile, realpath, stat } from 'node:fs/promises';
+
 import { isAbsolute, join, normalize } from 'node:path';
 import {
   type Dict,
@@ -11,10 +11,12 @@ import {
   type PillarContext,
   type PlainDict,
   p,
+  pyStr,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { matchesGlob, mergeRecurse } from '../../base/util/index.ts';
+import { mergeRecurse } from 'halite/sdk/data';
+import { readdir, readFile, realpath, stat } from 'halite/sdk/fs';
+import { matchesGlob } from 'halite/sdk/text';
 
 interface Settings {
   readonly follow_dir_links: boolean;

@@ -1,6 +1,5 @@
 // External pillar `git`: pillar trees in git repositories, each branch with its own top file.
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, readlink, rename, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import {
   type Dict,
@@ -11,10 +10,11 @@ import {
   newDict,
   type PillarContext,
   p,
+  pyStr,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { type MergeStrategy, mergeDicts } from '../../base/util/index.ts';
+import { type MergeStrategy, mergeDicts } from 'halite/sdk/data';
+import { mkdir, readlink, rename, symlink } from 'halite/sdk/fs';
 
 /** One remote as configured: `branch url`, with settings below it. */
 interface Remote {

@@ -1,7 +1,7 @@
 // External pillar `http_json`: what a web server answers, read as JSON.
 import { definePillar, dictOf, isDict, newDict, p } from 'halite/sdk';
-import { loadJson } from '../../base/codec/json/index.ts';
-import { fetchText } from './_lib/http.ts';
+import { loadJson } from 'halite/sdk/codec';
+import { fetchText } from './shared/http.ts';
 
 export default definePillar({
   name: 'http_json',

@@ -1,7 +1,7 @@
 // External pillar `http_yaml`: what a web server answers, read as YAML.
 import { definePillar, isDict, newDict, p } from 'halite/sdk';
-import { loadYaml } from '../../base/codec/yaml/index.ts';
-import { fetchText } from './_lib/http.ts';
+import { loadYaml } from 'halite/sdk/codec';
+import { fetchText } from './shared/http.ts';
 
 export default definePillar({
   name: 'http_yaml',

@@ -1,8 +1,8 @@
 // External pillar `libvirt`: keys and certificates for hypervisors, made on the master when first asked for.
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+
 import { join } from 'node:path';
-import { definePillar, dictGet, newDict, type PillarContext, p } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
+import { definePillar, dictGet, newDict, type PillarContext, p, pyStr } from 'halite/sdk';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'halite/sdk/fs';
 
 async function certtool(ctx: PillarContext, ...args: string[]): Promise<string> {
   const done = await ctx.exec('certtool', args, { timeoutMs: 120_000 });

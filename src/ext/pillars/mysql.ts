@@ -9,7 +9,7 @@ import {
   sqlParams,
   sqlPillar,
   translateMarks,
-} from './_lib/sql-pillar.ts';
+} from './shared/sql-pillar.ts';
 
 /** The protocol's numbers of FLOAT and DOUBLE. */
 const floats = new Set([4, 5]);

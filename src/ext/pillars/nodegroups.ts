@@ -1,6 +1,5 @@
 // External pillar `nodegroups`: the nodegroups the minion is in.
-import { type Dict, definePillar, dictEntries, dictOf, isDict, p } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
+import { type Dict, definePillar, dictEntries, dictOf, isDict, p, pyStr } from 'halite/sdk';
 
 export default definePillar({
   name: 'nodegroups',

@@ -1,6 +1,6 @@
 // External pillar `postgres`: rows of queries to PostgreSQL, with the minion's id as their value.
 import { definePillar, type PillarContext, type Value } from 'halite/sdk';
-import { loadJson } from '../../base/codec/json/index.ts';
+import { loadJson } from 'halite/sdk/codec';
 import {
   driver,
   floatOf,
@@ -10,7 +10,7 @@ import {
   sqlParams,
   sqlPillar,
   translateMarks,
-} from './_lib/sql-pillar.ts';
+} from './shared/sql-pillar.ts';
 
 type Parser = (text: string) => unknown;
 

@@ -1,6 +1,6 @@
 // External pillar `sqlite3`: rows of queries to a SQLite file of the master, with the minion's id as their value.
 import { definePillar, type PillarContext, type Value } from 'halite/sdk';
-import { driver, floatOf, optionsOf, type SqlSession, sqlParams, sqlPillar } from './_lib/sql-pillar.ts';
+import { driver, floatOf, optionsOf, type SqlSession, sqlParams, sqlPillar } from './shared/sql-pillar.ts';
 
 function cellOf(cell: unknown): Value {
   if (typeof cell === 'bigint') return Number.isSafeInteger(Number(cell)) ? Number(cell) : cell;

@@ -10,7 +10,7 @@ import {
   p,
   type Value,
 } from 'halite/sdk';
-import { type MergeStrategy, mergeDicts } from '../../base/util/index.ts';
+import { type MergeStrategy, mergeDicts } from 'halite/sdk/data';
 import { readSecret, type VaultHost } from '../modules/vault/client.ts';
 import { mintFor } from '../modules/vault/hosts.ts';
 import { expandPattern, MissingField } from '../modules/vault/patterns.ts';

@@ -7,13 +7,13 @@ import {
   dictEntries,
   dictOf,
   isDict,
+  pyRepr,
   RenderError,
   type RendererContext,
   type Value,
 } from 'halite/sdk';
-import { pyRepr } from '../../base/codec/python/index.ts';
-import { markOrdered } from '../../base/codec/yaml/index.ts';
-import { gpgDecrypt, removeStaleLocks } from './_lib/gpg.ts';
+import { markOrdered } from 'halite/sdk/codec';
+import { gpgDecrypt, removeStaleLocks } from './shared/gpg.ts';
 
 const message = /-----BEGIN PGP MESSAGE-----.*?-----END PGP MESSAGE-----/gs;
 const begin = '-----BEGIN PGP MESSAGE-----';

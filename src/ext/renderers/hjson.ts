@@ -1,7 +1,7 @@
 // Renderer `hjson`.
 import { defineRenderer, newDict } from 'halite/sdk';
-import { loadHjson } from './_lib/hjson.ts';
-import { behindShebang } from './_lib/relaxed-text.ts';
+import { loadHjson } from './shared/hjson.ts';
+import { behindShebang } from './shared/relaxed-text.ts';
 
 export default defineRenderer({
   name: 'hjson',

@@ -1,6 +1,6 @@
 // Renderer `js`: an SLS file as a JavaScript module.
 import { defineRenderer } from 'halite/sdk';
-import { runModule, withoutShebang } from './_lib/code.ts';
+import { runModule, withoutShebang } from './shared/code.ts';
 
 export default defineRenderer({
   name: 'js',

@@ -1,7 +1,7 @@
 // Renderer `json`.
 import { defineRenderer, newDict, RenderError } from 'halite/sdk';
-import { loadJson } from '../../base/codec/json/index.ts';
-import { pythonJsonError } from './_lib/json-error.ts';
+import { loadJson } from 'halite/sdk/codec';
+import { pythonJsonError } from './shared/json-error.ts';
 
 export default defineRenderer({
   name: 'json',

@@ -1,7 +1,7 @@
 // Renderer `json5`.
 import { defineRenderer, newDict } from 'halite/sdk';
-import { loadJson5 } from './_lib/json5.ts';
-import { behindShebang } from './_lib/relaxed-text.ts';
+import { loadJson5 } from './shared/json5.ts';
+import { behindShebang } from './shared/relaxed-text.ts';
 
 export default defineRenderer({
   name: 'json5',

@@ -10,7 +10,7 @@ import {
   type RendererContext,
   type Value,
 } from 'halite/sdk';
-import { markOrdered } from '../../base/codec/yaml/index.ts';
+import { markOrdered } from 'halite/sdk/codec';
 
 interface Settings {
   readonly prefix: string;

@@ -1,9 +1,9 @@
 // The readers of JSON5 and Hjson: what they take, and where they say it is wrong.
+
+import { pyRepr, RenderError } from 'halite/sdk';
 import { describe, expect, it } from 'vitest';
-import { pyRepr } from '../../base/codec/python/index.ts';
-import { RenderError } from '../../extend/sdk/index.ts';
-import { loadHjson } from './_lib/hjson.ts';
-import { loadJson5 } from './_lib/json5.ts';
+import { loadHjson } from './shared/hjson.ts';
+import { loadJson5 } from './shared/json5.ts';
 
 const five = (text: string): string => pyRepr(loadJson5(text, undefined, 1));
 const h = (text: string): string => pyRepr(loadHjson(text, undefined, 1));

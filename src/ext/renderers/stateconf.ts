@@ -11,8 +11,8 @@ import {
   type RendererContext,
   type Value,
 } from 'halite/sdk';
-import { pyRegexSearch } from '../../base/util/pyregex.ts';
-import { closeHigh, type High, Misshapen, openHigh, stateName } from './_lib/stateconf-data.ts';
+import { pyRegexSearch } from 'halite/sdk/text';
+import { closeHigh, type High, Misshapen, openHigh, stateName } from './shared/stateconf-data.ts';
 import {
   absoluteIds,
   absoluteIncludes,
@@ -22,7 +22,7 @@ import {
   type Names,
   requireInOrder,
   spellOutShorthand,
-} from './_lib/stateconf-rewrite.ts';
+} from './shared/stateconf-rewrite.ts';
 
 type Parameters = Map<string, Map<Value, Value>>;
 

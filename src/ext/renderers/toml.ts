@@ -1,6 +1,6 @@
 // Renderer `toml`.
 import { defineRenderer, RenderError } from 'halite/sdk';
-import { loadToml, TomlError } from '../../base/codec/toml/index.ts';
+import { loadToml, TomlError } from 'halite/sdk/codec';
 
 export default defineRenderer({
   name: 'toml',

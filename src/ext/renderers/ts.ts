@@ -1,6 +1,6 @@
 // Renderer `ts`: an SLS file as a TypeScript module.
 import { defineRenderer } from 'halite/sdk';
-import { runModule, withoutTypes } from './_lib/code.ts';
+import { runModule, withoutTypes } from './shared/code.ts';
 
 export default defineRenderer({
   name: 'ts',

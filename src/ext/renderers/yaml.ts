@@ -1,7 +1,7 @@
 // Renderer `yaml`: Salt's YAML, with its rules for numbers, duplicate keys and messages.
 import { defineRenderer, newDict, RenderError, type Value } from 'halite/sdk';
-import { loadYaml, YamlError } from '../../base/codec/yaml/index.ts';
-import { isFalsy } from './_lib/falsy.ts';
+import { loadYaml, YamlError } from 'halite/sdk/codec';
+import { isFalsy } from './shared/falsy.ts';
 
 /** Salt's name for PyYAML's words; libyaml, which real installations use, has others. */
 const renamed: Readonly<Record<string, string>> = {

@@ -1,12 +1,9 @@
 // Returner `carbon`: numbers of results as metrics of Graphite.
-import { defineReturner, p } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { dictEntries, isDict, type Value } from '../../base/codec/value.ts';
-import { HaliteError, messageOf } from '../../base/errors/index.ts';
-import { hostPort } from './support/http.ts';
-import { arrivalMillis, keysOf } from './support/loads.ts';
-import { type Metric, metricLines, metricPickle, numberOf } from './support/metrics.ts';
-import { sendBytes } from './support/socket.ts';
+import { defineReturner, dictEntries, HaliteError, isDict, messageOf, p, pyStr, type Value } from 'halite/sdk';
+import { hostPort } from './shared/http.ts';
+import { arrivalMillis, keysOf } from './shared/loads.ts';
+import { type Metric, metricLines, metricPickle, numberOf } from './shared/metrics.ts';
+import { sendBytes } from './shared/socket.ts';
 
 /** Every number inside a value: keys of dicts and items of lists become parts of the name. */
 function* walk(path: string, value: Value, skip: boolean): Generator<readonly [string, number]> {

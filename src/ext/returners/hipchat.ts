@@ -1,10 +1,9 @@
 // Returner `hipchat`: results as messages in a room, for services that speak HipChat's API.
-import { defineReturner, newDict, type PlainDict, p } from 'halite/sdk';
-import { pprintValue } from '../../base/codec/python/index.ts';
-import { HaliteError } from '../../base/errors/index.ts';
-import { httpCall, joinUrl } from './support/http.ts';
-import { toJson } from './support/loads.ts';
-import { chatText, shortened } from './support/message.ts';
+import { defineReturner, HaliteError, newDict, type PlainDict, p } from 'halite/sdk';
+import { pprintValue } from 'halite/sdk/codec';
+import { httpCall, joinUrl } from './shared/http.ts';
+import { toJson } from './shared/loads.ts';
+import { chatText, shortened } from './shared/message.ts';
 
 /** HipChat refuses longer messages. */
 const limit = 10_000;

@@ -1,9 +1,7 @@
 // Returner `kafka`: results and events as messages of a topic of Kafka.
 import { crc32 } from 'node:zlib';
-import { defineReturner, newDict, type PlainDict, p } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { HaliteError, messageOf } from '../../base/errors/index.ts';
-import { contentId, textList, toJson } from './support/loads.ts';
+import { defineReturner, HaliteError, messageOf, newDict, type PlainDict, p, pyStr } from 'halite/sdk';
+import { contentId, textList, toJson } from './shared/loads.ts';
 
 export interface KafkaMessage {
   readonly key: string;

@@ -1,17 +1,17 @@
 // Documents and messages compared with those Salt 3006.27 makes of the same results (a recording of its functions).
 import { readFileSync } from 'node:fs';
+import { dictGet, newDict, type PlainDict, type Value } from 'halite/sdk';
+import { loadJson } from 'halite/sdk/codec';
 import { expect, it } from 'vitest';
-import { loadJson } from '../../base/codec/json/index.ts';
-import { dictGet, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { metricBase, metricsIn } from './carbon.ts';
 import { convertKeys, restoreKeys } from './elasticsearch/documents.ts';
 import { reportOf } from './highstate/report.ts';
 import { lineOf } from './influxdb/client.ts';
 import { partitionOf } from './kafka.ts';
 import { jobDocument, returnDocument } from './mongo/documents.ts';
+import { toJson } from './shared/loads.ts';
+import { metricLines } from './shared/metrics.ts';
 import { payloadOf } from './slack_webhook/payload.ts';
-import { toJson } from './support/loads.ts';
-import { metricLines } from './support/metrics.ts';
 
 const recording = new URL('../../../test/fixtures/returners/salt-3006.27.json', import.meta.url);
 const salt = loadJson(readFileSync(recording, 'utf8')) as PlainDict;

@@ -1,7 +1,6 @@
 // Returner `local`: prints results and events, to see that they arrive.
-import { defineReturner, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { visibleText } from '../../base/util/visible.ts';
+import { defineReturner, pyStr, type Value } from 'halite/sdk';
+import { visibleText } from 'halite/sdk/text';
 
 export default defineReturner({
   name: 'local',

@@ -1,9 +1,8 @@
 // Returner `mattermost`: results and events as messages, through an incoming webhook of Mattermost.
-import { defineReturner, newDict, p } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { httpCall, joinUrl } from './support/http.ts';
-import { toJson } from './support/loads.ts';
-import { chatText, shortened } from './support/message.ts';
+import { defineReturner, newDict, p, pyStr } from 'halite/sdk';
+import { httpCall, joinUrl } from './shared/http.ts';
+import { toJson } from './shared/loads.ts';
+import { chatText, shortened } from './shared/message.ts';
 
 /** The server refuses longer messages unless it was told otherwise. */
 const limit = 16_383;

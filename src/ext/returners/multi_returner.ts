@@ -1,7 +1,14 @@
 // Returner `multi_returner`: hands everything to several others, and asks all of them.
-import { defineReturner, type JobCache, newDict, type PlainDict, type ReturnerSession } from 'halite/sdk';
-import { HaliteError, messageOf } from '../../base/errors/index.ts';
-import { textList } from './support/loads.ts';
+import {
+  defineReturner,
+  HaliteError,
+  type JobCache,
+  messageOf,
+  newDict,
+  type PlainDict,
+  type ReturnerSession,
+} from 'halite/sdk';
+import { textList } from './shared/loads.ts';
 
 interface Part {
   readonly name: string;

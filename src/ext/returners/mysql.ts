@@ -1,7 +1,7 @@
 // Returner `mysql`: results, jobs and events in the three tables of Salt's MySQL returner.
 import { defineReturner, p } from 'halite/sdk';
-import { mysqlDialect, openMysql } from './support/mysql-client.ts';
-import { tableSession } from './support/salt-tables.ts';
+import { mysqlDialect, openMysql } from './shared/mysql-client.ts';
+import { tableSession } from './shared/salt-tables.ts';
 
 export default defineReturner({
   name: 'mysql',

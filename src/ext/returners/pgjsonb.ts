@@ -1,7 +1,7 @@
 // Returner `pgjsonb`: results, jobs and events in PostgreSQL, as JSONB that SQL can look into.
 import { defineReturner } from 'halite/sdk';
-import { jsonbDialect, openPostgres, postgresOptions } from './support/postgres-client.ts';
-import { tableSession } from './support/salt-tables.ts';
+import { jsonbDialect, openPostgres, postgresOptions } from './shared/postgres-client.ts';
+import { tableSession } from './shared/salt-tables.ts';
 
 export default defineReturner({
   name: 'pgjsonb',

@@ -1,11 +1,10 @@
 // Returner `postgres_local_cache`: a master's job cache in PostgreSQL with one column per field of a job.
-import { defineReturner, isDict, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { jidToMillis } from '../../base/util/index.ts';
-import { fromJson, plainDict, textField } from './support/loads.ts';
-import { openPostgres, postgresDialect, postgresOptions } from './support/postgres-client.ts';
-import { funOf, plainShape, sqlJson, successOf, type TableShape, tableSession } from './support/salt-tables.ts';
-import type { SqlRow } from './support/sql-client.ts';
+import { defineReturner, isDict, newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
+import { jidToMillis } from 'halite/sdk/jobs';
+import { fromJson, plainDict, textField } from './shared/loads.ts';
+import { openPostgres, postgresDialect, postgresOptions } from './shared/postgres-client.ts';
+import { funOf, plainShape, sqlJson, successOf, type TableShape, tableSession } from './shared/salt-tables.ts';
+import type { SqlRow } from './shared/sql-client.ts';
 
 const fields = ['tgt_type', 'cmd', 'tgt', 'kwargs', 'ret', 'username', 'arg', 'fun'] as const;
 

@@ -1,10 +1,9 @@
 // Returner `pushover`: results as notifications on telephones, through pushover.net.
-import { defineReturner, p } from 'halite/sdk';
-import { pprintValue } from '../../base/codec/python/index.ts';
-import { HaliteError } from '../../base/errors/index.ts';
-import { httpCall, joinUrl } from './support/http.ts';
-import { jsonDict, toJson } from './support/loads.ts';
-import { chatText, shortened } from './support/message.ts';
+import { defineReturner, HaliteError, p } from 'halite/sdk';
+import { pprintValue } from 'halite/sdk/codec';
+import { httpCall, joinUrl } from './shared/http.ts';
+import { jsonDict, toJson } from './shared/loads.ts';
+import { chatText, shortened } from './shared/message.ts';
 
 /** Pushover refuses longer messages. */
 const limit = 1024;

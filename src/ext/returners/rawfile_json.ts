@@ -1,8 +1,8 @@
 // Returner `rawfile_json`: one line of JSON per result or event, at the end of a file.
-import { appendFile } from 'node:fs/promises';
-import { defineReturner, newDict, type PlainDict, p } from 'halite/sdk';
-import { HaliteError, messageOf } from '../../base/errors/index.ts';
-import { toJson } from './support/loads.ts';
+
+import { defineReturner, HaliteError, messageOf, newDict, type PlainDict, p } from 'halite/sdk';
+import { appendFile } from 'halite/sdk/fs';
+import { toJson } from './shared/loads.ts';
 
 export default defineReturner({
   name: 'rawfile_json',

@@ -1,12 +1,20 @@
 // Returner `slack`: results as messages in a channel of Slack, through its API.
-import { defineReturner, type PlainDict, p, type Value } from 'halite/sdk';
-import { pprintValue } from '../../base/codec/python/index.ts';
-import { dictEntries, dictGet, dictOf, dictSize, isDict } from '../../base/codec/value.ts';
-import { dumpYaml } from '../../base/codec/yaml/index.ts';
-import { HaliteError } from '../../base/errors/index.ts';
-import { httpCall, joinUrl } from './support/http.ts';
-import { jsonDict } from './support/loads.ts';
-import { chatText, shortened } from './support/message.ts';
+import {
+  defineReturner,
+  dictEntries,
+  dictGet,
+  dictOf,
+  dictSize,
+  HaliteError,
+  isDict,
+  type PlainDict,
+  p,
+  type Value,
+} from 'halite/sdk';
+import { dumpYaml, pprintValue } from 'halite/sdk/codec';
+import { httpCall, joinUrl } from './shared/http.ts';
+import { jsonDict } from './shared/loads.ts';
+import { chatText, shortened } from './shared/message.ts';
 
 /** Slack cuts messages behind this many characters. */
 const limit = 40_000;

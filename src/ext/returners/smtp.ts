@@ -1,10 +1,10 @@
 // Returner `smtp`: every result as a mail.
-import { defineReturner, type PlainDict, p, type ReturnerContext } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { HaliteError } from '../../base/errors/index.ts';
-import { textList } from './support/loads.ts';
-import { sendMail } from './support/mail.ts';
-import { fillTemplate } from './support/template.ts';
+
+import { defineReturner, HaliteError, type PlainDict, p, pyStr, type ReturnerContext } from 'halite/sdk';
+import { readFile } from 'halite/sdk/fs';
+import { textList } from './shared/loads.ts';
+import { sendMail } from './shared/mail.ts';
+import { fillTemplate } from './shared/template.ts';
 
 const named = { id: 'id', fun: 'function', fun_args: 'function args', jid: 'jid', return: 'return' };
 
@@ -42,7 +42,6 @@ async function encrypted(text: string, to: readonly string[], owner: string, ctx
 }
 
 async function templateIn(file: string): Promise<string> {
-  const { readFile } = await import('node:fs/promises');
   return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new HaliteError('config.missing', `The mail template ${file} cannot be read: ${error.code}`);
   });

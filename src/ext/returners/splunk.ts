@@ -1,8 +1,8 @@
 // Returner `splunk`: results and events through Splunk's HTTP Event Collector.
 import { hostname } from 'node:os';
 import { defineReturner, newDict, type PlainDict, p } from 'halite/sdk';
-import { httpCall } from './support/http.ts';
-import { toJson } from './support/loads.ts';
+import { httpCall } from './shared/http.ts';
+import { toJson } from './shared/loads.ts';
 
 export default defineReturner({
   name: 'splunk',

@@ -1,10 +1,8 @@
 // Returner `syslog`: results as JSON lines in the system's log, or in that of another machine.
-import { defineReturner, p, type ReturnerContext, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { HaliteError, messageOf } from '../../base/errors/index.ts';
-import { hostPort } from './support/http.ts';
-import { toJson } from './support/loads.ts';
-import { sendBytes, sendPacket } from './support/socket.ts';
+import { defineReturner, HaliteError, messageOf, p, pyStr, type ReturnerContext, type Value } from 'halite/sdk';
+import { hostPort } from './shared/http.ts';
+import { toJson } from './shared/loads.ts';
+import { sendBytes, sendPacket } from './shared/socket.ts';
 
 const levels = ['emerg', 'alert', 'crit', 'err', 'warning', 'notice', 'info', 'debug'];
 const facilities = [

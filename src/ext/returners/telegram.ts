@@ -1,10 +1,8 @@
 // Returner `telegram`: results as messages of a bot in a chat of Telegram.
-import { defineReturner, p } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { HaliteError } from '../../base/errors/index.ts';
-import { httpCall, joinUrl } from './support/http.ts';
-import { jsonDict } from './support/loads.ts';
-import { chatText, shortened } from './support/message.ts';
+import { defineReturner, HaliteError, p, pyStr } from 'halite/sdk';
+import { httpCall, joinUrl } from './shared/http.ts';
+import { jsonDict } from './shared/loads.ts';
+import { chatText, shortened } from './shared/message.ts';
 
 /** Telegram refuses longer messages. */
 const limit = 4096;

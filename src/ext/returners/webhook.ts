@@ -1,13 +1,10 @@
 // Returner `webhook`: results and events to any HTTP address, with own headers, text and signature.
 import { createHmac } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { defineReturner, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { dictEntries } from '../../base/codec/value.ts';
-import { HaliteError } from '../../base/errors/index.ts';
-import { basicAuth, type HttpCall, httpCall } from './support/http.ts';
-import { contentId, toJson } from './support/loads.ts';
-import { fillTemplate } from './support/template.ts';
+import { defineReturner, dictEntries, HaliteError, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
+import { basicAuth, type HttpCall, httpCall } from './shared/http.ts';
+import { contentId, toJson } from './shared/loads.ts';
+import { fillTemplate } from './shared/template.ts';
 
 const methods = new Set(['POST', 'PUT', 'PATCH']);
 

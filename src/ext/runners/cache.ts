@@ -10,7 +10,7 @@ import {
   type RememberedPart,
   type Value,
 } from 'halite/sdk';
-import { fetchKey, flushKey, listKeys, storeKey } from './support/banks.ts';
+import { fetchKey, flushKey, listKeys, storeKey } from './shared/banks.ts';
 
 const params = {
   tgt: p.any({ default: null, doc: 'which minions; all unless given' }),

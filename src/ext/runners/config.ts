@@ -1,6 +1,6 @@
 // Runner `config`: the master's own options.
 import { defineRunner, masterFn, p, type Value } from 'halite/sdk';
-import { traverse } from '../../base/util/dict-path.ts';
+import { traverse } from 'halite/sdk/data';
 
 export default defineRunner({
   name: 'config',

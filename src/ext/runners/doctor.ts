@@ -10,7 +10,7 @@ import {
   p,
   type Value,
 } from 'halite/sdk';
-import { listFirst } from '../../base/util/list-first.ts';
+import { listFirst } from 'halite/sdk/text';
 
 interface Finding {
   readonly level: 'problem' | 'warning' | 'fine';

@@ -1,6 +1,6 @@
 // Runner `http`: requests of the master itself to web servers.
 import { defineRunner } from 'halite/sdk';
-import { asModule } from './support/as-module.ts';
+import { asModule } from './shared/as-module.ts';
 
 export default defineRunner({
   name: 'http',

@@ -1,7 +1,17 @@
 // Runner `manage`: which minions answer, which are connected, which versions they run.
 import { isIP } from 'node:net';
-import { defineRunner, dictGet, HaliteError, masterFn, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import type { JobOutcome, MasterContext } from '../../extend/sdk/context.ts';
+import {
+  defineRunner,
+  dictGet,
+  HaliteError,
+  type JobOutcome,
+  type MasterContext,
+  masterFn,
+  newDict,
+  type PlainDict,
+  p,
+  type Value,
+} from 'halite/sdk';
 import { words } from './jobs/filter.ts';
 
 const target = {

@@ -1,6 +1,6 @@
 // Runner `mine`: what minions have published for each other, as the master sees it.
 import { defineRunner, masterFn, newDict, p } from 'halite/sdk';
-import { resultsOf } from './support/results.ts';
+import { resultsOf } from './shared/results.ts';
 
 export default defineRunner({
   name: 'mine',

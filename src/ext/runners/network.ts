@@ -1,7 +1,7 @@
 // Runner `network`: wakes sleeping machines over the network.
 import { createSocket } from 'node:dgram';
-import { readFileSync } from 'node:fs';
 import { defineRunner, dictGet, HaliteError, isDict, masterFn, p } from 'halite/sdk';
+import { readFileSync } from 'halite/sdk/fs';
 
 const target = {
   bcast: p.string({ default: '255.255.255.255', doc: 'where to send it' }),

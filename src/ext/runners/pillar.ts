@@ -10,10 +10,10 @@ import {
   type PillarAsk,
   type PlainDict,
   p,
+  pyStr,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { globMatcher } from '../../base/util/fnmatch.ts';
+import { globMatcher } from 'halite/sdk/text';
 
 /** A minion as the master remembers it; further arguments are grains, as in Salt. */
 async function asked(ctx: MasterContext, minion: string, extra: PlainDict): Promise<PillarAsk> {

@@ -8,14 +8,14 @@ import {
   isDict,
   type MasterContext,
   masterFn,
+  messageOf,
   newDict,
   type PlainDict,
   p,
+  pyInt,
   type Value,
 } from 'halite/sdk';
-import { messageOf } from '../../base/errors/index.ts';
-import { pyInt } from '../modules/support/values.ts';
-import { deleteItems, insertItems, listItems, listQueues, popItems, readItem } from './support/sqlite-queue.ts';
+import { deleteItems, insertItems, listItems, listQueues, popItems, readItem } from './shared/sqlite-queue.ts';
 
 const queue = p.text({ doc: 'the queue' });
 const backend = p.text({ default: 'sqlite', doc: 'where queues are kept; only sqlite' });

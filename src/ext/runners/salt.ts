@@ -1,6 +1,6 @@
 // Runner `salt`: execution functions on the master itself, and on minions from other runners.
 import { defineRunner, masterFn, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { resultsOf } from './support/results.ts';
+import { resultsOf } from './shared/results.ts';
 
 const without = (kwargs: PlainDict, ...names: string[]): PlainDict =>
   newDict(Object.entries(kwargs).filter(([name]) => !name.startsWith('__') && !names.includes(name)));

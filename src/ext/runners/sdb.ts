@@ -1,6 +1,6 @@
 // Runner `sdb`: secret stores, from the master.
 import { defineRunner } from 'halite/sdk';
-import { asModule } from './support/as-module.ts';
+import { asModule } from './shared/as-module.ts';
 
 export default defineRunner({
   name: 'sdb',

@@ -14,9 +14,8 @@ import {
   p,
   type Value,
 } from 'halite/sdk';
-import { dumpJson } from '../../base/codec/json/index.ts';
-import { matchesGlob } from '../../base/util/fnmatch.ts';
-import { matchesWhole } from '../../base/util/pyregex.ts';
+import { dumpJson } from 'halite/sdk/codec';
+import { matchesGlob, matchesWhole } from 'halite/sdk/text';
 
 /** Runs a function of the module `state` on the master. What it has to say as a text is an error. */
 async function onMaster(

@@ -7,11 +7,12 @@ import {
   newDict,
   type PlainDict,
   p,
+  pyRepr,
+  pyStr,
   type Value,
 } from 'halite/sdk';
-import { pyRepr, pyStr } from '../../base/codec/python/index.ts';
-import { unifiedDiff } from '../modules/support/unified-diff.ts';
-import { resultsOf } from './support/results.ts';
+import { unifiedDiff } from 'halite/sdk/text';
+import { resultsOf } from './shared/results.ts';
 
 interface Pool {
   readonly pool: string[];

@@ -1,9 +1,18 @@
 // Runner `vault`: tokens for minions, their policies, and unsealing.
 import { verify } from 'node:crypto';
-import { defineRunner, HaliteError, isDict, type MasterContext, masterFn, newDict, p, type Value } from 'halite/sdk';
-import { dumpJson } from '../../base/codec/json/index.ts';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { messageOf } from '../../base/errors/index.ts';
+import {
+  defineRunner,
+  HaliteError,
+  isDict,
+  type MasterContext,
+  masterFn,
+  messageOf,
+  newDict,
+  p,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
+import { dumpJson } from 'halite/sdk/codec';
 import { askVault, fieldOf } from '../modules/vault/request.ts';
 import { mintToken, policiesFor, serverOf, vaultConfig } from '../modules/vault/token.ts';
 

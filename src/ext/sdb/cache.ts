@@ -1,12 +1,10 @@
 // Secret store `cache`: Salt's cache folder, a packed file for every key of a bank.
-import { mkdir, readFile, rm } from 'node:fs/promises';
+
 import { dirname } from 'node:path';
-import { type Dict, defineSdb, HaliteError, type ModuleContext, newDict, type Value } from 'halite/sdk';
-import { pack, unpack } from '../../base/codec/msgpack/index.ts';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { replaceFile } from '../../base/util/replace-file.ts';
-import { safeJoin } from '../../base/util/safe-join.ts';
-import { splitQuery, textOf } from './_lib/profile.ts';
+import { type Dict, defineSdb, HaliteError, type ModuleContext, newDict, pyStr, type Value } from 'halite/sdk';
+import { pack, unpack } from 'halite/sdk/codec';
+import { mkdir, readFile, replaceFile, rm, safeJoin } from 'halite/sdk/fs';
+import { splitQuery, textOf } from './shared/profile.ts';
 
 /** The file of a key; bank and folder may also stand in the address. */
 function fileOf(address: string, profile: Dict, ctx: ModuleContext): string {

@@ -1,8 +1,7 @@
 // Secret store `consul`: the key/value store of Consul over HTTP.
-import { type Dict, defineSdb, dictGet, type ModuleContext, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { type HttpAnswer, type HttpCall, hostPort, httpCall } from '../returners/support/http.ts';
-import { numberOf, textOf } from './_lib/profile.ts';
+import { type Dict, defineSdb, dictGet, type ModuleContext, pyStr, type Value } from 'halite/sdk';
+import { type HttpAnswer, type HttpCall, hostPort, httpCall } from '../returners/shared/http.ts';
+import { numberOf, textOf } from './shared/profile.ts';
 
 function ask(key: string, profile: Dict, ctx: ModuleContext, more: Partial<HttpCall>): Promise<HttpAnswer> {
   const place = hostPort(textOf(profile, 'host') ?? '127.0.0.1', numberOf(profile, 8500, 'port'));

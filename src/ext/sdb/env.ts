@@ -1,6 +1,5 @@
 // Secret store `env`: environment variables of the process.
-import { defineSdb, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
+import { defineSdb, pyStr, type Value } from 'halite/sdk';
 
 export default defineSdb({
   name: 'env',

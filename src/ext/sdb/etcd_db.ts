@@ -1,8 +1,7 @@
 // Secret store `etcd`: keys of an etcd server.
-import { type Dict, defineSdb, dictGet, type ModuleContext, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
+import { type Dict, defineSdb, dictGet, type ModuleContext, pyStr, type Value } from 'halite/sdk';
 import { type EtcdStore, etcdV2, etcdV3 } from '../returners/etcd/store.ts';
-import { numberOf, textOf } from './_lib/profile.ts';
+import { numberOf, textOf } from './shared/profile.ts';
 
 function storeOf(profile: Dict, ctx: ModuleContext): EtcdStore {
   const ca = textOf(profile, 'etcd.ca');

@@ -1,8 +1,7 @@
 // Secret store `memcached`.
-import { type Dict, defineSdb, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
+import { type Dict, defineSdb, pyStr, type Value } from 'halite/sdk';
 import { type Memcached, memcached } from '../returners/memcache/client.ts';
-import { numberOf, textOf } from './_lib/profile.ts';
+import { numberOf, textOf } from './shared/profile.ts';
 
 async function withServer<T>(profile: Dict, work: (client: Memcached) => Promise<T>): Promise<T> {
   const host = textOf(profile, 'memcached.host', 'host') ?? '127.0.0.1';

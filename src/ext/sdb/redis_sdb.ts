@@ -1,8 +1,7 @@
 // Secret store `redis`: keys of a Redis server.
-import { type Dict, defineSdb, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
+import { type Dict, defineSdb, pyStr, type Value } from 'halite/sdk';
 import { connectRedis, type RedisLink } from '../returners/redis/connect.ts';
-import { numberOf, textOf } from './_lib/profile.ts';
+import { numberOf, textOf } from './shared/profile.ts';
 
 async function withRedis<T>(profile: Dict, work: (link: RedisLink['client']) => Promise<T>): Promise<T> {
   const link = await connectRedis({

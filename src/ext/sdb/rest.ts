@@ -8,10 +8,10 @@ import {
   isDict,
   type ModuleContext,
   newDict,
+  pyStr,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { splitQuery } from './_lib/profile.ts';
+import { splitQuery } from './shared/profile.ts';
 
 async function query(address: string, profile: Dict, ctx: ModuleContext): Promise<Value> {
   const { key, query: values } = splitQuery(address);

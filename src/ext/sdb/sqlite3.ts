@@ -1,9 +1,8 @@
 // Secret store `sqlite3`: a table of keys and packed values in a SQLite file, as Salt's driver keeps them.
-import { type Dict, defineSdb, dictGet, HaliteError, type Value } from 'halite/sdk';
-import { pack, unpack } from '../../base/codec/msgpack/index.ts';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { type NativeSqlite, openNative } from '../returners/support/sqlite-client.ts';
-import { listOf, required, textOf } from './_lib/profile.ts';
+import { type Dict, defineSdb, dictGet, HaliteError, pyStr, type Value } from 'halite/sdk';
+import { pack, unpack } from 'halite/sdk/codec';
+import { type NativeSqlite, openNative } from '../returners/shared/sqlite-client.ts';
+import { listOf, required, textOf } from './shared/profile.ts';
 
 function quote(name: string): string {
   if (name.includes('\0')) throw new HaliteError('config.value', 'The name of a table holds a NUL');

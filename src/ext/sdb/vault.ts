@@ -1,6 +1,6 @@
 // Secret store `vault`: `sdb://profile/secret/path/key` is the value `key` of the secret `secret/path`.
 import { defineSdb, dictGet, isDict, newDict, type Value } from 'halite/sdk';
-import { dumpJson } from '../../base/codec/json/index.ts';
+import { dumpJson } from 'halite/sdk/codec';
 import { ask, kvPaths } from '../modules/vault/client.ts';
 import { vaultHost } from '../modules/vault/hosts.ts';
 import { checkStatus, fieldOf } from '../modules/vault/request.ts';

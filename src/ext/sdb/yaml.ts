@@ -1,5 +1,5 @@
 // Secret store `yaml`: values of YAML files, which are edited by hand.
-import { readFile } from 'node:fs/promises';
+
 import {
   type Dict,
   defineSdb,
@@ -7,15 +7,15 @@ import {
   HaliteError,
   isDict,
   type ModuleContext,
+  messageOf,
   newDict,
+  pyStr,
   type Value,
 } from 'halite/sdk';
-import { dumpJson } from '../../base/codec/json/index.ts';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { loadYaml } from '../../base/codec/yaml/index.ts';
-import { messageOf } from '../../base/errors/index.ts';
-import { type MergeStrategy, mergeDicts, traverse } from '../../base/util/index.ts';
-import { listOf } from './_lib/profile.ts';
+import { dumpJson, loadYaml } from 'halite/sdk/codec';
+import { type MergeStrategy, mergeDicts, traverse } from 'halite/sdk/data';
+import { readFile } from 'halite/sdk/fs';
+import { listOf } from './shared/profile.ts';
 
 async function readAll(profile: Dict, ctx: ModuleContext): Promise<Dict> {
   const merge = dictGet(profile, 'merge');

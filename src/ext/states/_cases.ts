@@ -22,12 +22,12 @@ import {
   type Module,
   newDict,
   type PlainDict,
+  pyStr,
   type StateModule,
   type StateResult,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { loadYaml } from '../../base/codec/yaml/index.ts';
+import { loadYaml } from 'halite/sdk/codec';
 import { runProgram } from '../modules/_testing.ts';
 import { apply, type StateTestOptions } from './_testing.ts';
 import { testFiles } from './_testing-files.ts';

@@ -4,6 +4,7 @@ import {
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type RenderRequest,
   type StateContext,
   type StateFunction,
@@ -11,7 +12,6 @@ import {
   type StateResult,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
 import { bind, type TestContext, type TestContextOptions, testContext } from '../modules/_testing.ts';
 
 export interface StateTestOptions extends TestContextOptions {

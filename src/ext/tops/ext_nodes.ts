@@ -1,8 +1,7 @@
 // Source `ext_nodes`: a program that is given a minion's id and prints its environment and classes as YAML.
-import { type Dict, defineTops, dictGet, dictKeys, HaliteError, isDict, newDict, type Value } from 'halite/sdk';
-import { pyStr } from '../../base/codec/python/index.ts';
-import { loadYaml } from '../../base/codec/yaml/index.ts';
-import { shellSplit } from '../modules/support/shlex.ts';
+import { type Dict, defineTops, dictGet, dictKeys, HaliteError, isDict, newDict, pyStr, type Value } from 'halite/sdk';
+import { loadYaml } from 'halite/sdk/codec';
+import { shellSplit } from 'halite/sdk/text';
 
 function classesOf(value: Value | undefined): string[] | undefined {
   if (Array.isArray(value)) return value.map((item) => pyStr(item));

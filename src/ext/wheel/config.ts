@@ -1,10 +1,9 @@
 // Wheel `config`: the master's configuration, for programs.
-import { mkdirSync, writeFileSync } from 'node:fs';
+
 import { dirname, resolve } from 'node:path';
-import { defineWheel, masterFn, newDict, p, type Value } from 'halite/sdk';
-import { dumpYaml } from '../../base/codec/yaml/dump.ts';
-import { messageOf } from '../../base/errors/index.ts';
-import { safeJoin } from '../../base/util/safe-join.ts';
+import { defineWheel, masterFn, messageOf, newDict, p, type Value } from 'halite/sdk';
+import { dumpYaml } from 'halite/sdk/codec';
+import { mkdirSync, safeJoin, writeFileSync } from 'halite/sdk/fs';
 
 function writeIncluded(opts: Readonly<Record<string, Value>>, name: string, contents: Value): string {
   const folder = resolve(dirname(String(opts['conf_file'])), dirname(String(opts['default_include'])));

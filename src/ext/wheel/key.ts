@@ -1,9 +1,19 @@
 // Wheel `key`: key management for programs; the commands people type are in salt-key.
 import { generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
-import { type Dict, defineWheel, HaliteError, masterFn, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { globMatcher } from '../../base/util/fnmatch.ts';
-import type { KeyState, MasterContext } from '../../extend/sdk/context.ts';
+import {
+  type Dict,
+  defineWheel,
+  HaliteError,
+  type KeyState,
+  type MasterContext,
+  masterFn,
+  newDict,
+  type PlainDict,
+  p,
+  type Value,
+} from 'halite/sdk';
+import { globMatcher } from 'halite/sdk/text';
 
 /** Salt's names for the four states. */
 const folders: Readonly<Record<KeyState, string>> = {

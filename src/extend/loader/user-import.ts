@@ -61,10 +61,13 @@ let provided = false;
 function provideSdk(sdkUrl: string): void {
   if (provided) return;
   provided = true;
+  // Its parts (`halite/sdk/fs`) are files in the folder beside it.
   const hook = `let url;
     export async function initialize(data) { url = data.url; }
     export async function resolve(specifier, context, next) {
-      return specifier === 'halite/sdk' ? { url, shortCircuit: true } : next(specifier, context);
+      if (specifier === 'halite/sdk') return { url, shortCircuit: true };
+      const part = /^halite\\/sdk\\/([a-z]+)$/.exec(specifier)?.[1];
+      return part ? { url: new URL('sdk/' + part + '.js', url).href, shortCircuit: true } : next(specifier, context);
     }`;
   register(`data:text/javascript,${encodeURIComponent(hook)}`, { data: { url: sdkUrl } });
 }

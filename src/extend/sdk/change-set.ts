@@ -1,9 +1,10 @@
 // A state of several parts, each of which may have to change: one place that carries them out, or only notes them.
+
+import { isTruthy } from '../../base/codec/python/index.ts';
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import type { Changes } from './resource.ts';
 import type { StateContext, StateResult } from './states.ts';
-import { isTruthy } from './truthy.ts';
 
 export interface ChangePart {
   /** Does it; never called under test. With `failed`, an answer that Python takes for false means that it failed. */

@@ -1,14 +1,32 @@
 // Everything an extension author needs: `import { defineModule, fn, p } from 'halite/sdk'`.
 
+export { pyRepr, pyStr, reprFloat, reprKey } from '../../base/codec/python/repr.ts';
+export { pyTypeName } from '../../base/codec/python/type-name.ts';
 export type { Dict, MapDict, PlainDict, Value } from '../../base/codec/value.ts';
-export { dictEntries, dictGet, dictHas, dictKeys, dictOf, isDict, newDict, PyFloat } from '../../base/codec/value.ts';
-export { HaliteError } from '../../base/errors/index.ts';
+export {
+  asNumber,
+  dictEntries,
+  dictGet,
+  dictHas,
+  dictKeys,
+  dictOf,
+  dictSize,
+  isDict,
+  isFloat,
+  newDict,
+  PyFloat,
+} from '../../base/codec/value.ts';
+export { HaliteError, messageOf } from '../../base/errors/index.ts';
+export { pyDictGet, pyEquals } from '../../base/util/py-equals.ts';
+export { saltCompatVersion } from '../../base/util/version.ts';
 export { withTimeout } from '../../base/util/with-timeout.ts';
 export * from './beacons.ts';
 export * from './change-set.ts';
 export * from './context.ts';
+export * from './errors.ts';
 export * from './files.ts';
 export * from './functions.ts';
+export * from './needs.ts';
 export * from './orchestration.ts';
 export * from './outputters.ts';
 export * from './params.ts';
@@ -21,3 +39,4 @@ export * from './sdb.ts';
 export * from './state-services.ts';
 export * from './states.ts';
 export * from './tops.ts';
+export * from './values.ts';

@@ -1,8 +1,9 @@
 // Three shapes of a state function in which test mode cannot be forgotten: one resource, a set of changes, a forecast.
+
+import { isTruthy } from '../../base/codec/python/index.ts';
 import { type Dict, newDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import type { StateContext, StateExtra, StateResult } from './states.ts';
-import { isTruthy } from './truthy.ts';
 
 type Text = string | string[];
 type Awaitable<T> = T | Promise<T>;

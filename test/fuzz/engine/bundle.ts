@@ -35,7 +35,6 @@ export async function bundle(root: string, names: readonly string[], outdir: str
     platform: 'node',
     target: 'node20.19',
     external,
-    alias: { 'halite/sdk': join(root, 'src/extend/sdk/index.ts') },
     logLevel: 'warning',
   } as const;
   await build({ ...common, entryPoints: ['test/fuzz/engine/worker.ts'] });

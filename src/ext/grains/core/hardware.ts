@@ -1,8 +1,8 @@
 // Firmware data (DMI or device tree) and graphics cards.
 import { type GrainContext, newDict, type PlainDict } from 'halite/sdk';
-import { isDirectory, isFile, readText } from '../../modules/support/read.ts';
-import { lines } from '../../modules/support/text.ts';
-import { which } from '../../modules/support/which.ts';
+import { isDirectory, isFile, readText } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { lines } from 'halite/sdk/text';
 
 const dmiFiles: readonly (readonly [string, string])[] = [
   ['biosversion', 'bios_version'],

@@ -3,9 +3,9 @@
 import { lookup, lookupService } from 'node:dns/promises';
 import { hostname } from 'node:os';
 import { type GrainContext, newDict, type PlainDict, withTimeout } from 'halite/sdk';
-import { readText } from '../../modules/support/read.ts';
-import { lines, partition, words } from '../../modules/support/text.ts';
-import { which } from '../../modules/support/which.ts';
+import { readText } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { lines, partition, words } from 'halite/sdk/text';
 
 /** A name server that does not answer must not hold up the minion; Salt would wait for the resolver's own limit. */
 const resolverDeadline = 3000;

@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import os from 'node:os';
 import { defineGrain, type GrainContext, newDict, type PlainDict } from 'halite/sdk';
-import { readText, readTrimmed } from '../../modules/support/read.ts';
-import { shellSplit } from '../../modules/support/shlex.ts';
-import { which } from '../../modules/support/which.ts';
+import { readText, readTrimmed } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { shellSplit } from 'halite/sdk/text';
 import { deviceTreeGrains, firmwareGrains, gpuGrains } from './hardware.ts';
 import { initSystem, selinuxGrain, systemdGrain } from './init-system.ts';
 import { localeGrains } from './locale.ts';

@@ -1,9 +1,9 @@
 // The init system, systemd's version and SELinux.
-import { readFileSync, realpathSync } from 'node:fs';
+
 import { type GrainContext, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { pathExists, readText } from '../../modules/support/read.ts';
-import { lines, words } from '../../modules/support/text.ts';
-import { which } from '../../modules/support/which.ts';
+import { pathExists, readFileSync, readText, realpathSync } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { lines, words } from 'halite/sdk/text';
 import { askOnce } from './memo.ts';
 
 /** An `init` program says in its own text which system it is. */

@@ -1,7 +1,7 @@
 // Language, encoding and time zone of the minion's own process.
 import { newDict, type PlainDict } from 'halite/sdk';
-import { zoneAbbreviation } from '../../../base/util/time-zone.ts';
-import { listDir, pathExists } from '../../modules/support/read.ts';
+import { listDir, pathExists } from 'halite/sdk/fs';
+import { zoneAbbreviation } from 'halite/sdk/time';
 
 function installed(name: string): boolean {
   if (pathExists('/usr/lib/locale/locale-archive')) return true;

@@ -1,9 +1,8 @@
 // Answers of programs that stay the same as long as program and machine do: asked once, kept in memory and in the minion's cache.
-import { mkdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+
 import { dirname, join } from 'node:path';
 import type { ExecOptions, GrainContext } from 'halite/sdk';
-import { replaceFileNow } from '../../../base/util/replace-file.ts';
-import { readTrimmed } from '../../modules/support/read.ts';
+import { mkdirSync, readFileSync, readlinkSync, readTrimmed, replaceFileNow, statSync } from 'halite/sdk/fs';
 
 export interface Answer {
   readonly retcode: number;

@@ -1,9 +1,9 @@
 // Interfaces, addresses, gateways and resolver settings.
 import { type GrainContext, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { formatIp, formatNetwork, netmaskText, parseIp, parseNetwork } from '../../../base/util/ip.ts';
-import { addressesOf, addressMap, type Interfaces, readInterfaces } from '../../modules/support/interfaces.ts';
-import { pathExists, readText } from '../../modules/support/read.ts';
-import { lines, words } from '../../modules/support/text.ts';
+import { pathExists, readText } from 'halite/sdk/fs';
+import { formatIp, formatNetwork, netmaskText, parseIp, parseNetwork } from 'halite/sdk/net';
+import { lines, words } from 'halite/sdk/text';
+import { addressesOf, addressMap, type Interfaces, readInterfaces } from '../../modules/shared/interfaces.ts';
 import { addressesOfName, fullyQualifiedName, hostGrains, reverseNames } from './host-name.ts';
 
 function hardwareAddresses(interfaces: Interfaces): PlainDict {

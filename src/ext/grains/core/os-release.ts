@@ -1,8 +1,7 @@
 // Which operating system this is: os-release and LSB files turned into `os`, `osrelease`, `osfinger` and their kin.
-import type { PlainDict } from 'halite/sdk';
-import { newDict } from 'halite/sdk';
-import { isFile, readText } from '../../modules/support/read.ts';
-import { capitalize, lines, words } from '../../modules/support/text.ts';
+import { newDict, type PlainDict } from 'halite/sdk';
+import { isFile, readText } from 'halite/sdk/fs';
+import { capitalize, lines, words } from 'halite/sdk/text';
 import { familyByOs, osByIdAndName, osByShortName } from './os-names.ts';
 
 export type OsRelease = Readonly<Record<string, string>>;

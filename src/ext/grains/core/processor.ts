@@ -1,7 +1,7 @@
 // Processor and memory, from /proc.
 import { newDict, type PlainDict } from 'halite/sdk';
-import { readText } from '../../modules/support/read.ts';
-import { lines, words } from '../../modules/support/text.ts';
+import { readText } from 'halite/sdk/fs';
+import { lines, words } from 'halite/sdk/text';
 
 /** `num_cpus`, `cpu_model` and `cpu_flags` from the text of /proc/cpuinfo. */
 export function parseCpuInfo(text: string): PlainDict {

@@ -1,8 +1,8 @@
 // Versions: Halite's own, the Salt it is compatible with, Node, and the system's Python.
 import { type GrainContext, newDict, type PlainDict } from 'halite/sdk';
-import { isFile } from '../../modules/support/read.ts';
-import { lines } from '../../modules/support/text.ts';
-import { installation, saltVersion, saltVersionInfo } from '../../modules/support/version.ts';
+import { isFile } from 'halite/sdk/fs';
+import { lines } from 'halite/sdk/text';
+import { installation, saltVersion, saltVersionInfo } from '../../modules/shared/version.ts';
 import { askOnce } from './memo.ts';
 
 export function versionGrains(): PlainDict {

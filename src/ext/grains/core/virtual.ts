@@ -1,9 +1,9 @@
 // What kind of (virtual) machine or container this is.
-import { statSync } from 'node:fs';
+
 import { type GrainContext, newDict, type PlainDict } from 'halite/sdk';
-import { isDirectory, isFile, pathExists, readText, readTrimmed } from '../../modules/support/read.ts';
-import { lines } from '../../modules/support/text.ts';
-import { which } from '../../modules/support/which.ts';
+import { isDirectory, isFile, pathExists, readText, readTrimmed, statSync } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { lines } from 'halite/sdk/text';
 import { askOnce } from './memo.ts';
 
 interface Kind {

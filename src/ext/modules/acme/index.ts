@@ -1,13 +1,21 @@
 // Execution module `acme`: certificates of Let's Encrypt, by certbot.
-import { chmodSync, chownSync, realpathSync, statSync } from 'node:fs';
-import { type ArgsOf, defineModule, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { groupByName, userByName } from '../support/accounts.ts';
-import { type Answer, command } from '../support/command.ts';
-import { invocationError } from '../support/errors.ts';
-import { isDirectory, isFile, listDir } from '../support/read.ts';
-import { isTruthy } from '../support/values.ts';
-import { whichFirst } from '../support/which.ts';
+
+import {
+  type ArgsOf,
+  defineModule,
+  fn,
+  invocationError,
+  isTruthy,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
+import { chmodSync, chownSync, isDirectory, isFile, listDir, realpathSync, statSync } from 'halite/sdk/fs';
+import { groupByName, userByName, whichFirst } from 'halite/sdk/system';
+import { type Answer, command } from '../shared/command.ts';
 import { certParams } from './params.ts';
 
 const live = '/etc/letsencrypt/live/';

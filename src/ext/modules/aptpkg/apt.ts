@@ -1,14 +1,20 @@
 // Calls of apt that neither ask questions nor give up while another one holds the lock.
 
-import { statSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type ExecResult, HaliteError, type ModuleContext, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { commandError } from '../support/errors.ts';
-import { nestedText } from '../support/nested-text.ts';
-import { pathExists } from '../support/read.ts';
-import { lines, words } from '../support/text.ts';
-import { requireTool } from '../support/tools.ts';
-import { which } from '../support/which.ts';
+import {
+  commandError,
+  type ExecResult,
+  HaliteError,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  type Value,
+} from 'halite/sdk';
+import { pathExists, statSync } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { lines, words } from 'halite/sdk/text';
+import { nestedText } from '../shared/nested-text.ts';
+import { requireTool } from '../shared/tools.ts';
 
 const quiet = {
   APT_LISTBUGS_FRONTEND: 'none',

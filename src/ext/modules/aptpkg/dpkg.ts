@@ -1,12 +1,19 @@
 // What dpkg knows: installed packages, their files and selections.
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: dpkg-query has its own placeholders, which look like templates
-import { type Dict, dictGet, type ModuleContext, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { compareText } from '../../../base/codec/json/index.ts';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { commandError } from '../support/errors.ts';
-import { isFile, readText } from '../support/read.ts';
-import { lines, words } from '../support/text.ts';
-import { askTool, runTool } from '../support/tools.ts';
+import {
+  commandError,
+  type Dict,
+  dictGet,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
+import { compareText } from 'halite/sdk/codec';
+import { isFile, readText } from 'halite/sdk/fs';
+import { lines, words } from 'halite/sdk/text';
+import { askTool, runTool } from '../shared/tools.ts';
 
 export interface Packages {
   readonly installed: Map<string, string[]>;

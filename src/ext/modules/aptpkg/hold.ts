@@ -1,10 +1,21 @@
 // Functions of `pkg` on selections: packages held at their version.
-import { readFile } from 'node:fs/promises';
-import { dictEntries, fn, isDict, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { loadYaml } from '../../../base/codec/yaml/index.ts';
-import { messageOf } from '../../../base/errors/index.ts';
-import { commandError, invocationError } from '../support/errors.ts';
+
+import {
+  commandError,
+  dictEntries,
+  fn,
+  invocationError,
+  isDict,
+  type ModuleContext,
+  messageOf,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
+import { loadYaml } from 'halite/sdk/codec';
+import { readFile } from 'halite/sdk/fs';
 import { callApt } from './apt.ts';
 import { parseSelections, selections, selectionsValue } from './dpkg.ts';
 

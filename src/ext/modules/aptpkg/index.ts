@@ -1,16 +1,29 @@
 // Execution module `pkg`: packages of Debian and its kin.
-import { readdirSync, statSync } from 'node:fs';
+
 import { join } from 'node:path';
-import { defineModule, dictGet, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { compareText } from '../../../base/codec/json/index.ts';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { asNumber } from '../../../base/codec/value.ts';
-import { matchesGlob } from '../../../base/util/index.ts';
-import { commandError, commandNotFound, invocationError } from '../support/errors.ts';
-import { lines, words } from '../support/text.ts';
-import { askTool, runTool } from '../support/tools.ts';
-import { cleanKwargs, isTrue, textList } from '../support/values.ts';
-import { which } from '../support/which.ts';
+import {
+  asNumber,
+  cleanKwargs,
+  commandError,
+  commandNotFound,
+  defineModule,
+  dictGet,
+  fn,
+  invocationError,
+  isTrue,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  textList,
+  type Value,
+} from 'halite/sdk';
+import { compareText } from 'halite/sdk/codec';
+import { readdirSync, statSync } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { lines, matchesGlob, words } from 'halite/sdk/text';
+import { askTool, runTool } from '../shared/tools.ts';
 import { callApt, candidateOf, offeredVersions, refreshDb } from './apt.ts';
 import {
   changes,

@@ -1,11 +1,19 @@
 // Installing, removing and upgrading packages.
-import { dictEntries, isDict, type ModuleContext, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { asNumber } from '../../../base/codec/value.ts';
-import { loadYaml } from '../../../base/codec/yaml/index.ts';
+import {
+  asNumber,
+  commandError,
+  dictEntries,
+  invocationError,
+  isDict,
+  isTrue,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
+import { loadYaml } from 'halite/sdk/codec';
 import { parseEnv } from '../cmd/environment.ts';
-import { commandError, invocationError } from '../support/errors.ts';
-import { isTrue } from '../support/values.ts';
 import { callApt, candidateOf, failedWith, offeredVersions, refreshDb } from './apt.ts';
 import { changes, installedVersions, packageFileInfo, readPackages, selections, versionTexts } from './dpkg.ts';
 import { normalizeName } from './names.ts';

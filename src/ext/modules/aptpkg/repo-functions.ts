@@ -1,8 +1,18 @@
 // Functions of `pkg` on package sources.
-import { dictGet, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { commandError } from '../support/errors.ts';
-import { cleanKwargs, isTrue, textList } from '../support/values.ts';
+import {
+  cleanKwargs,
+  commandError,
+  dictGet,
+  fn,
+  isTrue,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  textList,
+  type Value,
+} from 'halite/sdk';
 import { refreshDb } from './apt.ts';
 import { allSources, parseSource, type Source, sameSource, sourceDict, sourceLine, writeSource } from './repos.ts';
 

@@ -1,10 +1,9 @@
 // Package sources in one-line form: /etc/apt/sources.list and sources.list.d/*.list.
-import { rmSync, writeFileSync } from 'node:fs';
+
 import { basename } from 'node:path';
 import { newDict, type PlainDict } from 'halite/sdk';
-import { osError } from '../support/os-errors.ts';
-import { isFile, listDir, readText } from '../support/read.ts';
-import { splitTimes, words } from '../support/text.ts';
+import { isFile, listDir, osError, readText, rmSync, writeFileSync } from 'halite/sdk/fs';
+import { splitTimes, words } from 'halite/sdk/text';
 
 export interface Source {
   readonly file: string;

@@ -1,9 +1,9 @@
 // Whether an archive may be unpacked: nothing of it may end up, or lead, outside of the destination.
-import { lstatSync, realpathSync, statfsSync } from 'node:fs';
+
 import { dirname } from 'node:path';
-import { visibleLine } from '../../../base/util/index.ts';
-import { isInside } from '../../../base/util/safe-join.ts';
-import { commandError } from '../support/errors.ts';
+import { commandError } from 'halite/sdk';
+import { isInside, lstatSync, realpathSync, statfsSync } from 'halite/sdk/fs';
+import { visibleLine } from 'halite/sdk/text';
 
 export interface Member {
   readonly name: string;

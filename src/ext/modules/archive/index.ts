@@ -1,16 +1,23 @@
 // Execution module `archive`: packing, unpacking and looking into archives.
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+
 import { join, relative } from 'node:path';
-import { defineModule, fn, type ModuleContext, p, type Value } from 'halite/sdk';
-import { compareText } from '../../../base/codec/json/index.ts';
-import { pyRepr, pyStr } from '../../../base/codec/python/index.ts';
-import { messageOf } from '../../../base/errors/index.ts';
-import { commandError, commandNotFound, invocationError } from '../support/errors.ts';
-import { osText } from '../support/os-errors.ts';
-import { globPaths } from '../support/paths.ts';
-import { shellSplit } from '../support/shlex.ts';
-import { lines, words } from '../support/text.ts';
-import { which } from '../support/which.ts';
+import {
+  commandError,
+  commandNotFound,
+  defineModule,
+  fn,
+  invocationError,
+  type ModuleContext,
+  messageOf,
+  p,
+  pyRepr,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
+import { compareText } from 'halite/sdk/codec';
+import { existsSync, globPaths, osText, readdirSync, readFileSync, rmSync, statSync } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { lines, shellSplit, words } from 'halite/sdk/text';
 import { checkRar, checkTar, checkZip, unpacks } from './check-archive.ts';
 import { formatOf, listArchive, whereabouts, withTop } from './list.ts';
 import { unzip } from './unzip.ts';

@@ -1,11 +1,9 @@
 // What is in an archive: folders, files and links.
-import { type ModuleContext, newDict, type PlainDict } from 'halite/sdk';
-import { compareText } from '../../../base/codec/json/index.ts';
-import { commandError } from '../support/errors.ts';
-import { shellSplit } from '../support/shlex.ts';
-import { lines } from '../support/text.ts';
-import { askTool } from '../support/tools.ts';
-import { which } from '../support/which.ts';
+import { commandError, type ModuleContext, newDict, type PlainDict } from 'halite/sdk';
+import { compareText } from 'halite/sdk/codec';
+import { which } from 'halite/sdk/system';
+import { lines, shellSplit } from 'halite/sdk/text';
+import { askTool } from '../shared/tools.ts';
 import type { Member } from './check.ts';
 import { ZipFile } from './zip-file.ts';
 

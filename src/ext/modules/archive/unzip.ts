@@ -1,18 +1,19 @@
 // Unpacks ZIP files by our own means.
+
+import { dirname, join } from 'node:path';
+import { commandError } from 'halite/sdk';
 import {
   chmodSync,
   closeSync,
   constants,
+  isInside,
   mkdirSync,
   openSync,
   realpathSync,
   rmSync,
   symlinkSync,
   writeFileSync,
-} from 'node:fs';
-import { dirname, join } from 'node:path';
-import { isInside } from '../../../base/util/index.ts';
-import { commandError } from '../support/errors.ts';
+} from 'halite/sdk/fs';
 import { checkMembers, type Member } from './check.ts';
 import { type ZipEntry, ZipFile } from './zip-file.ts';
 

@@ -1,10 +1,9 @@
 // ZIP files, read and written without other programs.
 
 import { kMaxLength } from 'node:buffer';
-import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
-import { messageOf } from '../../../base/errors/index.ts';
-import { commandError } from '../support/errors.ts';
+import { commandError, messageOf } from 'halite/sdk';
+import { closeSync, fstatSync, openSync, readSync, writeSync } from 'halite/sdk/fs';
 
 export interface ZipEntry {
   readonly name: string;

@@ -1,7 +1,14 @@
 // Asking the minion about its beacons, and the shape of the answers people get.
-import { dictEntries, isDict, type ModuleContext, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { isTruthy } from '../support/values.ts';
+import {
+  dictEntries,
+  isDict,
+  isTruthy,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
 
 export const answer = (comment: Value, result: boolean, more: Record<string, Value> = {}): PlainDict =>
   newDict(Object.entries({ comment, result, ...more }));

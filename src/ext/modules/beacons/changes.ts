@@ -1,9 +1,6 @@
 // Adding, changing, removing and switching beacons of a running minion.
-import { type ModuleContext, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { messageOf } from '../../../base/errors/index.ts';
-import { pyEquals } from '../../../base/util/index.ts';
-import { unifiedDiff } from '../support/unified-diff.ts';
+import { type ModuleContext, messageOf, newDict, type PlainDict, pyEquals, pyStr, type Value } from 'halite/sdk';
+import { unifiedDiff } from 'halite/sdk/text';
 import { answer, ask, isTest, linesOf, listBeacons, plain, settings } from './ask.ts';
 
 const unheard = (what: string): PlainDict => answer(`Event module not available. ${what} failed.`, false);

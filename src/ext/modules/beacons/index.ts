@@ -1,6 +1,6 @@
 // Execution module `beacons`: what this minion watches and tells its masters about.
 import { defineModule, fn, newDict, p } from 'halite/sdk';
-import { dumpYaml } from '../../../base/codec/yaml/index.ts';
+import { dumpYaml } from 'halite/sdk/codec';
 import { answer, ask, listBeacons } from './ask.ts';
 import { add, modify, remove, reset, save, switchAll, switchOne } from './changes.ts';
 

@@ -1,10 +1,8 @@
 // Route 53 over HTTP: zones, records, and changes of them.
 import { setTimeout as pause } from 'node:timers/promises';
-import { dictGet, isDict, type ModuleContext, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { httpCall } from '../../returners/support/http.ts';
+import { commandError, dictGet, invocationError, isDict, type ModuleContext, pyStr, type Value } from 'halite/sdk';
+import { httpCall } from '../../returners/shared/http.ts';
 import { parseXml } from '../http/xml.ts';
-import { commandError, invocationError } from '../support/errors.ts';
 import { type Credentials, signedHeaders } from './sign.ts';
 
 type Node = ReturnType<typeof parseXml>;

@@ -1,7 +1,16 @@
 // Execution module `boto_route53`: names in zones of Amazon Route 53.
-import { type ArgsOf, defineModule, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { isTruthy } from '../support/values.ts';
+import {
+  type ArgsOf,
+  defineModule,
+  fn,
+  isTruthy,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
 import { type DnsRecord, Route53, type Zone } from './client.ts';
 
 const any = (doc: string) => p.any({ default: null, doc });

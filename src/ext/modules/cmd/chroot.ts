@@ -1,11 +1,9 @@
 // Commands in another root folder, with the kernel's filesystems mounted there while they run.
-import { readlinkSync, realpathSync } from 'node:fs';
+
 import { join } from 'node:path';
-import type { ModuleContext, Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { commandError } from '../support/errors.ts';
-import { isDirectory, isFile, listDir } from '../support/read.ts';
-import { which } from '../support/which.ts';
+import { commandError, type ModuleContext, pyStr, type Value } from 'halite/sdk';
+import { isDirectory, isFile, listDir, readlinkSync, realpathSync } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
 import type { RunArgs } from './params.ts';
 import { type Outcome, run } from './run.ts';
 

@@ -1,14 +1,10 @@
 // Who a command runs as, where, and with which environment.
 import { randomUUID } from 'node:crypto';
-import { accessSync, constants } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute } from 'node:path';
-import { dictEntries, isDict, type ModuleContext, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { allGroups, groupByName, type User, userByName } from '../support/accounts.ts';
-import { commandError } from '../support/errors.ts';
-import { isDirectory } from '../support/read.ts';
-import { which } from '../support/which.ts';
+import { commandError, dictEntries, isDict, type ModuleContext, pyStr, type Value } from 'halite/sdk';
+import { accessSync, constants, isDirectory } from 'halite/sdk/fs';
+import { allGroups, groupByName, type User, userByName, which } from 'halite/sdk/system';
 import type { RunArgs } from './params.ts';
 
 export type Environment = Record<string, string>;

@@ -1,9 +1,8 @@
 // Execution module `cmd`: run commands, scripts and pieces of code.
-import { closeSync, openSync, writeSync } from 'node:fs';
-import { defineModule, fn, newDict, p } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { commandError } from '../support/errors.ts';
-import { which, whichFirst } from '../support/which.ts';
+
+import { commandError, defineModule, fn, newDict, p, pyStr } from 'halite/sdk';
+import { closeSync, openSync, writeSync } from 'halite/sdk/fs';
+import { which, whichFirst } from 'halite/sdk/system';
 import { runInChroot } from './chroot.ts';
 import * as params from './params.ts';
 import { outcomeDict, run } from './run.ts';

@@ -1,18 +1,25 @@
 // Runs one command for all functions of the module and gives Salt's {pid, retcode, stdout, stderr}.
-import { spawn } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
+
 import { resolve } from 'node:path';
-import { type HaliteError, type ModuleContext, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { pyRepr, pyStr } from '../../../base/codec/python/index.ts';
-import { asNumber } from '../../../base/codec/value.ts';
-import { messageOf } from '../../../base/errors/index.ts';
-import { matchesGlob } from '../../../base/util/index.ts';
+import {
+  asNumber,
+  commandError,
+  type HaliteError,
+  invocationError,
+  type ModuleContext,
+  messageOf,
+  newDict,
+  type PlainDict,
+  pyRepr,
+  pyStr,
+  pythonError,
+  textList,
+  type Value,
+} from 'halite/sdk';
+import { accessSync, constants, isFile } from 'halite/sdk/fs';
+import { spawn, which } from 'halite/sdk/system';
+import { matchesGlob, shellSplit } from 'halite/sdk/text';
 import { isEngine, renderText } from '../cp/templates.ts';
-import { commandError, invocationError, pythonError } from '../support/errors.ts';
-import { isFile } from '../support/read.ts';
-import { shellSplit } from '../support/shlex.ts';
-import { textList } from '../support/values.ts';
-import { which } from '../support/which.ts';
 import { type Environment, environmentOf, type Identity, identityOf, workingFolder } from './environment.ts';
 import { defaultShell, type RunArgs } from './params.ts';
 

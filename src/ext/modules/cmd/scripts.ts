@@ -1,14 +1,20 @@
 // Scripts fetched from the file server or given as text: put into a temporary file, run, removed.
-import { closeSync, openSync, readSync } from 'node:fs';
-import { chmod, chown, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+
 import { tmpdir } from 'node:os';
 import { basename, extname, isAbsolute, join } from 'node:path';
-import { HaliteError, type ModuleContext, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { userByName } from '../support/accounts.ts';
-import { isFile } from '../support/read.ts';
-import { shellSplit } from '../support/shlex.ts';
-import { cleanKwargs, isTruthy } from '../support/values.ts';
+import {
+  cleanKwargs,
+  HaliteError,
+  isTruthy,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
+import { chmod, chown, closeSync, copyFile, isFile, mkdtemp, openSync, readSync, rm, writeFile } from 'halite/sdk/fs';
+import { userByName } from 'halite/sdk/system';
+import { shellSplit } from 'halite/sdk/text';
 import { defaultShell, type RunArgs } from './params.ts';
 import { outcomeDict, run } from './run.ts';
 

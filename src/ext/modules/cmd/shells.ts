@@ -1,9 +1,8 @@
 // What shells and interpreters are there.
-import { type ModuleContext, newDict, type PlainDict } from 'halite/sdk';
-import { messageOf } from '../../../base/errors/index.ts';
-import { readText } from '../support/read.ts';
-import { lines } from '../support/text.ts';
-import { which } from '../support/which.ts';
+import { type ModuleContext, messageOf, newDict, type PlainDict } from 'halite/sdk';
+import { readText } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { lines } from 'halite/sdk/text';
 
 /** The shells /etc/shells lists. */
 export function listedShells(): string[] {

@@ -1,6 +1,7 @@
 // Functions of `cp` on the minion's file cache.
-import { existsSync } from 'node:fs';
+
 import { fn, type ModuleContext, p, type Value } from 'halite/sdk';
+import { existsSync } from 'halite/sdk/fs';
 import { environmentOf, pathList, saltenvParam } from './environment.ts';
 
 const remote = /^(https?|ftp|s3|swift):/i;

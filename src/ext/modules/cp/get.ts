@@ -1,10 +1,8 @@
 // Functions of `cp` that bring files to a place on the minion.
 import { isUtf8 } from 'node:buffer';
-import { chmod, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { fn, type ModuleContext, p, type Value } from 'halite/sdk';
-import { pythonError } from '../support/errors.ts';
-import { pyInt } from '../support/values.ts';
+import { fn, type ModuleContext, p, pyInt, pythonError, type Value } from 'halite/sdk';
+import { chmod, mkdir, readFile, rename, stat, writeFile } from 'halite/sdk/fs';
 import { environmentOf, saltenvParam } from './environment.ts';
 import { isEngine, renderNames, renderText } from './templates.ts';
 

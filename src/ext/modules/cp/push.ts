@@ -1,8 +1,9 @@
 // Functions of `cp` that send files to the master.
-import { readdir, realpath, stat } from 'node:fs/promises';
+
 import { isAbsolute, join } from 'node:path';
 import { fn, type ModuleContext, p } from 'halite/sdk';
-import { matchesGlob } from '../../../base/util/fnmatch.ts';
+import { readdir, realpath, stat } from 'halite/sdk/fs';
+import { matchesGlob } from 'halite/sdk/text';
 
 async function push(
   path: string,

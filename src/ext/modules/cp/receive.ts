@@ -1,12 +1,20 @@
 // Functions of `cp` that the command `salt-cp` calls: whole texts, or files and folders in chunks.
-import { chmod, mkdir, open, stat, writeFile } from 'node:fs/promises';
+
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { dictEntries, fn, isDict, type ModuleContext, newDict, p, type Value } from 'halite/sdk';
-import { messageOf } from '../../../base/errors/index.ts';
-import { pythonError } from '../support/errors.ts';
-import { osText } from '../support/os-errors.ts';
+import {
+  dictEntries,
+  fn,
+  isDict,
+  type ModuleContext,
+  messageOf,
+  newDict,
+  p,
+  pythonError,
+  type Value,
+} from 'halite/sdk';
+import { chmod, mkdir, open, osText, stat, writeFile } from 'halite/sdk/fs';
 
 const unzip = promisify(gunzip);
 /** A chunk never unpacks to more than this, whatever it claims. */

@@ -1,8 +1,15 @@
 // Names and files that are templates.
-import { HaliteError, isDict, type ModuleContext, newDict, type PlainDict } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { commandError } from '../support/errors.ts';
-import { cleanKwargs, textEntries } from '../support/values.ts';
+import {
+  cleanKwargs,
+  commandError,
+  HaliteError,
+  isDict,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  pyStr,
+  textEntries,
+} from 'halite/sdk';
 
 const engines = new Set(['jinja', 'mako', 'cheetah', 'genshi', 'wempy', 'py']);
 

@@ -1,8 +1,7 @@
 // Execution module `cron`: jobs in the crontabs of users.
 import { randomInt } from 'node:crypto';
-import { defineModule, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { which } from '../support/which.ts';
+import { defineModule, fn, type ModuleContext, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
+import { which } from 'halite/sdk/system';
 import {
   installFile,
   isMeant,

@@ -1,12 +1,12 @@
 // Crontabs: what stands before the managed part, and the managed part as data.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ExecResult, ModuleContext, Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { userByName } from '../support/accounts.ts';
-import { lines } from '../support/text.ts';
-import { requireTool } from '../support/tools.ts';
+import { type ExecResult, type ModuleContext, pyStr, type Value } from 'halite/sdk';
+import { mkdtempSync, rmSync, writeFileSync } from 'halite/sdk/fs';
+import { userByName } from 'halite/sdk/system';
+import { lines } from 'halite/sdk/text';
+import { requireTool } from '../shared/tools.ts';
 
 const tag = '# Lines below here are managed by Salt, do not edit';
 const identifierMark = 'SALT_CRON_IDENTIFIER';

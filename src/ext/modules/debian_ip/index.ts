@@ -1,12 +1,10 @@
 // Execution module `ip` on Debian: interfaces, routes and the name of the machine in its configuration files.
-import { existsSync, writeFileSync } from 'node:fs';
+
 import { setTimeout as delay } from 'node:timers/promises';
-import { defineModule, dictGet, fn, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { readText } from '../support/read.ts';
-import { askTool } from '../support/tools.ts';
-import { keepLines } from '../support/unified-diff.ts';
-import { isTruthy } from '../support/values.ts';
+import { defineModule, dictGet, fn, isTruthy, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
+import { existsSync, readText, writeFileSync } from 'halite/sdk/fs';
+import { keepLines } from 'halite/sdk/text';
+import { askTool } from '../shared/tools.ts';
 import { adapterOf, allInterfaces, asLines, render, writeInterface } from './interfaces.ts';
 import { bonding, isYes, settingError } from './options.ts';
 import { buildRoutes, buildSettings, networkSettings, routesOf } from './settings.ts';

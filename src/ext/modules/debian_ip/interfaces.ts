@@ -1,10 +1,9 @@
 // /etc/network/interfaces: reading it, and writing an interface into it.
-import { existsSync, writeFileSync } from 'node:fs';
+
 import { dirname } from 'node:path';
-import { newDict, type PlainDict, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { listDir, readText } from '../support/read.ts';
-import { lines, words } from '../support/text.ts';
+import { newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
+import { existsSync, listDir, readText, writeFileSync } from 'halite/sdk/fs';
+import { lines, words } from 'halite/sdk/text';
 import {
   blockLines,
   bonding,

@@ -1,8 +1,6 @@
 // Options of interfaces as operators write them, and as /etc/network/interfaces has them.
-import { newDict, type PlainDict, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { parseIp, parsePrefix } from '../../../base/util/ip.ts';
-import { pythonError } from '../support/errors.ts';
+import { newDict, type PlainDict, pyStr, pythonError, type Value } from 'halite/sdk';
+import { parseIp, parsePrefix } from 'halite/sdk/net';
 
 export type Family = 'inet' | 'inet6';
 export const families: readonly Family[] = ['inet', 'inet6'];

@@ -1,9 +1,8 @@
 // Settings of the whole machine (name, domain, whether the network starts), and routes of interfaces.
-import { chmodSync, existsSync, writeFileSync } from 'node:fs';
-import { newDict, type PlainDict, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { readText } from '../support/read.ts';
-import { keepLines } from '../support/unified-diff.ts';
+
+import { newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
+import { chmodSync, existsSync, readText, writeFileSync } from 'halite/sdk/fs';
+import { keepLines } from 'halite/sdk/text';
 import { isNo, isYes, settingError } from './options.ts';
 
 const networkingFile = '/etc/default/networking';

@@ -1,10 +1,8 @@
 // Docker through its command-line client: what it prints, and what went wrong.
-import { isDict, type ModuleContext, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { loadJson } from '../../../base/codec/json/index.ts';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { commandError } from '../support/errors.ts';
-import { lines } from '../support/text.ts';
-import { requireTool } from '../support/tools.ts';
+import { commandError, isDict, type ModuleContext, newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
+import { loadJson } from 'halite/sdk/codec';
+import { lines } from 'halite/sdk/text';
+import { requireTool } from '../shared/tools.ts';
 
 /** What docker prints; a failure is thrown with its words. `404` marks what is not there, as in Docker's own API. */
 export async function docker(args: readonly string[], ctx: ModuleContext, input?: string): Promise<string> {

@@ -1,8 +1,7 @@
 // Containers: made, compared, started and stopped.
-import { fn, isDict, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { dumpJson } from '../../../base/codec/json/index.ts';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { lines } from '../support/text.ts';
+import { fn, isDict, type ModuleContext, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
+import { dumpJson } from 'halite/sdk/codec';
+import { lines } from 'halite/sdk/text';
 import { ask, changeState, docker, inspect, listed, plainOf, stateOf, texts } from './cli.ts';
 import { createArgs } from './create-args.ts';
 

@@ -1,9 +1,6 @@
 // The options of a container as Salt names them, as options of `docker create`.
-import { dictEntries, isDict, type PlainDict, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { invocationError } from '../support/errors.ts';
-import { shellSplit } from '../support/shlex.ts';
-import { cleanKwargs } from '../support/values.ts';
+import { cleanKwargs, dictEntries, invocationError, isDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
+import { shellSplit } from 'halite/sdk/text';
 
 /** Other names of options. */
 const aliases: Readonly<Record<string, string>> = {

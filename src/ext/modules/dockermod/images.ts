@@ -1,8 +1,17 @@
 // Images of Docker.
-import { dictEntries, fn, isDict, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { messageOf } from '../../../base/errors/index.ts';
-import { commandError } from '../support/errors.ts';
+import {
+  commandError,
+  dictEntries,
+  fn,
+  isDict,
+  type ModuleContext,
+  messageOf,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
 import { ask, docker, inspect, listed } from './cli.ts';
 
 const name = p.string({ doc: 'its name' });

@@ -1,7 +1,7 @@
 // Execution module `docker`: containers, images, networks and volumes, through the docker client.
 import { defineModule, fn, newDict } from 'halite/sdk';
-import { loadJson } from '../../../base/codec/json/index.ts';
-import { which } from '../support/which.ts';
+import { loadJson } from 'halite/sdk/codec';
+import { which } from 'halite/sdk/system';
 import { docker, plainOf } from './cli.ts';
 import { containerFunctions } from './containers.ts';
 import { imageFunctions } from './images.ts';

@@ -1,10 +1,19 @@
 // Networks, volumes and registries of Docker.
-import { dictEntries, fn, isDict, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { loadJson } from '../../../base/codec/json/index.ts';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { messageOf } from '../../../base/errors/index.ts';
-import { lines } from '../support/text.ts';
-import { cleanKwargs } from '../support/values.ts';
+import {
+  cleanKwargs,
+  dictEntries,
+  fn,
+  isDict,
+  type ModuleContext,
+  messageOf,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
+import { loadJson } from 'halite/sdk/codec';
+import { lines } from 'halite/sdk/text';
 import { docker, inspect, plainOf, texts } from './cli.ts';
 
 const name = p.string({ doc: 'its name' });

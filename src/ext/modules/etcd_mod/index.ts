@@ -4,16 +4,16 @@ import {
   dictEntries,
   dictGet,
   fn,
+  invocationError,
   isDict,
   type ModuleContext,
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
 import { type EtcdStore, etcdV2, etcdV3 } from '../../returners/etcd/store.ts';
-import { invocationError } from '../support/errors.ts';
 
 /** The store that options of the call, of a profile, or of the configuration describe (`etcd.host`, …). */
 function storeOf(profile: string | null, kwargs: PlainDict, ctx: ModuleContext): EtcdStore {

@@ -6,12 +6,12 @@ import {
   dictOf,
   fn,
   isDict,
+  isTruthy,
   type ModuleContext,
   type PlainDict,
   p,
   type Value,
 } from 'halite/sdk';
-import { isTruthy } from '../support/values.ts';
 
 /** True when this call may not or cannot speak to a master. */
 function isLocal(ctx: ModuleContext): boolean {

@@ -1,14 +1,9 @@
 // Functions of `file` on extended attributes, SELinux contexts, patches and differences.
-import { readFileSync } from 'node:fs';
-import { fn, newDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { commandError, invocationError } from '../support/errors.ts';
-import { osReason } from '../support/os-errors.ts';
-import { isDirectory, pathExists } from '../support/read.ts';
-import { shellSplit } from '../support/shlex.ts';
-import { lines, words } from '../support/text.ts';
-import { keepLines, unifiedDiff } from '../support/unified-diff.ts';
-import { which } from '../support/which.ts';
+
+import { commandError, fn, invocationError, newDict, p, pyStr, type Value } from 'halite/sdk';
+import { isDirectory, osReason, pathExists, readFileSync } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { keepLines, lines, shellSplit, unifiedDiff, words } from 'halite/sdk/text';
 import { isText } from './rewrite.ts';
 
 const path = p.path();

@@ -1,14 +1,24 @@
 // Functions of `file` on the backups that states keep of files they change.
-import { copyFileSync, rmSync } from 'node:fs';
-import { chmod, chown, copyFile, mkdir } from 'node:fs/promises';
+
 import { dirname, join } from 'node:path';
-import { dictOf, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { strftime } from '../../../base/util/strftime.ts';
-import { osText } from '../support/os-errors.ts';
-import { baseName, dirName, expandUser } from '../support/paths.ts';
-import { isDirectory, isFile, listDir } from '../support/read.ts';
-import { statOf } from '../support/stat.ts';
+import { dictOf, fn, type ModuleContext, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
+import {
+  baseName,
+  chmod,
+  chown,
+  copyFile,
+  copyFileSync,
+  dirName,
+  expandUser,
+  isDirectory,
+  isFile,
+  listDir,
+  mkdir,
+  osText,
+  rmSync,
+  statOf,
+} from 'halite/sdk/fs';
+import { strftime } from 'halite/sdk/time';
 
 interface Backup {
   readonly base: string;

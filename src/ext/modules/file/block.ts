@@ -1,12 +1,8 @@
 // `file.blockreplace`: the lines between two markers.
-import { readFileSync } from 'node:fs';
-import { fn, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { pyRegexSearch } from '../../../base/util/index.ts';
-import { commandError, invocationError } from '../support/errors.ts';
-import { expandUser } from '../support/paths.ts';
-import { pathExists } from '../support/read.ts';
-import { unifiedDiff } from '../support/unified-diff.ts';
+
+import { commandError, fn, invocationError, p, pyStr, type Value } from 'halite/sdk';
+import { expandUser, pathExists, readFileSync } from 'halite/sdk/fs';
+import { pyRegexSearch, unifiedDiff } from 'halite/sdk/text';
 import { requireText, rewrite } from './rewrite.ts';
 
 export interface BlockRequest {

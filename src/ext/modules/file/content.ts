@@ -1,16 +1,30 @@
 // Functions of `file` that read and write content as a whole.
-import { open, readFile, truncate, utimes, writeFile } from 'node:fs/promises';
-import { fn, HaliteError, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { asNumber } from '../../../base/codec/value.ts';
-import { matchesGlob, pyRegexSearch } from '../../../base/util/index.ts';
-import { commandError, invocationError } from '../support/errors.ts';
-import { osReason, withOsErrors } from '../support/os-errors.ts';
-import { expandUser, globPaths } from '../support/paths.ts';
-import { pathExists } from '../support/read.ts';
-import { shellSplit } from '../support/shlex.ts';
-import { keepLines } from '../support/unified-diff.ts';
-import { pyInt } from '../support/values.ts';
+
+import {
+  asNumber,
+  commandError,
+  fn,
+  HaliteError,
+  invocationError,
+  type PlainDict,
+  p,
+  pyInt,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
+import {
+  expandUser,
+  globPaths,
+  open,
+  osReason,
+  pathExists,
+  readFile,
+  truncate,
+  utimes,
+  withOsErrors,
+  writeFile,
+} from 'halite/sdk/fs';
+import { keepLines, matchesGlob, pyRegexSearch, shellSplit } from 'halite/sdk/text';
 
 /** Lines given one by one, or as the keyword `args`. */
 function linesOf(args: readonly Value[], kwargs: PlainDict): string[] {

@@ -1,7 +1,15 @@
 // Folders copied with what is in them; links are followed, as Salt does.
-import { chmodSync, copyFileSync, mkdirSync, readdirSync, statSync, utimesSync } from 'node:fs';
-import { joinPath } from '../support/paths.ts';
-import { lstatOf, statOf } from '../support/stat.ts';
+import {
+  chmodSync,
+  copyFileSync,
+  joinPath,
+  lstatOf,
+  mkdirSync,
+  readdirSync,
+  statOf,
+  statSync,
+  utimesSync,
+} from 'halite/sdk/fs';
 
 /** Content only: a file that is there keeps its mode, a new one gets the usual. */
 function copyContent(from: string, to: string): void {

@@ -1,13 +1,29 @@
 // Functions of `file` on device files and pipes, and on files that processes hold open.
-import { realpathSync } from 'node:fs';
-import { dictOf, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { invocationError, pythonError } from '../support/errors.ts';
-import { normalizeMode } from '../support/modes.ts';
-import { dirName, expandUser, normalPath } from '../support/paths.ts';
-import { isDirectory, listDir } from '../support/read.ts';
-import { lstatOf, statOf } from '../support/stat.ts';
-import { pyInt } from '../support/values.ts';
+
+import {
+  dictOf,
+  fn,
+  invocationError,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  pyInt,
+  pyStr,
+  pythonError,
+  type Value,
+} from 'halite/sdk';
+import {
+  dirName,
+  expandUser,
+  isDirectory,
+  listDir,
+  lstatOf,
+  normalizeMode,
+  normalPath,
+  realpathSync,
+  statOf,
+} from 'halite/sdk/fs';
 import { makeFolders } from './moves.ts';
 import { changeMode, changeOwner } from './ownership.ts';
 

@@ -1,16 +1,21 @@
 // `file.find`: walks folders and reports, deletes or runs something for every path that fits.
 import { createHash } from 'node:crypto';
-import { type BigIntStats, createReadStream, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { fn, type ModuleContext, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { pyRegex, pyRegexSearch } from '../../../base/util/index.ts';
-import { groupById, groupByName, userById, userByName } from '../support/accounts.ts';
-import { pythonError } from '../support/errors.ts';
-import { baseName, expandUser, globPaths, joinPath } from '../support/paths.ts';
-import { shellSplit } from '../support/shlex.ts';
-import { lstatOf, statOf } from '../support/stat.ts';
-import { words } from '../support/text.ts';
-import { pyInt } from '../support/values.ts';
+import { fn, type ModuleContext, type PlainDict, p, pyInt, pyStr, pythonError, type Value } from 'halite/sdk';
+import {
+  type BigIntStats,
+  baseName,
+  createReadStream,
+  expandUser,
+  globPaths,
+  joinPath,
+  lstatOf,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statOf,
+} from 'halite/sdk/fs';
+import { groupById, groupByName, userById, userByName } from 'halite/sdk/system';
+import { pyRegex, pyRegexSearch, shellSplit, words } from 'halite/sdk/text';
 
 interface Candidate {
   readonly path: string;

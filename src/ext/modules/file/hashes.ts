@@ -1,11 +1,7 @@
 // Functions of `file` on hashes of content.
 import { createHash, getHashes } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { fn, p } from 'halite/sdk';
-import { invocationError, pythonError } from '../support/errors.ts';
-import { osError } from '../support/os-errors.ts';
-import { expandUser } from '../support/paths.ts';
-import { isFile } from '../support/read.ts';
+import { fn, invocationError, p, pythonError } from 'halite/sdk';
+import { createReadStream, expandUser, isFile, osError } from 'halite/sdk/fs';
 
 /** Hash lengths in hexadecimal digits, for hashes given without their name. */
 const byLength = new Map([

@@ -1,13 +1,9 @@
 // `file.line`: one line inserted, ensured, replaced or deleted.
-import { readFileSync } from 'node:fs';
-import { fn, p, type Value } from 'halite/sdk';
-import { messageOf } from '../../../base/errors/index.ts';
-import { pyRegexSearch } from '../../../base/util/index.ts';
-import { strftime } from '../../../base/util/strftime.ts';
-import { commandError } from '../support/errors.ts';
-import { expandUser } from '../support/paths.ts';
-import { isFile } from '../support/read.ts';
-import { keepLines, unifiedDiff } from '../support/unified-diff.ts';
+
+import { commandError, fn, messageOf, p, type Value } from 'halite/sdk';
+import { expandUser, isFile, readFileSync } from 'halite/sdk/fs';
+import { keepLines, pyRegexSearch, unifiedDiff } from 'halite/sdk/text';
+import { strftime } from 'halite/sdk/time';
 import { rewrite } from './rewrite.ts';
 import { realPath } from './stats.ts';
 

@@ -1,13 +1,11 @@
 // The source of a managed file, fetched and rendered: path of a copy, its hash, or what went wrong.
 import { createHash } from 'node:crypto';
-import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { dictGet, isDict, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
+import { dictGet, isDict, type ModuleContext, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
+import { expandUser, mkdtempSync, writeFileSync } from 'halite/sdk/fs';
 import { type HashSum, hashOfFile } from '../../states/file/hash-sums.ts';
 import { fetchSource } from '../../states/file/source.ts';
-import { expandUser } from '../support/paths.ts';
 import { asState } from './as-state.ts';
 
 export const managedParams = {

@@ -1,16 +1,22 @@
 // Functions of `file` that states for files are made of: the content a file shall have, compared and put in place.
-import { dictEntries, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
+import {
+  commandError,
+  dictEntries,
+  fn,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
+import { expandUser, isFile, normalizeMode } from 'halite/sdk/fs';
 import { bytesOf, type Content } from '../../states/file/content.ts';
 import { encodeText } from '../../states/file/encodings.ts';
 import { hashOfFile } from '../../states/file/hash-sums.ts';
 import { changesNeeded, type ManageRequest, manageFile } from '../../states/file/manage.ts';
 import { chooseSource, modeOfSource } from '../../states/file/source.ts';
-import { renderText, templateEngines, templateVariables } from '../../states/support/template.ts';
-import { commandError } from '../support/errors.ts';
-import { normalizeMode } from '../support/modes.ts';
-import { expandUser } from '../support/paths.ts';
-import { isFile } from '../support/read.ts';
+import { renderText, templateEngines, templateVariables } from '../../states/shared/template.ts';
 import { asState } from './as-state.ts';
 import { getManaged, type Managed, managedParams, sumOf } from './managed-source.ts';
 import { selinuxOf, selinuxParams } from './perms.ts';

@@ -1,5 +1,5 @@
 // The flags statvfs tells about a filesystem, which Node leaves out: read from the table of mounts.
-import { readText } from '../support/read.ts';
+import { readText } from 'halite/sdk/fs';
 
 const bits: Readonly<Record<string, number>> = {
   ro: 1,

@@ -1,27 +1,32 @@
 // Functions of `file` that make, move, copy, link and remove paths.
 
 import { randomUUID } from 'node:crypto';
+import { commandError, fn, invocationError, newDict, p, pyInt, type Value } from 'halite/sdk';
 import {
+  baseName,
   copyFileSync,
   cpSync,
+  dirName,
+  expandUser,
+  isAbsolutePath,
+  isDirectory,
+  joinPath,
   linkSync,
+  lstatOf,
   mkdirSync,
+  normalizeMode,
+  normalPath,
+  osText,
+  pathExists,
   readdirSync,
   readlinkSync,
   renameSync,
   rmdirSync,
   rmSync,
+  statOf,
   symlinkSync,
   unlinkSync,
-} from 'node:fs';
-import { fn, newDict, p, type Value } from 'halite/sdk';
-import { commandError, invocationError } from '../support/errors.ts';
-import { normalizeMode } from '../support/modes.ts';
-import { osText } from '../support/os-errors.ts';
-import { baseName, dirName, expandUser, isAbsolutePath, joinPath, normalPath } from '../support/paths.ts';
-import { isDirectory, pathExists } from '../support/read.ts';
-import { lstatOf, statOf } from '../support/stat.ts';
-import { pyInt } from '../support/values.ts';
+} from 'halite/sdk/fs';
 import { copyInto, copyTree } from './copy-tree.ts';
 import { changeMode, changeOwner } from './ownership.ts';
 import { fileStats, realPath } from './stats.ts';

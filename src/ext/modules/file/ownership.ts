@@ -1,13 +1,9 @@
 // Functions of `file` on owners, groups and modes.
-import { chmodSync, chownSync, lchownSync } from 'node:fs';
+
 import { userInfo } from 'node:os';
-import { fn, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { groupById, groupByName, userById, userByName } from '../support/accounts.ts';
-import { commandError } from '../support/errors.ts';
-import { osError } from '../support/os-errors.ts';
-import { expandUser } from '../support/paths.ts';
-import { pathExists } from '../support/read.ts';
+import { commandError, fn, p, pyStr, type Value } from 'halite/sdk';
+import { chmodSync, chownSync, expandUser, lchownSync, osError, pathExists } from 'halite/sdk/fs';
+import { groupById, groupByName, userById, userByName } from 'halite/sdk/system';
 import { fileStats } from './stats.ts';
 
 /** The id of a user: numbers stay, None is the minion's own user, unknown names give ''. */

@@ -1,10 +1,8 @@
 // Function `file.check_perms`: owner, group and mode compared and set.
-import { dictGet, fn, isDict, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
+import { dictGet, fn, isDict, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
+import { expandUser, normalizeMode } from 'halite/sdk/fs';
 import { permsNeeded, setPerms } from '../../states/file/perms.ts';
 import { readSelinux } from '../../states/file/selinux.ts';
-import { normalizeMode } from '../support/modes.ts';
-import { expandUser } from '../support/paths.ts';
 import { asState } from './as-state.ts';
 import { fileStats } from './stats.ts';
 

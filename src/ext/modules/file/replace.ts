@@ -1,16 +1,26 @@
 // Functions of `file` that change parts of a file by regular expressions.
-import { copyFileSync, readFileSync, readlinkSync } from 'node:fs';
-import { fn, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { pyRegex, pyRegexSearch } from '../../../base/util/index.ts';
-import { commandError, invocationError } from '../support/errors.ts';
-import { osText } from '../support/os-errors.ts';
-import { expandUser } from '../support/paths.ts';
-import { flagLetters, pyEscape, pySub } from '../support/py-sub.ts';
-import { isFile, pathExists } from '../support/read.ts';
-import { shellSplit } from '../support/shlex.ts';
-import { lstatOf } from '../support/stat.ts';
-import { keepLines, unifiedDiff } from '../support/unified-diff.ts';
+
+import { commandError, fn, invocationError, p, pyStr, type Value } from 'halite/sdk';
+import {
+  copyFileSync,
+  expandUser,
+  isFile,
+  lstatOf,
+  osText,
+  pathExists,
+  readFileSync,
+  readlinkSync,
+} from 'halite/sdk/fs';
+import {
+  flagLetters,
+  keepLines,
+  pyEscape,
+  pyRegex,
+  pyRegexSearch,
+  pySub,
+  shellSplit,
+  unifiedDiff,
+} from 'halite/sdk/text';
 import { linkBackup, requireText, rewrite } from './rewrite.ts';
 import { realPath } from './stats.ts';
 

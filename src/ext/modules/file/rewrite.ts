@@ -1,18 +1,20 @@
 // Changing a file's content while keeping its owner, mode and, when requested, its inode and a backup.
+
+import { commandError, invocationError } from 'halite/sdk';
 import {
   chmodSync,
   chownSync,
   copyFileSync,
+  lstatOf,
+  osText,
   readFileSync,
   renameSync,
   rmSync,
+  statOf,
   symlinkSync,
   utimesSync,
   writeFileSync,
-} from 'node:fs';
-import { commandError, invocationError } from '../support/errors.ts';
-import { osText } from '../support/os-errors.ts';
-import { lstatOf, statOf } from '../support/stat.ts';
+} from 'halite/sdk/fs';
 
 /** Salt's test: no zero byte, and valid UTF-8 or mostly printable letters in the first block. */
 export function isText(path: string): boolean {

@@ -1,10 +1,9 @@
 // Functions of `file` on sources: the hash that one must have.
-import { readFileSync } from 'node:fs';
-import { fn, newDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
+
+import { fn, newDict, p, pyStr, type Value } from 'halite/sdk';
+import { osError, readFileSync } from 'halite/sdk/fs';
 import { findSum, sourceSum } from '../../states/file/hash-sums.ts';
 import { chooseSource } from '../../states/file/source.ts';
-import { osError } from '../support/os-errors.ts';
 import { asState } from './as-state.ts';
 
 export const sourceFunctions = {

@@ -1,15 +1,33 @@
 // Functions of `file` that say what a path is.
-import { accessSync, constants, realpathSync, statfsSync } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
+
 import { join } from 'node:path';
-import { fn, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { groupById, userById } from '../support/accounts.ts';
-import { commandError, invocationError } from '../support/errors.ts';
-import { baseName, dirName, expandUser, globPaths, isAbsolutePath, joinPath, normalPath } from '../support/paths.ts';
-import { isDirectory, isFile, listDir, pathExists } from '../support/read.ts';
-import { lstatOf, modeText, pySeconds, statOf, typeName } from '../support/stat.ts';
-import { pyFloat } from '../support/text.ts';
+import { commandError, fn, invocationError, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
+import {
+  accessSync,
+  baseName,
+  constants,
+  dirName,
+  expandUser,
+  globPaths,
+  isAbsolutePath,
+  isDirectory,
+  isFile,
+  joinPath,
+  listDir,
+  lstatOf,
+  modeText,
+  normalPath,
+  pathExists,
+  pySeconds,
+  readdir,
+  realpathSync,
+  stat,
+  statfsSync,
+  statOf,
+  typeName,
+} from 'halite/sdk/fs';
+import { groupById, userById } from 'halite/sdk/system';
+import { pyFloat } from 'halite/sdk/text';
 import { hashFile } from './hashes.ts';
 import { mountFlags } from './mount-flags.ts';
 

@@ -1,7 +1,15 @@
 // Functions of `git` on its configuration.
-import { fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { commandError, invocationError } from '../support/errors.ts';
+import {
+  commandError,
+  fn,
+  invocationError,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
 import { encoding, expandPath, type GitResult, git, ignore, lineList, who } from './run.ts';
 
 const params = {

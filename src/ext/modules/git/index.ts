@@ -1,6 +1,6 @@
 // Execution module `git`: repositories and checkouts.
 import { defineModule } from 'halite/sdk';
-import { which } from '../support/which.ts';
+import { which } from 'halite/sdk/system';
 import { configFunctions } from './config.ts';
 import { readingFunctions } from './reading.ts';
 import { worktreeFunctions } from './worktrees.ts';

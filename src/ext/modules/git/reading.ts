@@ -1,9 +1,18 @@
 // Functions of `git` that only look.
-import { readFileSync } from 'node:fs';
+
 import { join } from 'node:path';
-import { fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { commandError, invocationError } from '../support/errors.ts';
+import {
+  commandError,
+  fn,
+  invocationError,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
+import { readFileSync } from 'halite/sdk/fs';
 import {
   encoding,
   expandPath,

@@ -1,14 +1,11 @@
 // Running git: as another user, with a key for ssh, and with failures in Salt's words.
-import { chmodSync, chownSync, copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ModuleContext, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { userByName } from '../support/accounts.ts';
-import { commandError, invocationError } from '../support/errors.ts';
-import { expandUser, joinPath } from '../support/paths.ts';
-import { isFile } from '../support/read.ts';
-import { shellQuote, shellSplit } from '../support/shlex.ts';
+import { commandError, invocationError, type ModuleContext, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
+import { chmodSync, chownSync, copyFileSync, expandUser, isFile, joinPath, mkdtempSync, rmSync } from 'halite/sdk/fs';
+import { userByName } from 'halite/sdk/system';
+import { shellQuote, shellSplit } from 'halite/sdk/text';
 
 /** Arguments every function has. */
 export const who = {

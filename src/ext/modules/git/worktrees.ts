@@ -1,9 +1,18 @@
 // Functions of `git` for linked worktrees.
-import { rmSync, statSync } from 'node:fs';
+
 import { basename } from 'node:path';
-import { fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { commandError, invocationError } from '../support/errors.ts';
+import {
+  commandError,
+  fn,
+  invocationError,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
+import { rmSync, statSync } from 'halite/sdk/fs';
 import { encoding, expandPath, gitText, ignore, lineList, options, who, words } from './run.ts';
 
 const cwd = p.string({ doc: 'the checkout' });

@@ -1,9 +1,8 @@
 // Functions of `git` that change something.
-import { existsSync, mkdirSync } from 'node:fs';
+
 import { basename } from 'node:path';
-import { fn, newDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { invocationError } from '../support/errors.ts';
+import { fn, invocationError, newDict, p, pyStr, type Value } from 'halite/sdk';
+import { existsSync, mkdirSync } from 'halite/sdk/fs';
 import { fetched } from './fetched.ts';
 import { remotesOf } from './reading.ts';
 import {

@@ -9,21 +9,21 @@ import {
   dictOf,
   fn,
   isDict,
+  isTrue,
   type ModuleContext,
+  messageOf,
   newDict,
   type PlainDict,
   p,
+  pyEquals,
+  pyStr,
+  pythonError,
   type Value,
 } from 'halite/sdk';
-import { compareText, dumpJson, loadJson } from '../../../base/codec/json/index.ts';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { YamlError } from '../../../base/codec/yaml/index.ts';
-import { messageOf } from '../../../base/errors/index.ts';
-import { defaultDelimiter, pyEquals, traverse } from '../../../base/util/index.ts';
-import { deepCopy, dictDelete, dictSet, filterBy, splitLast, valuesAt } from '../support/data.ts';
-import { pythonError } from '../support/errors.ts';
-import { grainsPath, readGrainsFile, writeGrainsFile } from '../support/grains-file.ts';
-import { isTrue } from '../support/values.ts';
+import { compareText, dumpJson, loadJson, YamlError } from 'halite/sdk/codec';
+import { defaultDelimiter, traverse } from 'halite/sdk/data';
+import { deepCopy, dictDelete, dictSet, filterBy, splitLast, valuesAt } from '../shared/data.ts';
+import { grainsPath, readGrainsFile, writeGrainsFile } from '../shared/grains-file.ts';
 
 /** What must not leave the house when grains are shown to others. */
 const sanitizers: Readonly<Record<string, (value: Value) => Value>> = {

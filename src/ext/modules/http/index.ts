@@ -1,8 +1,6 @@
 // Execution module `http`: requests to web servers.
 import { setTimeout as pause } from 'node:timers/promises';
-import { defineModule, fn, type PlainDict, p } from 'halite/sdk';
-import { messageOf } from '../../../base/errors/index.ts';
-import { commandError } from '../support/errors.ts';
+import { commandError, defineModule, fn, messageOf, type PlainDict, p } from 'halite/sdk';
 import { query, updateBundle } from './query.ts';
 
 const url = p.string({ doc: 'the address' });

@@ -1,15 +1,24 @@
 // http.query: builds the request from Salt's many options and shapes the answer.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+
 import { join } from 'node:path';
 import { gunzipSync, inflateRawSync } from 'node:zlib';
-import { type Dict, dictEntries, isDict, type ModuleContext, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { loadJson } from '../../../base/codec/json/index.ts';
-import { pyRepr, pyStr } from '../../../base/codec/python/index.ts';
-import { loadYaml } from '../../../base/codec/yaml/index.ts';
-import { netReason } from '../../../base/util/net-errors.ts';
-import { saltCompatVersion } from '../../../base/util/version.ts';
-import { commandError, pythonError } from '../support/errors.ts';
-import { readText } from '../support/read.ts';
+import {
+  commandError,
+  type Dict,
+  dictEntries,
+  isDict,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  pyRepr,
+  pyStr,
+  pythonError,
+  saltCompatVersion,
+  type Value,
+} from 'halite/sdk';
+import { loadJson, loadYaml } from 'halite/sdk/codec';
+import { existsSync, readFileSync, readText, writeFileSync } from 'halite/sdk/fs';
+import { netReason } from 'halite/sdk/net';
 import { ask, type WebProxy, type WebRequest, type WebResponse } from './request.ts';
 import { keepSession, saveJar, sessionCookie } from './session.ts';
 import { parseXml, xmlToDict } from './xml.ts';

@@ -1,8 +1,8 @@
 // What is kept between requests: cookies of a session, and jars in the formats of Python.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { isDict, type Value } from 'halite/sdk';
-import { pack, unpack } from '../../../base/codec/msgpack/index.ts';
-import { pyStr } from '../../../base/codec/python/index.ts';
+
+import { isDict, pyStr, type Value } from 'halite/sdk';
+import { pack, unpack } from 'halite/sdk/codec';
+import { existsSync, readFileSync, writeFileSync } from 'halite/sdk/fs';
 
 /** The `Cookie` header of an earlier answer. */
 export function sessionCookie(path: string): string | undefined {

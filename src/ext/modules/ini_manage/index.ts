@@ -1,6 +1,5 @@
 // Execution module `ini`: options and sections of INI files.
-import { defineModule, dictEntries, fn, isDict, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
+import { defineModule, dictEntries, fn, isDict, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
 import { plainOf, readIni, Section, writeIni } from './ini-file.ts';
 
 const file = p.path({ doc: 'the file' });

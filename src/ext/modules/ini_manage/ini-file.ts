@@ -1,10 +1,8 @@
 // INI files kept as they are: comments, blank lines and order survive a change.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { dictEntries, isDict, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { commandError } from '../support/errors.ts';
-import { osText } from '../support/os-errors.ts';
-import { lines } from '../support/text.ts';
+
+import { commandError, dictEntries, isDict, newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
+import { existsSync, osText, readFileSync, writeFileSync } from 'halite/sdk/fs';
+import { lines } from 'halite/sdk/text';
 
 const comment = /^\s*(#|;)\s*(.*)/;
 const isNote = (key: string): boolean => key.startsWith('#');

@@ -1,13 +1,22 @@
 // Execution module `iptables`: rules, chains and policies of the packet filter.
-import { mkdirSync, readFileSync } from 'node:fs';
+
 import { dirname } from 'node:path';
-import { defineModule, dictGet, fn, isDict, type ModuleContext, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { pyRegex } from '../../../base/util/index.ts';
-import { commandError } from '../support/errors.ts';
-import { shellSplit } from '../support/shlex.ts';
-import { askTool } from '../support/tools.ts';
-import { which } from '../support/which.ts';
+import {
+  commandError,
+  defineModule,
+  dictGet,
+  fn,
+  isDict,
+  type ModuleContext,
+  type PlainDict,
+  p,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
+import { mkdirSync, readFileSync } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { pyRegex, shellSplit } from 'halite/sdk/text';
+import { askTool } from '../shared/tools.ts';
 import { ruleText } from './rule.ts';
 import { parseSaved } from './saved.ts';
 

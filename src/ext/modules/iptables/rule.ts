@@ -1,6 +1,5 @@
 // The text of an iptables rule from named parts, in the order Salt writes it.
-import { newDict, type PlainDict, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
+import { newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
 
 /** Arguments of targets: they have to follow the jump. */
 const afterJump =

@@ -1,7 +1,6 @@
 // Reading what `iptables-save` prints.
 import { newDict, type PlainDict, type Value } from 'halite/sdk';
-import { shellSplit } from '../support/shlex.ts';
-import { lines, words } from '../support/text.ts';
+import { lines, shellSplit, words } from 'halite/sdk/text';
 
 const longNames: Readonly<Record<string, string>> = {
   '-A': 'append',

@@ -1,9 +1,8 @@
 // Making, changing and removing physical volumes, volume groups and logical volumes.
-import { existsSync } from 'node:fs';
-import { type ModuleContext, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { runTool } from '../support/tools.ts';
-import { isTruthy } from '../support/values.ts';
+
+import { isTruthy, type ModuleContext, newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
+import { existsSync } from 'halite/sdk/fs';
+import { runTool } from '../shared/tools.ts';
 import { display } from './display.ts';
 
 export const deviceList = (devices: Value): string[] =>

@@ -1,8 +1,9 @@
 // What `pvdisplay -c`, `vgdisplay -c` and `lvdisplay -c` print.
-import { realpathSync } from 'node:fs';
+
 import { type ModuleContext, newDict, type PlainDict } from 'halite/sdk';
-import { lines } from '../support/text.ts';
-import { askTool, runTool } from '../support/tools.ts';
+import { realpathSync } from 'halite/sdk/fs';
+import { lines } from 'halite/sdk/text';
+import { askTool, runTool } from '../shared/tools.ts';
 
 const fields = {
   pv: [

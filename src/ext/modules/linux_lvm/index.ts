@@ -1,9 +1,8 @@
 // Execution module `lvm`: logical volumes.
-import { defineModule, fn, newDict, p } from 'halite/sdk';
-import { lines } from '../support/text.ts';
-import { askTool } from '../support/tools.ts';
-import { isTruthy } from '../support/values.ts';
-import { which } from '../support/which.ts';
+import { defineModule, fn, isTruthy, newDict, p } from 'halite/sdk';
+import { which } from 'halite/sdk/system';
+import { lines } from 'halite/sdk/text';
+import { askTool } from '../shared/tools.ts';
 import {
   changePhysical,
   deviceList,

@@ -1,5 +1,6 @@
 // Execution module `mine`: data minions put on the master for others to read.
 import {
+  cleanKwargs,
   type Dict,
   defineModule,
   dictEntries,
@@ -7,18 +8,18 @@ import {
   dictOf,
   fn,
   isDict,
+  isTruthy,
   type ModuleContext,
+  messageOf,
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { messageOf } from '../../../base/errors/index.ts';
-import { inNetwork, parseIp, parseNetwork } from '../../../base/util/ip.ts';
-import { dictDelete, dictSet } from '../support/data.ts';
-import { readStore, writeStore } from '../support/datastore.ts';
-import { cleanKwargs, isTruthy } from '../support/values.ts';
+import { inNetwork, parseIp, parseNetwork } from 'halite/sdk/net';
+import { dictDelete, dictSet } from '../shared/data.ts';
+import { readStore, writeStore } from '../shared/datastore.ts';
 
 const cacheKey = 'mine_cache';
 const isLocal = (ctx: ModuleContext): boolean => ctx.opts['file_client'] === 'local';

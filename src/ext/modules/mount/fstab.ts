@@ -1,11 +1,8 @@
 // The table of filesystems: reading, adding, changing and removing lines without touching the others.
-import { readFileSync, writeFileSync } from 'node:fs';
-import { newDict, type PlainDict, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { commandError } from '../support/errors.ts';
-import { osText } from '../support/os-errors.ts';
-import { isFile } from '../support/read.ts';
-import { words } from '../support/text.ts';
+
+import { commandError, newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
+import { isFile, osText, readFileSync, writeFileSync } from 'halite/sdk/fs';
+import { words } from 'halite/sdk/text';
 
 const keys = ['device', 'name', 'fstype', 'opts', 'dump', 'pass_num'] as const;
 type Key = (typeof keys)[number];

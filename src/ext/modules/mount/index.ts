@@ -1,14 +1,12 @@
 // Execution module `mount`: mounted filesystems, swap, and the table they are mounted from at boot.
-import { existsSync, mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+
 import { dirname, join, resolve } from 'node:path';
-import { defineModule, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { dumpYaml, loadYaml } from '../../../base/codec/yaml/index.ts';
-import { groupByName, userByName } from '../support/accounts.ts';
-import { readText } from '../support/read.ts';
-import { lines, words } from '../support/text.ts';
-import { askTool, runTool } from '../support/tools.ts';
-import { which } from '../support/which.ts';
+import { defineModule, fn, type ModuleContext, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
+import { dumpYaml, loadYaml } from 'halite/sdk/codec';
+import { existsSync, mkdirSync, readFileSync, readText, realpathSync, statSync, writeFileSync } from 'halite/sdk/fs';
+import { groupByName, userByName, which } from 'halite/sdk/system';
+import { lines, words } from 'halite/sdk/text';
+import { askTool, runTool } from '../shared/tools.ts';
 import { readFstab, removeEntry, setEntry } from './fstab.ts';
 
 /** Names of users and groups in options as numbers, and blanks as people type them. */

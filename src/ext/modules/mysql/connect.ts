@@ -1,12 +1,9 @@
 // Connections to MySQL and MariaDB: where to, as whom, and what is kept of a failure for states to tell.
-import { existsSync } from 'node:fs';
+
 import { userInfo } from 'node:os';
-import { isDict, type ModuleContext, type PlainDict, p, type Value } from 'halite/sdk';
+import { isDict, type ModuleContext, messageOf, type PlainDict, p, pyStr, pythonError, type Value } from 'halite/sdk';
+import { existsSync, readText } from 'halite/sdk/fs';
 import type { Connection, ConnectionOptions } from 'mysql2/promise';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { messageOf } from '../../../base/errors/index.ts';
-import { pythonError } from '../support/errors.ts';
-import { readText } from '../support/read.ts';
 
 export const connectionArgs = p.kwargs({
   doc: 'connection_host, connection_user, connection_pass, connection_port, connection_db, connection_unix_socket, connection_default_file, connection_charset',

@@ -1,6 +1,5 @@
 // Databases and tables of MySQL.
-import { fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
+import { fn, type ModuleContext, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
 import { asDicts, connectionArgs, quoteIdentifier, withSession } from './connect.ts';
 
 const name = p.string({ doc: 'the database' });

@@ -1,8 +1,14 @@
 // Grants of MySQL: built, read back from SHOW GRANTS, and compared.
-import { isDict, type ModuleContext, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { pythonError } from '../support/errors.ts';
-import { isTrue } from '../support/values.ts';
+import {
+  isDict,
+  isTrue,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  pyStr,
+  pythonError,
+  type Value,
+} from 'halite/sdk';
 import { handleError, isSince, quoteIdentifier, type Session, withSession } from './connect.ts';
 import { allPrivileges, knownGrants } from './privileges.ts';
 import { serverVersion, userExists } from './users.ts';

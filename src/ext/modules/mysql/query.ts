@@ -1,6 +1,7 @@
 // Statements given by the operator: one, or a file of them.
-import { existsSync, readFileSync } from 'node:fs';
+
 import { type ModuleContext, newDict, type PlainDict, type Value } from 'halite/sdk';
+import { existsSync, readFileSync } from 'halite/sdk/fs';
 import { type Rows, withSession } from './connect.ts';
 
 /** Statements of a text, without comments; `;` in quotes does not end one. */

@@ -1,7 +1,5 @@
 // Users of MySQL and MariaDB: whether they are there with a password, making, changing and removing them.
-import type { ModuleContext, PlainDict, Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { isTrue } from '../support/values.ts';
+import { isTrue, type ModuleContext, type PlainDict, pyStr, type Value } from 'halite/sdk';
 import { isSince, noteError, quoteIdentifier, type Session, takeError, withSession } from './connect.ts';
 
 export interface Account {

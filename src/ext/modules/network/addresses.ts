@@ -1,12 +1,20 @@
 // Functions of `network` on interfaces, addresses and networks.
-import { fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyRepr, pyStr } from '../../../base/codec/python/index.ts';
-import { matchesGlob } from '../../../base/util/index.ts';
-import * as ip from '../../../base/util/ip.ts';
-import { ipKinds } from '../../../base/util/ip-kinds.ts';
-import { pythonError } from '../support/errors.ts';
-import { addressesOf, entriesOf, type Interfaces, interfacesValue, readInterfaces } from '../support/interfaces.ts';
-import { textList } from '../support/values.ts';
+import {
+  fn,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  pyRepr,
+  pyStr,
+  pythonError,
+  textList,
+  type Value,
+} from 'halite/sdk';
+import * as ip from 'halite/sdk/net';
+import { ipKinds } from 'halite/sdk/net';
+import { matchesGlob } from 'halite/sdk/text';
+import { addressesOf, entriesOf, type Interfaces, interfacesValue, readInterfaces } from '../shared/interfaces.ts';
 
 type Family = 'inet' | 'inet6';
 

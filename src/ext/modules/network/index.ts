@@ -1,17 +1,26 @@
 // Execution module `network`: interfaces, routes, names and reachability.
 import { lookupService } from 'node:dns/promises';
-import { writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { defineModule, dictGet, fn, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
+import {
+  cleanKwargs,
+  defineModule,
+  dictGet,
+  fn,
+  invocationError,
+  isTruthy,
+  newDict,
+  type PlainDict,
+  p,
+  pyInt,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
+import { pathExists, readText, writeFileSync } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { lines, words } from 'halite/sdk/text';
 import { canonicalInHosts, reverseNames } from '../../grains/core/host-name.ts';
-import { invocationError } from '../support/errors.ts';
-import { addressesOf, readInterfaces } from '../support/interfaces.ts';
-import { pathExists, readText } from '../support/read.ts';
-import { lines, words } from '../support/text.ts';
-import { askTool, requireBinary, requireTool, runTool } from '../support/tools.ts';
-import { cleanKwargs, isTruthy, pyInt } from '../support/values.ts';
-import { which } from '../support/which.ts';
+import { addressesOf, readInterfaces } from '../shared/interfaces.ts';
+import { askTool, requireBinary, requireTool, runTool } from '../shared/tools.ts';
 import { addressFunctions } from './addresses.ts';
 import { neighbours, readRoutes, requireFamily, routeTo } from './routes.ts';
 import { activeTcp, connect, sanitizeHost, sockets, wakeOnLan } from './sockets.ts';

@@ -1,11 +1,10 @@
 // Routes of the kernel, in the shape of `network.routes`.
-import { type ModuleContext, newDict, type PlainDict } from 'halite/sdk';
-import { formatIp, netmaskText, parseNetwork } from '../../../base/util/ip.ts';
-import { commandError } from '../support/errors.ts';
-import { readText } from '../support/read.ts';
-import { lines, words } from '../support/text.ts';
-import { askTool } from '../support/tools.ts';
-import { which } from '../support/which.ts';
+import { commandError, type ModuleContext, newDict, type PlainDict } from 'halite/sdk';
+import { readText } from 'halite/sdk/fs';
+import { formatIp, netmaskText, parseNetwork } from 'halite/sdk/net';
+import { which } from 'halite/sdk/system';
+import { lines, words } from 'halite/sdk/text';
+import { askTool } from '../shared/tools.ts';
 
 type Family = 'inet' | 'inet6';
 const route = (

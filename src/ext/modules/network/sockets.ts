@@ -1,17 +1,23 @@
 // Sockets, connections and tests of reachability.
 import dgram from 'node:dgram';
 import { lookup } from 'node:dns/promises';
-import { dictOf, type ModuleContext, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { asNumber } from '../../../base/codec/value.ts';
-import { formatIp, parseIp } from '../../../base/util/ip.ts';
+import {
+  asNumber,
+  dictOf,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  pyStr,
+  pythonError,
+  type Value,
+} from 'halite/sdk';
+import { readText } from 'halite/sdk/fs';
+import { formatIp, parseIp } from 'halite/sdk/net';
+import { which } from 'halite/sdk/system';
+import { lines, words } from 'halite/sdk/text';
+import { canConnect } from '../shared/can-connect.ts';
+import { askTool } from '../shared/tools.ts';
 import { addressFromHex } from '../status/proc.ts';
-import { canConnect } from '../support/can-connect.ts';
-import { pythonError } from '../support/errors.ts';
-import { readText } from '../support/read.ts';
-import { lines, words } from '../support/text.ts';
-import { askTool } from '../support/tools.ts';
-import { which } from '../support/which.ts';
 
 /** A host name or address with nothing in it that a command could take for something else. */
 export function sanitizeHost(host: string): string {

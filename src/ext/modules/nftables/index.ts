@@ -1,9 +1,8 @@
 // Execution module `nftables`: tables, chains and rules of the packet filter.
-import { defineModule, fn, newDict, type PlainDict, p } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { readText } from '../support/read.ts';
-import { words } from '../support/text.ts';
-import { which } from '../support/which.ts';
+import { defineModule, fn, newDict, type PlainDict, p, pyStr } from 'halite/sdk';
+import { readText } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { words } from 'halite/sdk/text';
 import { familyOf, handleOf, ruleText } from './rule.ts';
 import {
   addRule,

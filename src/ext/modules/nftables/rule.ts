@@ -1,7 +1,5 @@
 // The text of an nftables rule from named parts, in the order Salt writes it.
-import type { PlainDict, Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { commandError } from '../support/errors.ts';
+import { commandError, type PlainDict, pyStr, type Value } from 'halite/sdk';
 
 const families: Readonly<Record<string, string>> = {
   ipv4: 'ip',

@@ -1,12 +1,9 @@
 // Asking and changing the packet filter by `nft`.
-import { writeFileSync } from 'node:fs';
-import { type ModuleContext, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { messageOf } from '../../../base/errors/index.ts';
-import { commandError } from '../support/errors.ts';
-import { isDirectory } from '../support/read.ts';
-import { lines, words } from '../support/text.ts';
-import { askTool } from '../support/tools.ts';
+
+import { commandError, type ModuleContext, messageOf, newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
+import { isDirectory, writeFileSync } from 'halite/sdk/fs';
+import { lines, words } from 'halite/sdk/text';
+import { askTool } from '../shared/tools.ts';
 import { allFamilies, familyOf, handleOf, hasRule } from './rule.ts';
 
 export interface Place {

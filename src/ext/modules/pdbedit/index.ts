@@ -4,17 +4,17 @@ import {
   defineModule,
   fn,
   isDict,
+  isTruthy,
   type ModuleContext,
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { command, complaint } from '../support/command.ts';
-import { lines, partition } from '../support/text.ts';
-import { isTruthy } from '../support/values.ts';
-import { which } from '../support/which.ts';
+import { which } from 'halite/sdk/system';
+import { lines, partition } from 'halite/sdk/text';
+import { command, complaint } from '../shared/command.ts';
 import { md4 } from './md4.ts';
 
 /** Accounts in full, as pdbedit prints them between rules. */

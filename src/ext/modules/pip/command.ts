@@ -1,11 +1,19 @@
 // Running pip: which one, in which environment, as which user.
-import { accessSync, constants } from 'node:fs';
-import { type Dict, dictEntries, isDict, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { commandError } from '../support/errors.ts';
-import { baseName, normalPath } from '../support/paths.ts';
-import { isDirectory, isFile } from '../support/read.ts';
-import { which } from '../support/which.ts';
+
+import {
+  commandError,
+  type Dict,
+  dictEntries,
+  isDict,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
+import { accessSync, baseName, constants, isDirectory, isFile, normalPath } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
 import { comparePythonVersions } from './pep440.ts';
 
 /** Where pip is and who runs it; arguments of every function. */

@@ -1,6 +1,5 @@
 // Execution module `pip`: Python packages.
-import { defineModule, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
+import { defineModule, fn, type ModuleContext, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
 import { envVars, forgetVersion, pipVersion, runPip, useVt, type Where, where } from './command.ts';
 import { install, uninstall } from './install.ts';
 import { allVersions, freeze, listFrozen, listInstalled, listUpgrades } from './list.ts';

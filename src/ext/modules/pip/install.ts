@@ -1,10 +1,17 @@
 // Installing and removing with pip: every option Salt has, as pip's own.
-import { accessSync, constants } from 'node:fs';
-import { dictEntries, isDict, type ModuleContext, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { commandError, pythonError } from '../support/errors.ts';
-import { dirName } from '../support/paths.ts';
-import { isDirectory, pathExists } from '../support/read.ts';
+
+import {
+  commandError,
+  dictEntries,
+  isDict,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  pyStr,
+  pythonError,
+  type Value,
+} from 'halite/sdk';
+import { accessSync, constants, dirName, isDirectory, pathExists } from 'halite/sdk/fs';
 import { environment, forgetVersion, isAtLeast, knowsWheelOption, pipVersion, runPip, type Where } from './command.ts';
 import { indexOptions, protocols } from './list.ts';
 import { requirementFiles } from './requirement-files.ts';

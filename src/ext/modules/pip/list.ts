@@ -1,7 +1,6 @@
 // What is installed, what could be newer, and which versions there are.
-import { isDict, type ModuleContext, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { commandError } from '../support/errors.ts';
-import { lines } from '../support/text.ts';
+import { commandError, isDict, type ModuleContext, newDict, type PlainDict, type Value } from 'halite/sdk';
+import { lines } from 'halite/sdk/text';
 import { isAtLeast, type PipResult, pipVersion, runPip, succeeded, type Where } from './command.ts';
 import { byVersion } from './pep440.ts';
 

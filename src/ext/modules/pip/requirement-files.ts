@@ -1,13 +1,21 @@
 // Files of requirements: from the file server, and where another user can read them, with the files they name.
-import { chownSync, copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ModuleContext, Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { userByName } from '../support/accounts.ts';
-import { invocationError, pythonError } from '../support/errors.ts';
-import { baseName, dirName, isAbsolutePath, joinPath } from '../support/paths.ts';
-import { isFile } from '../support/read.ts';
+import { invocationError, type ModuleContext, pyStr, pythonError, type Value } from 'halite/sdk';
+import {
+  baseName,
+  chownSync,
+  copyFileSync,
+  dirName,
+  isAbsolutePath,
+  isFile,
+  joinPath,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+} from 'halite/sdk/fs';
+import { userByName } from 'halite/sdk/system';
 
 export interface RequirementFiles {
   /** `--requirement x --requirement y`. */

@@ -1,5 +1,5 @@
 // One line that asks for a Python package: `name[extra]>=1.2; marker`, an address, or a path.
-import { isDirectory, isFile } from '../support/read.ts';
+import { isDirectory, isFile } from 'halite/sdk/fs';
 import type { Condition } from './pep440.ts';
 
 /** Name and conditions; an empty name where only installing tells what it is. */

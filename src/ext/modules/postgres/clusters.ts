@@ -1,8 +1,6 @@
 // Functions of `postgres` for the clusters of Debian: several servers beside each other.
-import { fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { lines, words } from '../support/text.ts';
-import { isTruthy } from '../support/values.ts';
+import { fn, isTruthy, type ModuleContext, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
+import { lines, words } from 'halite/sdk/text';
 
 const any = (doc: string) => p.any({ default: null, doc });
 const version = p.any({ doc: 'version of the server' });

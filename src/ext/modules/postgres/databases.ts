@@ -1,7 +1,16 @@
 // Databases, tablespaces, schemas and languages of PostgreSQL.
-import { dictEntries, fn, isDict, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { commandError } from '../support/errors.ts';
+import {
+  commandError,
+  dictEntries,
+  fn,
+  isDict,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
 import { byName, type Conn, conn, execute, ident, literal, query, runas } from './psql.ts';
 import { serverVersion } from './roles.ts';
 

@@ -1,6 +1,5 @@
 // Extensions of PostgreSQL.
-import { fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
+import { fn, type ModuleContext, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
 import { type Conn, conn, execute, ident, literal, query, runas } from './psql.ts';
 
 /** What is to be done with an extension, in the words Salt's functions return. */

@@ -1,9 +1,7 @@
 // Execution module `postgres`: databases, roles and privileges of PostgreSQL, through psql.
-import { defineModule, fn, type ModuleContext, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { joinPath } from '../support/paths.ts';
-import { isFile } from '../support/read.ts';
-import { which } from '../support/which.ts';
+import { defineModule, fn, type ModuleContext, p, pyStr, type Value } from 'halite/sdk';
+import { isFile, joinPath } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
 import { clusterFunctions } from './clusters.ts';
 import { databaseFunctions, languageFunctions, schemaFunctions, tablespaceFunctions } from './databases.ts';
 import { extensionFunctions } from './extensions.ts';

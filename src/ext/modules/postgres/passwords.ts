@@ -1,8 +1,6 @@
 // Passwords as PostgreSQL stores them: MD5 with the name of the role, or SCRAM.
 import { createHash, createHmac, pbkdf2Sync, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { pythonError } from '../support/errors.ts';
+import { pyStr, pythonError, type Value } from 'halite/sdk';
 
 /** How passwords are stored unless said otherwise. */
 export const defaultEncryption = 'md5';

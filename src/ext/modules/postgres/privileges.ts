@@ -1,7 +1,5 @@
 // Privileges on objects of PostgreSQL: read from its access lists, granted and revoked.
-import { fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { invocationError } from '../support/errors.ts';
+import { fn, invocationError, type ModuleContext, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
 import { type Conn, conn, execute, ident, literal, query, runas } from './psql.ts';
 
 const letters: Readonly<Record<string, string>> = {

@@ -1,9 +1,7 @@
 // Asking PostgreSQL through psql: as which user, where to, and rows from its CSV.
-import { dictGet, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { commandError } from '../support/errors.ts';
-import { joinPath } from '../support/paths.ts';
-import { which } from '../support/which.ts';
+import { commandError, dictGet, type ModuleContext, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
+import { joinPath } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
 
 /** Arguments nearly every function has. */
 export const conn = {

@@ -1,6 +1,5 @@
 // Roles of PostgreSQL: users and groups.
-import { fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
+import { fn, type ModuleContext, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
 import { defaultEncryption, storedPassword } from './passwords.ts';
 import { type Conn, conn, execute, ident, literal, parseCsv, query, type Row, runas } from './psql.ts';
 

@@ -1,16 +1,23 @@
 // Execution module `ps`: processes and the state of the whole machine.
 import os from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
-import { defineModule, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { pyRegexSearch } from '../../../base/util/index.ts';
-import { strftime } from '../../../base/util/strftime.ts';
-import { invocationError } from '../support/errors.ts';
-import { osError } from '../support/os-errors.ts';
-import { lines, pyFloat, words } from '../support/text.ts';
-import { askTool, requireBinary, runTool } from '../support/tools.ts';
-import { pyInt } from '../support/values.ts';
-import { which } from '../support/which.ts';
+import {
+  defineModule,
+  fn,
+  invocationError,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  pyInt,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
+import { osError } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { lines, pyFloat, pyRegexSearch, words } from 'halite/sdk/text';
+import { strftime } from 'halite/sdk/time';
+import { askTool, requireBinary, runTool } from '../shared/tools.ts';
 import { processInfo } from './proc-info.ts';
 import { allProcesses, bootTime, describe, type Process, processIds, total } from './processes.ts';
 import {

@@ -1,13 +1,11 @@
 // Everything `ps.proc_info` tells of one process, in the order and shape of psutil: groups of numbers are lists.
-import { readlinkSync } from 'node:fs';
+
 import os from 'node:os';
-import { type ModuleContext, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { commandError, pythonError } from '../support/errors.ts';
-import { isFile, listDir, readText } from '../support/read.ts';
-import { lines, pyFloat, words } from '../support/text.ts';
-import { askTool } from '../support/tools.ts';
-import { which } from '../support/which.ts';
+import { commandError, type ModuleContext, newDict, type PlainDict, pyStr, pythonError, type Value } from 'halite/sdk';
+import { isFile, listDir, readlinkSync, readText } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { lines, pyFloat, words } from 'halite/sdk/text';
+import { askTool } from '../shared/tools.ts';
 import { cpuTimes, memoryInfo, type Process, page, readProcess, ticks } from './processes.ts';
 
 /** What may not be read is None. */

@@ -1,10 +1,9 @@
 // Processes as /proc shows them.
 
-import { statSync } from 'node:fs';
 import { newDict, type PlainDict } from 'halite/sdk';
-import { userById } from '../support/accounts.ts';
-import { listDir, readText } from '../support/read.ts';
-import { pyFloat } from '../support/text.ts';
+import { listDir, readText, statSync } from 'halite/sdk/fs';
+import { userById } from 'halite/sdk/system';
+import { pyFloat } from 'halite/sdk/text';
 
 /** Clock ticks per second and bytes per page of every Linux in use. */
 export const ticks = 100;

@@ -1,8 +1,8 @@
 // Facts about the whole machine, in psutil's shapes.
-import { statfsSync } from 'node:fs';
+
 import { newDict, type PlainDict, type Value } from 'halite/sdk';
-import { listDir, readText } from '../support/read.ts';
-import { lines, pyFloat, roundTo, words } from '../support/text.ts';
+import { listDir, readText, statfsSync } from 'halite/sdk/fs';
+import { lines, pyFloat, roundTo, words } from 'halite/sdk/text';
 
 const cpuFields = ['user', 'nice', 'system', 'idle', 'iowait', 'irq', 'softirq', 'steal', 'guest', 'guest_nice'];
 

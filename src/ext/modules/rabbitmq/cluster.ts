@@ -1,10 +1,18 @@
 // Functions of `rabbitmq` for policies, federation, queues and clusters.
-import { fn, isDict, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { dumpJson } from '../../../base/codec/json/index.ts';
-import { pyStr } from '../../../base/codec/python/index.ts';
+import {
+  fn,
+  invocationError,
+  isDict,
+  isTruthy,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
+import { dumpJson } from 'halite/sdk/codec';
 import { comparePythonVersions } from '../pip/pep440.ts';
-import { invocationError } from '../support/errors.ts';
-import { isTruthy } from '../support/values.ts';
 import { ask, good, outcome, rows, table } from './run.ts';
 
 const runas = p.string({ default: null, doc: 'as this user' });

@@ -1,8 +1,7 @@
 // Execution module `rabbitmq`: users, virtual hosts and permissions of a message server.
 import { randomInt } from 'node:crypto';
-import { defineModule, fn, type ModuleContext, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { which } from '../support/which.ts';
+import { defineModule, fn, type ModuleContext, p, pyStr, type Value } from 'halite/sdk';
+import { which } from 'halite/sdk/system';
 import { clusterFunctions, policyFunctions } from './cluster.ts';
 import { ask, good, keyed, outcome, rows, table, tagList } from './run.ts';
 

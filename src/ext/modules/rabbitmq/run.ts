@@ -1,9 +1,7 @@
 // Asking rabbitmqctl, and reading its tables.
-import { type ModuleContext, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { type Answer, command } from '../support/command.ts';
-import { commandError } from '../support/errors.ts';
-import { lines } from '../support/text.ts';
+import { commandError, type ModuleContext, newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
+import { lines } from 'halite/sdk/text';
+import { type Answer, command } from '../shared/command.ts';
 
 /** Runs a tool of the server, as another user when asked; its command line is not logged: passwords are in it. */
 export const ask = (

@@ -1,12 +1,21 @@
 // Functions of `saltutil` on running and finished jobs.
-import { readFile, rm, stat } from 'node:fs/promises';
+
 import { join } from 'node:path';
-import { fn, isDict, type ModuleContext, newDict, type PlainDict, p, type RunningJob, type Value } from 'halite/sdk';
-import { unpack } from '../../../base/codec/msgpack/index.ts';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { matchesGlob } from '../../../base/util/index.ts';
-import { isDirectory, listDir } from '../support/read.ts';
-import { pyInt } from '../support/values.ts';
+import {
+  fn,
+  isDict,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  pyInt,
+  pyStr,
+  type RunningJob,
+  type Value,
+} from 'halite/sdk';
+import { unpack } from 'halite/sdk/codec';
+import { isDirectory, listDir, readFile, rm, stat } from 'halite/sdk/fs';
+import { matchesGlob } from 'halite/sdk/text';
 
 const jobDict = (job: RunningJob): PlainDict => newDict(Object.entries(job as unknown as Record<string, Value>));
 

@@ -1,27 +1,27 @@
 // Functions of `saltutil` that act on the master: only where minion and master share a machine, or by asking the master.
-import { readdir, rm } from 'node:fs/promises';
+
 import { dirname, join } from 'node:path';
 import {
+  cleanKwargs,
+  commandError,
   dictEntries,
   fn,
   HaliteError,
   isDict,
   type MasterFunctionReport,
   type ModuleContext,
+  messageOf,
   newDict,
   type OrchestrationServices,
   type PlainDict,
   p,
+  pyStr,
   type Value,
 } from 'halite/sdk';
-import { dumpJson, loadJson } from '../../../base/codec/json/index.ts';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { messageOf } from '../../../base/errors/index.ts';
-import { commandError } from '../support/errors.ts';
-import { isFile } from '../support/read.ts';
-import { cleanKwargs } from '../support/values.ts';
-import { installation } from '../support/version.ts';
-import { which } from '../support/which.ts';
+import { dumpJson, loadJson } from 'halite/sdk/codec';
+import { isFile, readdir, rm } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { installation } from '../shared/version.ts';
 
 /** The configuration folder of a master on this machine. */
 function masterFolder(ctx: ModuleContext): string {

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type FileClient, newDict, type PlainDict, type RunningJob, type Value } from 'halite/sdk';
+import { pack } from 'halite/sdk/codec';
 import { afterAll, describe, expect, it } from 'vitest';
-import { pack } from '../../../base/codec/msgpack/index.ts';
 import { testContext } from '../_testing.ts';
 import saltutil from './index.ts';
 

@@ -1,23 +1,25 @@
 // Functions of `saltutil` that bring the minion's extensions, grains and pillar up to date.
-import { readdir } from 'node:fs/promises';
+
 import { join } from 'node:path';
 import {
+  cleanKwargs,
+  commandError,
   dictEntries,
   fn,
+  invocationError,
   isDict,
+  isTruthy,
   type ModuleContext,
   type ModuleFunction,
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type SyncReport,
   type Value,
 } from 'halite/sdk';
-import { dumpJson } from '../../../base/codec/json/index.ts';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { commandError, invocationError } from '../support/errors.ts';
-import { isDirectory, listDir } from '../support/read.ts';
-import { cleanKwargs, isTruthy } from '../support/values.ts';
+import { dumpJson } from 'halite/sdk/codec';
+import { isDirectory, listDir, readdir } from 'halite/sdk/fs';
 
 const common = {
   saltenv: p.any({ default: null, doc: 'file server environments; those of the top file when not given' }),

@@ -1,21 +1,22 @@
 // Switching, skipping, moving and asking about jobs of the schedule.
-import { readFileSync } from 'node:fs';
+
 import { dirname, join } from 'node:path';
 import {
   type Dict,
   dictGet,
   dictKeys,
   isDict,
+  isTruthy,
   type ModuleContext,
+  messageOf,
   newDict,
   type PlainDict,
+  pyStr,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { loadYaml } from '../../../base/codec/yaml/index.ts';
-import { messageOf } from '../../../base/errors/index.ts';
-import { parseTime } from '../../../base/util/strptime.ts';
-import { isTruthy } from '../support/values.ts';
+import { loadYaml } from 'halite/sdk/codec';
+import { readFileSync } from 'halite/sdk/fs';
+import { parseTime } from 'halite/sdk/time';
 import { answer, persistOf } from './changes.ts';
 import { ask, listJobs, plain, whereIs } from './store.ts';
 

@@ -1,7 +1,15 @@
 // Adding, changing and removing jobs of the schedule.
-import { type Dict, HaliteError, isDict, type ModuleContext, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { pyEquals } from '../../../base/util/py-equals.ts';
-import { isTruthy } from '../support/values.ts';
+import {
+  type Dict,
+  HaliteError,
+  isDict,
+  isTruthy,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  pyEquals,
+  type Value,
+} from 'halite/sdk';
 import { buildItem, isRefused, timesConflict, togetherText } from './item.ts';
 import { ask, listJobs, plain, whereIs, writeSchedule } from './store.ts';
 

@@ -1,7 +1,6 @@
 // Execution module `schedule`: jobs that this minion runs by the clock.
-import { defineModule, fn, isDict, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { dumpYaml } from '../../../base/codec/yaml/index.ts';
-import { cleanKwargs, isTruthy } from '../support/values.ts';
+import { cleanKwargs, defineModule, fn, isDict, isTruthy, newDict, type PlainDict, p, type Value } from 'halite/sdk';
+import { dumpYaml } from 'halite/sdk/codec';
 import { moveRun, reload, runEntryNow, send, switchAll, switchJob } from './actions.ts';
 import { add, answer, modify, purge, remove } from './changes.ts';
 import { buildItem } from './item.ts';

@@ -1,7 +1,6 @@
 // Building an entry of the schedule from keyword arguments.
-import { dictGet, isDict, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { parseDateText } from '../../../base/util/date-text.ts';
+import { dictGet, isDict, newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
+import { parseDateText } from 'halite/sdk/time';
 
 const elements = ['seconds', 'minutes', 'hours', 'days'] as const;
 const taken = [

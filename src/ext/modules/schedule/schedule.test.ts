@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newDict, type PlainDict, type Value } from 'halite/sdk';
+import { loadJson } from 'halite/sdk/codec';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadJson } from '../../../base/codec/json/index.ts';
 import { type TestContext, testContext } from '../_testing.ts';
 import schedule from './index.ts';
 

@@ -1,5 +1,5 @@
 // Reading the schedule: from the running scheduler, or from the file of a minion that does not run.
-import { mkdirSync, readFileSync } from 'node:fs';
+
 import { dirname, join } from 'node:path';
 import {
   type Dict,
@@ -11,8 +11,8 @@ import {
   type PlainDict,
   type Value,
 } from 'halite/sdk';
-import { dumpYaml, loadYaml } from '../../../base/codec/yaml/index.ts';
-import { replaceFileNow } from '../../../base/util/replace-file.ts';
+import { dumpYaml, loadYaml } from 'halite/sdk/codec';
+import { mkdirSync, readFileSync, replaceFileNow } from 'halite/sdk/fs';
 
 /** What an entry may say; everything else is the scheduler's own business. */
 const shownFields = new Set([

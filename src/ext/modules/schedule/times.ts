@@ -1,6 +1,6 @@
 // The scheduler's times in another notation.
 import { newDict, type PlainDict, type Value } from 'halite/sdk';
-import { parseLocalTime } from '../../../base/util/strptime.ts';
+import { parseLocalTime } from 'halite/sdk/time';
 
 const names = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 const two = (value: number): string => String(value).padStart(2, '0');

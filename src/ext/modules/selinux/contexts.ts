@@ -1,7 +1,6 @@
 // Contexts of files and ports as `semanage` and `restorecon` print them.
-import { newDict, type PlainDict } from 'halite/sdk';
-import { invocationError } from '../support/errors.ts';
-import { lines } from '../support/text.ts';
+import { invocationError, newDict, type PlainDict } from 'halite/sdk';
+import { lines } from 'halite/sdk/text';
 
 export const fileTypes: Readonly<Record<string, string>> = {
   a: 'all files',

@@ -1,23 +1,24 @@
 // Execution module `selinux`: mode, booleans, modules, and contexts of files and ports.
-import { writeFileSync } from 'node:fs';
+
 import {
+  commandError,
   defineModule,
   dictEntries,
   dictGet,
   type ExecResult,
   fn,
+  invocationError,
   isDict,
+  messageOf,
   newDict,
   type PlainDict,
   p,
+  pyStr,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { messageOf } from '../../../base/errors/index.ts';
-import { commandError, invocationError } from '../support/errors.ts';
-import { isFile, readText } from '../support/read.ts';
-import { capitalize, lines, words } from '../support/text.ts';
-import { askTool, runTool } from '../support/tools.ts';
-import { which } from '../support/which.ts';
+import { isFile, readText, writeFileSync } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { capitalize, lines, words } from 'halite/sdk/text';
+import { askTool, runTool } from '../shared/tools.ts';
 import { fileTypeText, findFilePolicy, findPortPolicy, protocolAndPort, relabelled } from './contexts.ts';
 
 const configFile = '/etc/selinux/config';

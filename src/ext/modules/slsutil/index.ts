@@ -1,11 +1,22 @@
 // Execution module `slsutil`: merging, serializing and looking things up while states are written.
 import { posix } from 'node:path';
-import { defineModule, fn, isDict, type ModuleContext, newDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { type MergeStrategy, mergeDicts, mergeStrategies } from '../../../base/util/index.ts';
-import { updateInPlace } from '../support/data.ts';
-import { commandError, invocationError, pythonError } from '../support/errors.ts';
-import { cleanKwargs, isTruthy } from '../support/values.ts';
+import {
+  cleanKwargs,
+  commandError,
+  defineModule,
+  fn,
+  invocationError,
+  isDict,
+  isTruthy,
+  type ModuleContext,
+  newDict,
+  p,
+  pyStr,
+  pythonError,
+  type Value,
+} from 'halite/sdk';
+import { type MergeStrategy, mergeDicts, mergeStrategies } from 'halite/sdk/data';
+import { updateInPlace } from '../shared/data.ts';
 import { banner } from './banner.ts';
 import { renderSource } from './render.ts';
 import { serializerFor } from './serializers.ts';

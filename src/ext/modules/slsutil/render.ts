@@ -1,7 +1,5 @@
 // `slsutil.renderer`: what a text or a file renders to.
-import type { ModuleContext, PlainDict, RenderRequest, Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { invocationError } from '../support/errors.ts';
+import { invocationError, type ModuleContext, type PlainDict, pyStr, type RenderRequest, type Value } from 'halite/sdk';
 
 export interface RenderArgs {
   readonly path: string | null;

@@ -1,15 +1,30 @@
 // Formats that `slsutil.serialize` and `slsutil.deserialize` know.
-import { type Dict, dictEntries, isDict, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { dumpJson, loadJson } from '../../../base/codec/json/index.ts';
-import { pack, unpack } from '../../../base/codec/msgpack/index.ts';
-import { pprintValue, pyStr } from '../../../base/codec/python/index.ts';
-import { dumpToml, loadToml } from '../../../base/codec/toml/index.ts';
-import { asNumber } from '../../../base/codec/value.ts';
-import { dumpYaml, loadYaml } from '../../../base/codec/yaml/index.ts';
-import { pythonJsonError } from '../../renderers/_lib/json-error.ts';
-import { readYamlex } from '../../renderers/yamlex.ts';
-import { commandError, pythonError } from '../support/errors.ts';
-import { lines } from '../support/text.ts';
+import {
+  asNumber,
+  commandError,
+  type Dict,
+  dictEntries,
+  isDict,
+  newDict,
+  type PlainDict,
+  pyStr,
+  pythonError,
+  type Value,
+} from 'halite/sdk';
+import {
+  dumpJson,
+  dumpToml,
+  dumpYaml,
+  loadJson,
+  loadToml,
+  loadYaml,
+  loadYamlex,
+  pack,
+  pprintValue,
+  unpack,
+} from 'halite/sdk/codec';
+import { lines } from 'halite/sdk/text';
+import { pythonJsonError } from '../../renderers/shared/json-error.ts';
 import { dumpPlist, loadPlist } from './plist.ts';
 
 export interface Serializer {
@@ -148,7 +163,7 @@ const serializers: Readonly<Record<string, Serializer>> = {
   keyvalue,
   yamlex: {
     serialize: (value, options) => yaml.serialize?.(value, options) ?? '',
-    deserialize: (source) => readYamlex(textOf(source)),
+    deserialize: (source) => loadYamlex(textOf(source)),
   },
   toml: {
     serialize: (value) => dumpToml(requireDict(value)),

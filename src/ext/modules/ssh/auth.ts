@@ -1,13 +1,21 @@
 // Functions of `ssh` on keys that may log in.
-import { appendFileSync, chmodSync, chownSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+
 import { dirname, join } from 'node:path';
-import { fn, type ModuleContext, newDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { allUsers, type User, userByName } from '../support/accounts.ts';
-import { commandError } from '../support/errors.ts';
-import { osText } from '../support/os-errors.ts';
-import { isDirectory, isFile } from '../support/read.ts';
-import { words } from '../support/text.ts';
+import { commandError, fn, type ModuleContext, newDict, p, pyStr, type Value } from 'halite/sdk';
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  existsSync,
+  isDirectory,
+  isFile,
+  mkdirSync,
+  osText,
+  readFileSync,
+  writeFileSync,
+} from 'halite/sdk/fs';
+import { allUsers, type User, userByName } from 'halite/sdk/system';
+import { words } from 'halite/sdk/text';
 import { type AuthKey, authLine, fingerprint, keyDict, keyLine, kindOf, readKeys } from './keys.ts';
 
 /** `%h/.ssh/keys` for a user. */

@@ -1,12 +1,9 @@
 // Execution module `ssh`: keys that may log in, hosts that are known, and the machine's own keys.
 
 import { join } from 'node:path';
-import { defineModule, fn, newDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { allUsers, userByName } from '../support/accounts.ts';
-import { commandError } from '../support/errors.ts';
-import { listDir, pathExists, readText } from '../support/read.ts';
-import { which } from '../support/which.ts';
+import { commandError, defineModule, fn, newDict, p, pyStr, type Value } from 'halite/sdk';
+import { listDir, pathExists, readText } from 'halite/sdk/fs';
+import { allUsers, userByName, which } from 'halite/sdk/system';
 import { authFunctions } from './auth.ts';
 import { knownHostFunctions } from './known-hosts.ts';
 

@@ -1,10 +1,8 @@
 // Public keys as they stand in files: kind, key, comment, options and fingerprint.
 import { createHash, getHashes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import type { PlainDict } from 'halite/sdk';
-import { newDict } from 'halite/sdk';
-import { commandError } from '../support/errors.ts';
-import { words } from '../support/text.ts';
+import { commandError, newDict, type PlainDict } from 'halite/sdk';
+import { readFileSync } from 'halite/sdk/fs';
+import { words } from 'halite/sdk/text';
 
 const kinds: Readonly<Record<string, string>> = {
   r: 'ssh-rsa',

@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newDict } from 'halite/sdk';
+import { which } from 'halite/sdk/system';
 import { afterAll, describe, expect, it } from 'vitest';
 import { testContext } from '../_testing.ts';
-import { which } from '../support/which.ts';
 import ssh from './index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'halite-known-'));

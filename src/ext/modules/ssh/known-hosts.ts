@@ -1,13 +1,21 @@
 // Functions of `ssh` on hosts that are known.
-import { appendFileSync, chmodSync, chownSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+
 import { dirname, join } from 'node:path';
-import { fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { userByName } from '../support/accounts.ts';
-import { commandError } from '../support/errors.ts';
-import { osText } from '../support/os-errors.ts';
-import { isDirectory, isFile } from '../support/read.ts';
-import { askTool, requireBinary, runTool } from '../support/tools.ts';
+import { commandError, fn, type ModuleContext, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  isDirectory,
+  isFile,
+  mkdirSync,
+  osText,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'halite/sdk/fs';
+import { userByName } from 'halite/sdk/system';
+import { askTool, requireBinary, runTool } from '../shared/tools.ts';
 import { type HostKey, hostKeys } from './keys.ts';
 
 const problem = (error: string): PlainDict =>

@@ -6,17 +6,18 @@ import {
   dictGet,
   dictOf,
   fn,
+  invocationError,
   isDict,
+  isTrue,
+  isTruthy,
   type ModuleContext,
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { exitCodes } from '../../../base/util/index.ts';
-import { invocationError } from '../support/errors.ts';
-import { isTrue, isTruthy } from '../support/values.ts';
+import { exitCodes } from 'halite/sdk/jobs';
 import { disabledTexts } from './disable.ts';
 import { excludeOf, namesOf, openRun, pillarProblem, requirePillar } from './open.ts';
 import { refuseConflict } from './queue.ts';

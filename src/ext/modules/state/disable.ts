@@ -1,6 +1,5 @@
 // States that an operator has switched off on this minion (`state.disable`), kept in its grains.
-import { dictGet, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
+import { dictGet, fn, type ModuleContext, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
 import { namesOf } from './open.ts';
 
 const grain = 'state_runs_disabled';

@@ -1,16 +1,16 @@
 // Opens a state run with the arguments every function of `state` understands.
 import {
+  commandError,
   HaliteError,
   isDict,
+  isTrue,
   type ModuleContext,
   type PlainDict,
+  pyStr,
   type StateRun,
   type StateRunRequest,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { commandError } from '../support/errors.ts';
-import { isTrue } from '../support/values.ts';
 
 export interface OpenOptions {
   readonly test?: Value;

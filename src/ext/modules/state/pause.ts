@@ -1,12 +1,22 @@
 // Pausing and ending a state run between two states, and looking at runs in progress.
-import { mkdir, readdir, readFile, rename, unlink, writeFile } from 'node:fs/promises';
+
 import { join } from 'node:path';
-import { dictEntries, fn, isDict, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pack, unpack } from '../../../base/codec/msgpack/index.ts';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { isJid } from '../../../base/util/index.ts';
-import { invocationError } from '../support/errors.ts';
-import { pyInt } from '../support/values.ts';
+import {
+  dictEntries,
+  fn,
+  invocationError,
+  isDict,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  pyInt,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
+import { pack, unpack } from 'halite/sdk/codec';
+import { mkdir, readdir, readFile, rename, unlink, writeFile } from 'halite/sdk/fs';
+import { isJid } from 'halite/sdk/jobs';
 import { runningStates, runningTexts } from './queue.ts';
 
 const folderOf = (ctx: ModuleContext): string => join(pyStr(ctx.opts['cachedir'] ?? ''), 'state_pause');

@@ -1,9 +1,7 @@
 // One state run at a time: finds runs in progress, waits for them, or says why not.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ModuleContext, PlainDict, RunningJob, Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { exitCodes, jidToTime } from '../../../base/util/index.ts';
-import { isTruthy } from '../support/values.ts';
+import { isTruthy, type ModuleContext, type PlainDict, pyStr, type RunningJob, type Value } from 'halite/sdk';
+import { exitCodes, jidToTime } from 'halite/sdk/jobs';
 
 const firstWaitMs = 100;
 const longestWaitMs = 1000;

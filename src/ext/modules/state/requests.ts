@@ -1,5 +1,5 @@
 // State runs that wait for somebody on the minion to start them (`state.request`), and caches of runs.
-import { mkdir, readdir, readFile, rename, unlink, writeFile } from 'node:fs/promises';
+
 import { dirname, join } from 'node:path';
 import {
   dictEntries,
@@ -10,11 +10,13 @@ import {
   newDict,
   type PlainDict,
   p,
+  pyRepr,
+  pyStr,
+  pythonError,
   type Value,
 } from 'halite/sdk';
-import { pack, unpack } from '../../../base/codec/msgpack/index.ts';
-import { pyRepr, pyStr } from '../../../base/codec/python/index.ts';
-import { pythonError } from '../support/errors.ts';
+import { pack, unpack } from 'halite/sdk/codec';
+import { mkdir, readdir, readFile, rename, unlink, writeFile } from 'halite/sdk/fs';
 import { apply } from './apply.ts';
 
 const pathOf = (ctx: ModuleContext): string => join(pyStr(ctx.opts['cachedir'] ?? ''), 'req_state.p');

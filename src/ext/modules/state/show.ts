@@ -2,16 +2,16 @@
 import {
   type CompiledStates,
   fn,
+  invocationError,
   isDict,
   type ModuleContext,
   type PlainDict,
   p,
+  pyStr,
   type StateRun,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { exitCodes } from '../../../base/util/index.ts';
-import { invocationError } from '../support/errors.ts';
+import { exitCodes } from 'halite/sdk/jobs';
 import { finish } from './apply.ts';
 import { namesOf, openRun, requirePillar } from './open.ts';
 import { refuseConflict } from './queue.ts';

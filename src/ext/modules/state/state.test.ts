@@ -1,9 +1,9 @@
 // The execution module `state`: its functions as jobs call them.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { newDict, type PlainDict, type RunningJob, type Value } from 'halite/sdk';
 import { afterEach, describe, expect, it } from 'vitest';
 import { asJson, TestMinion, type TestTree } from '../../../engine/state/testing.ts';
-import { newDict, type PlainDict, type RunningJob, type Value } from '../../../extend/sdk/index.ts';
 
 let minion: TestMinion;
 afterEach(() => minion.remove());

@@ -1,8 +1,8 @@
 // Execution module `status`: load, memory, disks, network and processes of the machine.
 import { lookup } from 'node:dns/promises';
-import { statfsSync } from 'node:fs';
 import os from 'node:os';
 import {
+  asNumber,
   defineModule,
   dictEntries,
   dictGet,
@@ -10,21 +10,19 @@ import {
   fn,
   isDict,
   type ModuleContext,
+  messageOf,
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { asNumber } from '../../../base/codec/value.ts';
-import { messageOf } from '../../../base/errors/index.ts';
-import { matchesGlob, pyRegexSearch } from '../../../base/util/index.ts';
-import { formatIp, parseIp } from '../../../base/util/ip.ts';
-import { strftime } from '../../../base/util/strftime.ts';
-import { canConnect } from '../support/can-connect.ts';
-import { readText } from '../support/read.ts';
-import { lines, pyFloat, words } from '../support/text.ts';
-import { which } from '../support/which.ts';
+import { readText, statfsSync } from 'halite/sdk/fs';
+import { formatIp, parseIp } from 'halite/sdk/net';
+import { which } from 'halite/sdk/system';
+import { lines, matchesGlob, pyFloat, pyRegexSearch, words } from 'halite/sdk/text';
+import { strftime } from 'halite/sdk/time';
+import { canConnect } from '../shared/can-connect.ts';
 import { cpuInfo, cpuStats, diskStats, memInfo, netDev, netStats, remotesOfPort, vmStats } from './proc.ts';
 
 const processList = (ctx: ModuleContext): Promise<{ stdout: string }> =>

@@ -1,7 +1,7 @@
 // Readers of /proc in the shapes of the `status` functions.
 import { newDict, type PlainDict, type Value } from 'halite/sdk';
-import { readText } from '../support/read.ts';
-import { lines, pyFloat, words } from '../support/text.ts';
+import { readText } from 'halite/sdk/fs';
+import { lines, pyFloat, words } from 'halite/sdk/text';
 
 /** Digits are a whole number, other numbers a float, anything else stays text. */
 export function number(text: string): Value {

@@ -8,10 +8,10 @@ import {
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { matchesGlob } from '../../../base/util/index.ts';
+import { matchesGlob } from 'halite/sdk/text';
 
 type Kind = 'modules' | 'states' | 'runners' | 'returners' | 'renderers';
 

@@ -1,10 +1,18 @@
 // Execution module `service`: services of machines that run systemd.
-import { defineModule, dictOf, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { matchesGlob } from '../../../base/util/index.ts';
-import { commandError } from '../support/errors.ts';
-import { lines, words } from '../support/text.ts';
-import { askTool, requireTool, runTool } from '../support/tools.ts';
-import { which } from '../support/which.ts';
+import {
+  commandError,
+  defineModule,
+  dictOf,
+  fn,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  type Value,
+} from 'halite/sdk';
+import { which } from 'halite/sdk/system';
+import { lines, matchesGlob, words } from 'halite/sdk/text';
+import { askTool, requireTool, runTool } from '../shared/tools.ts';
 import {
   type CallOptions,
   daemonReload,

@@ -1,12 +1,11 @@
 // Calls of systemctl with the options Salt gives them.
-import { accessSync, constants } from 'node:fs';
+
 import { join } from 'node:path';
-import type { ExecResult, ModuleContext } from 'halite/sdk';
-import { commandError } from '../support/errors.ts';
-import { pathExists } from '../support/read.ts';
-import { lines } from '../support/text.ts';
-import { requireTool } from '../support/tools.ts';
-import { which } from '../support/which.ts';
+import { commandError, type ExecResult, type ModuleContext } from 'halite/sdk';
+import { accessSync, constants, pathExists } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { lines } from 'halite/sdk/text';
+import { requireTool } from '../shared/tools.ts';
 import { unitName } from './units.ts';
 
 export const isBooted = (): boolean => pathExists('/run/systemd/system');

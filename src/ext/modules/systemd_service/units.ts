@@ -1,8 +1,8 @@
 // Units on disk: systemd's folders, init scripts, links.
-import { accessSync, constants, lstatSync, readdirSync, readlinkSync } from 'node:fs';
+
 import { join } from 'node:path';
-import { compareText } from '../../../base/codec/json/index.ts';
-import { listDir, readText } from '../support/read.ts';
+import { compareText } from 'halite/sdk/codec';
+import { accessSync, constants, listDir, lstatSync, readdirSync, readlinkSync, readText } from 'halite/sdk/fs';
 
 const unitTypes = ['service', 'socket', 'device', 'mount', 'automount', 'swap', 'target', 'path', 'timer'];
 const unitFolders = ['/lib/systemd/system', '/usr/lib/systemd/system', '/etc/systemd/system'];

@@ -1,13 +1,20 @@
 // Functions of `tls` for authorities: made, asked with requests, signing certificates, and listed in index.txt.
 import { X509Certificate } from 'node:crypto';
-import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ArgsOf, fn, isDict, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { replaceSecretNow } from '../../../base/util/replace-file.ts';
-import { pythonError } from '../support/errors.ts';
-import { pathExists } from '../support/read.ts';
-import { isTruthy } from '../support/values.ts';
+import {
+  type ArgsOf,
+  fn,
+  isDict,
+  isTruthy,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  pythonError,
+  type Value,
+} from 'halite/sdk';
+import { appendFileSync, mkdirSync, pathExists, readFileSync, replaceSecretNow } from 'halite/sdk/fs';
 
 export const contextKey = 'tls.cert_base_path';
 

@@ -1,10 +1,8 @@
 // Execution module `tls`: authorities and certificates kept in one folder.
-import { mkdirSync, writeFileSync } from 'node:fs';
+
 import { join } from 'node:path';
-import { defineModule, fn, newDict, p } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { replaceSecretNow } from '../../../base/util/replace-file.ts';
-import { pathExists } from '../support/read.ts';
+import { defineModule, fn, newDict, p, pyStr } from 'halite/sdk';
+import { mkdirSync, pathExists, replaceSecretNow, writeFileSync } from 'halite/sdk/fs';
 import { authorityFunctions, basePath, contextKey, record, subjectOf, subjectParams } from './authority.ts';
 
 const cacert_path = p.path({ default: null, doc: 'another folder' });

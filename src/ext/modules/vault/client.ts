@@ -1,9 +1,8 @@
 // Vault as functions use it: a connection with a token, kept while it is good, and paths of both kinds of key/value engines.
 import { randomUUID } from 'node:crypto';
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { dictGet, type ExtensionLog, HaliteError, isDict, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
+import { dictGet, type ExtensionLog, HaliteError, isDict, pyStr, type Value } from 'halite/sdk';
+import { readFile, rename, rm, writeFile } from 'halite/sdk/fs';
 import { askVault, fieldOf, isOk, type VaultAnswer } from './request.ts';
 import { now, ownToken, serverOf, type VaultConnection, vaultConfig } from './token.ts';
 

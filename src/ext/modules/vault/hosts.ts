@@ -1,10 +1,17 @@
 // From where a function asks Vault: with its own configuration, with a token of the master, or on the master for a minion.
 import { sign } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { dictGet, isDict, type ModuleContext, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { commandError } from '../support/errors.ts';
+import {
+  commandError,
+  dictGet,
+  isDict,
+  type ModuleContext,
+  newDict,
+  type PlainDict,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
+import { readFile } from 'halite/sdk/fs';
 import type { VaultHost } from './client.ts';
 import { mintToken, policiesFor, vaultConfig } from './token.ts';
 

@@ -1,10 +1,22 @@
 // Execution module `vault`: secrets of HashiCorp Vault.
-import { rm, stat } from 'node:fs/promises';
-import { type Dict, defineModule, dictGet, fn, isDict, type ModuleContext, newDict, p, type Value } from 'halite/sdk';
-import { dumpJson } from '../../../base/codec/json/index.ts';
-import { pyRepr } from '../../../base/codec/python/index.ts';
-import { messageOf } from '../../../base/errors/index.ts';
-import { commandError, pythonError } from '../support/errors.ts';
+
+import {
+  commandError,
+  type Dict,
+  defineModule,
+  dictGet,
+  fn,
+  isDict,
+  type ModuleContext,
+  messageOf,
+  newDict,
+  p,
+  pyRepr,
+  pythonError,
+  type Value,
+} from 'halite/sdk';
+import { dumpJson } from 'halite/sdk/codec';
+import { rm, stat } from 'halite/sdk/fs';
 import { ask, kvPaths, type Question, readSecret, tokenFile } from './client.ts';
 import { vaultHost } from './hosts.ts';
 import { checkStatus, fieldOf, type VaultAnswer } from './request.ts';

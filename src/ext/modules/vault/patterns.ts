@@ -1,6 +1,5 @@
 // Names of policies and paths with fields: `saltstack/by-role/{grains[roles]}`; a list makes one name for each of its items.
-import { dictGet, isDict, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
+import { dictGet, isDict, pyStr, type Value } from 'halite/sdk';
 
 export type Fields = Readonly<Record<string, Value>>;
 

@@ -1,8 +1,7 @@
 // One request to Vault's HTTP interface; the token never comes into a message.
-import { dictGet, HaliteError, isDict, type PlainDict, type Value } from 'halite/sdk';
-import { loadJson } from '../../../base/codec/json/index.ts';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { httpCall, joinUrl } from '../../returners/support/http.ts';
+import { dictGet, HaliteError, isDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
+import { loadJson } from 'halite/sdk/codec';
+import { httpCall, joinUrl } from '../../returners/shared/http.ts';
 
 export interface VaultServer {
   readonly url: string;

@@ -7,10 +7,10 @@ import {
   isDict,
   newDict,
   type PlainDict,
+  pyStr,
   type Value,
 } from 'halite/sdk';
-import { dumpJson } from '../../../base/codec/json/index.ts';
-import { pyStr } from '../../../base/codec/python/index.ts';
+import { dumpJson } from 'halite/sdk/codec';
 import { expandPattern, type Fields, MissingField } from './patterns.ts';
 import { askVault, fieldOf, reasonOf, type VaultAnswer, type VaultServer, vaultText } from './request.ts';
 

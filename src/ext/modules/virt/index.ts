@@ -1,11 +1,10 @@
 // Execution module `virt`: virtual machines and storage pools of libvirt, by virsh.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defineModule, fn, type ModuleContext, newDict, type PlainDict, p } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { isFile } from '../support/read.ts';
-import { which } from '../support/which.ts';
+import { defineModule, fn, type ModuleContext, newDict, type PlainDict, p, pyStr } from 'halite/sdk';
+import { isFile, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
 import { poolFunctions } from './pools.ts';
 import { ask, fields, kwargs, names, virsh, worked } from './virsh.ts';
 

@@ -1,5 +1,5 @@
 // Functions of `virt` for storage pools.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -7,14 +7,15 @@ import {
   dictEntries,
   fn,
   isDict,
+  isTruthy,
   type ModuleContext,
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { isTruthy } from '../support/values.ts';
+import { mkdtempSync, rmSync, writeFileSync } from 'halite/sdk/fs';
 import { ask, fields, kwargs, names, virsh, worked } from './virsh.ts';
 
 const any = (doc: string) => p.any({ default: null, doc });

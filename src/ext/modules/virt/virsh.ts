@@ -1,10 +1,7 @@
 // Asking virsh: a connection, its answer or its complaint.
-import { type ModuleContext, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { type Answer, command } from '../support/command.ts';
-import { commandError } from '../support/errors.ts';
-import { lines } from '../support/text.ts';
-import { isTruthy } from '../support/values.ts';
+import { commandError, isTruthy, type ModuleContext, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
+import { lines } from 'halite/sdk/text';
+import { type Answer, command } from '../shared/command.ts';
 
 export const kwargs = p.kwargs({ doc: 'connection: address of the hypervisor; username and password have no effect' });
 

@@ -1,8 +1,6 @@
 // Making certificates and requests.
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
-import type { Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { commandError, invocationError } from '../support/errors.ts';
+import { commandError, invocationError, pyStr, type Value } from 'halite/sdk';
 import { bits, explicit, integer, none, oid, sequence, set, time } from './der.ts';
 import { buildExtensions, type Extension, encodeExtensions, onlyForIssuers, type Surroundings } from './extensions.ts';
 import { bytesOf, keyType, loadCertificate, loadPrivateKey, loadPublicKey, pemBody, publicDer } from './load.ts';

@@ -1,8 +1,6 @@
 // Extensions of certificates and requests: from the words of a state to DER.
 import { createHash } from 'node:crypto';
-import { dictEntries, isDict, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { commandError, invocationError } from '../support/errors.ts';
+import { commandError, dictEntries, invocationError, isDict, pyStr, type Value } from 'halite/sdk';
 import {
   bits,
   boolean,

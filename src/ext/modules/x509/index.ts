@@ -1,11 +1,19 @@
 // Execution module `x509`: private keys, requests and certificates.
 import type { KeyObject, X509Certificate } from 'node:crypto';
-import { existsSync, writeFileSync } from 'node:fs';
-import { defineModule, fn, type ModuleContext, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { messageOf } from '../../../base/errors/index.ts';
-import { replaceSecretNow } from '../../../base/util/replace-file.ts';
-import { commandError, invocationError } from '../support/errors.ts';
+import {
+  commandError,
+  defineModule,
+  fn,
+  invocationError,
+  type ModuleContext,
+  messageOf,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
+import { existsSync, replaceSecretNow, writeFileSync } from 'halite/sdk/fs';
 import { generateKey, planCertificate, planRequest, signCertificate, signRequest } from './build.ts';
 import {
   bytesOf,

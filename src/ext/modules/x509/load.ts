@@ -1,9 +1,7 @@
 // Keys, certificates and requests from wherever they are: a path, PEM text, or DER.
 import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
-import type { Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { commandError, invocationError } from '../support/errors.ts';
+import { commandError, invocationError, pyStr, type Value } from 'halite/sdk';
+import { readFileSync, statSync } from 'halite/sdk/fs';
 import { elements, inside } from './der.ts';
 
 export type Encoding = 'pem' | 'der';

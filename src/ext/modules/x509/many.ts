@@ -1,7 +1,6 @@
 // Functions of `x509` that read many files at once.
 import { fn, newDict, type PlainDict, p, type Value } from 'halite/sdk';
-import { globPaths } from '../support/paths.ts';
-import { isFile } from '../support/read.ts';
+import { globPaths, isFile } from 'halite/sdk/fs';
 
 const glob_path = p.string({ doc: 'pattern of paths' });
 

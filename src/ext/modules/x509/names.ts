@@ -1,7 +1,16 @@
 // Names of holders and issuers of certificates.
-import { type Dict, dictEntries, dictGet, isDict, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { commandError, invocationError } from '../support/errors.ts';
+import {
+  commandError,
+  type Dict,
+  dictEntries,
+  dictGet,
+  invocationError,
+  isDict,
+  newDict,
+  type PlainDict,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
 import { type Element, elements, inside, oid, readOid, sequence, set, text } from './der.ts';
 
 /** In the order they have in a name. */

@@ -1,10 +1,7 @@
 // Blocks of PEM: found in a text, tidied up, written.
-import { writeFileSync } from 'node:fs';
-import type { Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { replaceSecretNow } from '../../../base/util/replace-file.ts';
-import { invocationError } from '../support/errors.ts';
-import { readText } from '../support/read.ts';
+
+import { invocationError, pyStr, type Value } from 'halite/sdk';
+import { readText, replaceSecretNow, writeFileSync } from 'halite/sdk/fs';
 
 /** The first block of a kind (of any kind), in lines of 64 characters. */
 export function pemEntry(given: string, type: Value): string {

@@ -1,16 +1,17 @@
 // Arguments of certificates in their short names, signing policies, and asking another minion to sign.
 import {
+  commandError,
   type Dict,
   dictEntries,
   dictGet,
+  invocationError,
   isDict,
   type ModuleContext,
   newDict,
   type PlainDict,
+  pyStr,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { commandError, invocationError } from '../support/errors.ts';
 import { longExtensionNames } from './extensions.ts';
 import { longNames, nameOids } from './names.ts';
 

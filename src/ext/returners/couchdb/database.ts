@@ -1,9 +1,7 @@
 // A database of CouchDB over HTTP: documents, views, and the design document Salt's tools read.
-import type { Value } from 'halite/sdk';
-import { newDict, type PlainDict } from '../../../base/codec/value.ts';
-import { HaliteError } from '../../../base/errors/index.ts';
-import { type HttpAnswer, httpCall, joinUrl } from '../support/http.ts';
-import { fromJson, jsonDict, plainDict, toJson } from '../support/loads.ts';
+import { HaliteError, newDict, type PlainDict, type Value } from 'halite/sdk';
+import { type HttpAnswer, httpCall, joinUrl } from '../shared/http.ts';
+import { fromJson, jsonDict, plainDict, toJson } from '../shared/loads.ts';
 
 export interface Database {
   /** Stores a new document; false when there is one of this name. Makes the database when it is not there. */

@@ -1,8 +1,7 @@
 // Returner `couchdb`: results and jobs as documents of CouchDB.
-import { defineReturner, type JobCache, newDict, type PlainDict, PyFloat, p } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { isJid } from '../../../base/util/index.ts';
-import { keysOf, plainDict, toJson } from '../support/loads.ts';
+import { defineReturner, type JobCache, newDict, type PlainDict, PyFloat, p, pyStr } from 'halite/sdk';
+import { isJid } from 'halite/sdk/jobs';
+import { keysOf, plainDict, toJson } from '../shared/loads.ts';
 import { couchDatabase, type Database } from './database.ts';
 
 const now = (): PyFloat => new PyFloat(Date.now() / 1000);

@@ -1,9 +1,7 @@
 // Elasticsearch and OpenSearch over HTTP: documents, indices with Salt's aliases, searches.
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { dictGet, isDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
-import { HaliteError } from '../../../base/errors/index.ts';
-import { basicAuth, type HttpAnswer, type HttpCall, type HttpTls, httpCall, joinUrl } from '../support/http.ts';
-import { jsonDict, plainDict } from '../support/loads.ts';
+import { dictGet, HaliteError, isDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
+import { basicAuth, type HttpAnswer, type HttpCall, type HttpTls, httpCall, joinUrl } from '../shared/http.ts';
+import { jsonDict, plainDict } from '../shared/loads.ts';
 
 export interface ElasticSettings {
   readonly hosts: readonly string[];

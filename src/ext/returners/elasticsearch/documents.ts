@@ -1,16 +1,6 @@
 // Results as documents of Elasticsearch: Salt's fields, names of indices, and treatment of states.
-import { pyStr } from '../../../base/codec/python/index.ts';
-import {
-  asNumber,
-  dictEntries,
-  dictGet,
-  dictOf,
-  isDict,
-  newDict,
-  type PlainDict,
-  type Value,
-} from '../../../base/codec/value.ts';
-import { arrivalMillis, fromJson, keysOf, toJson } from '../support/loads.ts';
+import { asNumber, dictEntries, dictGet, dictOf, isDict, newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
+import { arrivalMillis, fromJson, keysOf, toJson } from '../shared/loads.ts';
 
 export interface DocumentRules {
   readonly index_date: boolean;

@@ -1,7 +1,6 @@
 // Returner `elasticsearch`: results, jobs and events as documents, in Salt's indices.
-import { defineReturner, type JobCache, newDict, type PlainDict, p } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { contentId, keysOf, plainDict, textList } from '../support/loads.ts';
+import { defineReturner, type JobCache, newDict, type PlainDict, p, pyStr } from 'halite/sdk';
+import { contentId, keysOf, plainDict, textList } from '../shared/loads.ts';
 import { type Elastic, type ElasticDocument, elastic, hitsOf } from './client.ts';
 import { bodiesOf, dated, documentOf, loadOf, openField } from './documents.ts';
 

@@ -1,16 +1,19 @@
 // Returner `etcd`: results, jobs and events in etcd, under Salt's keys.
 import {
+  asNumber,
   defineReturner,
+  dictGet,
+  isDict,
   type JobCache,
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type ReturnerContext,
   type StoredEvent,
+  type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { asNumber, dictGet, isDict, type Value } from '../../../base/codec/value.ts';
-import { contentId, fromJson, jsonDict, keysOf, toJson } from '../support/loads.ts';
+import { contentId, fromJson, jsonDict, keysOf, toJson } from '../shared/loads.ts';
 import { type EtcdSettings, type EtcdStore, etcdV2, etcdV3 } from './store.ts';
 
 const options = {

@@ -1,7 +1,8 @@
 // etcd over HTTP: the JSON gateway of version 3, and the keys API of version 2 for old servers.
-import { pack, unpack } from '../../../base/codec/msgpack/index.ts';
-import { HaliteError, messageOf } from '../../../base/errors/index.ts';
-import { basicAuth, type HttpCall, type HttpTls, hostPort, httpCall } from '../support/http.ts';
+
+import { HaliteError, messageOf } from 'halite/sdk';
+import { pack, unpack } from 'halite/sdk/codec';
+import { basicAuth, type HttpCall, type HttpTls, hostPort, httpCall } from '../shared/http.ts';
 
 export interface EtcdSettings {
   readonly host: string;

@@ -1,6 +1,5 @@
 // The report as HTML that mail programs show: tables inside tables, styles at every element.
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { dictEntries, isDict, type Value } from '../../../base/codec/value.ts';
+import { dictEntries, isDict, pyStr, type Value } from 'halite/sdk';
 
 const line = '1px solid #9e9e9e';
 const styles: Readonly<Record<string, string>> = {

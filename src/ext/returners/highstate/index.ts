@@ -1,9 +1,10 @@
 // Returner `highstate`: a report about a run of states, by mail or in a file.
-import { defineReturner, newDict, p, type ReturnerContext, type Value } from 'halite/sdk';
-import { dumpYaml } from '../../../base/codec/yaml/index.ts';
-import { HaliteError, messageOf } from '../../../base/errors/index.ts';
-import { sprinkle, textList, toJson } from '../support/loads.ts';
-import { mailHost, sendMail } from '../support/mail.ts';
+
+import { defineReturner, HaliteError, messageOf, newDict, p, type ReturnerContext, type Value } from 'halite/sdk';
+import { dumpYaml } from 'halite/sdk/codec';
+import { constants, writeFile } from 'halite/sdk/fs';
+import { sprinkle, textList, toJson } from '../shared/loads.ts';
+import { mailHost, sendMail } from '../shared/mail.ts';
 import { htmlReport } from './html.ts';
 import { nameValues, reportOf } from './report.ts';
 
@@ -15,9 +16,8 @@ const formats: Readonly<Record<string, (rows: Value[]) => string>> = {
 
 /** Not through a link: the usual place is a folder where everybody may put one. */
 async function writeReport(file: string, text: string): Promise<void> {
-  const { constants, promises } = await import('node:fs');
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
-  await promises.writeFile(file, text, { flag: flags, mode: 0o644 }).catch((error: NodeJS.ErrnoException) => {
+  await writeFile(file, text, { flag: flags, mode: 0o644 }).catch((error: NodeJS.ErrnoException) => {
     const why = error.code === 'ELOOP' ? 'it is a symbolic link' : error.code;
     throw new HaliteError('store.unavailable', `The report ${file} cannot be written: ${why}`);
   });

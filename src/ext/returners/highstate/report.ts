@@ -1,6 +1,5 @@
 // The report about a run of states: numbers, the job, every state, as nested lists of names and values.
-import { compareText } from '../../../base/codec/json/index.ts';
-import { pyStr } from '../../../base/codec/python/index.ts';
+
 import {
   asNumber,
   type Dict,
@@ -11,8 +10,10 @@ import {
   newDict,
   type PlainDict,
   PyFloat,
+  pyStr,
   type Value,
-} from '../../../base/codec/value.ts';
+} from 'halite/sdk';
+import { compareText } from 'halite/sdk/codec';
 
 export interface Report {
   readonly rows: Value[];

@@ -1,6 +1,6 @@
 // Returner `influxdb`: results and jobs as points of InfluxDB 1.x, in Salt's measurements.
 import { defineReturner, type JobCache, newDict, type PlainDict, p } from 'halite/sdk';
-import { fromJson, jsonDict, keysOf, toJson } from '../support/loads.ts';
+import { fromJson, jsonDict, keysOf, toJson } from '../shared/loads.ts';
 import { type Influx, influx, literal, type Point, type Row } from './client.ts';
 
 /** The result is kept once, apart from the rest of the load. */

@@ -1,9 +1,9 @@
 // The files of Salt's local job cache: `jobs/<2 digits>/<rest of the hash>/…`, msgpack inside.
-import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
+
 import { dirname, join } from 'node:path';
-import { pack, unpack } from '../../../base/codec/msgpack/index.ts';
-import type { Value } from '../../../base/codec/value.ts';
-import { replaceFile } from '../../../base/util/replace-file.ts';
+import type { Value } from 'halite/sdk';
+import { pack, unpack } from 'halite/sdk/codec';
+import { mkdir, readdir, readFile, replaceFile, stat } from 'halite/sdk/fs';
 
 const isMissing = (error: unknown): boolean =>
   ['ENOENT', 'ENOTDIR'].includes(String((error as NodeJS.ErrnoException).code));

@@ -1,11 +1,19 @@
 // Returner `local_cache`: jobs and results as files, in the folders of Salt's own job cache.
-import { rm, rmdir, stat } from 'node:fs/promises';
+
 import { basename, dirname, join } from 'node:path';
-import { defineReturner, dictGet, isDict, type JobCache, newDict, type PlainDict } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { HaliteError } from '../../../base/errors/index.ts';
-import { isPathComponent, jidDir } from '../../../base/util/index.ts';
-import { plainDict, textField } from '../support/loads.ts';
+import {
+  defineReturner,
+  dictGet,
+  HaliteError,
+  isDict,
+  type JobCache,
+  newDict,
+  type PlainDict,
+  pyStr,
+} from 'halite/sdk';
+import { isPathComponent, rm, rmdir, stat } from 'halite/sdk/fs';
+import { jidDir } from 'halite/sdk/jobs';
+import { plainDict, textField } from '../shared/loads.ts';
 import { exists, jobFolders, namesIn, readValue, writeValue, writeWhole } from './files.ts';
 
 interface Place {

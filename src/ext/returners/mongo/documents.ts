@@ -1,8 +1,7 @@
 // Results, jobs and events as documents of MongoDB, with the names Salt gives their fields.
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { dictEntries, isDict, newDict, type PlainDict, PyFloat, type Value } from '../../../base/codec/value.ts';
-import { jidToMillis } from '../../../base/util/index.ts';
-import { arrivalMillis, contentId, keysOf, toJson } from '../support/loads.ts';
+import { dictEntries, isDict, newDict, type PlainDict, PyFloat, pyStr, type Value } from 'halite/sdk';
+import { jidToMillis } from 'halite/sdk/jobs';
+import { arrivalMillis, contentId, keysOf, toJson } from '../shared/loads.ts';
 
 export type Document = Record<string, unknown>;
 

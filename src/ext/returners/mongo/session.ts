@@ -1,9 +1,8 @@
 // A session with MongoDB: Salt's collections `saltReturns`, `jobs` and `events`.
 
-import type { JobCache, PlainDict, ReturnerSession } from 'halite/sdk';
+import { HaliteError, type JobCache, messageOf, type PlainDict, type ReturnerSession } from 'halite/sdk';
 import type { Db, MongoClient } from 'mongodb';
-import { HaliteError, messageOf } from '../../../base/errors/index.ts';
-import { hostPort } from '../support/http.ts';
+import { hostPort } from '../shared/http.ts';
 import { type Document, eventDocument, jobDocument, jobOf, type Kinds, loadOf, returnDocument } from './documents.ts';
 
 export interface MongoSettings {

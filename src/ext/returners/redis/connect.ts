@@ -1,10 +1,7 @@
 // Connections to Redis: one server, a socket, sentinels or a cluster, behind the few commands that are needed.
-import { withTimeout } from 'halite/sdk';
+import { asNumber, dictGet, HaliteError, isDict, messageOf, pyStr, type Value, withTimeout } from 'halite/sdk';
 import type { Cluster, Redis, RedisOptions } from 'ioredis';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { asNumber, dictGet, isDict, type Value } from '../../../base/codec/value.ts';
-import { HaliteError, messageOf } from '../../../base/errors/index.ts';
-import { hostPort } from '../support/http.ts';
+import { hostPort } from '../shared/http.ts';
 
 export interface RedisSettings {
   readonly host: string;

@@ -1,6 +1,6 @@
 // Returner `redis`: results and jobs in a Redis server or cluster.
 import { defineReturner, p, type ReturnerSpec } from 'halite/sdk';
-import { keepSeconds } from '../../../base/util/keep-jobs.ts';
+import { keepSeconds } from 'halite/sdk/jobs';
 import { connectRedis } from './connect.ts';
 import { redisSession } from './returner.ts';
 

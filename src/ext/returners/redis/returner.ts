@@ -1,9 +1,8 @@
 // Results and jobs in Redis under Salt's keys: `ret:<jid>`, `load:<jid>`, `<minion>:<function>` and `minions`.
 
-import type { JobCache, ReturnerSession } from 'halite/sdk';
+import type { JobCache, PlainDict, ReturnerSession } from 'halite/sdk';
 import type { ChainableCommander } from 'ioredis';
-import type { PlainDict } from '../../../base/codec/value.ts';
-import { isOlder, jsonDict, keysOf, toJson } from '../support/loads.ts';
+import { isOlder, jsonDict, keysOf, toJson } from '../shared/loads.ts';
 import type { RedisLink } from './connect.ts';
 
 type Command = readonly [name: 'hset' | 'expire' | 'set' | 'sadd', ...args: (string | number)[]];

@@ -1,9 +1,7 @@
 // Returner `slack_webhook`: results as messages of Slack, through an incoming webhook.
-import { defineReturner, type PlainDict, p } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { HaliteError } from '../../../base/errors/index.ts';
-import { httpCall } from '../support/http.ts';
-import { toJson } from '../support/loads.ts';
+import { defineReturner, HaliteError, type PlainDict, p, pyStr } from 'halite/sdk';
+import { httpCall } from '../shared/http.ts';
+import { toJson } from '../shared/loads.ts';
 import { payloadOf } from './payload.ts';
 
 /** Results in events that are worth a message: not those of the questions masters ask by themselves. */

@@ -1,5 +1,4 @@
 // A result as attachments of a Slack message: job, duration, and for states what changed and what failed.
-import { pyRepr, pyStr } from '../../../base/codec/python/index.ts';
 import {
   asNumber,
   type Dict,
@@ -9,10 +8,12 @@ import {
   isDict,
   newDict,
   type PlainDict,
+  pyRepr,
+  pyStr,
   type Value,
-} from '../../../base/codec/value.ts';
-import { dumpYaml } from '../../../base/codec/yaml/index.ts';
-import { sprinkle } from '../support/loads.ts';
+} from 'halite/sdk';
+import { dumpYaml } from 'halite/sdk/codec';
+import { sprinkle } from '../shared/loads.ts';
 
 export interface PayloadRules {
   readonly success_title: string;

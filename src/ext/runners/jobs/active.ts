@@ -1,6 +1,6 @@
 // Jobs that run right now: asked of every minion, and of the master itself.
 import { dictGet, HaliteError, isDict, type MasterContext, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { formatJob, startTime } from '../../../extend/sdk/shown-job.ts';
+import { formatJob, startTime } from 'halite/sdk/jobs';
 
 /** Asks everybody what runs; a job is shown once, with where it runs and where it has returned. */
 export async function activeJobs(ctx: MasterContext): Promise<PlainDict> {

@@ -1,7 +1,8 @@
 // The filters of jobs.list_jobs, with what Salt 3006.27 answers for the same arguments.
+
+import { dictOf, type Value } from 'halite/sdk';
+import { jidRange, jobTest, traitsOf } from 'halite/sdk/jobs';
 import { describe, expect, it } from 'vitest';
-import { dictOf, type Value } from '../../../base/codec/value.ts';
-import { jidRange, jobTest, traitsOf } from '../../../extend/sdk/job-filter.ts';
 import { filterOf, when, words } from './filter.ts';
 
 const none: { functions: Value; targets: Value; metadata: Value } = { functions: null, targets: null, metadata: null };

@@ -1,8 +1,6 @@
 // The filter arguments of `jobs.list_jobs` and `jobs.last_run`, read as Salt reads them.
-import { HaliteError, isDict, type Value } from 'halite/sdk';
-import { dictSize } from '../../../base/codec/value.ts';
-import { parseDateText } from '../../../base/util/date-text.ts';
-import type { JobFilter } from '../../../extend/sdk/context.ts';
+import { dictSize, HaliteError, isDict, type JobFilter, type Value } from 'halite/sdk';
+import { parseDateText } from 'halite/sdk/time';
 
 export interface FilterArguments {
   readonly functions: Value;

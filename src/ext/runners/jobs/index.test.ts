@@ -1,8 +1,7 @@
 // The shapes of jobs.list_jobs_filter, last_run and list_jobs, as Salt 3006.27 gives them.
-import { dictOf, type MasterContext, type Value } from 'halite/sdk';
+import { dictOf, type JobFilter, type MasterContext, type Value } from 'halite/sdk';
 import { describe, expect, it } from 'vitest';
 import { bindArguments } from '../../../engine/exec/bind.ts';
-import type { JobFilter } from '../../../extend/sdk/context.ts';
 import jobs from './index.ts';
 
 const jids = ['20260131080000000001', '20260131080000000002', '20260131080000000003'];

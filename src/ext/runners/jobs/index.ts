@@ -10,8 +10,8 @@ import {
   p,
   type Value,
 } from 'halite/sdk';
-import { JsonText } from '../../../base/codec/json/index.ts';
-import { formatJob, startTime } from '../../../extend/sdk/shown-job.ts';
+import { JsonText } from 'halite/sdk/codec';
+import { formatJob, startTime } from 'halite/sdk/jobs';
 import { activeJobs } from './active.ts';
 import { filterOf, words } from './filter.ts';
 import { queryJobs } from './query.ts';

@@ -1,6 +1,6 @@
 // `jobs.query`: history by conditions, page by page; or by read-only SQL.
 import { dictGet, HaliteError, type MasterContext, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { formatJob, startTime } from '../../../extend/sdk/shown-job.ts';
+import { formatJob, startTime } from 'halite/sdk/jobs';
 import { parseQuery } from './query-parse.ts';
 import { countsSql, jobsSql, minionsSql, type Sql, usesResults } from './query-sql.ts';
 

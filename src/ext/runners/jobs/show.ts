@@ -1,9 +1,7 @@
 // The shapes in which jobs are shown, as in Salt.
-import { dictGet, type MasterContext, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { type JsonText, readValue } from '../../../base/codec/json/index.ts';
-import { isJid } from '../../../base/util/jid.ts';
-import type { JobFilter } from '../../../extend/sdk/context.ts';
-import { formatJob, listedJob, startTime } from '../../../extend/sdk/shown-job.ts';
+import { dictGet, type JobFilter, type MasterContext, newDict, type PlainDict, type Value } from 'halite/sdk';
+import { type JsonText, readValue } from 'halite/sdk/codec';
+import { formatJob, isJid, listedJob, startTime } from 'halite/sdk/jobs';
 
 /** Jobs as `list_jobs` shows them, oldest first; as the store has it written already where it can be had that way. */
 export async function listJobs(

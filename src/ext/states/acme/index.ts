@@ -1,11 +1,7 @@
 // State module `acme`: certificates of Let's Encrypt.
-import { defineState, newDict, type PlainDict, state } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { pyEquals } from '../../../base/util/index.ts';
+import { defineState, isTruthy, needsFunction, newDict, type PlainDict, pyEquals, pyStr, state } from 'halite/sdk';
 import { certParams } from '../../modules/acme/params.ts';
-import { needsFunction } from '../../modules/support/needs.ts';
-import { isTruthy } from '../../modules/support/values.ts';
-import { plain } from '../support/calls.ts';
+import { plain } from '../shared/calls.ts';
 
 /** Fields that differ, before and after. */
 function difference(before: PlainDict, after: PlainDict): PlainDict {

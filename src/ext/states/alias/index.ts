@@ -1,6 +1,5 @@
 // State module `alias`: mail aliases.
-import { defineState, p, resource, state } from 'halite/sdk';
-import { pyRepr, pyStr } from '../../../base/codec/python/index.ts';
+import { defineState, p, pyRepr, pyStr, resource, state } from 'halite/sdk';
 
 const name = p.string({ doc: 'the alias' });
 

@@ -1,8 +1,6 @@
 // State module `alternatives`: which of several programs a name stands for.
-import { defineState, newDict, p, state } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { needsFunction } from '../../modules/support/needs.ts';
-import { lines } from '../../modules/support/text.ts';
+import { defineState, needsFunction, newDict, p, pyStr, state } from 'halite/sdk';
+import { lines } from 'halite/sdk/text';
 
 const name = p.string({ doc: 'the name' });
 const path = p.path({ doc: 'the program' });

@@ -1,7 +1,6 @@
 // State module `apache_site`: sites of Apache, on or off.
-import { defineState } from 'halite/sdk';
-import { needsFunction } from '../../modules/support/needs.ts';
-import { switches } from '../support/apache.ts';
+import { defineState, needsFunction } from 'halite/sdk';
+import { switches } from '../shared/apache.ts';
 
 export default defineState({
   name: 'apache_site',

@@ -1,7 +1,7 @@
 // What an archive holds, compared with what is there.
-import { rmSync } from 'node:fs';
+
 import type { PlainDict, Value } from 'halite/sdk';
-import { joinPath } from '../../modules/support/paths.ts';
+import { joinPath, rmSync } from 'halite/sdk/fs';
 import { failureText } from '../file/errors.ts';
 import { lookAtLink } from '../file/facts.ts';
 

@@ -1,10 +1,9 @@
 // What an archive holds, and what stands in its way.
-import type { PlainDict, StateContext, StateResult } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
+import { type PlainDict, pyStr, type StateContext, type StateResult } from 'halite/sdk';
+import { joinPath } from 'halite/sdk/fs';
 import { checkTar, checkZip, stripOf } from '../../modules/archive/check-archive.ts';
-import { joinPath } from '../../modules/support/paths.ts';
-import { failureOf, isExpected } from '../support/calls.ts';
-import { withoutPassword } from '../support/sources.ts';
+import { failureOf, isExpected } from '../shared/calls.ts';
+import { withoutPassword } from '../shared/sources.ts';
 import { type Compared, type Contents, listed, removePaths } from './compare.ts';
 import type { Work } from './plan-work.ts';
 

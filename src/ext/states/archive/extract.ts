@@ -1,15 +1,14 @@
 // Unpacks an archive into a folder; the names that were unpacked, or why it failed.
-import { chmodSync, lstatSync, rmdirSync } from 'node:fs';
+
 import { join } from 'node:path';
-import { dictGet, type PlainDict, type StateContext, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
+import { dictGet, type PlainDict, pyStr, type StateContext, type Value } from 'halite/sdk';
+import { chmodSync, lstatSync, rmdirSync } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { lines, shellSplit } from 'halite/sdk/text';
 import type { Member } from '../../modules/archive/check.ts';
 import { keepsModes, stripOf } from '../../modules/archive/check-archive.ts';
 import { tarMembers } from '../../modules/archive/list.ts';
-import { shellSplit } from '../../modules/support/shlex.ts';
-import { lines } from '../../modules/support/text.ts';
-import { which } from '../../modules/support/which.ts';
-import { failureOf, isExpected, plain } from '../support/calls.ts';
+import { failureOf, isExpected, plain } from '../shared/calls.ts';
 
 export interface ExtractRequest {
   readonly format: string;

@@ -1,20 +1,20 @@
 // State module `archive`: archives unpacked into folders.
-import { rmSync } from 'node:fs';
+
 import {
   defineState,
   newDict,
   type PlainDict,
+  pyStr,
   type StateContext,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { joinPath } from '../../modules/support/paths.ts';
+import { joinPath, rmSync } from 'halite/sdk/fs';
 import { failureText } from '../file/errors.ts';
 import { exists, isDir } from '../file/facts.ts';
 import { hashOfFile } from '../file/hash-sums.ts';
-import { withoutPassword } from '../support/sources.ts';
+import { withoutPassword } from '../shared/sources.ts';
 import { type Contents, compare, listed, removePaths } from './compare.ts';
 import { contentsOf, outsideProblem, resolveWrong } from './contents.ts';
 import { type Extracted, extract } from './extract.ts';

@@ -1,11 +1,10 @@
 // Owner and group of what an archive brought.
-import { lchownSync } from 'node:fs';
-import type { PlainDict, StateContext, StateResult } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
+
+import { type PlainDict, pyStr, type StateContext, type StateResult } from 'halite/sdk';
+import { joinPath, lchownSync } from 'halite/sdk/fs';
 import { gidOf, uidOf } from '../../modules/file/ownership.ts';
-import { joinPath } from '../../modules/support/paths.ts';
 import { isDir, lookAtLink } from '../file/facts.ts';
-import { plain } from '../support/calls.ts';
+import { plain } from '../shared/calls.ts';
 import { type Contents, listed } from './compare.ts';
 import type { Args, Work } from './plan-work.ts';
 

@@ -1,17 +1,16 @@
 // What `archive.extracted` is to do: its parameters, checked, and where the archive is.
-import { type ArgsOf, p, type StateContext, type StateResult, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
+import { type ArgsOf, p, pyStr, type StateContext, type StateResult, type Value } from 'halite/sdk';
+import { expandUser, joinPath } from 'halite/sdk/fs';
+import { whichFirst } from 'halite/sdk/system';
 import { formatOf } from '../../modules/archive/list.ts';
 import { gidOf, uidOf } from '../../modules/file/ownership.ts';
-import { expandUser, joinPath } from '../../modules/support/paths.ts';
-import { whichFirst } from '../../modules/support/which.ts';
 import { failureText } from '../file/errors.ts';
 import { exists, isRegular } from '../file/facts.ts';
 import { type HashSum, sourceSum } from '../file/hash-sums.ts';
 import { relativeTo } from '../file/keep.ts';
 import * as common from '../file/params.ts';
 import { chooseSource } from '../file/source.ts';
-import { localProtocols, splitUrl } from '../support/sources.ts';
+import { localProtocols, splitUrl } from '../shared/sources.ts';
 
 export const params = {
   name: p.path({ doc: 'folder to unpack into' }),

@@ -1,8 +1,8 @@
 // Hashes of archives that were extracted before, so that a changed archive is noticed.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+
 import { dirname, join, relative } from 'node:path';
-import type { StateContext } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
+import { pyStr, type StateContext } from 'halite/sdk';
+import { mkdirSync, readFileSync, writeFileSync } from 'halite/sdk/fs';
 import { type HashSum, hashOfFile } from '../file/hash-sums.ts';
 
 const hashType = (ctx: StateContext): string => pyStr(ctx.opts['hash_type'] ?? 'sha256');

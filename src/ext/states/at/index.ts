@@ -1,17 +1,17 @@
 // State module `at`: commands to be run once, later.
 import {
   defineState,
+  needsFunction,
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type StateContext,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { needsFunction } from '../../modules/support/needs.ts';
-import { plain } from '../support/calls.ts';
+import { plain } from '../shared/calls.ts';
 
 const params = {
   name: p.string({ doc: 'the command, or any text' }),

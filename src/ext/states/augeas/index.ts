@@ -1,13 +1,10 @@
 // State module `augeas`: changes to configuration files as trees.
 import { dirname } from 'node:path';
-import { defineState, newDict, p, state } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
+import { defineState, needsFunction, newDict, p, pyStr, state } from 'halite/sdk';
+import { isFile, readText } from 'halite/sdk/fs';
+import { keepLines, shellSplit, unifiedDiff } from 'halite/sdk/text';
 import { methods } from '../../modules/augeas_cfg.ts';
-import { needsFunction } from '../../modules/support/needs.ts';
-import { isFile, readText } from '../../modules/support/read.ts';
-import { shellSplit } from '../../modules/support/shlex.ts';
-import { keepLines, unifiedDiff } from '../../modules/support/unified-diff.ts';
-import { plain } from '../support/calls.ts';
+import { plain } from '../shared/calls.ts';
 
 class Wrong extends Error {}
 

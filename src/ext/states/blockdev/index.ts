@@ -1,11 +1,10 @@
 // State module `blockdev`: block devices with a filesystem on them, and their settings.
-import { existsSync } from 'node:fs';
+
 import { setTimeout as delay } from 'node:timers/promises';
-import { defineState, newDict, type PlainDict, p, type StateContext, state } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { needsFunction } from '../../modules/support/needs.ts';
-import { which } from '../../modules/support/which.ts';
-import { plain } from '../support/calls.ts';
+import { defineState, needsFunction, newDict, type PlainDict, p, pyStr, type StateContext, state } from 'halite/sdk';
+import { existsSync } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { plain } from '../shared/calls.ts';
 
 const name = p.path({ doc: 'the device' });
 

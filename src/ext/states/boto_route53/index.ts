@@ -3,18 +3,18 @@ import {
   type ArgsOf,
   defineState,
   isDict,
+  isTruthy,
+  messageOf,
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type StateContext,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { messageOf } from '../../../base/errors/index.ts';
-import { isTruthy } from '../../modules/support/values.ts';
-import { isExpected, plain } from '../support/calls.ts';
+import { isExpected, plain } from '../shared/calls.ts';
 
 const any = (doc: string) => p.any({ default: null, doc });
 const which = {

@@ -1,19 +1,20 @@
 // State module `cmd`: runs commands and scripts when something calls for it.
-import { stat } from 'node:fs/promises';
+
 import {
   defineState,
   dictEntries,
   isDict,
+  messageOf,
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type StateContext,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { messageOf } from '../../../base/errors/index.ts';
+import { stat } from 'halite/sdk/fs';
 import { reinterpret } from './stateful.ts';
 
 const shared = {

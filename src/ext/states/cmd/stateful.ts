@@ -1,9 +1,17 @@
 // Commands that report on themselves: their output, not their return code, says whether something changed.
-import { type Dict, dictEntries, dictGet, isDict, newDict, type StateResult, type Value } from 'halite/sdk';
-import { loadJson } from '../../../base/codec/json/index.ts';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { pythonError } from '../../modules/support/errors.ts';
-import { shellSplit } from '../../modules/support/shlex.ts';
+import {
+  type Dict,
+  dictEntries,
+  dictGet,
+  isDict,
+  newDict,
+  pyStr,
+  pythonError,
+  type StateResult,
+  type Value,
+} from 'halite/sdk';
+import { loadJson } from 'halite/sdk/codec';
+import { shellSplit } from 'halite/sdk/text';
 
 const notAnObject = 'script JSON output must be a JSON object (e.g., {})!';
 const notParsed = 'Failed parsing script output! Stdout must be JSON or a line of name=value pairs.';

@@ -1,8 +1,16 @@
 // State module `composer`: dependencies of PHP projects.
-import { type ArgsOf, defineState, newDict, p, type StateContext, type StateResult, state } from 'halite/sdk';
-import { messageOf } from '../../../base/errors/index.ts';
-import { isTruthy } from '../../modules/support/values.ts';
-import { isExpected, plain } from '../support/calls.ts';
+import {
+  type ArgsOf,
+  defineState,
+  isTruthy,
+  messageOf,
+  newDict,
+  p,
+  type StateContext,
+  type StateResult,
+  state,
+} from 'halite/sdk';
+import { isExpected, plain } from '../shared/calls.ts';
 
 const any = (doc: string) => p.any({ default: null, doc });
 const project = {

@@ -1,26 +1,27 @@
 // State module `cron`: jobs and variables in the crontabs of users.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   defineState,
+  needsFunction,
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type StateContext,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
+import { mkdtempSync, rmSync, writeFileSync } from 'halite/sdk/fs';
+import { unifiedDiff } from 'halite/sdk/text';
 import { isMeant, needsChange } from '../../modules/cron/table.ts';
-import { needsFunction } from '../../modules/support/needs.ts';
-import { unifiedDiff } from '../../modules/support/unified-diff.ts';
 import { byteLines, bytesOf } from '../file/content.ts';
 import { failureText } from '../file/errors.ts';
 import * as common from '../file/params.ts';
 import { cachedCopy, chooseSource, fetchSource } from '../file/source.ts';
-import { plain } from '../support/calls.ts';
+import { plain } from '../shared/calls.ts';
 
 const timeFields = ['minute', 'hour', 'daymonth', 'month', 'dayweek'] as const;
 const entries = (table: PlainDict, kind: string): PlainDict[] =>

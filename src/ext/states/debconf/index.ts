@@ -1,10 +1,19 @@
 // State module `debconf`: answers to the questions Debian packages ask.
-import { defineState, dictEntries, dictGet, isDict, newDict, p, state, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { pyEquals } from '../../../base/util/index.ts';
-import { needsFunction } from '../../modules/support/needs.ts';
-import { isTruthy } from '../../modules/support/values.ts';
-import { plain } from '../support/calls.ts';
+import {
+  defineState,
+  dictEntries,
+  dictGet,
+  isDict,
+  isTruthy,
+  needsFunction,
+  newDict,
+  p,
+  pyEquals,
+  pyStr,
+  state,
+  type Value,
+} from 'halite/sdk';
+import { plain } from '../shared/calls.ts';
 
 const set_file = state({
   doc: 'Sets the answers of a file.',

@@ -1,19 +1,19 @@
 // State module `docker_container`: containers of Docker.
 import {
+  cleanKwargs,
   defineState,
+  messageOf,
+  needsFunction,
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type StateContext,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { messageOf } from '../../../base/errors/index.ts';
-import { needsFunction } from '../../modules/support/needs.ts';
-import { cleanKwargs } from '../../modules/support/values.ts';
-import { plain } from '../support/calls.ts';
+import { plain } from '../shared/calls.ts';
 import { resolveImage, running } from './running.ts';
 
 const name = p.string({ doc: 'the container' });

@@ -1,17 +1,17 @@
 // State function docker_container.running: a container with this image and these options, started.
 import {
+  commandError,
   dictEntries,
   isDict,
+  messageOf,
   newDict,
   type PlainDict,
+  pyStr,
   type StateContext,
   type StateResult,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { messageOf } from '../../../base/errors/index.ts';
-import { commandError } from '../../modules/support/errors.ts';
-import { plain } from '../support/calls.ts';
+import { plain } from '../shared/calls.ts';
 
 export interface RunningArgs {
   readonly name: string;

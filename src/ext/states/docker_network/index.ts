@@ -1,21 +1,21 @@
 // State module `docker_network`: networks of Docker.
 import {
+  cleanKwargs,
   defineState,
   dictEntries,
   isDict,
+  messageOf,
+  needsFunction,
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type StateContext,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { messageOf } from '../../../base/errors/index.ts';
-import { needsFunction } from '../../modules/support/needs.ts';
-import { cleanKwargs } from '../../modules/support/values.ts';
-import { plain } from '../support/calls.ts';
+import { plain } from '../shared/calls.ts';
 
 async function known(name: string, ctx: StateContext): Promise<PlainDict | undefined> {
   try {

@@ -3,17 +3,17 @@ import {
   defineState,
   dictEntries,
   isDict,
+  messageOf,
+  needsFunction,
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type StateContext,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { messageOf } from '../../../base/errors/index.ts';
-import { needsFunction } from '../../modules/support/needs.ts';
-import { plain } from '../support/calls.ts';
+import { plain } from '../shared/calls.ts';
 
 async function find(name: string, ctx: StateContext): Promise<PlainDict | undefined> {
   const all = plain(await ctx.call('docker.volumes'))['Volumes'];

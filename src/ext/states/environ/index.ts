@@ -1,6 +1,5 @@
 // State module `environ`: variables in the environment of the process that applies states.
-import { defineState, dictEntries, isDict, newDict, type PlainDict, p, state, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
+import { defineState, dictEntries, isDict, newDict, type PlainDict, p, pyStr, state, type Value } from 'halite/sdk';
 
 interface EnvironmentChange {
   readonly environ: PlainDict;

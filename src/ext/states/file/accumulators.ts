@@ -1,9 +1,9 @@
 // Texts that `file.accumulated` collects during a run for files that later states write.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+
 import { dirname, join } from 'node:path';
-import { type Dict, dictGet, isDict, newDict, type PlainDict, type StateContext, type Value } from 'halite/sdk';
-import { pack, unpack } from '../../../base/codec/msgpack/index.ts';
-import { pyStr } from '../../../base/codec/python/index.ts';
+import { type Dict, dictGet, isDict, newDict, type PlainDict, pyStr, type StateContext, type Value } from 'halite/sdk';
+import { pack, unpack } from 'halite/sdk/codec';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'halite/sdk/fs';
 
 /** file → accumulator → texts, and file → accumulator → ids of states that wait for it. */
 export interface Accumulators {

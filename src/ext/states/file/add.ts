@@ -1,9 +1,9 @@
 // `file.append` and `file.prepend`: text at the end or beginning of a file, unless it is there already.
-import { readFileSync } from 'node:fs';
+
 import { type ArgsOf, newDict, p, type StateContext, type StateResult, state } from 'halite/sdk';
-import { dirName, expandUser } from '../../modules/support/paths.ts';
-import { lines } from '../../modules/support/text.ts';
-import { linesWithEnds, textList } from '../support/text.ts';
+import { dirName, expandUser, readFileSync } from 'halite/sdk/fs';
+import { lines } from 'halite/sdk/text';
+import { linesWithEnds, textList } from '../shared/text.ts';
 import { isDir } from './facts.ts';
 import { makeParents } from './folders.ts';
 import * as common from './params.ts';

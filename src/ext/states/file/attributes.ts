@@ -1,6 +1,6 @@
 // Attributes of files on ext filesystems (`lsattr`, `chattr`).
 import { newDict, type PlainDict, type StateContext } from 'halite/sdk';
-import { which } from '../../modules/support/which.ts';
+import { which } from 'halite/sdk/system';
 
 const letters = 'aAcCdDeijPsStTu';
 

@@ -1,4 +1,6 @@
 // New content of a file: compared, shown as a difference, and put in place without ever leaving half a file.
+
+import { basename, dirname, join } from 'node:path';
 import {
   chmodSync,
   chownSync,
@@ -13,10 +15,9 @@ import {
   rmSync,
   statSync,
   writeFileSync,
-} from 'node:fs';
-import { basename, dirname, join } from 'node:path';
-import { unifiedDiff } from '../../modules/support/unified-diff.ts';
-import { looksLikeText, startBytes } from '../support/text.ts';
+} from 'halite/sdk/fs';
+import { unifiedDiff } from 'halite/sdk/text';
+import { looksLikeText, startBytes } from '../shared/text.ts';
 import { lookAt } from './facts.ts';
 
 /** Content in memory, or a file that holds it; what was read of a small one already need not be read again. */

@@ -1,12 +1,9 @@
 // Content given in the state itself, in the pillar or in grains.
-import { isDict, type StateContext, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { messageOf } from '../../../base/errors/index.ts';
-import { traverse } from '../../../base/util/index.ts';
-import { lines } from '../../modules/support/text.ts';
-import { isTruthy } from '../../modules/support/values.ts';
-import { renderText, templateEngines, templateVariables } from '../support/template.ts';
-import { textList } from '../support/text.ts';
+import { isDict, isTruthy, messageOf, pyStr, type StateContext, type Value } from 'halite/sdk';
+import { traverse } from 'halite/sdk/data';
+import { lines } from 'halite/sdk/text';
+import { renderText, templateEngines, templateVariables } from '../shared/template.ts';
+import { textList } from '../shared/text.ts';
 import { encodeText } from './encodings.ts';
 
 export interface ContentsRequest {

@@ -1,21 +1,24 @@
 // `file.copy` and `file.rename`: files of this machine to another place.
+
+import { type ArgsOf, newDict, p, pyStr, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
 import {
+  baseName,
   chmodSync,
   copyFileSync,
   cpSync,
+  dirName,
+  expandUser,
+  joinPath,
   lchownSync,
+  normalizeMode,
   readlinkSync,
   renameSync,
   rmSync,
   statSync,
   symlinkSync,
   unlinkSync,
-} from 'node:fs';
-import { type ArgsOf, newDict, p, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
+} from 'halite/sdk/fs';
 import { gidOf, uidOf } from '../../modules/file/ownership.ts';
-import { normalizeMode } from '../../modules/support/modes.ts';
-import { baseName, dirName, expandUser, joinPath } from '../../modules/support/paths.ts';
 import {
   accountProblem,
   defaultUser,

@@ -1,20 +1,19 @@
 // `file.directory`: a folder with owner and mode, on request for everything in it, and cleaned of what does not belong.
-import { renameSync, rmSync } from 'node:fs';
+
 import {
   type ArgsOf,
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type StateContext,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
+import { dirName, expandUser, joinPath, normalizeMode, renameSync, rmSync } from 'halite/sdk/fs';
 import { gidOf, uidOf } from '../../modules/file/ownership.ts';
-import { normalizeMode } from '../../modules/support/modes.ts';
-import { dirName, expandUser, joinPath } from '../../modules/support/paths.ts';
-import { isIncluded } from '../support/text.ts';
+import { isIncluded } from '../shared/text.ts';
 import { failureText } from './errors.ts';
 import {
   accountProblem,

@@ -1,10 +1,19 @@
 // `file.replace`, `line`, `blockreplace`, `comment` and `uncomment`: changes inside a file.
-import { readFileSync } from 'node:fs';
-import { dictGet, isDict, newDict, p, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { expandUser } from '../../modules/support/paths.ts';
-import { isTruthy } from '../../modules/support/values.ts';
-import { linesWithEnds } from '../support/text.ts';
+
+import {
+  dictGet,
+  isDict,
+  isTruthy,
+  newDict,
+  p,
+  pyStr,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
+import { expandUser, readFileSync } from 'halite/sdk/fs';
+import { linesWithEnds } from '../shared/text.ts';
 import { loadAccumulators } from './accumulators.ts';
 import { byteLines } from './content.ts';
 import { failureText } from './errors.ts';

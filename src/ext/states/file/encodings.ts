@@ -1,7 +1,5 @@
 // Text as bytes in encodings other than UTF-8, by Python's names.
-import type { Value } from 'halite/sdk';
-import { pyRepr, pyStr } from '../../../base/codec/python/index.ts';
-import { pythonError } from '../../modules/support/errors.ts';
+import { pyRepr, pyStr, pythonError, type Value } from 'halite/sdk';
 
 type Encoder = (text: string) => Buffer;
 

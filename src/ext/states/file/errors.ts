@@ -1,6 +1,6 @@
 // Failures as people read them in results.
-import { messageOf } from '../../../base/errors/index.ts';
-import { osText } from '../../modules/support/os-errors.ts';
+import { messageOf } from 'halite/sdk';
+import { osText } from 'halite/sdk/fs';
 
 /** The text of a failure; those of the operating system in Python's words. */
 export function failureText(error: unknown): string {

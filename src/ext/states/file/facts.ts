@@ -1,8 +1,9 @@
 // What is at a path now, asked once and compared by number: owners and groups by id, modes by bits.
-import { existsSync, lstatSync, readFileSync, type Stats, statSync } from 'node:fs';
+
 import type { StateContext, Value } from 'halite/sdk';
+import { existsSync, lstatSync, readFileSync, type Stats, statSync } from 'halite/sdk/fs';
+import { groupById, userById } from 'halite/sdk/system';
 import { gidOf, uidOf } from '../../modules/file/ownership.ts';
-import { groupById, userById } from '../../modules/support/accounts.ts';
 
 /** Nothing there is the usual answer, and an exception for it would cost more than the question. */
 const quiet = { throwIfNoEntry: false } as const;

@@ -1,9 +1,7 @@
 // Making folders with owners and modes, and walking through them.
-import { mkdirSync, readdirSync } from 'node:fs';
-import type { StateContext, Value } from 'halite/sdk';
-import { invocationError } from '../../modules/support/errors.ts';
-import { osError } from '../../modules/support/os-errors.ts';
-import { dirName, joinPath, normalPath } from '../../modules/support/paths.ts';
+
+import { invocationError, type StateContext, type Value } from 'halite/sdk';
+import { dirName, joinPath, mkdirSync, normalPath, osError, readdirSync } from 'halite/sdk/fs';
 import { exists, isDir, lookAtLink } from './facts.ts';
 import { setPerms } from './perms.ts';
 

@@ -1,12 +1,9 @@
 // The hash a source must have: given as digits, as `type=digits`, or in a file of sums.
 import { createHash } from 'node:crypto';
-import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
-import type { StateContext, Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { commandError } from '../../modules/support/errors.ts';
-import { baseName } from '../../modules/support/paths.ts';
-import { pyEscape } from '../../modules/support/py-sub.ts';
-import { schemeOf, splitUrl, validProtocols, withoutPassword } from '../support/sources.ts';
+import { commandError, pyStr, type StateContext, type Value } from 'halite/sdk';
+import { baseName, closeSync, openSync, readFileSync, readSync } from 'halite/sdk/fs';
+import { pyEscape } from 'halite/sdk/text';
+import { schemeOf, splitUrl, validProtocols, withoutPassword } from '../shared/sources.ts';
 
 export interface HashSum {
   readonly type: string;

@@ -1,9 +1,8 @@
 // Which files stay when a folder is cleaned: those that required states manage.
-import { rmSync } from 'node:fs';
-import { dictGet, isDict, type PlainDict, type StateContext, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { dirName, joinPath, normalPath } from '../../modules/support/paths.ts';
-import { isIncluded } from '../support/text.ts';
+
+import { dictGet, isDict, type PlainDict, pyStr, type StateContext, type Value } from 'halite/sdk';
+import { dirName, joinPath, normalPath, rmSync } from 'halite/sdk/fs';
+import { isIncluded } from '../shared/text.ts';
 import { isDir } from './facts.ts';
 import { walk } from './folders.ts';
 import { recurseTree } from './tree.ts';

@@ -1,19 +1,20 @@
 // `file.keyvalue`: lines like `Key=Value`.
-import { readFileSync, writeFileSync } from 'node:fs';
+
 import {
   type ArgsOf,
   dictEntries,
   isDict,
   newDict,
   p,
+  pyStr,
+  pyTypeName,
   type StateContext,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr, pyTypeName } from '../../../base/codec/python/index.ts';
-import { expandUser } from '../../modules/support/paths.ts';
-import { partition } from '../../modules/support/text.ts';
+import { expandUser, readFileSync, writeFileSync } from 'halite/sdk/fs';
+import { partition } from 'halite/sdk/text';
 import * as common from './params.ts';
 
 const params = {

@@ -1,20 +1,34 @@
 // `file.symlink` and `file.hardlink`.
-import { lchownSync, linkSync, readlinkSync, renameSync, rmSync, symlinkSync, unlinkSync } from 'node:fs';
+
 import {
   type ArgsOf,
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type StateContext,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
+import {
+  baseName,
+  dirName,
+  expandUser,
+  joinPath,
+  lchownSync,
+  linkSync,
+  normalizeMode,
+  normalPath,
+  osReason,
+  osText,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+} from 'halite/sdk/fs';
 import { gidOf, uidOf } from '../../modules/file/ownership.ts';
-import { normalizeMode } from '../../modules/support/modes.ts';
-import { osReason, osText } from '../../modules/support/os-errors.ts';
-import { baseName, dirName, expandUser, joinPath, normalPath } from '../../modules/support/paths.ts';
 import { failureText } from './errors.ts';
 import {
   defaultUser,

@@ -1,11 +1,16 @@
 // One file brought to its content, owner and mode: the heart of `managed`, `serialize`, `recurse` and others.
-import { realpathSync } from 'node:fs';
-import { dictGet, newDict, type PlainDict, type StateContext, type StateResult, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { commandError } from '../../modules/support/errors.ts';
-import { normalizeMode } from '../../modules/support/modes.ts';
-import { osReason, osText } from '../../modules/support/os-errors.ts';
-import { dirName } from '../../modules/support/paths.ts';
+
+import {
+  commandError,
+  dictGet,
+  newDict,
+  type PlainDict,
+  pyStr,
+  type StateContext,
+  type StateResult,
+  type Value,
+} from 'halite/sdk';
+import { dirName, normalizeMode, osReason, osText, realpathSync } from 'halite/sdk/fs';
 import { type Content, differenceOf, holds, put } from './content.ts';
 import { currentUmask, exists, isDir, lookAt, lookAtLink } from './facts.ts';
 import { folderModeFor, makeParents } from './folders.ts';

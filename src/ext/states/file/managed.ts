@@ -1,5 +1,5 @@
 // `file.managed`: a file with the content of a source, of the state itself, or of the pillar.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -8,15 +8,14 @@ import {
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type StateContext,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { normalizeMode } from '../../modules/support/modes.ts';
-import { expandUser } from '../../modules/support/paths.ts';
-import { schemeOf } from '../support/sources.ts';
+import { expandUser, mkdtempSync, normalizeMode, rmSync, writeFileSync } from 'halite/sdk/fs';
+import { schemeOf } from '../shared/sources.ts';
 import { loadAccumulators } from './accumulators.ts';
 import { bytesOf, type Content } from './content.ts';
 import { contentsOf, isDictOrNothing } from './contents.ts';

@@ -1,14 +1,13 @@
 // `file.patch`: applies a patch to a file or folder, once.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ArgsOf, newDict, type PlainDict, p, type StateContext, type StateResult, state } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { dirName, expandUser } from '../../modules/support/paths.ts';
-import { shellQuote, shellSplit } from '../../modules/support/shlex.ts';
-import { which } from '../../modules/support/which.ts';
+import { type ArgsOf, newDict, type PlainDict, p, pyStr, type StateContext, type StateResult, state } from 'halite/sdk';
+import { dirName, expandUser, mkdtempSync, rmSync, writeFileSync } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { shellQuote, shellSplit } from 'halite/sdk/text';
 import nested from '../../outputters/nested.ts';
-import { parseSaltUrl, withoutPassword } from '../support/sources.ts';
+import { parseSaltUrl, withoutPassword } from '../shared/sources.ts';
 import { bytesOf } from './content.ts';
 import { failureText } from './errors.ts';
 import { exists, isDir } from './facts.ts';

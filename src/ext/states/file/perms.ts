@@ -1,10 +1,8 @@
 // Owners, modes, attributes and security contexts of a path: compared, and set where they differ.
-import { chmodSync } from 'node:fs';
-import { newDict, type PlainDict, type StateContext, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
+
+import { commandError, newDict, type PlainDict, pyStr, type StateContext, type Value } from 'halite/sdk';
+import { chmodSync, normalizeMode } from 'halite/sdk/fs';
 import { changeMode, changeOwner, setMode } from '../../modules/file/ownership.ts';
-import { commandError } from '../../modules/support/errors.ts';
-import { normalizeMode } from '../../modules/support/modes.ts';
 import { attributeChange, setAttributes } from './attributes.ts';
 import { inGroup, lookAt, lookAtLink, modeOf, ownedBy } from './facts.ts';
 import { applySelinux, type Selinux, selinuxChange } from './selinux.ts';

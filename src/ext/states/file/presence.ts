@@ -1,12 +1,28 @@
 // `file.absent`, `exists`, `missing`, `touch`, `pruned` and `tidied`: whether things are there at all.
-import { readdirSync, rmdirSync, rmSync, type Stats } from 'node:fs';
-import { newDict, type PlainDict, p, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { asNumber } from '../../../base/codec/value.ts';
-import { pyRegex } from '../../../base/util/index.ts';
-import { dirName, expandUser, joinPath } from '../../modules/support/paths.ts';
-import { pySeconds, statOf } from '../../modules/support/stat.ts';
-import { pyFloat } from '../../modules/support/text.ts';
+
+import {
+  asNumber,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
+import {
+  dirName,
+  expandUser,
+  joinPath,
+  pySeconds,
+  readdirSync,
+  rmdirSync,
+  rmSync,
+  type Stats,
+  statOf,
+} from 'halite/sdk/fs';
+import { pyFloat, pyRegex } from 'halite/sdk/text';
 import { failureText } from './errors.ts';
 import { isDir, isLink, isRegular, exists as isThere, lookAt, lookAtLink } from './facts.ts';
 import { makeParents } from './folders.ts';

@@ -1,5 +1,5 @@
 // `file.recurse`: a folder of the file server with everything in it.
-import { rmSync } from 'node:fs';
+
 import {
   type ArgsOf,
   newDict,
@@ -10,10 +10,9 @@ import {
   state,
   type Value,
 } from 'halite/sdk';
-import { normalizeMode } from '../../modules/support/modes.ts';
-import { baseName, expandUser, joinPath } from '../../modules/support/paths.ts';
-import { parseSaltUrl } from '../support/sources.ts';
-import { textList } from '../support/text.ts';
+import { baseName, expandUser, joinPath, normalizeMode, rmSync } from 'halite/sdk/fs';
+import { parseSaltUrl } from '../shared/sources.ts';
+import { textList } from '../shared/text.ts';
 import { directory } from './directory.ts';
 import { failureText } from './errors.ts';
 import { accountProblem, exists, isDir, ownerArgument } from './facts.ts';

@@ -1,9 +1,8 @@
 // `file.retention_schedule`: keeps a thinning-out series of backups and deletes the rest.
-import { readdirSync, rmSync } from 'node:fs';
-import { dictEntries, newDict, type PlainDict, p, state } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { expandUser, joinPath } from '../../modules/support/paths.ts';
-import { parseTime } from '../support/strptime.ts';
+
+import { dictEntries, newDict, type PlainDict, p, pyStr, state } from 'halite/sdk';
+import { expandUser, joinPath, readdirSync, rmSync } from 'halite/sdk/fs';
+import { parseTime } from 'halite/sdk/time';
 import { isDir, lookAtLink } from './facts.ts';
 import * as common from './params.ts';
 

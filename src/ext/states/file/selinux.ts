@@ -1,7 +1,6 @@
 // Security contexts of files (`seuser`, `serole`, `setype`, `serange`).
-import { dictGet, isDict, newDict, type PlainDict, type StateContext, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { which } from '../../modules/support/which.ts';
+import { dictGet, isDict, newDict, type PlainDict, pyStr, type StateContext, type Value } from 'halite/sdk';
+import { which } from 'halite/sdk/system';
 
 const parts = ['user', 'role', 'type', 'range'] as const;
 type Part = (typeof parts)[number];

@@ -1,24 +1,24 @@
 // `file.serialize`: a file that holds data in some format.
-import { readFileSync } from 'node:fs';
+
 import {
   type ArgsOf,
   dictEntries,
   isDict,
+  isTruthy,
   newDict,
   type PlainDict,
   p,
+  pyEquals,
+  pyStr,
   type StateContext,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { mergeRecurse, pyEquals, traverse } from '../../../base/util/index.ts';
+import { mergeRecurse, traverse } from 'halite/sdk/data';
+import { expandUser, normalizeMode, readFileSync } from 'halite/sdk/fs';
 import { serializerFor } from '../../modules/slsutil/serializers.ts';
-import { normalizeMode } from '../../modules/support/modes.ts';
-import { expandUser } from '../../modules/support/paths.ts';
-import { isTruthy } from '../../modules/support/values.ts';
-import { dataDiff } from '../support/data-diff.ts';
+import { dataDiff } from '../shared/data-diff.ts';
 import { encodeText } from './encodings.ts';
 import { failureText } from './errors.ts';
 import { isDir, isRegular } from './facts.ts';

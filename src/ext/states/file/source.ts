@@ -1,11 +1,20 @@
 // The content a state asks for: the first source that exists, fetched, checked and rendered.
-import { statSync } from 'node:fs';
-import { dictEntries, isDict, newDict, type PlainDict, type StateContext, type Value } from 'halite/sdk';
-import { pyRepr, pyStr } from '../../../base/codec/python/index.ts';
-import { dictSize } from '../../../base/codec/value.ts';
-import { messageOf } from '../../../base/errors/index.ts';
-import { commandError, invocationError } from '../../modules/support/errors.ts';
-import { joinPath } from '../../modules/support/paths.ts';
+
+import {
+  commandError,
+  dictEntries,
+  dictSize,
+  invocationError,
+  isDict,
+  messageOf,
+  newDict,
+  type PlainDict,
+  pyRepr,
+  pyStr,
+  type StateContext,
+  type Value,
+} from 'halite/sdk';
+import { joinPath, statSync } from 'halite/sdk/fs';
 import {
   parseSaltUrl,
   remoteProtocols,
@@ -13,8 +22,8 @@ import {
   splitUrl,
   validProtocols,
   withoutPassword,
-} from '../support/sources.ts';
-import { renderFile, templateEngines, templateVariables } from '../support/template.ts';
+} from '../shared/sources.ts';
+import { renderFile, templateEngines, templateVariables } from '../shared/template.ts';
 import type { Content } from './content.ts';
 import { exists, isDir } from './facts.ts';
 import { type HashSum, hashOfFile, sourceSum } from './hash-sums.ts';

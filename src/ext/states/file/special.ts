@@ -1,22 +1,23 @@
 // `file.accumulated`, `mknod`, `decode`, `cached`, `not_cached`, `shortcut`: the rarer members of the family.
-import { realpathSync, rmSync } from 'node:fs';
+
 import {
+  commandError,
   type Dict,
   dictEntries,
   isDict,
   newDict,
   type PlainDict,
   p,
+  pyEquals,
+  pyStr,
   type StateContext,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { pyEquals, traverse } from '../../../base/util/index.ts';
-import { commandError } from '../../modules/support/errors.ts';
-import { expandUser } from '../../modules/support/paths.ts';
-import { localProtocols, remoteProtocols, splitUrl, withoutPassword } from '../support/sources.ts';
+import { traverse } from 'halite/sdk/data';
+import { expandUser, realpathSync, rmSync } from 'halite/sdk/fs';
+import { localProtocols, remoteProtocols, splitUrl, withoutPassword } from '../shared/sources.ts';
 import { loadAccumulators, saveAccumulators } from './accumulators.ts';
 import { failureText } from './errors.ts';
 import { exists, isRegular, lookAt } from './facts.ts';

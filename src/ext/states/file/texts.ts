@@ -1,12 +1,10 @@
 // Text that states add to files: given in the state or rendered from templates, and the change it makes.
-import { readFileSync } from 'node:fs';
-import type { StateContext, StateResult, Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { pyEscape } from '../../modules/support/py-sub.ts';
-import { lines } from '../../modules/support/text.ts';
-import { unifiedDiff } from '../../modules/support/unified-diff.ts';
-import { renderFile, templateVariables } from '../support/template.ts';
-import { looksLikeText } from '../support/text.ts';
+
+import { pyStr, type StateContext, type StateResult, type Value } from 'halite/sdk';
+import { readFileSync } from 'halite/sdk/fs';
+import { lines, pyEscape, unifiedDiff } from 'halite/sdk/text';
+import { renderFile, templateVariables } from '../shared/template.ts';
+import { looksLikeText } from '../shared/text.ts';
 import { exists } from './facts.ts';
 
 export interface TextSources {

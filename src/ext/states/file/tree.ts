@@ -1,9 +1,8 @@
 // What `file.recurse` has to manage: files, folders and links below a folder of the file server.
-import { isDict, type PlainDict, type StateContext, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { dirName, joinPath, normalPath } from '../../modules/support/paths.ts';
-import { parseSaltUrl, saltUrl } from '../support/sources.ts';
-import { isIncluded } from '../support/text.ts';
+import { isDict, type PlainDict, pyStr, type StateContext, type Value } from 'halite/sdk';
+import { dirName, joinPath, normalPath } from 'halite/sdk/fs';
+import { parseSaltUrl, saltUrl } from '../shared/sources.ts';
+import { isIncluded } from '../shared/text.ts';
 
 export interface TreeRequest {
   readonly name: string;

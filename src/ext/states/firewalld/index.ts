@@ -1,9 +1,17 @@
 // State module `firewalld`: zones and services of the firewall.
-import { defineState, newDict, type PlainDict, p, type StateContext, state, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { messageOf } from '../../../base/errors/index.ts';
-import { which } from '../../modules/support/which.ts';
-import { isExpected } from '../support/calls.ts';
+import {
+  defineState,
+  messageOf,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  type StateContext,
+  state,
+  type Value,
+} from 'halite/sdk';
+import { which } from 'halite/sdk/system';
+import { isExpected } from '../shared/calls.ts';
 import { zonePresent } from './zone.ts';
 
 const texts = (value: Value): string[] => (Array.isArray(value) ? value.map(pyStr) : value ? [pyStr(value)] : []);

@@ -1,18 +1,18 @@
 // `firewalld.present`: a zone with all that it lets in, passes on and blocks.
 import {
   type ArgsOf,
+  messageOf,
   newDict,
   type PlainDict,
   p,
+  pyEquals,
+  pyStr,
   type StateContext,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { messageOf } from '../../../base/errors/index.ts';
-import { pyEquals } from '../../../base/util/index.ts';
-import { isExpected, plain, readable } from '../support/calls.ts';
+import { isExpected, plain, readable } from '../shared/calls.ts';
 
 const list = (doc: string) => p.any({ default: null, doc });
 const prune = p.bool({ default: false, doc: 'remove those that are not named' });

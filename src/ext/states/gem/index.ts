@@ -1,8 +1,7 @@
 // State module `gem`: packages of Ruby.
-import { defineState, newDict, p, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
+import { defineState, newDict, p, pyStr, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
 import { comparePythonVersions } from '../../modules/pip/pep440.ts';
-import { plain } from '../support/calls.ts';
+import { plain } from '../shared/calls.ts';
 
 const any = (doc: string) => p.any({ default: null, doc });
 const name = p.string({ doc: 'the gem' });

@@ -1,12 +1,11 @@
 // `git.cloned`, `git.present` and `git.detached`: a clone, an empty repository, a checkout of one commit.
-import { existsSync, readdirSync, rmSync } from 'node:fs';
-import { newDict, type PlainDict, p, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
+
+import { newDict, type PlainDict, p, pyStr, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
+import { existsSync, joinPath, readdirSync, rmSync } from 'halite/sdk/fs';
 import { withAuth } from '../../modules/git/run.ts';
-import { joinPath } from '../../modules/support/paths.ts';
 import { failureText } from '../file/errors.ts';
 import { isDir, isRegular } from '../file/facts.ts';
-import { failureOf, plain } from '../support/calls.ts';
+import { failureOf, plain } from '../shared/calls.ts';
 import { makeRoom } from './latest.ts';
 import { Checkout, failed, gitError, https, identities, identity, output_encoding, sentences, who } from './shared.ts';
 

@@ -1,8 +1,17 @@
 // `git.config_set` and `git.config_unset`: settings of git.
-import { newDict, type PlainDict, p, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
-import { pyRepr, pyStr } from '../../../base/codec/python/index.ts';
-import { pyEquals } from '../../../base/util/index.ts';
-import { plain } from '../support/calls.ts';
+import {
+  newDict,
+  type PlainDict,
+  p,
+  pyEquals,
+  pyRepr,
+  pyStr,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
+import { plain } from '../shared/calls.ts';
 import { gitError, output_encoding, who } from './shared.ts';
 
 const noRepo = "Non-global config options require the 'repo' argument to be set";

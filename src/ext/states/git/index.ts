@@ -1,6 +1,5 @@
 // State module `git`: checkouts, repositories and settings of git.
-import { defineState } from 'halite/sdk';
-import { needsFunction } from '../../modules/support/needs.ts';
+import { defineState, needsFunction } from 'halite/sdk';
 import { cloned, detached, present } from './clone.ts';
 import { config_set, config_unset } from './config.ts';
 import { latest } from './latest.ts';

@@ -1,12 +1,11 @@
 // `git.latest`: a checkout at the newest state of a branch, at a tag or at a commit.
-import { readdirSync, rmSync } from 'node:fs';
-import { newDict, type PlainDict, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
+
+import { newDict, type PlainDict, pyStr, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
+import { joinPath, readdirSync, rmSync } from 'halite/sdk/fs';
 import { withAuth } from '../../modules/git/run.ts';
-import { joinPath } from '../../modules/support/paths.ts';
 import { failureText } from '../file/errors.ts';
 import { isDir, isRegular } from '../file/facts.ts';
-import { plain } from '../support/calls.ts';
+import { plain } from '../shared/calls.ts';
 import { type LatestArgs, params } from './latest-params.ts';
 import { Checkout, failed, gitError, identities, resolveRev, sameRev, sentences, trackingChange } from './shared.ts';
 import { updateCheckout } from './update.ts';

@@ -1,8 +1,7 @@
 // What the functions of the state module `git` share: calls as a user, comments, failures.
-import { type PlainDict, p, type StateContext, type StateResult, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { expandUser } from '../../modules/support/paths.ts';
-import { failureOf } from '../support/calls.ts';
+import { type PlainDict, p, pyStr, type StateContext, type StateResult, type Value } from 'halite/sdk';
+import { expandUser } from 'halite/sdk/fs';
+import { failureOf } from '../shared/calls.ts';
 
 export const who = {
   user: p.any({ default: null, doc: 'run git as this user' }),

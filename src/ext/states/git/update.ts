@@ -1,9 +1,8 @@
 // Brings an existing checkout to the wanted revision: fetch, fast-forward or reset, tracking branch, tags.
-import { newDict, type StateContext, type StateResult, type Value } from 'halite/sdk';
-import { compareText } from '../../../base/codec/json/index.ts';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { plain } from '../support/calls.ts';
-import { withoutPassword } from '../support/sources.ts';
+import { newDict, pyStr, type StateContext, type StateResult, type Value } from 'halite/sdk';
+import { compareText } from 'halite/sdk/codec';
+import { plain } from '../shared/calls.ts';
+import { withoutPassword } from '../shared/sources.ts';
 import {
   announced,
   forecast,

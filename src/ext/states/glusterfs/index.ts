@@ -1,10 +1,18 @@
 // State module `glusterfs`: peers and volumes of a file system over several machines.
 import { lookup } from 'node:dns/promises';
 import { networkInterfaces } from 'node:os';
-import { defineState, newDict, p, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
-import { needsFunction } from '../../modules/support/needs.ts';
-import { isTruthy } from '../../modules/support/values.ts';
-import { plain } from '../support/calls.ts';
+import {
+  defineState,
+  isTruthy,
+  needsFunction,
+  newDict,
+  p,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
+import { plain } from '../shared/calls.ts';
 
 const name = p.string({ doc: 'the volume' });
 const fits = (text: string): boolean => /^[a-zA-Z0-9._-]+$/.test(text);

@@ -1,9 +1,20 @@
 // State module `grains`: facts about this minion that its owner sets.
-import { defineState, dictHas, newDict, p, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { pyEquals, pyRegexSearch, traverse } from '../../../base/util/index.ts';
-import { isTruthy } from '../../modules/support/values.ts';
-import { plain } from '../support/calls.ts';
+import {
+  defineState,
+  dictHas,
+  isTruthy,
+  newDict,
+  p,
+  pyEquals,
+  pyStr,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
+import { traverse } from 'halite/sdk/data';
+import { pyRegexSearch } from 'halite/sdk/text';
+import { plain } from '../shared/calls.ts';
 
 const delimiter = p.string({ default: ':', doc: 'what separates the levels of a name' });
 const name = p.string({ doc: 'the grain' });

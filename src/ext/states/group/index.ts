@@ -1,19 +1,19 @@
 // State module `group`: groups of users.
 import {
   type ArgsOf,
+  asNumber,
   defineState,
   newDict,
   type PlainDict,
   p,
+  pyStr,
   resource,
   type StateContext,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { asNumber } from '../../../base/codec/value.ts';
-import { plain } from '../support/calls.ts';
+import { plain } from '../shared/calls.ts';
 
 const params = {
   name: p.string({ doc: 'the group' }),

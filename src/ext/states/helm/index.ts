@@ -1,10 +1,19 @@
 // State module `helm`: repositories of charts, and releases on Kubernetes.
-import { defineState, isDict, newDict, p, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { messageOf } from '../../../base/errors/index.ts';
-import { needsFunction } from '../../modules/support/needs.ts';
-import { isTruthy } from '../../modules/support/values.ts';
-import { isExpected, plain } from '../support/calls.ts';
+import {
+  defineState,
+  isDict,
+  isTruthy,
+  messageOf,
+  needsFunction,
+  newDict,
+  p,
+  pyStr,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
+import { isExpected, plain } from '../shared/calls.ts';
 
 const any = (doc: string) => p.any({ default: null, doc });
 const name = p.string({ doc: 'any name' });

@@ -1,11 +1,19 @@
 // State module `hg`: repositories of Mercurial.
-import { readdirSync, rmSync } from 'node:fs';
-import { type ArgsOf, defineState, newDict, p, type StateContext, type StateResult, state } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { messageOf } from '../../../base/errors/index.ts';
-import { isDirectory } from '../../modules/support/read.ts';
-import { which } from '../../modules/support/which.ts';
-import { isExpected } from '../support/calls.ts';
+
+import {
+  type ArgsOf,
+  defineState,
+  messageOf,
+  newDict,
+  p,
+  pyStr,
+  type StateContext,
+  type StateResult,
+  state,
+} from 'halite/sdk';
+import { isDirectory, readdirSync, rmSync } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { isExpected } from '../shared/calls.ts';
 
 const params = {
   name: p.string({ doc: 'address of the repository' }),

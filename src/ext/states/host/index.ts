@@ -5,13 +5,13 @@ import {
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type StateContext,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { plain } from '../support/calls.ts';
+import { plain } from '../shared/calls.ts';
 
 const texts = (value: Value): string[] => (Array.isArray(value) ? value.map(pyStr) : [pyStr(value)]);
 

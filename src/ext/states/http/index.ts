@@ -5,14 +5,14 @@ import {
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type StateContext,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { pyRegexSearch } from '../../../base/util/index.ts';
-import { plain } from '../support/calls.ts';
+import { pyRegexSearch } from 'halite/sdk/text';
+import { plain } from '../shared/calls.ts';
 
 const queryParams = {
   name: p.string({ doc: 'the address' }),

@@ -1,8 +1,16 @@
 // State module `incron`: commands that run when files change.
-import { type ArgsOf, defineState, newDict, p, type StateContext, type StateResult, state } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { needsFunction } from '../../modules/support/needs.ts';
-import { plain } from '../support/calls.ts';
+import {
+  type ArgsOf,
+  defineState,
+  needsFunction,
+  newDict,
+  p,
+  pyStr,
+  type StateContext,
+  type StateResult,
+  state,
+} from 'halite/sdk';
+import { plain } from '../shared/calls.ts';
 
 const params = {
   name: p.string({ doc: 'any name' }),

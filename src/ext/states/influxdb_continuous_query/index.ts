@@ -1,6 +1,6 @@
 // State module `influxdb_continuous_query`: continuous queries of InfluxDB.
 import { defineState, p, state } from 'halite/sdk';
-import { ensureGone, ensureMade } from '../support/influxdb.ts';
+import { ensureGone, ensureMade } from '../shared/influxdb.ts';
 
 const name = p.string({ doc: 'the query' });
 const database = p.string({ doc: 'its database' });

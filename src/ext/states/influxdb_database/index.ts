@@ -1,6 +1,6 @@
 // State module `influxdb_database`: databases of InfluxDB.
 import { defineState, p, state } from 'halite/sdk';
-import { ensureGone, ensureMade } from '../support/influxdb.ts';
+import { ensureGone, ensureMade } from '../shared/influxdb.ts';
 
 const params = {
   name: p.string({ doc: 'the database' }),

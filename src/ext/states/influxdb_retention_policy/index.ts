@@ -1,8 +1,7 @@
 // State module `influxdb_retention_policy`: how long InfluxDB keeps data.
-import { type ArgsOf, defineState, newDict, type PlainDict, p, state } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { plain } from '../support/calls.ts';
-import { ensureGone, ensureMade } from '../support/influxdb.ts';
+import { type ArgsOf, defineState, newDict, type PlainDict, p, pyStr, state } from 'halite/sdk';
+import { plain } from '../shared/calls.ts';
+import { ensureGone, ensureMade } from '../shared/influxdb.ts';
 
 const name = p.string({ doc: 'the policy' });
 const database = p.string({ doc: 'its database' });

@@ -4,15 +4,15 @@ import {
   defineState,
   dictEntries,
   isDict,
+  isTruthy,
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type StateContext,
   state,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { isTruthy } from '../../modules/support/values.ts';
-import { plain } from '../support/calls.ts';
+import { plain } from '../shared/calls.ts';
 
 const name = p.string({ doc: 'the user' });
 const client_args = p.kwargs({ doc: 'influxdb_user, influxdb_password, influxdb_host, influxdb_port, …' });

@@ -7,13 +7,13 @@ import {
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type StateContext,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { failureOf, plain } from '../support/calls.ts';
+import { failureOf, plain } from '../shared/calls.ts';
 
 const params = {
   name: p.path({ doc: 'the file' }),

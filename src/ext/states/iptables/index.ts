@@ -1,7 +1,5 @@
 // State module `iptables`: rules, chains and policies of the packet filter.
-import { defineState, type LowChunk, newDict, type PlainDict, p, state } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { needsFunction } from '../../modules/support/needs.ts';
+import { defineState, type LowChunk, needsFunction, newDict, type PlainDict, p, pyStr, state } from 'halite/sdk';
 import { ruleState } from './rules.ts';
 
 const name = p.string({ doc: 'the chain' });

@@ -1,7 +1,16 @@
 // `iptables.append`, `insert` and `delete`: a rule, or several at once.
-import { isDict, newDict, type PlainDict, p, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { plain } from '../support/calls.ts';
+import {
+  isDict,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
+import { plain } from '../shared/calls.ts';
 
 type Verb = 'append' | 'insert' | 'delete';
 

@@ -1,6 +1,5 @@
 // State module `keyboard`: the layout of the keyboard.
-import { defineState, p, resource, type StateFunction, state } from 'halite/sdk';
-import { needsFunction } from '../../modules/support/needs.ts';
+import { defineState, needsFunction, p, resource, type StateFunction, state } from 'halite/sdk';
 
 const layout = (kind: 'sys' | 'x', shown: string, doc: string): StateFunction =>
   state({

@@ -1,16 +1,16 @@
 // State module `kmod`: modules of the kernel.
 import {
   defineState,
+  needsFunction,
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type StateContext,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { needsFunction } from '../../modules/support/needs.ts';
 
 const texts = (value: Value): string[] => (Array.isArray(value) ? value.map(pyStr) : []);
 /** `Kernel module x is` and `Kernel modules x, y are`. */

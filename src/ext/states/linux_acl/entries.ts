@@ -1,9 +1,8 @@
 // Entries of access lists: finding them, and changing them.
-import { existsSync } from 'node:fs';
-import { newDict, type PlainDict, type StateContext, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { isDirectory } from '../../modules/support/read.ts';
-import { plain } from '../support/calls.ts';
+
+import { newDict, type PlainDict, pyStr, type StateContext, type Value } from 'halite/sdk';
+import { existsSync, isDirectory } from 'halite/sdk/fs';
+import { plain } from '../shared/calls.ts';
 
 const values: Readonly<Record<string, number>> = { r: 4, w: 2, x: 1 };
 /** `rwx` as a number. */

@@ -1,9 +1,18 @@
 // State module `acl`: access lists of files.
-import { defineState, newDict, p, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
-import { pyRepr, pyStr } from '../../../base/codec/python/index.ts';
-import { messageOf } from '../../../base/errors/index.ts';
-import { which } from '../../modules/support/which.ts';
-import { isExpected } from '../support/calls.ts';
+import {
+  defineState,
+  messageOf,
+  newDict,
+  p,
+  pyRepr,
+  pyStr,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
+import { which } from 'halite/sdk/system';
+import { isExpected } from '../shared/calls.ts';
 import {
   described,
   type Lists,

@@ -1,9 +1,18 @@
 // `lvm.pv_*` and `lvm.vg_*`: physical volumes and the groups they form.
-import { realpathSync } from 'node:fs';
-import { newDict, type PlainDict, p, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { isTruthy } from '../../modules/support/values.ts';
-import { plain } from '../support/calls.ts';
+
+import {
+  isTruthy,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
+import { realpathSync } from 'halite/sdk/fs';
+import { plain } from '../shared/calls.ts';
 
 const quiet = (): PlainDict => newDict([['quiet', true]]);
 const kwargs = p.kwargs({ doc: 'further options of the tool' });

@@ -1,6 +1,6 @@
 // State module `lvm`: logical volumes.
 import { defineState } from 'halite/sdk';
-import { which } from '../../modules/support/which.ts';
+import { which } from 'halite/sdk/system';
 import { groupAbsent, groupPresent, physicalAbsent, physicalPresent } from './groups.ts';
 import { logicalAbsent, logicalPresent } from './logical.ts';
 

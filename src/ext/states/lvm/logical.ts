@@ -1,18 +1,18 @@
 // `lvm.lv_present` and `lv_absent`: logical volumes.
 import {
   type ArgsOf,
+  invocationError,
+  isTruthy,
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type StateContext,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { invocationError } from '../../modules/support/errors.ts';
-import { isTruthy } from '../../modules/support/values.ts';
-import { plain } from '../support/calls.ts';
+import { plain } from '../shared/calls.ts';
 
 const factors: Readonly<Record<string, number>> = { s: 1 / 2048, m: 1, g: 1024, t: 1024 ** 2, p: 1024 ** 3 };
 

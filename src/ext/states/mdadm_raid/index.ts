@@ -1,18 +1,19 @@
 // State module `raid`: arrays of disks.
 import {
   defineState,
+  isTruthy,
   newDict,
   type PlainDict,
   p,
+  pyRepr,
+  pyStr,
   type StateContext,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyRepr, pyStr } from '../../../base/codec/python/index.ts';
-import { isTruthy } from '../../modules/support/values.ts';
-import { which } from '../../modules/support/which.ts';
-import { plain } from '../support/calls.ts';
+import { which } from 'halite/sdk/system';
+import { plain } from '../shared/calls.ts';
 
 interface Disks {
   readonly missing: string[];

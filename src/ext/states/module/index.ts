@@ -4,16 +4,16 @@ import {
   dictEntries,
   type FunctionInfo,
   isDict,
+  messageOf,
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type StateContext,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { messageOf } from '../../../base/errors/index.ts';
 
 /** Whether an answer tells of success: `result: false` or a return code anywhere in it does not. */
 function succeeded(answer: Value): boolean {

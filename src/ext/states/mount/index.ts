@@ -1,5 +1,5 @@
 // State module `mount`: filesystems and swap, now and at boot.
-import { readlinkSync } from 'node:fs';
+
 import { basename } from 'node:path';
 import {
   defineState,
@@ -7,13 +7,14 @@ import {
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type StateContext,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { plain } from '../support/calls.ts';
+import { readlinkSync } from 'halite/sdk/fs';
+import { plain } from '../shared/calls.ts';
 import { mounted } from './mounted.ts';
 
 const config = p.path({ default: '/etc/fstab', doc: 'the table' });

@@ -1,10 +1,18 @@
 // `mount.mounted`: a filesystem that is mounted, with these options, from this device, also at boot.
-import { existsSync, realpathSync } from 'node:fs';
-import { type ArgsOf, type PlainDict, p, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { pyRegex } from '../../../base/util/index.ts';
-import { dirName } from '../../modules/support/paths.ts';
-import { plain } from '../support/calls.ts';
+
+import {
+  type ArgsOf,
+  type PlainDict,
+  p,
+  pyStr,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
+import { dirName, existsSync, realpathSync } from 'halite/sdk/fs';
+import { pyRegex } from 'halite/sdk/text';
+import { plain } from '../shared/calls.ts';
 import { missingOptions, optionTexts } from './options.ts';
 
 const params = {

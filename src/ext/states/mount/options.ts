@@ -1,7 +1,6 @@
 // Which mount options ask for a remount: some never show up among the active ones, some are spelled otherwise there.
-import { dictEntries, isDict, type PlainDict, type StateContext, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { plain } from '../support/calls.ts';
+import { dictEntries, isDict, type PlainDict, pyStr, type StateContext, type Value } from 'halite/sdk';
+import { plain } from '../shared/calls.ts';
 
 const invisible = [
   ...[

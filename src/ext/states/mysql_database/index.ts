@@ -4,14 +4,14 @@ import {
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type StateContext,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { plain } from '../support/calls.ts';
-import { connection, lastError, reason } from '../support/mysql.ts';
+import { plain } from '../shared/calls.ts';
+import { connection, lastError, reason } from '../shared/mysql.ts';
 
 interface Wanted {
   readonly name: string;

@@ -1,5 +1,5 @@
 // State module `mysql_query`: statements run against MySQL, with the result kept in a grain or a file.
-import { existsSync, statSync, writeFileSync } from 'node:fs';
+
 import {
   defineState,
   dictEntries,
@@ -7,14 +7,15 @@ import {
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type StateContext,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { plain } from '../support/calls.ts';
-import { connection, lastError } from '../support/mysql.ts';
+import { existsSync, statSync, writeFileSync } from 'halite/sdk/fs';
+import { plain } from '../shared/calls.ts';
+import { connection, lastError } from '../shared/mysql.ts';
 
 const params = {
   name: p.string({ doc: 'any text' }),

@@ -1,6 +1,7 @@
 // State module `mysql_user`: users of MySQL and MariaDB.
 import {
   defineState,
+  isTrue,
   newDict,
   type PlainDict,
   p,
@@ -9,8 +10,7 @@ import {
   state,
   type Value,
 } from 'halite/sdk';
-import { isTrue } from '../../modules/support/values.ts';
-import { connection, lastError, reason } from '../support/mysql.ts';
+import { connection, lastError, reason } from '../shared/mysql.ts';
 
 interface Wanted {
   readonly name: string;

@@ -1,19 +1,19 @@
 // State module `network`: interfaces, their routes, and settings of the whole machine.
 import {
   defineState,
+  messageOf,
+  needsFunction,
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type StateContext,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { messageOf } from '../../../base/errors/index.ts';
-import { needsFunction } from '../../modules/support/needs.ts';
-import { unifiedDiff } from '../../modules/support/unified-diff.ts';
-import { plain } from '../support/calls.ts';
+import { unifiedDiff } from 'halite/sdk/text';
+import { plain } from '../shared/calls.ts';
 
 const kwargs = p.kwargs({ doc: 'settings' });
 const texts = (value: Value): string[] => (Array.isArray(value) ? value.map(pyStr) : []);

@@ -1,9 +1,7 @@
 // State module `nfs_export`: folders shared with other machines.
-import { defineState, newDict, p, resource, state, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { pyEquals } from '../../../base/util/index.ts';
-import { which } from '../../modules/support/which.ts';
-import { plain } from '../support/calls.ts';
+import { defineState, newDict, p, pyEquals, pyStr, resource, state, type Value } from 'halite/sdk';
+import { which } from 'halite/sdk/system';
+import { plain } from '../shared/calls.ts';
 
 const name = p.path({ doc: 'the folder' });
 const file = p.path({ default: '/etc/exports', doc: 'the file' });

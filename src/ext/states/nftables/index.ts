@@ -1,8 +1,16 @@
 // State module `nftables`: tables, chains and rules of the packet filter.
-import { defineState, newDict, type PlainDict, p, type StateContext, state, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { needsFunction } from '../../modules/support/needs.ts';
-import { plain } from '../support/calls.ts';
+import {
+  defineState,
+  needsFunction,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  type StateContext,
+  state,
+  type Value,
+} from 'halite/sdk';
+import { plain } from '../shared/calls.ts';
 import { ruleState } from './rules.ts';
 
 const family = p.string({ default: 'ipv4', doc: 'ipv4, ipv6, inet, arp, bridge or netdev' });

@@ -1,7 +1,6 @@
 // `nftables.append`, `insert` and `delete`: a rule of the packet filter.
-import { newDict, p, type StateContext, state, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { plain } from '../support/calls.ts';
+import { newDict, p, pyStr, type StateContext, state, type Value } from 'halite/sdk';
+import { plain } from '../shared/calls.ts';
 
 type Verb = 'append' | 'insert' | 'delete';
 

@@ -1,9 +1,17 @@
 // State module `npm`: packages of Node.js.
-import { defineState, newDict, type PlainDict, p, type StateContext, state, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { messageOf } from '../../../base/errors/index.ts';
-import { needsFunction } from '../../modules/support/needs.ts';
-import { plain } from '../support/calls.ts';
+import {
+  defineState,
+  messageOf,
+  needsFunction,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  type StateContext,
+  state,
+  type Value,
+} from 'halite/sdk';
+import { plain } from '../shared/calls.ts';
 
 const any = (doc: string) => p.any({ default: null, doc });
 const name = p.string({ doc: 'the package, with a version if wanted: `left-pad@1.0.0`' });

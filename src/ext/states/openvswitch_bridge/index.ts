@@ -1,7 +1,5 @@
 // State module `openvswitch_bridge`: bridges of a virtual switch.
-import { defineState, newDict, p, resource, state, type Value } from 'halite/sdk';
-import { needsFunction } from '../../modules/support/needs.ts';
-import { isTruthy } from '../../modules/support/values.ts';
+import { defineState, isTruthy, needsFunction, newDict, p, resource, state, type Value } from 'halite/sdk';
 
 const name = p.string({ doc: 'the bridge' });
 const change = (bridge: string, before: string, after: string) =>

@@ -3,18 +3,18 @@ import {
   type ArgsOf,
   defineState,
   isDict,
+  isTruthy,
+  needsFunction,
   newDict,
   type PlainDict,
   p,
+  pyStr,
+  pythonError,
   type StateContext,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { pythonError } from '../../modules/support/errors.ts';
-import { needsFunction } from '../../modules/support/needs.ts';
-import { isTruthy } from '../../modules/support/values.ts';
 
 const name = p.string({ doc: 'the port' });
 const params = {

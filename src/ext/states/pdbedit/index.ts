@@ -1,20 +1,20 @@
 // State module `pdbedit`: accounts of Samba.
 import {
   defineState,
+  isTruthy,
+  needsFunction,
   newDict,
   type PlainDict,
   p,
+  pyEquals,
+  pyStr,
   type StateContext,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { pyEquals } from '../../../base/util/index.ts';
 import { changesOf } from '../../modules/pdbedit/index.ts';
-import { needsFunction } from '../../modules/support/needs.ts';
-import { isTruthy } from '../../modules/support/values.ts';
-import { plain } from '../support/calls.ts';
+import { plain } from '../shared/calls.ts';
 
 const name = p.string({ doc: 'the account' });
 

@@ -1,8 +1,6 @@
 // State module `pecl`: extensions of PHP.
-import { defineState, newDict, p, state } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { needsFunction } from '../../modules/support/needs.ts';
-import { plain } from '../support/calls.ts';
+import { defineState, needsFunction, newDict, p, pyStr, state } from 'halite/sdk';
+import { plain } from '../shared/calls.ts';
 
 const name = p.string({ doc: 'the extension, or channel/extension' });
 

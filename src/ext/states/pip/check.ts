@@ -1,8 +1,7 @@
 // Which of the packages asked for are there already.
-import { newDict, type PlainDict, type StateContext, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
+import { newDict, type PlainDict, pyStr, type StateContext, type Value } from 'halite/sdk';
 import { type Condition, comparePythonVersions, fitsConditions } from '../../modules/pip/pep440.ts';
-import { plain } from '../support/calls.ts';
+import { plain } from '../shared/calls.ts';
 
 export interface Wanted {
   /** The package's name; empty where only installing tells. */

@@ -1,8 +1,7 @@
 // State module `pip`: Python packages.
-import { defineState, newDict, p, state } from 'halite/sdk';
-import { messageOf } from '../../../base/errors/index.ts';
+import { defineState, messageOf, newDict, p, state } from 'halite/sdk';
 import { useVt, where } from '../../modules/pip/command.ts';
-import { plain } from '../support/calls.ts';
+import { plain } from '../shared/calls.ts';
 import { installed } from './installed.ts';
 
 const removed = state({

@@ -2,20 +2,20 @@
 import {
   dictEntries,
   isDict,
+  messageOf,
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type StateContext,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { messageOf } from '../../../base/errors/index.ts';
 import { isAtLeast, knowsWheelOption } from '../../modules/pip/command.ts';
 import { installParams } from '../../modules/pip/params.ts';
 import { parseRequirement } from '../../modules/pip/requirement.ts';
-import { hasFunction, plain } from '../support/calls.ts';
+import { hasFunction, plain } from '../shared/calls.ts';
 import { settled, versionOf, type Wanted, type Whereabouts } from './check.ts';
 
 type Args = Readonly<PlainDict>;

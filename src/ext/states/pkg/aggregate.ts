@@ -1,6 +1,5 @@
 // Joins several package states into one call of the package manager (`aggregate: true`).
-import { type LowChunk, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { pyEquals } from '../../../base/util/index.ts';
+import { type LowChunk, newDict, type PlainDict, pyEquals, type Value } from 'halite/sdk';
 
 const joinable = ['installed', 'latest', 'removed', 'purged'];
 

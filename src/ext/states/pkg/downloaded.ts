@@ -1,7 +1,6 @@
 // `pkg.downloaded`, `pkg.patch_installed`, `pkg.patch_downloaded` and `pkg.group_installed`: what only some package managers can.
-import { newDict, type PlainDict, p, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { failureOf, hasFunction, isExpected, plain } from '../support/calls.ts';
+import { newDict, type PlainDict, p, pyStr, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
+import { failureOf, hasFunction, isExpected, plain } from '../shared/calls.ts';
 import { fulfills, spelled, versionsOf, type Wanted, wantedOf } from './versions.ts';
 
 /** Calls the package manager; a failure becomes a result with the changes made until then. */

@@ -1,7 +1,5 @@
 // State module `pkg`: packages installed, removed, held or at their newest version.
-import { defineState, p, type StateContext, type StateResult, state } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { needsFunction } from '../../modules/support/needs.ts';
+import { defineState, needsFunction, p, pyStr, type StateContext, type StateResult, state } from 'halite/sdk';
 import { aggregate } from './aggregate.ts';
 import { downloaded, group_installed, patch_downloaded, patch_installed } from './downloaded.ts';
 import { held, unheld } from './hold.ts';

@@ -4,13 +4,13 @@ import {
   isDict,
   newDict,
   type PlainDict,
+  pyStr,
   type StateContext,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { failureOf, hasFunction, isExpected, plain, readable } from '../support/calls.ts';
+import { failureOf, hasFunction, isExpected, plain, readable } from '../shared/calls.ts';
 import { applyHold, type HoldOutcome } from './hold.ts';
 import { markFresh, wantsRefresh } from './refresh.ts';
 import {

@@ -4,13 +4,13 @@ import {
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type StateContext,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { failureOf, hasFunction, isExpected, plain } from '../support/calls.ts';
+import { failureOf, hasFunction, isExpected, plain } from '../shared/calls.ts';
 import { markFresh, wantsRefresh } from './refresh.ts';
 import { wantedOf } from './versions.ts';
 

@@ -1,9 +1,8 @@
 // Package lists are fetched once per run: a file in the cache says that it is still to be done.
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+
 import { join } from 'node:path';
-import type { StateContext, Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { isTrue } from '../../modules/support/values.ts';
+import { isTrue, pyStr, type StateContext, type Value } from 'halite/sdk';
+import { existsSync, rmSync, writeFileSync } from 'halite/sdk/fs';
 
 const tagPath = (ctx: StateContext): string =>
   join(pyStr(ctx.opts['cachedir'] ?? '/var/cache/salt/minion'), 'pkg_refresh');

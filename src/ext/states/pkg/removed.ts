@@ -5,12 +5,12 @@ import {
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type StateContext,
   type StateResult,
   state,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { failureOf, hasFunction, isExpected, plain } from '../support/calls.ts';
+import { failureOf, hasFunction, isExpected, plain } from '../shared/calls.ts';
 import { fulfills, versionsOf, type Wanted, wantedOf } from './versions.ts';
 
 const params = {

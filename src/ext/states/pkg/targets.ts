@@ -1,8 +1,8 @@
 // What must be installed, put right or installed again to meet a request.
-import { existsSync } from 'node:fs';
-import { type ArgsOf, dictGet, isDict, type PlainDict, p, type StateContext, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { failureOf, hasFunction, isExpected, plain } from '../support/calls.ts';
+
+import { type ArgsOf, dictGet, isDict, type PlainDict, p, pyStr, type StateContext, type Value } from 'halite/sdk';
+import { existsSync } from 'halite/sdk/fs';
+import { failureOf, hasFunction, isExpected, plain } from '../shared/calls.ts';
 import { conditionsOf, fulfills, sourcesOf, versionsOf, type Wanted, wantedOf } from './versions.ts';
 
 export const params = {

@@ -1,9 +1,17 @@
 // Packages as states name them, and versions compared with what is wanted (`>=1.2,<2`).
-import { dictEntries, isDict, newDict, type PlainDict, type StateContext, type Value } from 'halite/sdk';
-import { pyRepr, pyStr } from '../../../base/codec/python/index.ts';
-import { matchesGlob } from '../../../base/util/index.ts';
-import { invocationError } from '../../modules/support/errors.ts';
-import { hasFunction } from '../support/calls.ts';
+import {
+  dictEntries,
+  invocationError,
+  isDict,
+  newDict,
+  type PlainDict,
+  pyRepr,
+  pyStr,
+  type StateContext,
+  type Value,
+} from 'halite/sdk';
+import { matchesGlob } from 'halite/sdk/text';
+import { hasFunction } from '../shared/calls.ts';
 
 /** Package → wanted version, null for any. */
 export type Wanted = Map<string, string | null>;

@@ -1,25 +1,26 @@
 // State module `pkgrepo`: sources that packages are installed from.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+
 import {
   type ArgsOf,
   defineState,
   dictGet,
+  invocationError,
+  isTrue,
+  needsFunction,
   newDict,
   type PlainDict,
   p,
+  pyEquals,
+  pyStr,
   type StateContext,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { compareText } from '../../../base/codec/json/index.ts';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { pyEquals } from '../../../base/util/index.ts';
+import { compareText } from 'halite/sdk/codec';
+import { existsSync, readFileSync, writeFileSync } from 'halite/sdk/fs';
 import { parseSource, sourceLine } from '../../modules/aptpkg/repos.ts';
-import { invocationError } from '../../modules/support/errors.ts';
-import { needsFunction } from '../../modules/support/needs.ts';
-import { isTrue } from '../../modules/support/values.ts';
-import { failureOf, hasFunction, isExpected, plain } from '../support/calls.ts';
+import { failureOf, hasFunction, isExpected, plain } from '../shared/calls.ts';
 import { forgetKeys, importKeys } from './keys.ts';
 
 const params = {

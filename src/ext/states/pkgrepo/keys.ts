@@ -1,11 +1,10 @@
 // Keys that package sources are signed with, put where apt looks for them.
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import type { PlainDict, StateContext, Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { commandError } from '../../modules/support/errors.ts';
-import { which } from '../../modules/support/which.ts';
+import { commandError, type PlainDict, pyStr, type StateContext, type Value } from 'halite/sdk';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
 
 const armored = /-----BEGIN PGP PUBLIC KEY BLOCK-----([\s\S]*?)-----END PGP PUBLIC KEY BLOCK-----/g;
 

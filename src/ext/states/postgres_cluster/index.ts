@@ -1,10 +1,6 @@
 // State module `postgres_cluster`: clusters of PostgreSQL, as Debian has them.
-import { defineState, newDict, p, state } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { pyEquals } from '../../../base/util/index.ts';
-import { needsFunction } from '../../modules/support/needs.ts';
-import { isTruthy } from '../../modules/support/values.ts';
-import { plain } from '../support/calls.ts';
+import { defineState, isTruthy, needsFunction, newDict, p, pyEquals, pyStr, state } from 'halite/sdk';
+import { plain } from '../shared/calls.ts';
 
 const any = (doc: string) => p.any({ default: null, doc });
 const version = p.any({ doc: 'version of the server' });

@@ -1,9 +1,17 @@
 // State module `postgres_database`: databases of PostgreSQL.
-import { defineState, newDict, p, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { needsFunction } from '../../modules/support/needs.ts';
-import { plain } from '../support/calls.ts';
-import { type DbArgs, dbArgs, dbParams, removal } from '../support/postgres.ts';
+import {
+  defineState,
+  needsFunction,
+  newDict,
+  p,
+  pyStr,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
+import { plain } from '../shared/calls.ts';
+import { type DbArgs, dbArgs, dbParams, removal } from '../shared/postgres.ts';
 
 interface Wanted extends DbArgs {
   readonly name: string;

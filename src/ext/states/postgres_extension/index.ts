@@ -1,8 +1,7 @@
 // State module `postgres_extension`: extensions in databases of PostgreSQL.
-import { defineState, newDict, p, state } from 'halite/sdk';
+import { defineState, needsFunction, newDict, p, state } from 'halite/sdk';
 import { installedState, notInstalled } from '../../modules/postgres/extensions.ts';
-import { needsFunction } from '../../modules/support/needs.ts';
-import { dbArgs, dbParams, removal } from '../support/postgres.ts';
+import { dbArgs, dbParams, removal } from '../shared/postgres.ts';
 
 const name = p.string({ doc: 'the extension' });
 const { user, maintenance_db, db_user, db_password, db_host, db_port } = dbParams;

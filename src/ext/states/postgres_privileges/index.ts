@@ -1,8 +1,6 @@
 // State module `postgres_privileges`: what roles of PostgreSQL may do with objects.
-import { defineState, newDict, p, state, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { needsFunction } from '../../modules/support/needs.ts';
-import { dbArgs, dbParams } from '../support/postgres.ts';
+import { defineState, needsFunction, newDict, p, pyStr, state, type Value } from 'halite/sdk';
+import { dbArgs, dbParams } from '../shared/postgres.ts';
 
 const { maintenance_db, ...connection } = dbParams;
 const params = {

@@ -1,7 +1,6 @@
 // State module `postgres_schema`: schemas in databases of PostgreSQL.
-import { defineState, isDict, newDict, p, state, type Value } from 'halite/sdk';
-import { needsFunction } from '../../modules/support/needs.ts';
-import { dbParams } from '../support/postgres.ts';
+import { defineState, isDict, needsFunction, newDict, p, state, type Value } from 'halite/sdk';
+import { dbParams } from '../shared/postgres.ts';
 
 const { user, db_user, db_password, db_host, db_port } = dbParams;
 const connection = { user, db_user, db_password, db_host, db_port };

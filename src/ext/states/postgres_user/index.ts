@@ -1,8 +1,7 @@
 // State module `postgres_user`: users of PostgreSQL.
-import { defineState, p, state } from 'halite/sdk';
-import { needsFunction } from '../../modules/support/needs.ts';
-import { dbArgs, dbParams, removal } from '../support/postgres.ts';
-import { roleParams, rolePresent } from '../support/postgres-roles.ts';
+import { defineState, needsFunction, p, state } from 'halite/sdk';
+import { dbArgs, dbParams, removal } from '../shared/postgres.ts';
+import { roleParams, rolePresent } from '../shared/postgres-roles.ts';
 
 const name = p.string({ doc: 'the user' });
 const { password, refresh_password, groups, ...rights } = roleParams;

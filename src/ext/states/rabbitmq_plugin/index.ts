@@ -1,9 +1,7 @@
 // State module `rabbitmq_plugin`: plugins of a message server.
-import { defineState, newDict, p, type StateFunction, state } from 'halite/sdk';
-import { messageOf } from '../../../base/errors/index.ts';
-import { isTruthy } from '../../modules/support/values.ts';
-import { which } from '../../modules/support/which.ts';
-import { isExpected } from '../support/calls.ts';
+import { defineState, isTruthy, messageOf, newDict, p, type StateFunction, state } from 'halite/sdk';
+import { which } from 'halite/sdk/system';
+import { isExpected } from '../shared/calls.ts';
 
 const plugin = (wanted: boolean): StateFunction => {
   const word = wanted ? 'enabled' : 'disabled';

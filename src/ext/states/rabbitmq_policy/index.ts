@@ -1,11 +1,8 @@
 // State module `rabbitmq_policy`: policies of a message server.
-import { defineState, newDict, type PlainDict, p, state, type Value } from 'halite/sdk';
-import { loadJson } from '../../../base/codec/json/index.ts';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { pyEquals } from '../../../base/util/index.ts';
-import { isTruthy } from '../../modules/support/values.ts';
-import { which } from '../../modules/support/which.ts';
-import { plain } from '../support/calls.ts';
+import { defineState, isTruthy, newDict, type PlainDict, p, pyEquals, pyStr, state, type Value } from 'halite/sdk';
+import { loadJson } from 'halite/sdk/codec';
+import { which } from 'halite/sdk/system';
+import { plain } from '../shared/calls.ts';
 
 const name = p.string({ doc: 'the policy' });
 const vhost = p.string({ default: '/', doc: 'its virtual host' });

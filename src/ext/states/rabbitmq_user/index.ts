@@ -4,19 +4,19 @@ import {
   defineState,
   dictEntries,
   isDict,
+  isTruthy,
+  messageOf,
   newDict,
   type PlainDict,
   p,
+  pyEquals,
+  pyStr,
   type StateContext,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { messageOf } from '../../../base/errors/index.ts';
-import { pyEquals } from '../../../base/util/index.ts';
-import { isTruthy } from '../../modules/support/values.ts';
-import { which } from '../../modules/support/which.ts';
-import { isExpected, plain } from '../support/calls.ts';
+import { which } from 'halite/sdk/system';
+import { isExpected, plain } from '../shared/calls.ts';
 
 const params = {
   name: p.string({ doc: 'the user' }),

@@ -1,8 +1,7 @@
 // State module `rabbitmq_vhost`: virtual hosts of a message server.
-import { defineState, newDict, p, type StateFunction, state } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { which } from '../../modules/support/which.ts';
-import { plain } from '../support/calls.ts';
+import { defineState, newDict, p, pyStr, type StateFunction, state } from 'halite/sdk';
+import { which } from 'halite/sdk/system';
+import { plain } from '../shared/calls.ts';
 
 const host = (wanted: boolean): StateFunction =>
   state({

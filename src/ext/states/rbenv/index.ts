@@ -1,6 +1,5 @@
 // State module `rbenv`: versions of Ruby.
-import { defineState, newDict, p, type StateContext, state, type Value } from 'halite/sdk';
-import { isTruthy } from '../../modules/support/values.ts';
+import { defineState, isTruthy, newDict, p, type StateContext, state, type Value } from 'halite/sdk';
 
 const name = p.string({ doc: 'the Ruby' });
 const user = p.any({ default: null, doc: 'the user whose rbenv is meant' });

@@ -1,7 +1,6 @@
 // State module `redis`: keys of a Redis server, and whose replica it is.
-import { defineState, newDict, p, state, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { plain } from '../support/calls.ts';
+import { defineState, newDict, p, pyStr, state, type Value } from 'halite/sdk';
+import { plain } from '../shared/calls.ts';
 
 const connection_args = p.kwargs({ doc: 'host, port, db, password' });
 

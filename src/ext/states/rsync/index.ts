@@ -1,9 +1,9 @@
 // State module `rsync`: folders kept in step with a source.
-import { existsSync, mkdirSync } from 'node:fs';
-import { defineState, newDict, p, state } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { which } from '../../modules/support/which.ts';
-import { plain } from '../support/calls.ts';
+
+import { defineState, newDict, p, pyStr, state } from 'halite/sdk';
+import { existsSync, mkdirSync } from 'halite/sdk/fs';
+import { which } from 'halite/sdk/system';
+import { plain } from '../shared/calls.ts';
 
 /** The last part of what rsync prints, as a list. */
 function summary(text: string): string {

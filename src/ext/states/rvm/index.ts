@@ -1,6 +1,5 @@
 // State module `rvm`: Rubies and sets of gems.
-import { defineState, newDict, p, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
+import { defineState, newDict, p, pyStr, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
 
 const user = p.any({ default: null, doc: 'the user whose rvm is meant' });
 

@@ -1,8 +1,16 @@
 // `salt.function`: runs an execution function on minions and shows what each gave.
 
-import { newDict, type PlainDict, p, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
-import { messageOf } from '../../../base/errors/index.ts';
-import { isTruthy } from '../../modules/support/values.ts';
+import {
+  isTruthy,
+  messageOf,
+  newDict,
+  type PlainDict,
+  p,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
 import { type Answer, type Answers, failMinions, namedArguments, publish, publishParams } from './publish.ts';
 
 interface Judged {

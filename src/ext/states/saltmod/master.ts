@@ -8,12 +8,12 @@ import {
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type StateContext,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
 import { namedArguments } from './publish.ts';
 import { announce, masterOf, orchestrationJid } from './reach.ts';
 

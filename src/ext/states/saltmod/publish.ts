@@ -7,10 +7,10 @@ import {
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type StateContext,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
 import { announce, masterOf, some } from './reach.ts';
 
 /** What one minion gave; without `ret` it gave nothing. */

@@ -6,12 +6,13 @@ import {
   newDict,
   type PlainDict,
   p,
+  pyRepr,
+  pyStr,
   type StateContext,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyRepr, pyStr } from '../../../base/codec/python/index.ts';
 import { type Answer, type Answers, failMinions, type PublishArgs, publish, publishParams } from './publish.ts';
 import { isMasterless, some } from './reach.ts';
 

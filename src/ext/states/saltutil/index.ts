@@ -1,8 +1,6 @@
 // State module `saltutil`: brings extension modules of the master over.
-import { defineState, newDict, p, type StateFunction, state, type Value } from 'halite/sdk';
-import { messageOf } from '../../../base/errors/index.ts';
-import { isTruthy } from '../../modules/support/values.ts';
-import { plain } from '../support/calls.ts';
+import { defineState, isTruthy, messageOf, newDict, p, type StateFunction, state, type Value } from 'halite/sdk';
+import { plain } from '../shared/calls.ts';
 
 const kinds =
   'beacons clouds engines grains executors log_handlers modules output outputters pillar proxymodules matchers renderers returners sdb states thorium utils serializers'.split(

@@ -2,17 +2,17 @@
 import {
   defineState,
   isDict,
+  isTruthy,
   newDict,
   type PlainDict,
   p,
+  pyEquals,
+  pyStr,
   type StateContext,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { pyEquals } from '../../../base/util/py-equals.ts';
-import { isTruthy } from '../../modules/support/values.ts';
 
 const asDict = (value: Value | undefined): PlainDict => (isDict(value ?? null) ? (value as PlainDict) : newDict());
 const one = (name: string, word: string): PlainDict => newDict([[name, word]]);

@@ -1,8 +1,16 @@
 // State module `selinux`: mode, booleans, modules, and contexts of files and ports.
-import { defineState, newDict, p, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { needsFunction } from '../../modules/support/needs.ts';
-import { plain } from '../support/calls.ts';
+import {
+  defineState,
+  needsFunction,
+  newDict,
+  p,
+  pyStr,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
+import { plain } from '../shared/calls.ts';
 import { fcontextAbsent, fcontextApplied, fcontextPresent, portAbsent, portPresent } from './policies.ts';
 
 function modeOf(text: string): string | undefined {

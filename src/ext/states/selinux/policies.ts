@@ -1,8 +1,6 @@
 // Contexts of files and ports in the policy: present, absent, applied.
-import { newDict, type PlainDict, p, type StateContext, state, type Value } from 'halite/sdk';
-import { pyRepr, pyStr } from '../../../base/codec/python/index.ts';
-import { isTruthy } from '../../modules/support/values.ts';
-import { plain } from '../support/calls.ts';
+import { isTruthy, newDict, type PlainDict, p, pyRepr, pyStr, type StateContext, state, type Value } from 'halite/sdk';
+import { plain } from '../shared/calls.ts';
 
 const name = p.string({ doc: 'the path, which may be an expression' });
 const filetype = p.string({ default: 'a', doc: 'kind of file, as a letter' });

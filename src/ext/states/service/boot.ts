@@ -1,6 +1,6 @@
 // Whether a service starts at boot, as `service.enabled`, `service.disabled` and the argument `enable` set it.
 import { newDict, type PlainDict, type StateContext, type Value } from 'halite/sdk';
-import { failureOf, hasFunction, isExpected } from '../support/calls.ts';
+import { failureOf, hasFunction, isExpected } from '../shared/calls.ts';
 
 /** Fields that replace those of a result. */
 export interface Toggled {

@@ -1,7 +1,6 @@
 // State module `service`: services that run, start at boot, or are kept from it.
-import { defineState, newDict, p, type StateContext, state, type Value } from 'halite/sdk';
-import { needsFunction } from '../../modules/support/needs.ts';
-import { failureOf, hasFunction, isExpected } from '../support/calls.ts';
+import { defineState, needsFunction, newDict, p, type StateContext, state, type Value } from 'halite/sdk';
+import { failureOf, hasFunction, isExpected } from '../shared/calls.ts';
 import { disableAtBoot, enableAtBoot, notAvailable } from './boot.ts';
 import { masked, unmasked } from './mask.ts';
 import { dead, delay, running, systemdArguments } from './running.ts';

@@ -1,6 +1,6 @@
 // `service.masked` and `service.unmasked`: services nobody can start.
 import { newDict, p, type StateContext, type StateResult, state } from 'halite/sdk';
-import { failureOf, hasFunction, isExpected } from '../support/calls.ts';
+import { failureOf, hasFunction, isExpected } from '../shared/calls.ts';
 
 const params = {
   name: p.string({ doc: 'the service' }),

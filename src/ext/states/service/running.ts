@@ -1,20 +1,21 @@
 // `service.running` and `service.dead`: services that run now, or do not.
-import { existsSync } from 'node:fs';
+
 import { setTimeout as wait } from 'node:timers/promises';
 import {
   type ArgsOf,
+  asNumber,
+  isTrue,
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type StateContext,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { asNumber } from '../../../base/codec/value.ts';
-import { isTrue } from '../../modules/support/values.ts';
-import { failureOf, hasFunction, isExpected } from '../support/calls.ts';
+import { existsSync } from 'halite/sdk/fs';
+import { failureOf, hasFunction, isExpected } from '../shared/calls.ts';
 import { disableAtBoot, enableAtBoot, isAvailable, notAvailable, type Started, type Toggled } from './boot.ts';
 import { setMask } from './mask.ts';
 

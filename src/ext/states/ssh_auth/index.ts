@@ -5,15 +5,15 @@ import {
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type StateContext,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
+import { words } from 'halite/sdk/text';
 import { keyLine } from '../../modules/ssh/keys.ts';
-import { words } from '../../modules/support/text.ts';
-import { plain } from '../support/calls.ts';
+import { plain } from '../shared/calls.ts';
 
 const params = {
   name: p.string({ doc: 'the key; options, kind and comment may stand in it as in the file' }),

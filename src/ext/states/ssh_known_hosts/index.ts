@@ -5,13 +5,13 @@ import {
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type StateContext,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { failureOf, isExpected, plain } from '../support/calls.ts';
+import { failureOf, isExpected, plain } from '../shared/calls.ts';
 
 const user = p.any({ default: null, doc: 'whose file; the one of the system when left out' });
 const config = p.any({ default: null, doc: 'the file' });

@@ -4,13 +4,13 @@ import {
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type StateContext,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { hasFunction, plain } from '../support/calls.ts';
+import { hasFunction, plain } from '../shared/calls.ts';
 
 const any = (doc: string) => p.any({ default: null, doc });
 const where = {

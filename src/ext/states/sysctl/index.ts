@@ -1,8 +1,17 @@
 // State module `sysctl`: settings of the kernel, now and at every boot.
-import { defineState, isDict, newDict, p, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { needsFunction } from '../../modules/support/needs.ts';
-import { failureOf, hasFunction, isExpected } from '../support/calls.ts';
+import {
+  defineState,
+  isDict,
+  needsFunction,
+  newDict,
+  p,
+  pyStr,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
+import { failureOf, hasFunction, isExpected } from '../shared/calls.ts';
 
 const words = (text: string): string => text.trim().split(/\s+/).join(' ');
 const pressed = (text: string): string => text.replace(/ +|\t+/g, ' ');

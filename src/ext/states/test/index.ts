@@ -1,19 +1,20 @@
 // State module `test`: states that change nothing and come out as they are told, to try requisites and output.
 import {
+  asNumber,
   defineState,
   HaliteError,
   isDict,
+  isFloat,
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type StateContext,
   type StateExtra,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { asNumber, isFloat } from '../../../base/codec/value.ts';
 
 const name = p.any({ doc: 'a text that tells this state from others' });
 const kwargs = p.kwargs({ doc: 'anything else is accepted; `comment` replaces the comment' });

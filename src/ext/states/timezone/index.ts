@@ -1,7 +1,6 @@
 // State module `timezone`: the time zone of the machine.
-import { defineState, newDict, p, state, type Value } from 'halite/sdk';
-import { needsFunction } from '../../modules/support/needs.ts';
-import { failureOf, isExpected } from '../support/calls.ts';
+import { defineState, needsFunction, newDict, p, state, type Value } from 'halite/sdk';
+import { failureOf, isExpected } from '../shared/calls.ts';
 
 const system = state({
   doc: 'The time zone of the machine, and whether its clock runs in UTC.',

@@ -1,10 +1,7 @@
 // How a user differs from what is asked.
-import { newDict, type PlainDict, type StateContext, type Value } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { pyEquals } from '../../../base/util/index.ts';
-import { commandError } from '../../modules/support/errors.ts';
+import { commandError, newDict, type PlainDict, pyEquals, pyStr, type StateContext, type Value } from 'halite/sdk';
 import { isDir } from '../file/facts.ts';
-import { hasFunction, plain, readable } from '../support/calls.ts';
+import { hasFunction, plain, readable } from '../shared/calls.ts';
 import type { UserArgs } from './params.ts';
 
 /** What is asked, with groups and passwords worked out. */

@@ -1,6 +1,6 @@
 // State module `user`: users of the system.
 import { defineState, newDict, p, state, type Value } from 'halite/sdk';
-import { plain } from '../support/calls.ts';
+import { plain } from '../shared/calls.ts';
 import { present } from './present.ts';
 
 const absent = state({

@@ -1,9 +1,17 @@
 // `user.present`: a user with all its properties.
-import { newDict, type PlainDict, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
-import { pyRepr, pyStr } from '../../../base/codec/python/index.ts';
-import { pyEquals } from '../../../base/util/index.ts';
+import {
+  newDict,
+  type PlainDict,
+  pyEquals,
+  pyRepr,
+  pyStr,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
 import { isDir } from '../file/facts.ts';
-import { failureOf, hasFunction, isExpected, plain } from '../support/calls.ts';
+import { failureOf, hasFunction, isExpected, plain } from '../shared/calls.ts';
 import { type Asked, userChanges } from './changes.ts';
 import { params, type UserArgs } from './params.ts';
 

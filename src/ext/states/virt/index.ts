@@ -1,26 +1,25 @@
 // State module `virt`: keys of libvirt, machines that are off, and storage pools.
-import { mkdirSync } from 'node:fs';
+
 import { dirname, join } from 'node:path';
 import {
   type ArgsOf,
   defineState,
   dictEntries,
+  isTruthy,
+  messageOf,
+  needsFunction,
   newDict,
   type PlainDict,
   p,
+  pyStr,
   type StateContext,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { messageOf } from '../../../base/errors/index.ts';
-import { matchesGlob } from '../../../base/util/index.ts';
-import { replaceSecretNow } from '../../../base/util/replace-file.ts';
-import { needsFunction } from '../../modules/support/needs.ts';
-import { isFile, readText } from '../../modules/support/read.ts';
-import { isTruthy } from '../../modules/support/values.ts';
-import { isExpected, plain } from '../support/calls.ts';
+import { isFile, mkdirSync, readText, replaceSecretNow } from 'halite/sdk/fs';
+import { matchesGlob } from 'halite/sdk/text';
+import { isExpected, plain } from '../shared/calls.ts';
 
 const places = (base: string): Record<string, string> => ({
   serverkey: join(base, 'libvirt/private/serverkey.pem'),

@@ -1,21 +1,20 @@
 // State module `virtualenv`: virtual environments of Python, and the packages in them.
 import {
   defineState,
+  messageOf,
   newDict,
   type PlainDict,
   p,
+  pyStr,
+  pythonError,
   type StateContext,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { messageOf } from '../../../base/errors/index.ts';
+import { dirName, joinPath, pathExists } from 'halite/sdk/fs';
 import { isAtLeast, knowsWheelOption } from '../../modules/pip/command.ts';
-import { pythonError } from '../../modules/support/errors.ts';
-import { dirName, joinPath } from '../../modules/support/paths.ts';
-import { pathExists } from '../../modules/support/read.ts';
-import { hasFunction, plain } from '../support/calls.ts';
+import { hasFunction, plain } from '../shared/calls.ts';
 
 const any = (doc: string) => p.any({ default: null, doc });
 const no = (doc: string) => p.bool({ default: false, doc });

@@ -1,8 +1,7 @@
 // State module `webutil`: users in files of passwords for web servers.
-import { defineState, newDict, p, type StateContext, state } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { which } from '../../modules/support/which.ts';
-import { plain } from '../support/calls.ts';
+import { defineState, newDict, p, pyStr, type StateContext, state } from 'halite/sdk';
+import { which } from 'halite/sdk/system';
+import { plain } from '../shared/calls.ts';
 
 const name = p.string({ doc: 'the user' });
 const htpasswd_file = p.path({ default: null, doc: 'the file' });

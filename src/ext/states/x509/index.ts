@@ -2,8 +2,8 @@
 import { defineState, newDict, p, state, type Value } from 'halite/sdk';
 import { bytesOf } from '../../modules/x509/load.ts';
 import { pemEntry } from '../../modules/x509/pem.ts';
-import { certificateManaged } from '../support/x509-certificate.ts';
-import { guarded, privateKeyManaged, requestManaged, splitArgs } from '../support/x509-files.ts';
+import { certificateManaged } from '../shared/x509-certificate.ts';
+import { guarded, privateKeyManaged, requestManaged, splitArgs } from '../shared/x509-files.ts';
 
 const name = p.path({ doc: 'the file' });
 const encoding = p.string({ default: 'pem', doc: 'pem or der' });

@@ -1,20 +1,20 @@
 // State module `zfs`: file systems, volumes and snapshots of ZFS.
 import {
   defineState,
+  isTruthy,
   newDict,
   type PlainDict,
   p,
+  pyEquals,
+  pyStr,
   type StateContext,
   type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { pyStr } from '../../../base/codec/python/index.ts';
-import { pyEquals } from '../../../base/util/index.ts';
-import { isTruthy } from '../../modules/support/values.ts';
-import { which } from '../../modules/support/which.ts';
+import { which } from 'halite/sdk/system';
 import { fromProperties, fromProperty, isBookmark, isSnapshot } from '../../modules/zfs.ts';
-import { plain } from '../support/calls.ts';
+import { plain } from '../shared/calls.ts';
 
 const name = p.string({ doc: 'the data set' });
 const create_parent = p.bool({ default: false, doc: 'make what it lies below' });

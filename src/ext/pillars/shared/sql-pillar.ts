@@ -1,0 +1,84 @@
+// What the external pillars over SQL share: options, queries one after the other, and how errors are taken.
+import {
+  type Dict,
+  dictEntries,
+  HaliteError,
+  isDict,
+  messageOf,
+  type PillarContext,
+  PyFloat,
+  p,
+  type Value,
+} from 'halite/sdk';
+import { queriesOf, SqlTree } from './sql-rows.ts';
+
+export interface SqlAnswer {
+  readonly names: readonly string[];
+  readonly rows: readonly (readonly Value[])[];
+}
+
+export interface SqlSession {
+  /** The minion's id is the one value of a query. */
+  query(text: string, minionId: string): Promise<SqlAnswer>;
+  close(): Promise<void>;
+}
+
+export const sqlParams = {
+  queries: p.rest({ doc: 'queries whose rows go to the root' }),
+  named: p.kwargs({ doc: 'queries by the key their rows go under' }),
+};
+
+/** The options of a source, a map in the master's configuration. */
+export function optionsOf(ctx: PillarContext, name: string): ReadonlyMap<Value, Value> {
+  const given = ctx.opts[name];
+  return new Map(given !== undefined && isDict(given) ? dictEntries(given) : []);
+}
+
+/** Python's marks of values to those of a database: `%s` is the value, `%%` a per cent sign. */
+export const translateMarks = (query: string, mark: string): string =>
+  query.replace(/%([s%])/g, (_all, kind: string) => (kind === '%' ? '%' : mark));
+
+/** A floating point number stays one, also without a fraction. */
+export const floatOf = (value: number): Value => (Number.isInteger(value) ? new PyFloat(value) : value);
+
+/** An integer from its digits. */
+export const integerOf = (digits: string): Value => {
+  const number = Number(digits);
+  return Number.isSafeInteger(number) ? number : BigInt(digits);
+};
+
+/** Asks all queries; a query that fails ends it with what there is so far, as in Salt. */
+export async function sqlPillar(
+  source: string,
+  open: () => Promise<SqlSession>,
+  args: { queries: Value[]; named: Dict },
+  ctx: PillarContext,
+): Promise<Dict> {
+  const tree = new SqlTree();
+  const queries = queriesOf(args.queries, args.named);
+  if (queries.length === 0) return tree.value;
+  const session = await open();
+  try {
+    for (const query of queries) {
+      const { names, rows } = await session.query(query.query, ctx.minionId);
+      tree.add(query, names, rows);
+    }
+  } catch (error) {
+    ctx.log.error(`Error in ext_pillar ${source}: ${messageOf(error)}`, { minion: ctx.minionId });
+  } finally {
+    await session.close();
+  }
+  return tree.value;
+}
+
+/** Loads a driver; without it the error says what to install. */
+export async function driver<T>(name: string, load: () => Promise<T>): Promise<T> {
+  try {
+    return await load();
+  } catch (error) {
+    throw new HaliteError('extension.unavailable', `The package ${name} is not installed: ${messageOf(error)}`, {
+      hint: `Install it beside Halite with npm install ${name}.`,
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,54 @@
+// Asking execution functions: whether they exist here, what they threw, and their dictionaries.
+import {
+  dictEntries,
+  HaliteError,
+  isDict,
+  messageOf,
+  newDict,
+  type PlainDict,
+  pyStr,
+  type StateContext,
+  type Value,
+} from 'halite/sdk';
+import nested from '../../outputters/nested.ts';
+
+/** Whether an execution function is available on this minion. */
+export async function hasFunction(ctx: StateContext, fun: string): Promise<boolean> {
+  return (await ctx.registry.functionInfo('modules', fun)) !== undefined;
+}
+
+/** A dictionary with text keys; anything else counts as empty. */
+export function plain(value: Value | undefined): PlainDict {
+  if (value === undefined || !isDict(value)) return newDict();
+  return value instanceof Map ? newDict(dictEntries(value).map(([key, item]) => [pyStr(key), item])) : value;
+}
+
+/** Data as people read it in comments. */
+export function readable(value: Value): string {
+  return nested.render(value, { color: false, opts: {} }).trimEnd();
+}
+
+/** What a failed command left behind, apart from its message. */
+export interface Failure {
+  readonly message: string;
+  /** Changes made before it failed; undefined when nothing is known of them. */
+  readonly changes: PlainDict | undefined;
+  /** The message without those changes. */
+  readonly short: string;
+}
+
+export function failureOf(error: unknown): Failure {
+  const message = messageOf(error);
+  const info = error instanceof HaliteError ? error.details['info'] : undefined;
+  if (info === undefined || !isDict(info as Value)) return { message, changes: undefined, short: message };
+  const { changes, ...rest } = plain(info as Value);
+  const head = message.split('Additional info follows:')[0]?.trimEnd() ?? message;
+  const short =
+    Object.keys(rest).length > 0
+      ? `${head} Additional info follows:\n\n${readable(newDict(Object.entries(rest)))}`
+      : head.replace(/\.$/, '');
+  return { message, changes: plain(changes), short };
+}
+
+/** Whether a failure is one functions announce (a command failed, arguments make no sense), not a mistake in the code. */
+export const isExpected = (error: unknown): boolean => error instanceof HaliteError;

@@ -1,0 +1,50 @@
+// Text as Python's string methods treat it, where states depend on it.
+import { isDict, pyStr, type Value } from 'halite/sdk';
+import { matchesGlob, pyRegexSearch } from 'halite/sdk/text';
+
+/** Python's splitlines(True): lines with their ends, every kind of line end counts. */
+export function linesWithEnds(text: string): string[] {
+  return (
+    text
+      .match(/[^\r\n\v\f\x1c-\x1e\x85\u2028\u2029]*(?:\r\n|[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]|$)/g)
+      ?.filter((line) => line !== '') ?? []
+  );
+}
+
+/** A text, a list of texts, or anything else as texts. Bytes that are no text give undefined. */
+export function textList(value: Value): string[] | undefined {
+  if (value instanceof Uint8Array) {
+    const text = Buffer.from(value).toString('utf8');
+    return Buffer.from(text, 'utf8').equals(value) ? [text] : undefined;
+  }
+  if (typeof value === 'string') return [value];
+  return Array.isArray(value) ? value.map(pyStr) : [pyStr(value)];
+}
+
+function fits(path: string, pattern: string): boolean {
+  return pattern.startsWith('E@') ? pyRegexSearch(pattern.slice(2)).test(path) : matchesGlob(path, pattern);
+}
+
+const patterns = (value: Value): string[] =>
+  value === null || value === '' || isDict(value) ? [] : (Array.isArray(value) ? value : [value]).map(pyStr);
+
+/** Whether a path passes `include_pat` and `exclude_pat`: globs, or regular expressions after `E@`. */
+export function isIncluded(path: string, include: Value, exclude: Value): boolean {
+  const [wanted, unwanted] = [patterns(include), patterns(exclude)];
+  if (wanted.length > 0 && !wanted.some((pattern) => fits(path, pattern))) return false;
+  return !unwanted.some((pattern) => fits(path, pattern));
+}
+
+/** How many bytes tell whether a file is text. */
+export const startBytes = 512;
+
+/** Salt's idea of text: by the first 512 bytes, UTF-8 or mostly printable. */
+export function looksLikeText(bytes: Uint8Array): boolean {
+  const start = bytes.subarray(0, startBytes);
+  if (start.length === 0) return true;
+  if (start.includes(0)) return false;
+  const text = Buffer.from(start).toString('utf8');
+  if (Buffer.from(text, 'utf8').equals(start)) return true;
+  const odd = start.filter((byte) => !((byte >= 32 && byte < 127) || [8, 9, 10, 12, 13].includes(byte)));
+  return odd.length / start.length <= 0.3;
+}

@@ -1,0 +1,6 @@
+// `halite/sdk/jobs`: ids of jobs, and jobs as lists of them are filtered and shown.
+export { exitCodes } from '../../../base/util/exit-codes.ts';
+export { isJid, jidDir, jidOf, jidToMillis, jidToTime } from '../../../base/util/jid.ts';
+export { keepSeconds } from '../../../base/util/keep-jobs.ts';
+export { jidRange, jobTest, traitsOf } from '../job-filter.ts';
+export { formatJob, listedJob, startTime } from '../shown-job.ts';

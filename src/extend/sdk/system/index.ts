@@ -1,0 +1,6 @@
+// `halite/sdk/system`: programs, processes and accounts of this machine, and code of users.
+export { importUrl } from '../../../base/util/import-url.ts';
+export { stripTypes } from '../../../base/util/strip-types.ts';
+export * from './accounts.ts';
+export * from './processes.ts';
+export * from './which.ts';
