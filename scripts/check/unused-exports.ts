@@ -41,8 +41,12 @@ function enteredFromOutside(root: string): Entered {
   const { exports = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     exports?: Record<string, { types: string }>;
   };
-  const packages = new Set(Object.values(exports).map(({ types }) => join(types)));
-  return (path, name) => packages.has(path) || (name === 'default' && path.startsWith('src/ext/'));
+  const entries = Object.values(exports).map(({ types }) => join(types).split('*'));
+  const isEntry = (path: string): boolean =>
+    entries.some(([before = '', after]) =>
+      after === undefined ? path === before : path.startsWith(before) && path.endsWith(after),
+    );
+  return (path, name) => isEntry(path) || (name === 'default' && path.startsWith('src/ext/'));
 }
 
 type Uses = ReadonlyMap<string, ReadonlySet<string>>;
