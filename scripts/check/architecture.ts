@@ -75,7 +75,7 @@ function checkImport(
   rules: Rules,
   edges: Map<string, Set<string>>,
 ): string | undefined {
-  if (specifier.startsWith('node:') || specifier === 'halite/sdk') return undefined;
+  if (specifier.startsWith('node:') || /^halite\/sdk(\/|$)/.test(specifier)) return undefined;
   if (!specifier.startsWith('.')) {
     const allowed = rules.libraries[specifier];
     return allowed?.some((name) => from === name || from.startsWith(`${name}/`))

@@ -16,6 +16,7 @@ function smallTree(): string {
     'src/base/util/jid.ts': "export const jid = '2026';\n",
     'src/master/main.ts': "import { jid } from '../base/util/jid.ts';\n\nconsole.log(jid);\n",
     'scripts/architecture.json': JSON.stringify({ modules: { base: [], master: ['base'] }, libraries: {} }),
+    'package.json': '{}',
     'README.md': '# Halite\nSee [below](#halite) and `src/master/main.ts`.\n',
   };
   for (const [path, text] of Object.entries(files)) {

@@ -2,6 +2,7 @@
 import { findForbiddenImports } from './architecture.ts';
 import { findBrokenLinks } from './doc-links.ts';
 import { findLargeFiles } from './file-size.ts';
+import { findUnusedExports } from './unused-exports.ts';
 
 export interface Rule {
   readonly name: string;
@@ -15,6 +16,11 @@ export const rules: readonly Rule[] = [
     name: 'imports follow architecture.json',
     find: findForbiddenImports,
     planted: { 'src/base/util/planted-import.ts': "import '../../master/main.ts';\n" },
+  },
+  {
+    name: 'no unused export',
+    find: findUnusedExports,
+    planted: { 'src/base/util/planted-export.ts': 'export const planted = 1;\n' },
   },
   {
     name: 'no file has more than 400 lines',

@@ -48,8 +48,8 @@ function isTypeOnly(list: string | undefined, keyword: string | undefined): bool
 export function readSource(path: string, text: string): SourceFile {
   const exported = new Set<string>();
   for (const [, name] of text.matchAll(declaration)) exported.add(name!);
-  for (const [, list] of text.matchAll(namedExport))
-    for (const part of list!.split(',')) {
+  const addList = (list: string): void => {
+    for (const part of list.split(',')) {
       const name = part
         .trim()
         .replace(/^type\s+/, '')
@@ -57,10 +57,13 @@ export function readSource(path: string, text: string): SourceFile {
         .at(-1);
       if (name) exported.add(name);
     }
+  };
+  for (const [, list] of text.matchAll(namedExport)) addList(list!);
   if (defaultExport.test(text)) exported.add('default');
   const imports: ImportedNames[] = [];
   const at = (specifier: string): string => join(dirname(path), specifier);
   for (const [, verb, type, star, single, list, specifier] of text.matchAll(fromClause)) {
+    if (verb === 'export') addList(list ?? '');
     if (!specifier!.startsWith('.')) continue;
     imports.push({
       from: at(specifier!),

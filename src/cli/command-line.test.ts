@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { loadClientConfig } from '../base/config/client.ts';
 import { haliteVersion } from '../base/util/version.ts';
-import { captureTerminal } from './captured-terminal.ts';
 import { readCommandLine } from './command-line.ts';
 import { statusOf } from './main.ts';
-import { commandSpecs } from './options/index.ts';
 import { saltSpec } from './options/salt.ts';
+import { commandSpecs } from './options/testing.ts';
 import { loadSettings } from './settings.ts';
+import { captureTerminal } from './testing.ts';
 
 describe('early answers', () => {
   const early = async (prog: string, ...argv: string[]) => {

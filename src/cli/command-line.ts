@@ -10,7 +10,7 @@ import { type CommandSpec, type ParsedCommandLine, parseCommandLine } from './op
 const debugLevels = new Set(['all', 'garbage', 'trace', 'debug', 'profile']);
 
 /** `salt 3006.27 (Halite 0.1.0)`: the compatible release first, where installers look for it. */
-export function versionLine(prog: string): string {
+function versionLine(prog: string): string {
   return `${prog} ${saltCompatVersion} (Halite ${haliteVersion})\n`;
 }
 

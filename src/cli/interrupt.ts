@@ -1,8 +1,8 @@
 // Ctrl-C and termination for commands that have nothing to tell about a job.
 import type { Terminal } from './io.ts';
 
-export const interrupted = 130;
-export const terminated = 143;
+const interrupted = 130;
+const terminated = 143;
 
 /** Leaves with Salt's words on Ctrl-C; gives back what undoes it. */
 export function leaveOnSignals(io: Terminal): () => void {

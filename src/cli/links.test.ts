@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadClientConfig } from '../base/config/client.ts';
-import { captureTerminal } from './captured-terminal.ts';
 import { loadCommandSettings, loadLinkedSettings } from './links.ts';
 import { saltSpec } from './options/salt.ts';
 import { parseCommandLine } from './optparse.ts';
+import { captureTerminal } from './testing.ts';
 
 let root = '';
 beforeEach(() => {

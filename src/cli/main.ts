@@ -21,7 +21,7 @@ export function showStacks(): void {
 }
 
 /** Prints an error as its reader needs it: what is wrong, where, what to do. */
-export function printError(error: unknown, io: Terminal): void {
+function printError(error: unknown, io: Terminal): void {
   if (!(error instanceof HaliteError)) {
     io.err(`ERROR: ${messageOf(error)}\n`);
     if (verbose.stacks && error instanceof Error && error.stack) io.err(`${error.stack}\n`);

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { HaliteError } from '../base/errors/index.ts';
-import { commandSpecs } from './options/index.ts';
+import { commandSpecs } from './options/testing.ts';
 import {
   allOptions,
   type CommandSpec,

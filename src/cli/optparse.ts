@@ -66,7 +66,7 @@ export interface ParsedCommandLine {
 }
 
 /** Wrong usage; `suggestion` is the option that was probably meant. */
-export function usageError(message: string, suggestion?: string): HaliteError {
+function usageError(message: string, suggestion?: string): HaliteError {
   return new HaliteError('cli.usage', message, suggestion ? { hint: `Did you mean ${suggestion}?` } : {});
 }
 

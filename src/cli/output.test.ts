@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { dumpJson, JsonText } from '../base/codec/json/index.ts';
 import { dictOf, PyFloat } from '../base/codec/value.ts';
-import { captureTerminal } from './captured-terminal.ts';
 import { chooseOutputter, Display, type OutputSettings, wantsColor } from './output.ts';
+import { captureTerminal } from './testing.ts';
 
 describe('which outputter', () => {
   it.each([

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { buildJobProcess, type TestJobProcess } from '../../test/integration/minion-job-process.ts';
 import { newDict, type PlainDict, type Value } from '../base/codec/value.ts';
-import { memoryLogger } from '../base/log/index.ts';
+import { memoryLogger } from '../base/log/testing.ts';
 import { isAlive } from '../engine/exec/index.ts';
 import type { Transport } from '../protocol/wire/transport.ts';
 import { MinionDaemon } from './daemon.ts';

@@ -1,4 +1,4 @@
-// Loads the configuration of the commands on the master and of the API: the master's, and the user's own file.
+// Loads the configuration of the commands on the master: the master's, and the user's own file.
 import { readFileSync, statSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { homedir } from 'node:os';
@@ -13,7 +13,6 @@ import { absolutePath, expandHome, joinPath } from './paths.ts';
 import { applyCommandLine } from './prepare.ts';
 import type { ConfigReport } from './problems.ts';
 import type { LoadedConfig, LoadRequest } from './request.ts';
-import { prependRootDir } from './root-dir.ts';
 import { deferredOptions } from './shape.ts';
 import { checkOptions } from './validate.ts';
 
@@ -24,19 +23,6 @@ export interface ClientLoadRequest extends LoadRequest {
 
 /** Master configuration, then `~/.config/salt/saltrc` or `~/.saltrc` or SALT_CLIENT_CONFIG. */
 export function loadClientConfig(request: ClientLoadRequest = {}): LoadedConfig<ClientOpts> {
-  return finishClient(request, () => {});
-}
-
-/** As the client's, with log and pid file of the API. */
-export function loadApiConfig(request: ClientLoadRequest = {}): LoadedConfig<ClientOpts> {
-  return finishClient(request, (opts) => {
-    opts['pidfile'] = opts['api_pidfile'] ?? null;
-    opts['log_file'] = opts['api_logfile'] ?? null;
-    prependRootDir(opts, ['api_pidfile', 'api_logfile', 'log_file', 'pidfile']);
-  });
-}
-
-function finishClient(request: ClientLoadRequest, adjust: (opts: PlainDict) => void): LoadedConfig<ClientOpts> {
   const { opts, given, report, env } = prepareMaster(request);
   const home = request.home ?? env['HOME'] ?? homedir();
   const own = userFile(home, env);
@@ -50,7 +36,6 @@ function finishClient(request: ClientLoadRequest, adjust: (opts: PlainDict) => v
   if (opts['interface'] === '0.0.0.0') opts['interface'] = '127.0.0.1';
   else if (opts['interface'] === '::') opts['interface'] = '::1';
   opts['master_uri'] ??= `tcp://${bracketed(String(opts['interface']))}:${String(opts['ret_port'])}`;
-  adjust(opts);
   applyCommandLine(opts, request, masterOptions, report);
   return { opts: sealOpts(opts, given), given: Object.assign(given, user), deferred: deferredOptions(opts), ...report };
 }

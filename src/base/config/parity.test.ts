@@ -15,7 +15,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { PlainDict } from '../codec/value.ts';
 import { typesOf } from './convert.ts';
-import { loadApiConfig, loadClientConfig, loadMasterConfig, loadMinionConfig } from './index.ts';
+import { loadClientConfig, loadMasterConfig, loadMinionConfig } from './index.ts';
 import { apiOptions } from './options/api.ts';
 import { haliteMaster } from './options/halite.ts';
 import { masterOptions, minionOptions } from './options/index.ts';
@@ -98,7 +98,7 @@ describe.each(versions)('option tables against Salt %s', (version) => {
 });
 
 interface Case {
-  kind: 'master' | 'minion' | 'client' | 'api';
+  kind: 'master' | 'minion' | 'client';
   path: string;
   hostname?: string;
   /** Options on which Halite differs on purpose. */
@@ -131,7 +131,6 @@ function load(spec: Case, root: string): PlainDict {
     master: loadMasterConfig,
     minion: loadMinionConfig,
     client: loadClientConfig,
-    api: loadApiConfig,
   };
   return loaders[spec.kind](request).opts.raw;
 }

@@ -1,12 +1,10 @@
 // Cryptography of the wire: symmetric envelope, RSA, keys and fingerprints.
 
-export { ChunkCipher, type ChunkRequest, chunkHeadBytes } from './chunks.ts';
-export { Crypticle, type OpenOptions } from './crypticle.ts';
+export { type ChunkRequest, chunkHeadBytes } from './chunks.ts';
+export { Crypticle } from './crypticle.ts';
 export { cleanKey, fingerprint, fingerprintWhole, matchesFingerprint } from './fingerprint.ts';
 export {
-  type GenerateOptions,
   generateKeyPairFiles,
-  type LoadOptions,
   loadPrivateKey,
   loadPublicKey,
   parsePrivateKey,

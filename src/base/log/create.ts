@@ -8,11 +8,11 @@ import { streamSink } from './stream-sink.ts';
 import { syslogSink } from './syslog-sink.ts';
 import { isSyslogTarget, parseSyslogTarget } from './syslog-target.ts';
 
-export const defaultFmtConsole = '[%(levelname)-8s] %(message)s';
-export const defaultFmtLogfile =
+const defaultFmtConsole = '[%(levelname)-8s] %(message)s';
+const defaultFmtLogfile =
   '%(asctime)s,%(msecs)03d [%(name)-17s:%(lineno)-4d][%(levelname)-8s][%(process)d] %(message)s';
-export const defaultDatefmt = '%H:%M:%S';
-export const defaultDatefmtLogfile = '%Y-%m-%d %H:%M:%S';
+const defaultDatefmt = '%H:%M:%S';
+const defaultDatefmtLogfile = '%Y-%m-%d %H:%M:%S';
 
 export interface LoggerOptions {
   /** Name of the top logger; default `salt`. */

@@ -25,7 +25,7 @@ function quoted(text: string): string {
 }
 
 /** One value as text on one line. */
-export function fieldText(value: unknown): string {
+function fieldText(value: unknown): string {
   if (typeof value === 'string') return quoted(redactText(value));
   if (value instanceof Error) return quoted(redactText(value.message));
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'invalid-date' : value.toISOString();

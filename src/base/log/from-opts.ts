@@ -17,7 +17,7 @@ export interface LogOpts {
 }
 
 /** Levels by logger name out of a dict of either form; entries that are neither text nor number are left out. */
-export function granularLevels(dict: object): GranularLevels {
+function granularLevels(dict: object): GranularLevels {
   const found: Record<string, string | number> = Object.create(null);
   const entries = dict instanceof Map ? [...dict.entries()] : Object.entries(dict);
   for (const [name, level] of entries) {

@@ -30,12 +30,6 @@ export const levels = {
 
 export type LevelName = keyof typeof levels;
 
-/** Level names from the most talkative to silence, as option help lists them. */
-export const levelNames = Object.keys(levels) as LevelName[];
-
-/** Levels below `info`, which may write secrets to the log. */
-export const insecureLevels = levelNames.filter((name) => levels[name] < levels.info);
-
 const printed: Readonly<Record<LogMethod, string>> = {
   garbage: 'GARBAGE',
   trace: 'TRACE',

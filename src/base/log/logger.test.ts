@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createLogger, createLoggerFromOpts, memoryLogger, nullLogger } from './index.ts';
+import { createLogger, createLoggerFromOpts, nullLogger } from './index.ts';
 import { Limiter } from './limiter.ts';
+import { memoryLogger } from './testing.ts';
 
 describe('lines', () => {
   it('are the message and its fields', () => {

@@ -9,8 +9,8 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLogger } from './index.ts';
-import { memoryLogger } from './memory-logger.ts';
 import { parseSyslogTarget } from './syslog-target.ts';
+import { memoryLogger } from './testing.ts';
 
 let root: string;
 beforeEach(() => {

@@ -20,7 +20,7 @@ const maxWaiting = 10_000;
 const retryMs = 1000;
 
 /** A line ready for syslog: `<priority>text`. */
-export function syslogLine(target: SyslogTarget, line: string, method: LogMethod): string {
+function syslogLine(target: SyslogTarget, line: string, method: LogMethod): string {
   return `<${target.facility * 8 + severities[method]}>${line}`;
 }
 

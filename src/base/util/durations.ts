@@ -45,21 +45,3 @@ const wrong = (text: string): HaliteError =>
   new HaliteError('config.value', `"${text}" is not a duration`, {
     hint: 'Write for example 90, 90s, 15m, 24h or 2d.',
   });
-
-/** The two largest units: `1d 2h`, `3m 5s`, `0.25s`. */
-export function formatDuration(seconds: number): string {
-  if (seconds < 60) return `${Number(seconds.toFixed(seconds < 10 ? 2 : 0))}s`;
-  const whole = Math.round(seconds);
-  const parts = [
-    [Math.floor(whole / 86400), 'd'],
-    [Math.floor(whole / 3600) % 24, 'h'],
-    [Math.floor(whole / 60) % 60, 'm'],
-    [whole % 60, 's'],
-  ] as const;
-  const first = parts.findIndex(([count]) => count > 0);
-  return parts
-    .slice(first, first + 2)
-    .filter(([count]) => count > 0)
-    .map(([count, unit]) => `${count}${unit}`)
-    .join(' ');
-}

@@ -25,7 +25,7 @@ export function matchesIdRule(rule: string, id: string): boolean {
  * The expression with those dots made exact that can only be meant so: between two parts of a name (`test.ping|test.echo`,
  * `test.(ping|echo)`), and behind the module at the start of an alternative (`test.*`, which becomes `test\..*`).
  */
-export function withExactDots(rule: string): string {
+function withExactDots(rule: string): string {
   const known = written.get(rule);
   if (known !== undefined) return known;
   let out = '';

@@ -6,7 +6,6 @@ import { HaliteError } from '../errors/index.ts';
 import {
   backoff,
   exitCodes,
-  formatDuration,
   generateJid,
   isInside,
   isJid,
@@ -81,17 +80,6 @@ describe('durations', () => {
     for (const text of ['', 'h', '1x', '1h30', '-5', '1 h x', '1e3'])
       expect(() => parseDuration(text), text).toThrow(HaliteError);
     expect(() => parseDuration(Number.NaN)).toThrow(HaliteError);
-  });
-
-  it('prints the two largest units', () => {
-    expect([0.25, 5, 59.6, 65, 3600, 93784].map(formatDuration)).toEqual([
-      '0.25s',
-      '5s',
-      '60s',
-      '1m 5s',
-      '1h',
-      '1d 2h',
-    ]);
   });
 });
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { captureTerminal } from '../captured-terminal.ts';
+import { captureTerminal } from '../testing.ts';
 import { saltCall } from './command.ts';
 
 let folder: string;

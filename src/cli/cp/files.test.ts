@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { captureTerminal } from '../captured-terminal.ts';
+import { captureTerminal } from '../testing.ts';
 import { chunksOf, listTree, loadTexts, remotePath } from './files.ts';
 
 let root: string;

@@ -14,8 +14,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { fingerprint } from '../../base/crypto/index.ts';
-import { captureTerminal } from '../captured-terminal.ts';
 import { statusOf } from '../main.ts';
+import { captureTerminal } from '../testing.ts';
 import { saltKey } from './command.ts';
 
 const vectors = JSON.parse(readFileSync(new URL('../../../test/fixtures/vectors/keys.json', import.meta.url), 'utf8'));

@@ -1,6 +1,6 @@
 // The progress line: when it shows, and that it never mixes with results.
 import { describe, expect, it } from 'vitest';
-import { captureTerminal } from '../captured-terminal.ts';
+import { captureTerminal } from '../testing.ts';
 import { LiveProgress, progressText } from './live-progress.ts';
 
 const make = (options: { asked?: boolean; never?: boolean; tty?: boolean }) => {

@@ -6,12 +6,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newDict } from '../../base/codec/value.ts';
 import { loadClientConfig } from '../../base/config/client.ts';
 import type { JobItem, LocalClient, PublishCall } from '../../engine/client/api.ts';
-import { captureTerminal } from '../captured-terminal.ts';
 import { readCommandLine } from '../command-line.ts';
 import { saltSpec } from '../options/salt.ts';
 import { Display } from '../output.ts';
 import { outputOptions } from '../output-options.ts';
 import { loadSettings } from '../settings.ts';
+import { captureTerminal } from '../testing.ts';
 import { publishAndShow } from './publish-and-show.ts';
 import { publishCall, readRequest } from './request.ts';
 

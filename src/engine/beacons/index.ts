@@ -1,6 +1,6 @@
 // What a minion watches by itself and tells its masters about.
-export { Beacons, type BeaconsHost, type Validity } from './beacons.ts';
+export { Beacons, type Validity } from './beacons.ts';
 export { answerBeacons } from './requests.ts';
 export { readSavedBeacons, savedBeaconsPath, savedBeaconsVersion, writeSavedBeacons } from './saved.ts';
 export { availableBeacons, prepareBeacon } from './validate.ts';
-export { BeaconWorker, type BeaconWorkerOptions } from './worker.ts';
+export { BeaconWorker } from './worker.ts';

@@ -68,7 +68,7 @@ async function forgetPart(master: Master, id: string, part: RememberedPart, fun?
 }
 
 /** Key changes are events, forget what was known of the minion, and renew the shared key when one loses its trust. */
-export function announcedKeys(master: Master): KeyServices {
+function announcedKeys(master: Master): KeyServices {
   return keyServices(master.keys, master.opts.pki_dir, (act, id) => keyChanged(master, act, id));
 }
 

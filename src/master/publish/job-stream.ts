@@ -54,7 +54,7 @@ export function itemOf(master: Master, update: Exclude<JobUpdate, { type: 'end' 
   }
 }
 
-export function returnItem(id: string, load: PlainDict): JobItem {
+function returnItem(id: string, load: PlainDict): JobItem {
   const out = load['out'];
   const fun = load['fun'];
   const jid = load['jid'];

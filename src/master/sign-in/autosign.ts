@@ -14,7 +14,7 @@ interface PatternOptions {
 }
 
 /** True when a line of the file matches the id as glob (so also as plain text) or as a whole-id regular expression. */
-export function listed(file: string, id: string, permissive: boolean): boolean {
+function listed(file: string, id: string, permissive: boolean): boolean {
   const stat = statSync(file, { throwIfNoEntry: false });
   if (!stat?.isFile()) return false;
   // A file others may write is no trust anchor.

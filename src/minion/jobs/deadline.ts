@@ -6,7 +6,7 @@ import type { KillResult } from '../../engine/exec/process-tree.ts';
 import { deadlineField } from '../../protocol/job/verdict.ts';
 
 /** The code of timeout(1). */
-export const deadlineRetcode = 124;
+const deadlineRetcode = 124;
 /** Longer ones end with the machine. */
 const longestMs = 2_000_000_000;
 

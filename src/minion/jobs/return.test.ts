@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { pack, unpack } from '../../base/codec/msgpack/index.ts';
 import { newDict, type PlainDict } from '../../base/codec/value.ts';
-import { memoryLogger } from '../../base/log/index.ts';
+import { memoryLogger } from '../../base/log/testing.ts';
 import { testFolder, testOpts } from '../link/fake-master.test-helper.ts';
 import { followJob } from './lifecycle.ts';
 import { ProcFiles } from './proc-files.ts';

@@ -12,7 +12,7 @@ import {
 import type { JobLink } from '../link/master-link.ts';
 
 /** The field of a return load that asks the master to hand the result on: `{names, config?, kwargs?}`. */
-export const returnersField = 'returners';
+const returnersField = 'returners';
 
 /** The choice as it travels to the master. */
 export function choiceForMaster(choice: ReturnerChoice): PlainDict {

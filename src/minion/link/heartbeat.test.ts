@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { PlainDict } from '../../base/codec/value.ts';
-import { memoryLogger } from '../../base/log/index.ts';
+import { memoryLogger } from '../../base/log/testing.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { asctime } from './start-events.ts';
 

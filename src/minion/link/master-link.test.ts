@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Dict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { Crypticle, signPkcs1 } from '../../base/crypto/index.ts';
-import { memoryLogger } from '../../base/log/index.ts';
+import { memoryLogger } from '../../base/log/testing.ts';
 import { durableField } from '../../protocol/job/verdict.ts';
 import { readBoot, readPresenceTopic, verifyPresence } from '../../protocol/wire/presence-topic.ts';
 import { RecentJobs } from '../jobs/recent-jobs.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { newDict, type Value } from '../../base/codec/value.ts';
 import { cleanKey, fingerprint, fingerprintWhole, publicPem, signKeyText } from '../../base/crypto/index.ts';
-import { memoryLogger } from '../../base/log/index.ts';
+import { memoryLogger } from '../../base/log/testing.ts';
 import { type AuthResult, readAuthReply } from './auth-reply.ts';
 import { FakeMaster, recorded, testFolder, testKeys, testOpts } from './fake-master.test-helper.ts';
 import { loadIdentity } from './identity.ts';

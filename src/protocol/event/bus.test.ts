@@ -5,7 +5,6 @@ import { type Dict, dictGet, dictOf } from '../../base/codec/value.ts';
 import { type BusEvent, EventBus } from './bus.ts';
 import type { MatchType } from './filter.ts';
 import { eventStamp } from './stamp.ts';
-import { jobReturnTag, readJobTag } from './tags.ts';
 import { roughSize, trimToSize } from './trim.ts';
 
 describe('EventBus', () => {
@@ -158,11 +157,6 @@ describe('trimming', () => {
 });
 
 describe('tags and stamps', () => {
-  it('reads what it builds', () => {
-    expect(readJobTag(jobReturnTag('2024', 'web1'))).toEqual({ jid: '2024', kind: 'ret', id: 'web1' });
-    expect(readJobTag('salt/key')).toBeUndefined();
-  });
-
   it('stamps grow with time', () => {
     const first = eventStamp();
     expect(eventStamp() >= first).toBe(true);

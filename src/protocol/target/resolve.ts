@@ -3,7 +3,7 @@ import { messageOf } from '../../base/errors/index.ts';
 import { type Budget, CostError } from '../../base/util/budget.ts';
 import { forOneMinion, targetBudget } from './limits.ts';
 import { testOf } from './match.ts';
-import type { Expression, Subject, Target, Verdict } from './types.ts';
+import type { Subject, Target, Verdict } from './types.ts';
 
 export interface Resolution {
   readonly matched: string[];
@@ -39,30 +39,4 @@ export function resolve(target: Target, fleet: Iterable<Subject>, budget: Budget
     else if (found === 'unknown') unknown.push(subject.id);
   }
   return { matched, unknown, ...(failed.size > 0 ? { failed } : {}) };
-}
-
-export interface DataNeeds {
-  readonly grains: boolean;
-  readonly pillar: boolean;
-}
-
-/** What a subject must carry so that nothing stays unknown; neither means: ids are enough. */
-export function dataNeeded(target: Target): DataNeeds {
-  return needsOf(target.type === 'compound' ? target.expression : target);
-}
-
-function needsOf(expression: Expression): DataNeeds {
-  switch (expression.type) {
-    case 'and':
-    case 'or': {
-      const needs = expression.parts.map(needsOf);
-      return { grains: needs.some((need) => need.grains), pillar: needs.some((need) => need.pillar) };
-    }
-    case 'not':
-      return needsOf(expression.inner);
-    default: {
-      const { type } = expression;
-      return { grains: type.startsWith('grain') || type === 'ipcidr', pillar: type.startsWith('pillar') };
-    }
-  }
 }

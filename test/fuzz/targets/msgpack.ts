@@ -1,19 +1,9 @@
-// Msgpack: read, written and read again; whole and in pieces.
-import { pack, Unpacker, unpack } from '../../../src/base/codec/msgpack/index.ts';
-import type { Value } from '../../../src/base/codec/value.ts';
+// Msgpack: read, written and read again.
+import { pack, unpack } from '../../../src/base/codec/msgpack/index.ts';
 import { type FuzzTarget, hold, read } from '../engine/target.ts';
 import { sameValue } from '../engine/values.ts';
 
 const limits = { maxItems: 10_000, maxBytes: 100_000, maxDepth: 64 };
-
-function inChunks(bytes: Uint8Array, size: number): Value[] | undefined {
-  return read(() => {
-    const unpacker = new Unpacker(limits);
-    const found: Value[] = [];
-    for (let at = 0; at < bytes.length; at += size) found.push(...unpacker.feed(bytes.slice(at, at + size)));
-    return found;
-  });
-}
 
 const target: FuzzTarget = {
   seeds: [
@@ -25,10 +15,7 @@ const target: FuzzTarget = {
     const value = read(() => unpack(bytes, limits));
     const raw = read(() => unpack(bytes, { ...limits, raw: true }));
     hold((value === undefined) === (raw === undefined), 'raw and not raw read the same bytes');
-    const pieces = inChunks(bytes, 1);
-    hold(pieces === undefined || sameValue(pieces, inChunks(bytes, 7) ?? null), 'pieces of any size give the same');
     if (value === undefined) return;
-    hold(pieces?.length === 1 && sameValue(pieces[0] as Value, value), 'pieces give what the whole gives');
     const written = read(() => pack(value));
     if (written) hold(sameValue(unpack(written), value), 'what is written reads as it was');
   },

@@ -1,7 +1,6 @@
 // Target expressions: parsed, matched, published and parsed again.
 import { dictOf, newDict } from '../../../src/base/codec/value.ts';
 import {
-  dataNeeded,
   expandNodegroups,
   matches,
   parseTarget,
@@ -74,8 +73,6 @@ const target: FuzzTarget = {
       hold(['match', 'no-match', 'unknown'].includes(matches(lenient, subject)), 'a verdict');
     if (!strict) return;
     const first = resolve(strict, fleet);
-    const needs = dataNeeded(strict);
-    if (!needs.grains && !needs.pillar) hold(first.unknown.length === 0, 'what needs no data is never unknown');
     const form = publishForm(strict);
     const again = read(() =>
       parseTarget(form.tgt, form.tgt_type, form.delimiter === undefined ? {} : { delimiter: form.delimiter }),

@@ -2,14 +2,7 @@
 
 import { parseHostPort } from '../../../src/base/config/master-address.ts';
 import { parseDateText } from '../../../src/base/util/date-text.ts';
-import {
-  formatDuration,
-  isJid,
-  isValidMinionId,
-  jidToMillis,
-  jidToTime,
-  parseDuration,
-} from '../../../src/base/util/index.ts';
+import { isJid, isValidMinionId, jidToMillis, jidToTime, parseDuration } from '../../../src/base/util/index.ts';
 import {
   formatInterface,
   formatIp,
@@ -68,8 +61,7 @@ const target: FuzzTarget = {
     if (isJid(text)) hold(!text.includes('/') && typeof jidToTime(text) === 'string', 'a jid is harmless');
     hold(jidToMillis(text) === undefined || isJid(text), 'only jids have a time');
     const seconds = read(() => parseDuration(text));
-    if (seconds !== undefined)
-      hold(seconds >= 0 && typeof formatDuration(seconds) === 'string', 'a duration is not negative');
+    if (seconds !== undefined) hold(seconds >= 0, 'a duration is not negative');
     const at = parseDateText(text, now);
     hold(at === undefined || !Number.isNaN(at.getTime()), 'a date is a date');
     for (const parse of [parseTime, parseLocalTime]) {

@@ -1,7 +1,7 @@
 // JSON with Python's formatting and without loss.
 export { compareText } from './compare-text.ts';
-export { type DumpOptions, dumpJson } from './dump.ts';
+export { dumpJson } from './dump.ts';
 export { indentJson } from './indent.ts';
 export { JsonText, type JsonTextFacts, readValue } from './json-text.ts';
-export { type LoadOptions, loadJson } from './load.ts';
+export { loadJson } from './load.ts';
 export { isPlainJson, parseDict, parsePlain, parseValue } from './parse.ts';

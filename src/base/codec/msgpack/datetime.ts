@@ -1,7 +1,7 @@
 // Salt's datetime extension (type 78): ASCII `YYYYmmddTHH:MM:SS.ffffff`, zone-less, taken as UTC.
 
 /** A date that remembers the microseconds JavaScript cannot hold, so that passing it on loses nothing. */
-export class PreciseDate extends Date {
+class PreciseDate extends Date {
   /** Microseconds below the millisecond, 0 to 999. */
   readonly micros: number;
   constructor(millis: number, micros: number) {

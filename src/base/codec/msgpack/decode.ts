@@ -27,7 +27,7 @@ export interface UnpackOptions {
   readonly jsonTexts?: boolean;
 }
 
-export const defaultLimits = { maxDepth: 256, maxBytes: 100 * 1024 * 1024, maxItems: 8_000_000 } as const;
+const defaultLimits = { maxDepth: 256, maxBytes: 100 * 1024 * 1024, maxItems: 8_000_000 } as const;
 
 // Short byte strings are copied so that a small signature does not keep a large frame alive.
 const copyBelow = 4096;

@@ -1,7 +1,7 @@
 // Returners: finding their options, opening them, keeping them open.
 
 export { type OpenReturner, openReturner } from './open.ts';
-export { jobOptions, type OptionSources, resolveOptions } from './options.ts';
+export { resolveOptions } from './options.ts';
 export { ReturnerProcess } from './returner-process.ts';
 export {
   type ReturnerChoice,

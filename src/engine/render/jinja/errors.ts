@@ -25,7 +25,6 @@ export class PyError extends Error {
 export const typeError = (message: string): PyError => new PyError('TypeError', message);
 export const valueError = (message: string): PyError => new PyError('ValueError', message);
 export const indexError = (message: string): PyError => new PyError('IndexError', message);
-export const attributeError = (message: string): PyError => new PyError('AttributeError', message);
 export const overflowError = (message: string): PyError => new PyError('OverflowError', message);
 export const zeroDivision = (message: string): PyError => new PyError('ZeroDivisionError', message);
 export const memoryError = (): PyError => new PyError('MemoryError', '');

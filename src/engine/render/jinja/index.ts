@@ -13,11 +13,9 @@ export { PyFunction } from './runtime/callable.ts';
 export { define, defineBound } from './runtime/define.ts';
 export { Bridge, type HostFunction, toHost } from './runtime/host.ts';
 export { PyObject, type PyValue, shownClass } from './runtime/value.ts';
-export { type SlsContext, slsContext } from './salt/context.ts';
 export { type SaltFunctionSource, SaltFunctions, saltFunctions } from './salt/functions.ts';
 export {
   renderSaltTemplate,
-  renderSaltTemplateSync,
   SaltRenderError,
   type SaltTemplateOptions,
   saltRenderError,

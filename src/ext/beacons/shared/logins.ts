@@ -4,10 +4,10 @@ import { parseDateText } from 'halite/sdk/time';
 import { entriesOf, fieldOf } from './settings.ts';
 import { Tail } from './tail.ts';
 
-export const recordSize = 384;
+const recordSize = 384;
 
 /** One record in Salt's words: its `time` is the session and its `addr` the time, which reactors have come to expect. */
-export function readRecord(record: Buffer): PlainDict {
+function readRecord(record: Buffer): PlainDict {
   const text = (at: number, length: number): string =>
     record.toString('utf8', at, at + length).replace(/^\0+|\0+$/g, '');
   return newDict(

@@ -10,7 +10,7 @@ import { lines, partition, words } from 'halite/sdk/text';
 /** A name server that does not answer must not hold up the minion; Salt would wait for the resolver's own limit. */
 const resolverDeadline = 3000;
 
-export function withDeadline<T>(work: Promise<T>, fallback: T, milliseconds = resolverDeadline): Promise<T> {
+function withDeadline<T>(work: Promise<T>, fallback: T, milliseconds = resolverDeadline): Promise<T> {
   const late = (): T => fallback;
   return withTimeout(work.catch(late), milliseconds, late, { ref: false });
 }

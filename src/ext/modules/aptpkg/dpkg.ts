@@ -22,7 +22,7 @@ export interface Packages {
 }
 
 /** Packages of another architecture carry it in their name. */
-export function withArchitecture(name: string, arch: string, grains: Dict): string {
+function withArchitecture(name: string, arch: string, grains: Dict): string {
   const foreign =
     dictGet(grains, 'cpuarch') === 'x86_64' &&
     dictGet(grains, 'osarch') === 'amd64' &&

@@ -84,7 +84,7 @@ async function sourceTargets(sources: Value, saltenv: string, ctx: ModuleContext
   return targets;
 }
 
-export async function targetsOf(args: InstallArgs, ctx: ModuleContext): Promise<Target[]> {
+async function targetsOf(args: InstallArgs, ctx: ModuleContext): Promise<Target[]> {
   const given = (value: Value): boolean => value !== null && (!Array.isArray(value) || value.length > 0);
   if (given(args.pkgs) && given(args.sources)) throw commandError('Only one of "pkgs" and "sources" can be used.');
   const clean = (name: string): string =>

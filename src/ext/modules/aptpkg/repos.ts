@@ -41,7 +41,7 @@ export function parseSource(line: string, file: string): Source | undefined {
   };
 }
 
-export function sourceFiles(): string[] {
+function sourceFiles(): string[] {
   const more = listDir('/etc/apt/sources.list.d')
     .filter((name) => name.endsWith('.list'))
     .sort();

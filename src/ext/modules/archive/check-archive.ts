@@ -29,8 +29,7 @@ export const stripOf = (options: string | null): number =>
   Number(/--strip(?:-components)?(?:\s+|=)["']?(\d+)["']?/.exec(options ?? '')?.[1] ?? 0);
 
 /** Operators who say `--absolute-names` (-P) to tar trust the archive. */
-export const trusted = (options: string | null): boolean =>
-  hasOption(shellSplit(options ?? ''), 'P', '--absolute-names');
+const trusted = (options: string | null): boolean => hasOption(shellSplit(options ?? ''), 'P', '--absolute-names');
 
 /** Throws unless every member stays inside, as far as they can be listed: what only tar can read, tar itself guards. */
 export async function checkTar(request: TarRequest, ctx: ModuleContext): Promise<void> {

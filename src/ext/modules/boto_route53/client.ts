@@ -37,7 +37,7 @@ const within = (node: Node, list: string, item: string): Node[] =>
   (child(node, list)?.children ?? []).filter(({ name }) => name === item);
 const escaped = (text: string): string => text.replace(/[<>&'"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 /** As the server writes it: with a dot at the end, and a star by its number. */
-export const fullName = (name: string): string => `${name.replace(/\.$/, '')}.`.replaceAll('*', '\\052');
+const fullName = (name: string): string => `${name.replace(/\.$/, '')}.`.replaceAll('*', '\\052');
 
 /** Key and id: of the call, of a profile, of the options `route53.key` and `route53.keyid`, or of the environment. */
 async function credentialsOf(account: Account, ctx: ModuleContext): Promise<Credentials> {

@@ -37,7 +37,7 @@ export interface Table {
 }
 
 /** Reads a crontab: everything below the tag line belongs to Salt. */
-export function parseTable(text: string): Table {
+function parseTable(text: string): Table {
   const table: Table = { pre: [], crons: [], special: [], env: [] };
   let managed = false;
   let comment: string | null = null;
@@ -85,7 +85,7 @@ function commentLines(entry: Common, trim: boolean): string[] {
   return [`#${about}${entry.identifier ? ` ${identifierMark}:${entry.identifier}` : ''}`];
 }
 
-export function renderTable(table: Table): string {
+function renderTable(table: Table): string {
   const out = [...table.pre];
   if (out.at(-1) !== tag) out.push(tag);
   for (const { name, value } of table.env) out.push(`${name}=${value === null || value === '' ? '""' : value}`);

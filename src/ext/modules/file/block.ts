@@ -69,7 +69,7 @@ function added(lines: readonly string[], request: BlockRequest, lineEnd: string)
   return at < 0 ? undefined : lines.toSpliced(request.insert_after_match ? at + 1 : at, 0, ...block);
 }
 
-export function replaceBlock(text: string, request: BlockRequest): string[] {
+function replaceBlock(text: string, request: BlockRequest): string[] {
   const lines = rawLines(text);
   const lineEnd = lines[0]?.endsWith('\r\n') ? '\r\n' : '\n';
   const made = exchanged(lines, request, lineEnd) ?? added(lines, request, lineEnd);

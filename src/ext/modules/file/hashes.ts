@@ -27,7 +27,7 @@ export async function hashFile(path: string, form: string): Promise<string> {
 }
 
 /** Algorithm and digits of `md5:…`, `md5=…` or bare digits. */
-export function splitHash(text: string): { type: string; digits: string } {
+function splitHash(text: string): { type: string; digits: string } {
   const match = /^([^:=]*)[:=](.*)$/s.exec(text);
   if (match) return { type: match[1] as string, digits: match[2] as string };
   const type = byLength.get(text.length);

@@ -107,7 +107,7 @@ function ensure(lines: string[], content: string, request: LineRequest, before?:
 }
 
 /** The lines after the request; each line carries its end. */
-export function setLine(lines: string[], request: LineRequest): string[] {
+function setLine(lines: string[], request: LineRequest): string[] {
   const { mode } = request;
   const content = request.content ?? '';
   const noPlace = !request.match && request.before === null && request.after === null;

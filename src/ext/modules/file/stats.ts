@@ -17,7 +17,6 @@ import {
   lstatOf,
   modeText,
   normalPath,
-  pathExists,
   pySeconds,
   readdir,
   realpathSync,
@@ -250,6 +249,3 @@ export const statFunctions = {
     run: () => '..',
   }),
 };
-
-/** Whether a path exists, links followed. */
-export const exists = pathExists;

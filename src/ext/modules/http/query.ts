@@ -36,7 +36,7 @@ const bundles = [
 ];
 
 /** The certificates to trust: the option `ca_bundle`, one in the file roots, or the system's. */
-export function caBundle(opts: Options): string | undefined {
+function caBundle(opts: Options): string | undefined {
   const set = opts['ca_bundle'];
   if (set && existsSync(pyStr(set))) return pyStr(set);
   const roots = isDict(opts['file_roots'] ?? null) ? (opts['file_roots'] as PlainDict)['base'] : undefined;
@@ -47,7 +47,7 @@ export function caBundle(opts: Options): string | undefined {
 }
 
 /** `{a: 1, b: [2, 3]}` → `a=1&b=…`, as Python's urlencode does it. */
-export function formText(value: Value): string {
+function formText(value: Value): string {
   if (!isDict(value)) return pyStr(value);
   const quote = (item: Value): string =>
     encodeURIComponent(pyStr(item))

@@ -76,7 +76,7 @@ async function tunnel(url: URL, proxy: WebProxy, request: WebRequest): Promise<S
   });
 }
 
-export const basic = (auth: string): string => `Basic ${Buffer.from(auth).toString('base64')}`;
+const basic = (auth: string): string => `Basic ${Buffer.from(auth).toString('base64')}`;
 
 async function start(url: URL, request: WebRequest, settings: RequestOptions): Promise<ClientRequest> {
   const { proxy } = request;

@@ -17,7 +17,7 @@ const longNames: Readonly<Record<string, string>> = {
 };
 
 /** The options of a rule, each with the values it was given; `! --dport 22` has the value `! 22`. */
-export function parseRule(line: string): Map<string, string[]> {
+function parseRule(line: string): Map<string, string[]> {
   const found = new Map<string, string[]>();
   let key = '';
   let values: string[] = [];

@@ -12,7 +12,7 @@ export const deviceList = (devices: Value): string[] =>
 const consent = (force: boolean): string => (force ? '--yes' : '-qq');
 
 /** Options Salt lets through: those with a value, those without. */
-export const passed = {
+const passed = {
   pv: 'metadatasize dataalignment dataalignmentoffset pvmetadatacopies metadatacopies metadataignore restorefile norestorefile labelsector setphysicalvolumesize'.split(
     ' ',
   ),

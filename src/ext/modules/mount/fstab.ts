@@ -9,7 +9,7 @@ type Key = (typeof keys)[number];
 export type Entry = Record<Key, string>;
 
 /** A line as entry; undefined for comments and anything else. */
-export function parseLine(line: string): Entry | undefined {
+function parseLine(line: string): Entry | undefined {
   const parts = words(line);
   if (line.startsWith('#') || parts.length < 4 || parts.length > 6) return undefined;
   return Object.fromEntries(keys.map((key, at) => [key, parts[at] ?? '0'])) as Entry;

@@ -9,7 +9,7 @@ const charset = {
 };
 const table = p.any({ default: null, doc: 'only this table' });
 
-export async function dbExists(database: string, args: PlainDict, ctx: ModuleContext): Promise<boolean> {
+async function dbExists(database: string, args: PlainDict, ctx: ModuleContext): Promise<boolean> {
   return withSession(args, false, ctx, async (session) => {
     const sql = 'SELECT SCHEMA_NAME FROM INFORMATION_SCHEMA.SCHEMATA WHERE SCHEMA_NAME = ?';
     return (await session.run(sql, [database])).rows.length === 1;

@@ -63,7 +63,7 @@ function normalized(grant: string): string {
 }
 
 /** `db.table` → quoted, unless the caller did that. */
-export function placeOf(database: string, quoted: boolean): string {
+function placeOf(database: string, quoted: boolean): string {
   const at = database.lastIndexOf('.');
   const [db, table] = [database.slice(0, Math.max(at, 0)), database.slice(at + 1)];
   if (!quoted) return `${db}.${table}`;

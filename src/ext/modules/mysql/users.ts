@@ -41,11 +41,7 @@ async function versionOn(session: Session): Promise<string> {
  * The arguments that get in. Where the password of the connecting user is the one that was just set, the old one is
  * refused and the new one tried.
  */
-export async function workingArgs(
-  account: Account,
-  args: PlainDict,
-  ctx: ModuleContext,
-): Promise<PlainDict | undefined> {
+async function workingArgs(account: Account, args: PlainDict, ctx: ModuleContext): Promise<PlainDict | undefined> {
   if ((await serverVersion(args, ctx)) !== '') return args;
   if (!account.password) return undefined;
   const first = takeError(ctx);

@@ -46,7 +46,7 @@ function isExecutable(path: string): boolean {
 }
 
 /** The program and its first arguments. Without `bin_env` it is the pip of the system's Python. */
-export function pipCommand(binEnv: Value): string[] {
+function pipCommand(binEnv: Value): string[] {
   if (!binEnv) {
     const python = which('python3') ?? which('python');
     return python ? [python, '-m', 'pip'] : [which('pip3') ?? which('pip') ?? 'pip'];

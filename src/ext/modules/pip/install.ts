@@ -19,7 +19,7 @@ import { requirementFiles } from './requirement-files.ts';
 export type InstallArgs = Readonly<Record<string, Value>>;
 
 /** A list, or a text with commas. */
-export function several(value: Value): string[] {
+function several(value: Value): string[] {
   if (Array.isArray(value)) return value.map(pyStr);
   return value
     ? pyStr(value)
@@ -56,7 +56,7 @@ function logOption(log: Value): string[] {
 }
 
 /** `--proxy`: as given, or the minion's own. */
-export function proxyOption(proxy: Value, opts: Readonly<Record<string, Value>>): string[] {
+function proxyOption(proxy: Value, opts: Readonly<Record<string, Value>>): string[] {
   if (proxy) return ['--proxy', pyStr(proxy)];
   const {
     proxy_host: host,
@@ -69,7 +69,7 @@ export function proxyOption(proxy: Value, opts: Readonly<Record<string, Value>>)
   return ['--proxy', `http://${auth}${pyStr(host)}:${pyStr(port)}`];
 }
 
-export function timeoutOption(timeout: Value): string[] {
+function timeoutOption(timeout: Value): string[] {
   if (!timeout) return [];
   if (!/^\s*[+-]?\d+\s*$/.test(pyStr(timeout)))
     throw pythonError('ValueError', `'${pyStr(timeout)}' is not a valid timeout, must be an integer`);
@@ -77,7 +77,7 @@ export function timeoutOption(timeout: Value): string[] {
 }
 
 /** Options as they are, or `{option: value}`. */
-export function extraOptions(extra: Value): string[] {
+function extraOptions(extra: Value): string[] {
   const list = Array.isArray(extra) ? extra : extra ? [extra] : [];
   return list.flatMap((item) => {
     if (!isDict(item)) return [pyStr(item)];

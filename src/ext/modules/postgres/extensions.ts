@@ -5,8 +5,8 @@ import { type Conn, conn, execute, ident, literal, query, runas } from './psql.t
 /** What is to be done with an extension, in the words Salt's functions return. */
 export const notInstalled = 'EXTENSION NOT INSTALLED';
 export const installedState = 'EXTENSION INSTALLED';
-export const toUpgrade = 'EXTENSION TO UPGRADE';
-export const toMove = 'EXTENSION TO MOVE';
+const toUpgrade = 'EXTENSION TO UPGRADE';
+const toMove = 'EXTENSION TO MOVE';
 
 async function available(at: Conn, ctx: ModuleContext): Promise<PlainDict> {
   const rows = await query('SELECT * FROM pg_available_extensions()', at, ctx);

@@ -46,7 +46,7 @@ export const ownerAccount = (ctx: ModuleContext): string =>
   pyStr(dictGet(ctx.grains, 'os_family') ?? '').includes('OpenBSD') ? '_postgresql' : 'postgres';
 
 /** Runs psql. Without a host it is run as the owner of the server, who needs no password. */
-export async function psql(args: readonly string[], at: Conn, ctx: ModuleContext, stdin?: string): Promise<Answer> {
+async function psql(args: readonly string[], at: Conn, ctx: ModuleContext, stdin?: string): Promise<Answer> {
   const [user, host, port, database] = [
     await option(at.user, 'user', ctx),
     await option(at.host, 'host', ctx),

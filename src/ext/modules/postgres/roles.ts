@@ -47,7 +47,7 @@ function roleOf(row: Row, withPassword: boolean): PlainDict {
 }
 
 /** The roles by name; false when the server cannot be asked. */
-export async function roles(withPassword: boolean, at: Conn, ctx: ModuleContext): Promise<PlainDict | false> {
+async function roles(withPassword: boolean, at: Conn, ctx: ModuleContext): Promise<PlainDict | false> {
   const version = await serverVersion(at, ctx);
   if (version === '') return false;
   const rows = await query(roleQuery(version, withPassword), at, ctx);

@@ -23,12 +23,12 @@ const shownFields = new Set([
 const settings = new Set(['enabled', 'skip_function', 'skip_during_range', 'splay']);
 
 /** The file of the minion's own schedule. */
-export function schedulePath(opts: Readonly<Record<string, Value>>): string {
+function schedulePath(opts: Readonly<Record<string, Value>>): string {
   const folder = opts['conf_dir'] ?? opts['config_dir'] ?? dirname(String(opts['conf_file'] ?? ''));
   return join(String(folder), dirname(String(opts['default_include'] ?? 'minion.d/*.conf')), '_schedule.conf');
 }
 
-export function readSchedule(ctx: ModuleContext): PlainDict {
+function readSchedule(ctx: ModuleContext): PlainDict {
   let text = '';
   try {
     text = readFileSync(schedulePath(ctx.opts), 'utf8');

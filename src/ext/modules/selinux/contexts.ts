@@ -2,7 +2,7 @@
 import { invocationError, newDict, type PlainDict } from 'halite/sdk';
 import { lines } from 'halite/sdk/text';
 
-export const fileTypes: Readonly<Record<string, string>> = {
+const fileTypes: Readonly<Record<string, string>> = {
   a: 'all files',
   f: 'regular file',
   d: 'directory',
@@ -22,7 +22,7 @@ export function fileTypeText(letter: string): string {
 const parts = ['sel_user', 'sel_role', 'sel_type', 'sel_level'] as const;
 
 /** `user:role:type:level` by name. */
-export function contextOf(text: string): PlainDict {
+function contextOf(text: string): PlainDict {
   const match = /^([^:]+):([^:]+):([^:]+):(.+)$/.exec(text);
   if (!match)
     throw invocationError(`Invalid SELinux context string: ${text}. Expected "sel_user:sel_role:sel_type:sel_level"`);

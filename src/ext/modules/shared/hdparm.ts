@@ -6,7 +6,7 @@ import { requireBinary, runTool } from './tools.ts';
 const isNumber = (text: string): boolean => /^[-+]?\d+$/.test(text);
 
 /** `256 (on)` is both of it; otherwise what commas and slashes separate, with `name = value` in a map at the end. */
-export function parseValue(text: string): Value | undefined {
+function parseValue(text: string): Value | undefined {
   const both = /^([0-9]+) (\(.*\))/.exec(text);
   if (both) return [Number(both[1]), (text.split(' ')[1] ?? '').replace(/^[()]+|[()]+$/g, '')];
   const found: Value[] = [];

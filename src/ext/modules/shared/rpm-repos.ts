@@ -21,7 +21,7 @@ interface RepoFile {
   readonly repos: Map<string, PlainDict>;
 }
 
-export function parseRepoFile(path: string, text: string): RepoFile {
+function parseRepoFile(path: string, text: string): RepoFile {
   const repos = new Map<string, PlainDict>();
   let header = '';
   let current: PlainDict | undefined;

@@ -20,7 +20,7 @@ export function resolveName(name: string, arch: string, grains: Dict): string {
   return fits ? name : `${name}.${arch}`;
 }
 
-export function parseRpmLine(line: string, grains: Dict): RpmPackage | undefined {
+function parseRpmLine(line: string, grains: Dict): RpmPackage | undefined {
   const [name, epoch = '', version = '', release = '', arch = ''] = line.split('_|-');
   if (name === undefined || version === '' || name === 'gpg-pubkey') return undefined;
   const full = release === '' ? version : `${version}-${release}`;

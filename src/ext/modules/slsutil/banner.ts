@@ -1,7 +1,7 @@
 // The box of comments that warns editors of managed files.
 
 /** Words in lines of at most `width` letters; longer words are cut. */
-export function wrap(text: string, width: number): string[] {
+function wrap(text: string, width: number): string[] {
   const found: string[] = [];
   let line = '';
   for (let word of text.split(/\s+/).filter(Boolean)) {

@@ -19,7 +19,7 @@ import { words } from 'halite/sdk/text';
 import { type AuthKey, authLine, fingerprint, keyDict, keyLine, kindOf, readKeys } from './keys.ts';
 
 /** `%h/.ssh/keys` for a user. */
-export function configFile(user: User, config: string): string {
+function configFile(user: User, config: string): string {
   const path = config.replace(/%(.?)/g, (_, sign: string) => {
     if (sign === '') throw commandError("AuthorizedKeysFile path: Last character can't be escape character");
     const meaning: Readonly<Record<string, string>> = { '%': '%', u: user.name, h: user.home };

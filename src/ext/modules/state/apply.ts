@@ -74,7 +74,7 @@ interface HighstateArgs {
   readonly kwargs: PlainDict;
 }
 
-export async function highstate(args: HighstateArgs, ctx: ModuleContext): Promise<Value> {
+async function highstate(args: HighstateArgs, ctx: ModuleContext): Promise<Value> {
   if (disabledTexts(['highstate'], ctx).length > 0) {
     return newDict([
       ['name', 'Salt highstate run is disabled. To re-enable, run state.enable highstate'],
@@ -97,7 +97,7 @@ interface SlsArgs extends HighstateArgs {
   readonly sync_mods: Value;
 }
 
-export async function sls(args: SlsArgs, ctx: ModuleContext): Promise<Value> {
+async function sls(args: SlsArgs, ctx: ModuleContext): Promise<Value> {
   const conflict = await refuseConflict(args.queue, args.kwargs, ctx);
   if (conflict !== undefined) return conflict;
   const disabled = disabledTexts(Array.isArray(args.mods) ? args.mods.map(pyStr) : [pyStr(args.mods)], ctx);

@@ -22,7 +22,7 @@ export interface OpenOptions {
 }
 
 /** Whether nothing may be changed: by argument in any spelling, grains or pillar, or the minion's options. */
-export async function testValue(test: Value, kwargs: PlainDict, ctx: ModuleContext): Promise<Value> {
+async function testValue(test: Value, kwargs: PlainDict, ctx: ModuleContext): Promise<Value> {
   if (test === false) return false;
   if (test !== null) return true;
   for (const [name, value] of Object.entries(kwargs)) if (name.toLowerCase() === 'test' && isTrue(value)) return true;

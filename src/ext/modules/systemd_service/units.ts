@@ -7,7 +7,7 @@ import { accessSync, constants, listDir, lstatSync, readdirSync, readlinkSync, r
 const unitTypes = ['service', 'socket', 'device', 'mount', 'automount', 'swap', 'target', 'path', 'timer'];
 const unitFolders = ['/lib/systemd/system', '/usr/lib/systemd/system', '/etc/systemd/system'];
 
-export const under = (root: string | null, path: string): string => (root ? join(root, path) : path);
+const under = (root: string | null, path: string): string => (root ? join(root, path) : path);
 
 /** `nginx` → `nginx.service`; names with a type stay. */
 export function unitName(name: string): string {
@@ -30,7 +30,7 @@ function isPlainFolder(path: string): boolean {
   }
 }
 
-export function systemdUnits(root: string | null): Set<string> {
+function systemdUnits(root: string | null): Set<string> {
   const found = new Set<string>();
   for (const folder of unitFolders.map((path) => under(root, path)).filter(isPlainFolder)) {
     for (const name of listDir(folder).map(shortName)) if (name !== undefined) found.add(name);

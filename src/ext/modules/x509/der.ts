@@ -3,7 +3,7 @@
 const joined = (parts: readonly Uint8Array[]): Buffer => Buffer.concat(parts);
 
 /** Tag, length, content. */
-export function tlv(tag: number, ...content: readonly Uint8Array[]): Buffer {
+function tlv(tag: number, ...content: readonly Uint8Array[]): Buffer {
   const body = joined(content);
   if (body.length < 128) return joined([Buffer.from([tag, body.length]), body]);
   const length = Buffer.from(

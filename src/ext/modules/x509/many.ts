@@ -5,7 +5,7 @@ import { globPaths, isFile } from 'halite/sdk/fs';
 const glob_path = p.string({ doc: 'pattern of paths' });
 
 /** What can be read of the files that fit; the others are left out. */
-export function readMany(pattern: string, read: (path: string) => Value): PlainDict {
+function readMany(pattern: string, read: (path: string) => Value): PlainDict {
   const found = newDict();
   for (const path of globPaths(pattern).filter(isFile)) {
     try {

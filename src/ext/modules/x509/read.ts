@@ -87,12 +87,12 @@ export function parseRequest(der: Buffer): ParsedRequest {
 /** `0A:1B`. */
 export const prettyHex = (bytes: Uint8Array): string =>
   [...bytes].map((byte) => byte.toString(16).padStart(2, '0').toUpperCase()).join(':');
-export function prettyNumber(value: bigint): string {
+function prettyNumber(value: bigint): string {
   const hex = value.toString(16);
   return prettyHex(Buffer.from(hex.length % 2 === 1 ? `0${hex}` : hex, 'hex'));
 }
 /** `2026-01-02 03:04:05`. */
-export const prettyTime = (at: Date): string => at.toISOString().slice(0, 19).replace('T', ' ');
+const prettyTime = (at: Date): string => at.toISOString().slice(0, 19).replace('T', ' ');
 
 function nameShown(element: Element): string {
   const value = element.content.toString('utf8');
@@ -170,7 +170,7 @@ const shows: Readonly<Record<string, Show>> = {
   noCheck: () => ({ value: true }),
 };
 
-export function extensionsShown(list: readonly Extension[]): PlainDict {
+function extensionsShown(list: readonly Extension[]): PlainDict {
   const order = Object.keys(extensionOids);
   const known = list
     .filter(({ name }) => order.includes(name))

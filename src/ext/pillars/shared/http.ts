@@ -21,7 +21,7 @@ const quote = (text: string): string =>
     .replaceAll('%2F', '/');
 
 /** The address with %s and <grain> filled in; undefined when a grain is missing. */
-export function addressFor(args: HttpArgs, ctx: PillarContext): string | undefined {
+function addressFor(args: HttpArgs, ctx: PillarContext): string | undefined {
   let url = args.url.replaceAll('%s', () => quote(ctx.minionId));
   if (!args.with_grains) return url;
   for (const [whole, name = ''] of [...url.matchAll(/<(.*?)>/g)]) {

@@ -8,7 +8,7 @@ import type { RedisLink } from './connect.ts';
 type Command = readonly [name: 'hset' | 'expire' | 'set' | 'sadd', ...args: (string | number)[]];
 
 /** The commands that keep one return. Without a time to live keys stay. */
-export function returnCommands(ret: PlainDict, ttl: number): Command[] {
+function returnCommands(ret: PlainDict, ttl: number): Command[] {
   const { id, jid, fun } = keysOf(ret);
   const expiring = ttl > 0;
   return [

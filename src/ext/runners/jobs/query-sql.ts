@@ -69,7 +69,7 @@ function leaf(condition: Condition, side: Side): Sql {
   }
 }
 
-export const failed = '(r.success = 0 OR r.retcode <> 0)';
+const failed = '(r.success = 0 OR r.retcode <> 0)';
 
 function compile(condition: Condition, side: Side): Sql {
   if (condition.is === 'not') {

@@ -24,8 +24,7 @@ export interface RunningArgs {
   readonly kwargs: PlainDict;
 }
 
-export const sentences = (comments: readonly string[]): string =>
-  comments.join('. ') + (comments.length > 1 ? '.' : '');
+const sentences = (comments: readonly string[]): string => comments.join('. ') + (comments.length > 1 ? '.' : '');
 
 /** The id of the image, which is pulled when it is not here. */
 export async function resolveImage(image: string, changes: PlainDict, ctx: StateContext): Promise<Value> {

@@ -12,7 +12,7 @@ export interface Accumulators {
 }
 
 /** One file per run in the minion's cache; the engine removes it when the run ends. */
-export function accumulatorPath(ctx: StateContext): string {
+function accumulatorPath(ctx: StateContext): string {
   return join(pyStr(ctx.opts['cachedir'] ?? '/var/cache/salt/minion'), 'accumulator', ctx.instanceId);
 }
 

@@ -103,7 +103,7 @@ function stamp(now: Date): string {
 }
 
 /** Keeps a copy of a file below the minion's cache, where `file.list_backups` finds it. */
-export function backUp(path: string, cachedir: string): void {
+function backUp(path: string, cachedir: string): void {
   const stats = statSync(path);
   const folder = join(cachedir, 'file_backup', dirname(path).slice(1));
   mkdirSync(folder, { recursive: true });

@@ -297,7 +297,7 @@ async function enforce(work: Work, plan: Needed, changes: PlainDict, ctx: StateC
   return ctx.result({ name, changes: tally.changes, result: tally.ok && tally.errors.length === 0, comment });
 }
 
-export async function runDirectory(args: Args, ctx: StateContext): Promise<StateResult> {
+async function runDirectory(args: Args, ctx: StateContext): Promise<StateResult> {
   let name = expandUser(args.name);
   if (!name) return ctx.fail('Must provide name to file.directory', { name });
   const shown = name;

@@ -141,7 +141,7 @@ export const touch = state({
 
 const bytesOfUnit = 'bkmgtpezy';
 /** `10M`, `1.5GB`, `4 KiB` in bytes; 0 when it is no size. */
-export function sizeInBytes(size: Value): number {
+function sizeInBytes(size: Value): number {
   if (typeof size !== 'string') return asNumber(size) ?? 0;
   const match = /^([0-9.]*)\s*(.*)$/.exec(size.trim());
   const value = Number(match?.[1] || Number.NaN);

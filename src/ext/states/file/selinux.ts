@@ -18,7 +18,7 @@ export function readSelinux(value: Value): Selinux | undefined {
 }
 
 /** The context of a file in four parts, or undefined when there is none. */
-export async function contextOf(path: string, ctx: StateContext): Promise<Record<Part, string> | undefined> {
+async function contextOf(path: string, ctx: StateContext): Promise<Record<Part, string> | undefined> {
   const program = which('ls');
   const out = program ? await ctx.exec(program, ['-dZ', '--', path]) : undefined;
   const match = /^([^\s:]+):([^\s:]+):([^\s:]+):(\S+)\s/.exec(out?.stdout ?? '');

@@ -39,7 +39,7 @@ export async function listsOf(
 }
 
 /** The entries of the kind asked for, at one of the paths. */
-export function entriesAt({ kind, isDefault, all }: Lists, path: string): PlainDict[] {
+function entriesAt({ kind, isDefault, all }: Lists, path: string): PlainDict[] {
   const list = plain(isDefault ? plain(all[path])['defaults'] : all[path])[kind];
   return Array.isArray(list) ? list.map(plain) : [];
 }

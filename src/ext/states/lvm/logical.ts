@@ -17,7 +17,7 @@ import { plain } from '../shared/calls.ts';
 const factors: Readonly<Record<string, number>> = { s: 1 / 2048, m: 1, g: 1024, t: 1024 ** 2, p: 1024 ** 3 };
 
 /** A size with unit in megabytes; plain numbers are megabytes. */
-export function megabytes(size: Value): number {
+function megabytes(size: Value): number {
   const text = pyStr(size).toLowerCase();
   const match = /^(.*?)([a-z]?)(b?)$/.exec(text);
   const [, number = '', letter = '', byte = ''] = match ?? [];

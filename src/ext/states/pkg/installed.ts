@@ -292,7 +292,7 @@ async function install(request: WantedPackage, targets: Targets, ctx: StateConte
   });
 }
 
-export async function runInstalled(args: InstallArgs, ctx: StateContext): Promise<StateResult> {
+async function runInstalled(args: InstallArgs, ctx: StateContext): Promise<StateResult> {
   if (Array.isArray(args.pkgs) && args.pkgs.length === 0) return ctx.ok('No packages to install provided');
   const alone = !args.pkgs && !args.sources;
   let pkgs: Value = alone ? [args.version ? newDict([[args.name, args.version]]) : args.name] : args.pkgs;

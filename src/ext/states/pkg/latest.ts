@@ -91,7 +91,7 @@ async function upgradeTargets(work: Work, ctx: StateContext): Promise<StateResul
   return ctx.result({ changes, result: failed.length === 0, comment: comments.join(' ') });
 }
 
-export async function runLatest(args: LatestArgs, ctx: StateContext): Promise<StateResult> {
+async function runLatest(args: LatestArgs, ctx: StateContext): Promise<StateResult> {
   if (args.kwargs['sources']) return ctx.fail('The "sources" parameter is not supported.');
   if (Array.isArray(args.pkgs) && args.pkgs.length === 0) return ctx.ok('No packages to install provided');
   const names = args.pkgs ? [...(await wantedOf(args.pkgs, true, ctx)).keys()] : [args.name];

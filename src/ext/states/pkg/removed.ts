@@ -125,7 +125,7 @@ async function uninstall(action: Action, args: RemoveArgs, ctx: StateContext): P
   });
 }
 
-export async function runUninstall(action: Action, args: RemoveArgs, ctx: StateContext): Promise<StateResult> {
+async function runUninstall(action: Action, args: RemoveArgs, ctx: StateContext): Promise<StateResult> {
   try {
     return await uninstall(action, args, ctx);
   } catch (error) {

@@ -9,7 +9,7 @@ import { which } from 'halite/sdk/system';
 const armored = /-----BEGIN PGP PUBLIC KEY BLOCK-----([\s\S]*?)-----END PGP PUBLIC KEY BLOCK-----/g;
 
 /** The bytes behind text armour; anything else stays as it is. */
-export function withoutArmour(content: Buffer): Buffer {
+function withoutArmour(content: Buffer): Buffer {
   const text = content.toString('latin1');
   const blocks = [...text.matchAll(armored)].map((match) => {
     const body = (match[1] ?? '').replace(/\r/g, '');

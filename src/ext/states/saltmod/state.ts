@@ -95,7 +95,7 @@ async function ask(
 }
 
 /** Whether everything in a result went well, at whatever depth the results are. */
-export function allWell(results: Value | undefined): boolean {
+function allWell(results: Value | undefined): boolean {
   if (results === undefined || !isDict(results)) return false;
   const entries = dictEntries(results);
   return (

@@ -19,7 +19,7 @@ import { failureOf, hasFunction, isExpected } from '../shared/calls.ts';
 import { disableAtBoot, enableAtBoot, isAvailable, notAvailable, type Started, type Toggled } from './boot.ts';
 import { setMask } from './mask.ts';
 
-export const params = {
+const params = {
   name: p.string({ doc: 'the service' }),
   enable: p.any({ default: null, doc: 'whether it starts at boot; left out: stays as it is' }),
   sig: p.any({

@@ -1,5 +1,4 @@
 // Where files of states come from: kinds of URL, `salt://` paths, and hiding passwords in them.
-import type { Value } from 'halite/sdk';
 
 export const localProtocols = ['', 'file'];
 export const remoteProtocols = ['http', 'https', 'ftp', 'swift', 's3'];
@@ -37,9 +36,4 @@ export function saltUrl(path: string, saltenv?: string): string {
 /** User names and passwords do not belong into results. */
 export function withoutPassword(url: string): string {
   return url.replace(/(https?):\/\/.*@/gi, '$1://<redacted>@');
-}
-
-export function isHttpOrFtp(source: Value): boolean {
-  const list = Array.isArray(source) ? source : [source];
-  return list.some((item) => typeof item === 'string' && /^(https?|ftp):/i.test(item));
 }

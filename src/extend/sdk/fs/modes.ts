@@ -13,9 +13,3 @@ export function normalizeMode(mode: Value): string | null {
     .replace(/^0+/, '');
   return digits.padStart(4, '0');
 }
-
-/** A mode's bits: digits are octal, whether they came as text or number. */
-export function parseMode(mode: Value): number | undefined {
-  const text = normalizeMode(mode);
-  return text !== null && /^[0-7]{4,5}$/.test(text) ? Number.parseInt(text, 8) : undefined;
-}

@@ -15,7 +15,7 @@ function isExecutable(path: string): boolean {
 }
 
 /** The folders searched for programs, in order. */
-export function searchPath(pathVariable: string = process.env['PATH'] ?? ''): string[] {
+function searchPath(pathVariable: string = process.env['PATH'] ?? ''): string[] {
   // An empty part would mean the working folder.
   const folders = pathVariable.split(':').filter(Boolean);
   return [...folders, ...usualFolders.filter((folder) => !folders.includes(folder))];

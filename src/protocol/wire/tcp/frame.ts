@@ -13,7 +13,7 @@ const maxHeadBytes = 4096;
 const start = Buffer.from([0x82, 0xa4, ...Buffer.from('head')]);
 const middle = Buffer.from([0xa4, ...Buffer.from('body')]);
 /** `{}`, the head of publishes. */
-export const emptyHead = Buffer.from([0x80]);
+const emptyHead = Buffer.from([0x80]);
 
 /** The bytes of head and body, which may stand in any order among other keys; undefined when one is missing. */
 export function splitFrame(frame: Buffer): Frame | undefined {

@@ -134,10 +134,6 @@ export function classText(value: PyValue): string {
   return module === 'builtins' ? `<class '${typeName(value)}'>` : `<class '${module}.${typeName(value)}'>`;
 }
 
-export function isPromise(value: unknown): value is Promise<PyValue> {
-  return value instanceof Promise;
-}
-
 /** Continue with a value now or when its promise resolves. */
 export function chain<T, R>(value: MaybePromise<T>, next: (value: T) => MaybePromise<R>): MaybePromise<R> {
   return value instanceof Promise ? value.then(next) : next(value);

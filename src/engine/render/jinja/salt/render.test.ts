@@ -1,7 +1,8 @@
 // Rendering as Salt does it: texts of errors, final newline, environment options, relative imports, the salt object.
 import { describe, expect, it } from 'vitest';
 import { HaliteError } from '../../../../base/errors/index.ts';
-import { renderSaltTemplate, renderSaltTemplateSync, SaltRenderError, saltFunctions, slsContext } from '../index.ts';
+import { slsNames } from '../../sls-context.ts';
+import { renderSaltTemplate, SaltRenderError, saltFunctions } from '../index.ts';
 
 interface Setup {
   readonly files?: Record<string, string>;
@@ -23,16 +24,16 @@ const functions = saltFunctions({
   names: () => ['test.boom', 'test.echo'],
 });
 
-function render(source: string, { files = {}, sls, opts = {}, salt = functions }: Setup = {}): string {
-  const place = sls === undefined ? {} : { sls, ...slsContext(`/srv/${sls.replaceAll('.', '/')}.sls`, sls) };
+function render(source: string, { files = {}, sls, opts = {}, salt = functions }: Setup = {}): Promise<string> {
+  const place = sls === undefined ? {} : { sls, ...slsNames(`/srv/${sls.replaceAll('.', '/')}.sls`, sls) };
   const loader = (name: string) =>
     Object.hasOwn(files, name) ? { source: files[name]!, path: `/srv/${name}` } : undefined;
-  return renderSaltTemplateSync(source, { context: { opts, saltenv: 'base', salt, ...place }, loader });
+  return renderSaltTemplate(source, { context: { opts, saltenv: 'base', salt, ...place }, loader });
 }
 
-function failure(source: string, setup: Setup = {}): SaltRenderError {
+async function failure(source: string, setup: Setup = {}): Promise<SaltRenderError> {
   try {
-    render(source, setup);
+    await render(source, setup);
   } catch (error) {
     if (error instanceof SaltRenderError) return error;
     throw error;
@@ -43,8 +44,8 @@ function failure(source: string, setup: Setup = {}): SaltRenderError {
 const eight = Array.from({ length: 8 }, (_, index) => `l${index + 1}`).join('\n');
 
 describe('error texts', () => {
-  it('shows an undefined variable with five lines around it', () => {
-    const error = failure(`${eight}\n{{ missing }}\n${eight}`, { sls: 'app.x' });
+  it('shows an undefined variable with five lines around it', async () => {
+    const error = await failure(`${eight}\n{{ missing }}\n${eight}`, { sls: 'app.x' });
     expect(error.message).toBe(
       "Jinja variable 'missing' is undefined; line 9\n\n---\n[...]\nl4\nl5\nl6\nl7\nl8\n{{ missing }}    <======================\nl1\nl2\nl3\nl4\nl5\n[...]\n---",
     );
@@ -76,31 +77,31 @@ describe('error texts', () => {
       'a\n{{ salt["test.nope"](1) }}',
       "Jinja variable 'salt.utils.templates.AliasedLoader object' has no attribute 'test.nope'; line 2\n\n---\na\n{{ salt[\"test.nope\"](1) }}    <======================\n---",
     ],
-  ])('%s', (template, message) => {
-    expect(failure(template, { sls: 'app' }).message).toBe(message);
+  ])('%s', async (template, message) => {
+    expect((await failure(template, { sls: 'app' })).message).toBe(message);
   });
 
-  it('adds the trace to errors of other kinds', () => {
-    expect(failure('a\n{{ 1/0 }}\n').message).toBe(
+  it('adds the trace to errors of other kinds', async () => {
+    expect((await failure('a\n{{ 1/0 }}\n')).message).toBe(
       'Jinja error: division by zero\nTraceback (most recent call last):\n  File "<template>", line 2, in top-level template code\nZeroDivisionError: division by zero\n\n; line 2\n\n---\na\n{{ 1/0 }}    <======================\n---',
     );
   });
 
-  it('points into the file that fails instead of the template', () => {
+  it('points into the file that fails instead of the template', async () => {
     const files = { 'lib.jinja': '{% macro m() %}\nx\n{{ missing }}\n{% endmacro %}\n' };
-    const error = failure('a\n{% from "lib.jinja" import m %}\n{{ m() }}\n', { files, sls: 'app' });
+    const error = await failure('a\n{% from "lib.jinja" import m %}\n{{ m() }}\n', { files, sls: 'app' });
     expect(error.message).toBe(
       "Jinja variable 'missing' is undefined\n/srv/lib.jinja(3):\n---\n{% macro m() %}\nx\n{{ missing }}    <======================\n{% endmacro %}\n---",
     );
     expect(error.line).toBeUndefined();
   });
 
-  it('reports an error in a block at the tag of the block', () => {
-    expect(failure('\n{% block a %}\n{{ missing }}\n{% endblock %}').line).toBe(2);
+  it('reports an error in a block at the tag of the block', async () => {
+    expect((await failure('\n{% block a %}\n{{ missing }}\n{% endblock %}')).line).toBe(2);
   });
 
-  it('shows where YAML in a template is wrong', () => {
-    const error = failure('{% load_yaml as y %}\na: 1\nb: [\n{% endload %}');
+  it('shows where YAML in a template is wrong', async () => {
+    const error = await failure('{% load_yaml as y %}\na: 1\nb: [\n{% endload %}');
     expect(error.error).toMatch(/^Jinja syntax error: Encountered error loading yaml: .*\n---\n\na: 1\nb: \[/);
   });
 });
@@ -111,26 +112,26 @@ describe('rules', () => {
     ['x', 'x'],
     ['x\r\ny\r\n', 'x\ny\n'],
     ['', ''],
-  ])('keeps exactly the final newline of %j', (source, text) => {
-    expect(render(source)).toBe(text);
+  ])('keeps exactly the final newline of %j', async (source, text) => {
+    expect(await render(source)).toBe(text);
   });
 
-  it('reads environment options by kind of file', () => {
+  it('reads environment options by kind of file', async () => {
     const source = '{% if 1 %}\nx\n{% endif %}\ny\n';
-    expect(render(source, { opts: { jinja_env: { trim_blocks: true } } })).toBe('x\ny\n');
-    expect(render(source, { opts: { jinja_env: { trim_blocks: true } }, sls: 'a' })).toBe('\nx\n\ny\n');
-    expect(render(source, { opts: { jinja_sls_env: { TRIM_BLOCKS: true } }, sls: 'a' })).toBe('x\ny\n');
-    expect(render('% if 1\nx\n% endif\n', { opts: { jinja_env: { line_statement_prefix: '%' } } })).toBe('x\n\n');
-    expect(render('[{{ missing }}]', { opts: { allow_undefined: true } })).toBe('[]');
-    expect(render(source, { opts: { jinja_trim_blocks: true } })).toBe('x\ny\n');
+    expect(await render(source, { opts: { jinja_env: { trim_blocks: true } } })).toBe('x\ny\n');
+    expect(await render(source, { opts: { jinja_env: { trim_blocks: true } }, sls: 'a' })).toBe('\nx\n\ny\n');
+    expect(await render(source, { opts: { jinja_sls_env: { TRIM_BLOCKS: true } }, sls: 'a' })).toBe('x\ny\n');
+    expect(await render('% if 1\nx\n% endif\n', { opts: { jinja_env: { line_statement_prefix: '%' } } })).toBe('x\n\n');
+    expect(await render('[{{ missing }}]', { opts: { allow_undefined: true } })).toBe('[]');
+    expect(await render(source, { opts: { jinja_trim_blocks: true } })).toBe('x\ny\n');
   });
 
-  it('gives all variables to templates imported without context', () => {
+  it('gives all variables to templates imported without context', async () => {
     const files = { lib: '{% set v = opts.k ~ salt["test.echo"](1) ~ salt.test.echo(2) %}' };
-    expect(render("{% from 'lib' import v %}{{ v }}", { files, opts: { k: 'K' } })).toBe('K12');
+    expect(await render("{% from 'lib' import v %}{{ v }}", { files, opts: { k: 'K' } })).toBe('K12');
   });
 
-  it('finds relative names from the importing template and never leaves the root', () => {
+  it('finds relative names from the importing template and never leaves the root', async () => {
     const files = {
       'lib.jinja': '{% set v = "top" %}',
       'app/lib.jinja': '{% set v = tpldir ~ "," ~ tplfile ~ "," ~ tpldot %}',
@@ -138,21 +139,21 @@ describe('rules', () => {
       'other/y.jinja': '{% set w = "other" %}',
       'app/y.jinja': '{% set w = "app" %}',
     };
-    const at = (source: string): string => render(source, { files, sls: 'app.init' });
-    expect(at('{% from "./lib.jinja" import v %}{{ v }} {{ tplfile }}')).toBe('app,./lib.jinja,app app/init.sls');
-    expect(at('{% from "../lib.jinja" import v %}{{ v }}')).toBe('top');
-    expect(at('{% import "app/lib.jinja" as l %}{{ l.v }}')).toBe('app,app/lib.jinja,app');
-    expect(at('{% import "other/x.jinja" as x %}{% from "./y.jinja" import w %}{{ w }}')).toBe('app');
-    expect(failure('{% import "../../etc/passwd" as l %}', { files, sls: 'app.init' }).error).toBe(
+    const at = (source: string): Promise<string> => render(source, { files, sls: 'app.init' });
+    expect(await at('{% from "./lib.jinja" import v %}{{ v }} {{ tplfile }}')).toBe('app,./lib.jinja,app app/init.sls');
+    expect(await at('{% from "../lib.jinja" import v %}{{ v }}')).toBe('top');
+    expect(await at('{% import "app/lib.jinja" as l %}{{ l.v }}')).toBe('app,app/lib.jinja,app');
+    expect(await at('{% import "other/x.jinja" as x %}{% from "./y.jinja" import w %}{{ w }}')).toBe('app');
+    expect((await failure('{% import "../../etc/passwd" as l %}', { files, sls: 'app.init' })).error).toBe(
       'Jinja error: ../../etc/passwd',
     );
   });
 
-  it('knows the functions of the salt object', () => {
-    expect(render("{{ 'test.echo' in salt }} {{ 'x.y' in salt }} {{ salt.nomod is defined }}")).toBe(
+  it('knows the functions of the salt object', async () => {
+    expect(await render("{{ 'test.echo' in salt }} {{ 'x.y' in salt }} {{ salt.nomod is defined }}")).toBe(
       'True False False',
     );
-    expect(render('{{ salt | list }} {{ salt.test.nope is defined }}')).toBe("['test.boom', 'test.echo'] False");
+    expect(await render('{{ salt | list }} {{ salt.test.nope is defined }}')).toBe("['test.boom', 'test.echo'] False");
   });
 
   it('waits for functions and files', async () => {
@@ -167,10 +168,10 @@ describe('rules', () => {
     expect(text).toBe('f\n');
   });
 
-  it('logs timed sections', () => {
+  it('logs timed sections', async () => {
     const lines: string[] = [];
     const context = {};
-    renderSaltTemplateSync('{% profile as "part" %}x{% endprofile %}', {
+    await renderSaltTemplate('{% profile as "part" %}x{% endprofile %}', {
       context,
       log: (_level, text) => lines.push(text),
     });
@@ -179,7 +180,7 @@ describe('rules', () => {
   });
 });
 
-describe('slsContext', () => {
+describe('slsNames', () => {
   it.each([
     [
       '/r/app/sub/x.sls',
@@ -189,7 +190,9 @@ describe('slsContext', () => {
     ['/r/app/init.sls', 'app', ['app', 'app', 'app', 'app', 'app/init.sls', 'app', 'app']],
     ['/r/top.sls', 'top', ['', '', '', '', 'top.sls', '.', '']],
   ])('%s', (path, sls, expected) => {
-    const c = slsContext(path, sls);
-    expect([c.slspath, c.slsdotpath, c.slscolonpath, c.sls_path, c.tplfile, c.tpldir, c.tpldot]).toEqual(expected);
+    const c = slsNames(path, sls);
+    expect(
+      ['slspath', 'slsdotpath', 'slscolonpath', 'sls_path', 'tplfile', 'tpldir', 'tpldot'].map((name) => c[name]),
+    ).toEqual(expected);
   });
 });

@@ -210,13 +210,3 @@ export async function renderSaltTemplate(source: string, options: SaltTemplateOp
     throw salted(error, source);
   }
 }
-
-/** As `renderSaltTemplate`, for callers whose functions and loader answer at once. */
-export function renderSaltTemplateSync(source: string, options: SaltTemplateOptions): string {
-  const environment = environmentFor(environmentOptions(options));
-  try {
-    return withNewline(environment.renderSync(source, options.context, renderOptions(options)), source);
-  } catch (error) {
-    throw salted(error, source);
-  }
-}
