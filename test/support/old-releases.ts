@@ -14,6 +14,8 @@ interface OldRelease {
   readonly pythons: readonly string[];
   /** Installed beside Salt, whose own lists fit no package index of today. */
   readonly packages: readonly string[];
+  /** Instead of them under Python 2.7, for a release that runs on both. */
+  readonly python2Packages?: readonly string[];
 }
 
 const python2 = ['pycrypto', 'pyzmq==16.0.4', 'tornado==4.5.3', 'jinja2<3', 'markupsafe<2', 'pyyaml<5', 'requests'];
@@ -39,8 +41,10 @@ export const oldReleases = {
   },
   '3000.9': {
     generation: 0,
-    pythons: ['3.7', '3.9'],
+    // The last one for Python 2; with 3.9 its grains fail.
+    pythons: ['3.7', '2.7'],
     packages: [...python3, ...jinja30, 'msgpack<1', 'pyzmq<23', 'tornado<5'],
+    python2Packages: [...python2, 'futures', 'msgpack==0.5.6', 'ipaddress'],
   },
   '3002.9': {
     generation: 2,
@@ -80,12 +84,21 @@ export function prepareRelease(version: OldVersion): Implementation | { readonly
 function make(version: OldVersion): void {
   const release: OldRelease = oldReleases[version];
   const folder = folderOf(version);
-  const python = release.pythons.map(findPython).find((found) => found !== undefined);
-  if (!python) throw new Error(`no Python ${release.pythons.join(' or ')} here, nor to be had from the distribution`);
+  const found = release.pythons
+    .map((name) => ({ name, file: findPython(name) }))
+    .find(({ file }) => file !== undefined);
+  if (!found?.file)
+    throw new Error(`no Python ${release.pythons.join(' or ')} here, nor to be had from the distribution`);
   buildOnce(folder, [
-    ...environment(folder, python),
-    ...installation(folder, version, release, headerVariables(python)),
+    ...environment(folder, found.file),
+    ...installation(folder, version, packagesFor(release, found.name), headerVariables(found.file)),
   ]);
+}
+
+/** With the tools to install Salt: its setup.py of these years fails with a newer setuptools, and needs to find the older one. */
+function packagesFor({ packages, python2Packages }: OldRelease, python: string): readonly (readonly string[])[] {
+  if (python === '2.7') return [python2Packages ?? packages];
+  return [['setuptools<58', 'wheel'], packages];
 }
 
 export const oldReleaseItems: readonly Item[] = oldVersions.map((version) => ({
@@ -115,15 +128,12 @@ function environment(folder: string, python: string): Command[] {
 function installation(
   folder: string,
   version: string,
-  { packages, pythons }: OldRelease,
+  packages: readonly (readonly string[])[],
   variables: readonly string[],
 ): Command[] {
   const pip = ['env', ...variables, join(folder, 'bin/pip')] as const;
-  // Salt's setup.py of these years fails with a newer setuptools, and needs to find the older one.
-  const tools: Command[] = pythons[0] === '2.7' ? [] : [[...pip, ...install, 'setuptools<58', 'wheel']];
   return [
-    ...tools,
-    [...pip, ...install, ...packages],
+    ...packages.map((names): Command => [...pip, ...install, ...names]),
     [...pip, ...install, '--no-deps', '--no-build-isolation', `salt==${version}`],
     [join(folder, 'bin/salt-minion'), '--version'],
   ];
