@@ -1,6 +1,5 @@
-// The master daemon: builds its parts in order, opens the ports, and closes everything again on stop.
-import { join } from 'node:path';
-import { newDict, type Value } from '../base/codec/value.ts';
+// The master daemon: builds its parts in order, each with what it needs, opens the ports, and closes everything again on stop.
+import { newDict } from '../base/codec/value.ts';
 import { type MasterOpts, prepareDirs } from '../base/config/index.ts';
 import { isSigAlgo } from '../base/crypto/index.ts';
 import { HaliteError, messageOf } from '../base/errors/index.ts';
@@ -9,40 +8,36 @@ import { type FileServerOpts, openFileServer } from '../engine/files/open.ts';
 import { PillarService } from '../engine/pillar/service.ts';
 import { Loader, sdkUrl } from '../extend/loader/index.ts';
 import { EventBus } from '../protocol/event/bus.ts';
-import type { PublishServer, RequestServer, TlsOptions, WireProblem } from '../protocol/wire/transport.ts';
 import { getTransport } from '../protocol/wire/transports.ts';
-import type { JobStore } from '../store/jobs.ts';
 import { KeyStore } from '../store/keys.ts';
-import { SqliteJobStore } from '../store/sqlite/store.ts';
+import { Authorization } from './authorization/authorization.ts';
 import { UserKeys } from './authorization/user-keys.ts';
-import type { Master } from './core.ts';
-import { Fleet } from './fleet/fleet.ts';
+import { buildFunctions } from './build/functions.ts';
+import { buildJobs } from './build/jobs.ts';
+import { openPorts } from './build/ports.ts';
+import { openRecords } from './build/records.ts';
 import { Mine } from './fleet/mine.ts';
-import { MasterFunctions } from './local/functions.ts';
-import { OwnMinion } from './local/own-minion.ts';
 import { listenLocal } from './local/server.ts';
-import { masterServices } from './local/services.ts';
 import { Maintenance } from './periodic/maintenance.ts';
 import { MasterScheduler } from './periodic/scheduler.ts';
-import { askFindJob, killJob } from './publish/publish.ts';
 import { Publisher } from './publish/publisher.ts';
-import { Reactor } from './reactor/reactor.ts';
 import { clearCommands } from './requests/clear.ts';
-import { buildHandlers } from './requests/handlers/table.ts';
+import { eventHandlers } from './requests/handlers/events.ts';
+import { fileHandlers } from './requests/handlers/files.ts';
+import { mineHandlers } from './requests/handlers/mine.ts';
+import { optionHandlers } from './requests/handlers/options.ts';
+import { peerHandlers } from './requests/handlers/peer.ts';
+import { pillarHandlers } from './requests/handlers/pillar.ts';
+import { returnHandlers } from './requests/handlers/returns.ts';
+import { handlerTable } from './requests/handlers/table.ts';
 import { RequestPort } from './requests/port.ts';
-import { recordEvents } from './returners/events.ts';
-import { ForwardingJobStore } from './returners/forwarding-store.ts';
-import { History } from './returners/history.ts';
-import { readReturnerSettings } from './returners/settings.ts';
-import { ReturnerSinks } from './returners/sinks.ts';
+import { passOn } from './returners/pass-on.ts';
+import { signIn } from './sign-in/auth.ts';
+import { KeyChanges } from './sign-in/key-changes.ts';
 import { loadKeySignature } from './sign-in/key-signature.ts';
 import { NewKeys } from './sign-in/new-keys.ts';
 import { loadMasterKeys, Secrets } from './sign-in/secrets.ts';
-import { tcpIdentity } from './sign-in/tcp-identity.ts';
-import { DurableJobs } from './tracking/durable.ts';
-import { duplicateText } from './tracking/reasons.ts';
 import { resumeJobs } from './tracking/resume.ts';
-import { Tracker } from './tracking/tracker.ts';
 
 export interface RunningMaster {
   readonly publishPort: number;
@@ -50,194 +45,113 @@ export interface RunningMaster {
   stop(): Promise<void>;
 }
 
-/** Largest request taken from anybody; results above it must go through the file functions. */
-const maxRequestBytes = 64 * 1024 * 1024;
-
 export async function runMaster(opts: MasterOpts, log: Logger): Promise<RunningMaster> {
   refuseUnsupported(opts);
   prepareDirs(opts);
   const keys = new KeyStore(opts.pki_dir, { permissive: opts.permissive_pki_access });
   keys.prepare();
-  const store = await openStore(opts, log);
-  const master = await build(opts, log, keys, store);
-  await master.sinks.start();
-  const stopEvents = recordEvents(master.returnerSettings, master.bus, store, master.sinks, log);
-  const sdk = sdkUrl();
-  const loader = new Loader({
-    opts: () => opts as unknown as Record<string, Value>,
-    grains: () => newDict(),
-    log,
-    userCode: 'import',
-    ...(sdk ? { sdkUrl: sdk } : {}),
-  });
-  master.sinks.connect(() => loader.names('returners'));
-  const functions = new MasterFunctions(master, loader);
-  const own = new OwnMinion(master, functions);
-  const reactor = new Reactor(master, functions, own);
-  functions.connect(masterServices(master, functions, own, reactor));
-  const local = await listenLocal(master, functions);
-  const ports = await openPorts(master, functions).catch(async (error: unknown) => {
-    await local.close();
-    await master.sinks.stop();
-    await store.close();
-    throw error;
-  });
-  const maintenance = new Maintenance(master);
-  maintenance.start();
-  const stopResuming = resumeJobs(master);
-  const scheduler = new MasterScheduler(master, functions);
-  scheduler.start();
-  reactor.start();
-  master.files.start();
-  log.info('master is ready', {
-    publish: ports.publish.port,
-    requests: ports.requests.port,
-    store: master.store.description,
-  });
-  return {
-    publishPort: ports.publish.port,
-    requestPort: ports.requests.port,
-    stop: async () => {
-      maintenance.stop();
-      stopResuming();
-      scheduler.stop();
-      reactor.stop();
-      await own.stop();
-      await master.files.close();
-      await master.pillars.close();
-      await ports.requests.close();
-      await ports.publish.close();
-      await local.close();
-      await stopEvents();
-      await master.sinks.stop();
-      await store.close();
-      log.info('master has stopped');
-    },
-  };
-}
-
-function refuseUnsupported(opts: MasterOpts): void {
-  if ((opts as unknown as Record<string, unknown>)['cluster_id']) {
-    throw new HaliteError('config.value', 'cluster_id is set: Salt’s own master cluster is not supported', {
-      hint: 'Remove cluster_id from the master configuration; Halite masters share their work in another way.',
-    });
-  }
-}
-
-function openStore(opts: MasterOpts, log: Logger): Promise<JobStore> {
-  return SqliteJobStore.open(join(opts.cachedir, 'halite.db'), {
-    masterId: readReturnerSettings(opts).masterId,
-    keepEvents: readReturnerSettings(opts).keepEvents,
-    news: (level, text, fields) => log[level](text, fields),
-  });
-}
-
-async function build(opts: MasterOpts, log: Logger, keys: KeyStore, own: JobStore): Promise<Master> {
+  const bus = new EventBus({ maxEventSize: opts.max_event_size });
+  const loader = extensionLoader(opts, log);
+  const records = await openRecords(opts, log, bus, () => loader.names('returners'));
+  const { store, sinks, returnerSettings } = records;
   const pair = await loadMasterKeys(opts as unknown as Parameters<typeof loadMasterKeys>[0]);
+  const keySignature = await loadKeySignature(opts as unknown as Parameters<typeof loadKeySignature>[0], pair, log);
   const secrets = new Secrets(pair, {
     cachedir: opts.cachedir,
     publishSession: opts.publish_session,
     failed: (error) =>
       log.limited('sessions', 'error', 'a session key could not be stored', { error: messageOf(error) }),
   });
-  const bus = new EventBus({ maxEventSize: opts.max_event_size });
-  const returnerSettings = readReturnerSettings(opts);
-  const sinks = new ReturnerSinks(returnerSettings, log, bus);
-  const store = new ForwardingJobStore(own, sinks, returnerSettings);
-  const tracker = new Tracker();
-  const durable = new DurableJobs();
-  const fleet = new Fleet(
-    store,
-    (id) => (keys.accepted(id) ? secrets.session(id).keyString : undefined),
-    (id, kind, restarted) => {
-      log.debug(kind === 'joined' ? 'minion connected' : 'minion disconnected', { minion: id });
-      if (kind === 'left') return tracker.disconnected(id);
-      durable.arrived(id, 'joined');
-      if (restarted) tracker.restarted(id);
-      const duplicates = duplicateText(fleet.known(id));
-      if (duplicates)
-        log.limited(`duplicates:${id}`, 'warn', 'several minions use one id', { minion: id, who: duplicates });
+  const algorithm = String(opts.publish_signing_algorithm);
+  const publisher = new Publisher(secrets, isSigAlgo(algorithm) ? algorithm : 'PKCS1v15-SHA1');
+  const sessionKey = (id: string): string | undefined =>
+    keys.accepted(id) ? secrets.session(id).keyString : undefined;
+  const built = await buildJobs({ opts, log, bus, keys, store, publisher, sessionKey });
+  const { fleet, targets, durable, tracker, jobs } = built;
+  const mine = await Mine.open({ store, keys, fleet, targets, log });
+  const keyChanges = new KeyChanges({ opts, secrets, bus, fleet, mine, tracker });
+  const authorization = new Authorization({ opts, userKeys: new UserKeys(opts), targets });
+  const pillars = new PillarService({ opts: opts.raw, log });
+  const files = openFileServer(opts as unknown as FileServerOpts, { log, fire: (tag, data) => bus.fire(tag, data) });
+  await records.start();
+  const { functions, own, reactor } = buildFunctions(
+    { opts, log, bus, loader, keys, keyChanges, files, pillars, mine },
+    records,
+    built,
+  );
+  const local = await listenLocal({ opts, log, bus, fleet, targets, authorization, functions, keyChanges, jobs });
+  const handlers = handlerTable(
+    returnHandlers({
+      ...{ opts, log, keys, bus, store, tracker, durable },
+      passOn: (ret) => passOn({ store, sinks, returnerSettings, log }, ret),
+    }),
+    eventHandlers({ opts, log, bus, keys, fleet, tracker, durable }),
+    pillarHandlers({ opts, log, bus, fleet, pillars }),
+    fileHandlers({ opts, log, files }),
+    mineHandlers({ opts, log, mine }),
+    optionHandlers({ opts, log, keys, keyChanges }),
+    peerHandlers({ opts, log, store, functions, prepareJob: jobs.prepare }),
+  );
+  const transport = await getTransport(String(opts.transport));
+  const requestPort = new RequestPort({
+    ...{ opts, log, keys, secrets, fleet, durable, handlers },
+    signIn: signIn({ opts, log, keys, newKeys: new NewKeys(keys, opts), secrets, keySignature, fleet, bus }),
+    clear: clearCommands({ authorization, functions, jobs }),
+    transport: transport.name,
+  });
+  const ports = await openPorts(transport, { opts, log, keys, secrets, fleet, publisher, requestPort }).catch(
+    async (error: unknown) => {
+      await local.close();
+      await records.close();
+      throw error;
     },
   );
-  await fleet.restore();
-  const algorithm = String(opts.publish_signing_algorithm);
-  const master: Master = {
-    opts,
-    log,
-    keys,
-    secrets,
-    bus,
-    store,
-    returnerSettings,
-    sinks,
-    history: new History(own, sinks, returnerSettings, log),
-    fleet,
-    tracker,
-    durable,
-    mine: new Mine(),
-    publisher: new Publisher(secrets, isSigAlgo(algorithm) ? algorithm : 'PKCS1v15-SHA1'),
-    userKeys: new UserKeys(opts),
-    newKeys: new NewKeys(keys, opts),
-    pillars: new PillarService({ opts: opts.raw, log }),
-    files: openFileServer(opts as unknown as FileServerOpts, { log, fire: (tag, data) => bus.fire(tag, data) }),
-    keySignature: await loadKeySignature(opts as unknown as Parameters<typeof loadKeySignature>[0], pair, log),
+  const maintenance = new Maintenance({
+    ...{ opts, log, secrets, keyChanges, durable, fleet, bus, store },
+    ...{ returnerSettings, sinks },
+  });
+  maintenance.start();
+  const stopResuming = resumeJobs({ opts, log, store, returnerSettings, fleet, tracker });
+  const scheduler = new MasterScheduler({ opts, log, functions });
+  scheduler.start();
+  reactor.start();
+  files.start();
+  const [publishPort, port] = [ports.publish.port, ports.requests.port];
+  log.info('master is ready', { publish: publishPort, requests: port, store: store.description });
+  return {
+    publishPort,
+    requestPort: port,
+    stop: async () => {
+      maintenance.stop();
+      stopResuming();
+      scheduler.stop();
+      reactor.stop();
+      await own.stop();
+      await files.close();
+      await pillars.close();
+      await ports.close();
+      await local.close();
+      await records.close();
+      log.info('master has stopped');
+    },
   };
-  tracker.connect(
-    master,
-    (jid, ids, waiting) => askFindJob(master, jid, ids, waiting),
-    (jid, ids) => killJob(master, jid, ids),
-  );
-  await durable.restore(master);
-  await master.mine.restore(master);
-  return master;
 }
 
-async function openPorts(
-  master: Master,
-  functions: MasterFunctions,
-): Promise<{ publish: PublishServer; requests: RequestServer }> {
-  const { opts } = master;
-  const transport = await getTransport(String(opts.transport));
-  const tls = opts.ssl as unknown as TlsOptions | true | null;
-  const common = {
-    interface: opts.interface,
-    ipv6: Boolean(opts.ipv6),
-    backlog: opts.zmq_backlog,
-    ...(tls ? { tls } : {}),
-    maxMessageBytes: maxRequestBytes,
-    onProblem: ({ kind, peer, detail }: WireProblem) =>
-      master.log.limited(`wire:${kind}`, 'warn', 'a peer broke a rule of the wire', { kind, peer, why: detail }),
-  };
-  const publish = await transport
-    .listenPublish({
-      ...common,
-      port: opts.publish_port,
-      hwm: opts.pub_hwm,
-      filtering: opts.zmq_filtering,
-      identify: tcpIdentity(master),
-      provesPresence: (topic) => master.fleet.proves(topic),
-      onSubscriber: (event) => master.fleet.subscriber(event),
-    })
-    .catch((error: unknown) => portError('publish_port', opts.publish_port, error));
-  master.publisher.attach(publish);
-  const port = new RequestPort(
-    master,
-    buildHandlers(master, functions),
-    clearCommands(master, functions),
-    transport.name,
-  );
-  const requests = await transport
-    .listenRequests({ ...common, port: opts.ret_port }, (request) => port.accept(request))
-    .catch(async (error: unknown) => {
-      await publish.close();
-      return portError('ret_port', opts.ret_port, error);
+function refuseUnsupported(opts: MasterOpts): void {
+  if (opts.raw['cluster_id']) {
+    throw new HaliteError('config.value', 'cluster_id is set: Salt’s own master cluster is not supported', {
+      hint: 'Remove cluster_id from the master configuration; Halite masters share their work in another way.',
     });
-  return { publish, requests };
+  }
 }
 
-function portError(option: string, port: number, error: unknown): never {
-  throw new HaliteError('daemon.running', `cannot listen on ${option} ${port}: ${messageOf(error)}`, {
-    hint: 'Another master may be running here; stop it, or choose other ports in the master configuration.',
-    cause: error,
+function extensionLoader(opts: MasterOpts, log: Logger): Loader {
+  const sdk = sdkUrl();
+  return new Loader({
+    opts: () => opts.raw,
+    grains: () => newDict(),
+    log,
+    userCode: 'import',
+    ...(sdk ? { sdkUrl: sdk } : {}),
   });
 }

@@ -31,11 +31,10 @@ it('goes on after a returner has ended its thread', async () => {
   const opts = { extension_modules: folder, id: 'master' };
   const settings = { folder: join(folder, 'spool'), opts, jobCache: 'diary', extJobCache: '', events: [] };
   const limits = { maxBytes: 1e9, gather: { count: 0, ms: 0 } };
-  const sinks = new ReturnerSinks(
-    { ...settings, ...limits } as unknown as ReturnerSettings,
-    nullLogger(),
-    new EventBus(),
-  );
+  const sinks = new ReturnerSinks({
+    settings: { ...settings, ...limits } as unknown as ReturnerSettings,
+    ...{ log: nullLogger(), bus: new EventBus(), names: async () => [] },
+  });
   await sinks.start();
   const ids = ['a', 'b', 'c'];
   for (const id of ids) {

@@ -268,11 +268,10 @@ async function inserts(folder: string, returner: string, opts: PlainDict): Promi
     maxBytes: 1e9,
     gather: { count: 0, ms: 0 },
   };
-  const sinks = new ReturnerSinks(
-    { extJobCache: '', events: [], ...settings } as unknown as ReturnerSettings,
-    nullLogger(),
-    new EventBus(),
-  );
+  const sinks = new ReturnerSinks({
+    settings: { extJobCache: '', events: [], ...settings } as unknown as ReturnerSettings,
+    ...{ log: nullLogger(), bus: new EventBus(), names: async () => [] },
+  });
   await sinks.start();
   const begin = performance.now();
   const all: Promise<void>[] = [];

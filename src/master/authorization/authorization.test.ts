@@ -4,12 +4,14 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PlainDict, Value } from '../../base/codec/value.ts';
-import type { Master } from '../core.ts';
-import { authenticateCaller, authorizeMaster, authorizePublish } from './authorization.ts';
+import { nullLogger } from '../../base/log/index.ts';
+import { Targets } from '../publish/targets.ts';
+import { Authorization } from './authorization.ts';
 import { UserKeys } from './user-keys.ts';
 
 let dir: string;
-let master: Master;
+let authorization: Authorization;
+let withAcl: (acl: PlainDict) => Authorization;
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'halite-authorization-'));
   const opts = {
@@ -28,7 +30,14 @@ beforeEach(() => {
   };
   const keys = { ids: () => ['web1', 'web2', 'db1'] };
   const fleet = { data: (id: string) => (id === 'web2' ? undefined : { grains: { id }, pillar: {} }) };
-  master = { opts: { ...opts, raw: opts }, userKeys: new UserKeys(opts), keys, fleet } as unknown as Master;
+  const build = (raw: PlainDict): Authorization =>
+    new Authorization({
+      opts: { user: opts.user, sudo_acl: opts.sudo_acl, raw },
+      userKeys: new UserKeys(opts),
+      targets: new Targets({ opts: { raw }, keys, fleet, log: nullLogger() }),
+    });
+  authorization = build(opts);
+  withAcl = (publisher_acl) => build({ publisher_acl });
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
@@ -41,18 +50,20 @@ describe('authorization', () => {
   });
 
   it('knows a caller by the key', () => {
-    expect(authenticateCaller(master, { user: userInfo().username, key: rootKey() })).toEqual({
+    expect(authorization.authenticateCaller({ user: userInfo().username, key: rootKey() })).toEqual({
       user: userInfo().username,
     });
-    expect(authenticateCaller(master, { user: 'sudo_ann', key: rootKey() })).toEqual({ user: 'sudo_ann' });
+    expect(authorization.authenticateCaller({ user: 'sudo_ann', key: rootKey() })).toEqual({ user: 'sudo_ann' });
   });
 
   it.each([undefined, '', 'x'.repeat(76), null, 7])('refuses the key %j', (key) => {
-    expect(() => authenticateCaller(master, { user: 'root', key: key as never })).toThrow(/Authentication failure/);
+    expect(() => authorization.authenticateCaller({ user: 'root', key: key as never })).toThrow(
+      /Authentication failure/,
+    );
   });
 
   it('answers external authentication clearly', () => {
-    expect(() => authenticateCaller(master, { eauth: 'pam', user: 'root', key: rootKey() })).toThrow(
+    expect(() => authorization.authenticateCaller({ eauth: 'pam', user: 'root', key: rootKey() })).toThrow(
       /External authentication/,
     );
   });
@@ -60,10 +71,10 @@ describe('authorization', () => {
   // `daemon` is an account of every Linux system.
   it('gives accounts that publisher_acl names a key which proves nobody else', () => {
     const key = readFileSync(join(dir, '.daemon_key'), 'utf8');
-    expect(authenticateCaller(master, { user: 'daemon', key })).toEqual({ user: 'daemon' });
+    expect(authorization.authenticateCaller({ user: 'daemon', key })).toEqual({ user: 'daemon' });
     for (const user of ['root', userInfo().username, 'sudo_ann', 'deploy', 'bin', ''])
-      expect(() => authenticateCaller(master, { user, key }), user).toThrow(/Authentication failure/);
-    expect(authenticateCaller(master, { user: 'daemon', key: rootKey() })).toEqual({ user: 'daemon' });
+      expect(() => authorization.authenticateCaller({ user, key }), user).toThrow(/Authentication failure/);
+    expect(authorization.authenticateCaller({ user: 'daemon', key: rootKey() })).toEqual({ user: 'daemon' });
   });
 
   const kwargs = (named: PlainDict): PlainDict => ({ ...named, __kwarg__: true });
@@ -97,29 +108,30 @@ describe('authorization', () => {
     ['sudo_mallory', '*', 'test.ping', [], false],
   ])('%s on %j runs %j %j: %s', (user, tgt, fun, arg, may) => {
     const call = { tgt, tgt_type: Array.isArray(tgt) ? 'list' : 'glob', fun, arg, user };
-    if (may) expect(() => authorizePublish(master, { user }, call)).not.toThrow();
-    else expect(() => authorizePublish(master, { user }, call)).toThrow(/may not run/);
+    if (may) expect(() => authorization.authorizePublish({ user }, call)).not.toThrow();
+    else expect(() => authorization.authorizePublish({ user }, call)).toThrow(/may not run/);
   });
 
   it('does not take a rule for some minions as one for minions it knows nothing of', () => {
     const call = { tgt: 'G@os:Debian', tgt_type: 'compound', fun: 'cmd.run', arg: [], user: 'deploy' };
-    expect(() => authorizePublish(master, { user: 'deploy' }, call)).not.toThrow();
+    expect(() => authorization.authorizePublish({ user: 'deploy' }, call)).not.toThrow();
     const acl = { deploy: [{ 'G@id:web1': ['cmd.run'] }] };
-    const other = { ...master, opts: { ...master.opts, raw: { publisher_acl: acl } } } as unknown as Master;
-    expect(() => authorizePublish(other, { user: 'deploy' }, call)).toThrow(/on this target/);
+    expect(() => withAcl(acl).authorizePublish({ user: 'deploy' }, call)).toThrow(/on this target/);
   });
 
   it('gives back what may be published: by name where minions could see the target otherwise', () => {
     const job = { tgt: 'web1', tgt_type: 'glob', fun: 'cmd.run', arg: [], user: 'deploy' };
     const nodegroups = { all: '*' };
-    expect(authorizePublish(master, { user: 'deploy' }, { ...job, nodegroups })).toEqual({
+    expect(authorization.authorizePublish({ user: 'deploy' }, { ...job, nodegroups })).toEqual({
       ...job,
       foreign: true,
       only: new Set(['web1']),
     });
-    expect(authorizePublish(master, { user: 'deploy' }, { ...job, fun: 'test.ping', tgt: '*' }).only).toBeUndefined();
+    expect(
+      authorization.authorizePublish({ user: 'deploy' }, { ...job, fun: 'test.ping', tgt: '*' }).only,
+    ).toBeUndefined();
     const whole = { ...job, user: 'root', ret: 'mysql', nodegroups, extra: { module_executors: ['sudo'] } };
-    expect(authorizePublish(master, { user: 'root' }, whole)).toBe(whole);
+    expect(authorization.authorizePublish({ user: 'root' }, whole)).toBe(whole);
   });
 
   it.each([
@@ -132,11 +144,13 @@ describe('authorization', () => {
     ['master_id', { extra: { master_id: 'x' } }, 'master_id'],
   ])('lets nobody limited choose %s', (_, more, why) => {
     const job = { tgt: '*', tgt_type: 'glob', fun: 'test.ping', arg: [], user: 'ops-ann', ...more };
-    expect(() => authorizePublish(master, { user: 'ops-ann' }, job)).toThrow(new RegExp(`with ${why}: only users`));
+    expect(() => authorization.authorizePublish({ user: 'ops-ann' }, job)).toThrow(
+      new RegExp(`with ${why}: only users`),
+    );
   });
 
   it('keeps runners and wheel to the master’s own users', () => {
-    expect(() => authorizeMaster(master, { user: 'deploy' }, 'runner jobs.list_jobs')).toThrow(/may not run/);
-    expect(() => authorizeMaster(master, { user: 'root' }, 'runner jobs.list_jobs')).not.toThrow();
+    expect(() => authorization.authorizeMaster({ user: 'deploy' }, 'runner jobs.list_jobs')).toThrow(/may not run/);
+    expect(() => authorization.authorizeMaster({ user: 'root' }, 'runner jobs.list_jobs')).not.toThrow();
   });
 });

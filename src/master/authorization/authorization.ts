@@ -1,75 +1,98 @@
 // Who may ask the master for what: local users by their key file; everything else is refused until it is proven.
 import { type Dict, dictEntries, dictGet, dictOf, isDict, type Value } from '../../base/codec/value.ts';
 import { parseInput } from '../../base/codec/yaml/index.ts';
+import type { MasterOpts } from '../../base/config/index.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import { privilegedFields } from '../../protocol/job/asked-job.ts';
 import type { ClearCredentials } from '../../protocol/wire/messages/clear.ts';
-import type { Master } from '../core.ts';
 import type { PublishRequest } from '../publish/publish.ts';
-import { matchFleet } from '../publish/targets.ts';
+import type { Targets } from '../publish/targets.ts';
 import { aclAllows, type Covers, isBlacklisted, type RequestedCall } from './publisher-acl.ts';
+import type { UserKeys } from './user-keys.ts';
 
 export interface Caller {
   readonly user: string;
 }
 
+export interface AuthorizationParts {
+  readonly opts: Pick<MasterOpts, 'raw' | 'user' | 'sudo_acl'>;
+  readonly userKeys: Pick<UserKeys, 'proves'>;
+  readonly targets: Pick<Targets, 'match'>;
+}
+
 /** How commands name somebody who came through sudo. */
 const sudoMark = 'sudo_';
-const isMasterUser = (master: Master, user: string): boolean =>
-  user === 'root' || user === String(master.opts.user ?? 'root');
 
 export type Credentials = Partial<Pick<ClearCredentials, 'token' | 'eauth' | 'user' | 'key'>>;
 
-/** Proves the caller or throws auth.failed. Tokens and eauth are answered clearly until external auth exists. */
-export function authenticateCaller(master: Master, given: Credentials): Caller {
-  if (given.token || given.eauth) {
-    throw new HaliteError('auth.failed', 'External authentication is not configured on this master.', {
-      hint: 'Run the command as the master’s user on the master host, without -a / --auth.',
-    });
-  }
-  const user = given.user || 'root';
-  if (!master.userKeys.proves(user, given.key, isMasterUser(master, user) || user.startsWith(sudoMark))) {
-    throw new HaliteError('auth.failed', `Authentication failure of type "user" occurred for user ${user}.`, {
-      hint: 'Run the command as root, or give the user rights with publisher_acl and restart the master.',
-    });
-  }
-  return { user };
-}
+export class Authorization {
+  readonly #parts: AuthorizationParts;
 
-/** Root and the master's user, and those who came through sudo unless rules count for them too. */
-export function hasFullRights(master: Master, { user }: Caller): boolean {
-  return isMasterUser(master, user) || (user.startsWith(sudoMark) && !master.opts.sudo_acl);
-}
+  constructor(parts: AuthorizationParts) {
+    this.#parts = parts;
+  }
 
-/**
- * Gives the request that may be published, which is the given one for root, the master's user and sudo; the blacklist
- * counts for them too. For others the minions they may reach are written into it.
- */
-export function authorizePublish(master: Master, caller: Caller, request: PublishRequest): PublishRequest {
-  const { user } = caller;
-  const { raw } = master.opts;
-  const calls = requestedCalls(request);
-  const functions = calls.map(({ fun }) => fun);
-  const refuse = (why: string): never => {
-    throw new HaliteError(
-      'auth.denied',
-      `Authorization error occurred: user ${user} may not run ${functions.join(', ')}${why}.`,
-      {
-        hint: 'Ask the administrator to change publisher_acl or publisher_acl_blacklist in the master configuration.',
-      },
-    );
-  };
-  if (isBlacklisted(raw['publisher_acl_blacklist'], user, functions)) refuse(': publisher_acl_blacklist forbids it');
-  if (hasFullRights(master, caller)) return request;
-  const account = user.startsWith(sudoMark) ? user.slice(sudoMark.length) : user;
-  const reserved = reservedOption(request);
-  if (reserved) refuse(` with ${reserved}: only users with full rights may choose it`);
-  // Groups are those of the master: whoever is limited by them does not define them.
-  const { nodegroups: _own, ...own } = request;
-  const limited = { ...own, foreign: true };
-  const reach = new Reach(master, limited);
-  if (!aclAllows(raw['publisher_acl'], account, calls, reach.covers)) refuse(' on this target');
-  return reach.limited ? { ...limited, only: new Set(reach.wanted()) } : limited;
+  /** Proves the caller or throws auth.failed. Tokens and eauth are answered clearly until external auth exists. */
+  authenticateCaller(given: Credentials): Caller {
+    if (given.token || given.eauth) {
+      throw new HaliteError('auth.failed', 'External authentication is not configured on this this.#parts.', {
+        hint: 'Run the command as the master’s user on the master host, without -a / --auth.',
+      });
+    }
+    const user = given.user || 'root';
+    if (!this.#parts.userKeys.proves(user, given.key, this.#isMasterUser(user) || user.startsWith(sudoMark))) {
+      throw new HaliteError('auth.failed', `Authentication failure of type "user" occurred for user ${user}.`, {
+        hint: 'Run the command as root, or give the user rights with publisher_acl and restart the this.#parts.',
+      });
+    }
+    return { user };
+  }
+
+  /** Root and the master's user, and those who came through sudo unless rules count for them too. */
+  hasFullRights({ user }: Caller): boolean {
+    return this.#isMasterUser(user) || (user.startsWith(sudoMark) && !this.#parts.opts.sudo_acl);
+  }
+
+  /**
+   * Gives the request that may be published, which is the given one for root, the master's user and sudo; the blacklist
+   * counts for them too. For others the minions they may reach are written into it.
+   */
+  authorizePublish(caller: Caller, request: PublishRequest): PublishRequest {
+    const { user } = caller;
+    const { raw } = this.#parts.opts;
+    const calls = requestedCalls(request);
+    const functions = calls.map(({ fun }) => fun);
+    const refuse = (why: string): never => {
+      throw new HaliteError(
+        'auth.denied',
+        `Authorization error occurred: user ${user} may not run ${functions.join(', ')}${why}.`,
+        {
+          hint: 'Ask the administrator to change publisher_acl or publisher_acl_blacklist in the master configuration.',
+        },
+      );
+    };
+    if (isBlacklisted(raw['publisher_acl_blacklist'], user, functions)) refuse(': publisher_acl_blacklist forbids it');
+    if (this.hasFullRights(caller)) return request;
+    const account = user.startsWith(sudoMark) ? user.slice(sudoMark.length) : user;
+    const reserved = reservedOption(request);
+    if (reserved) refuse(` with ${reserved}: only users with full rights may choose it`);
+    // Groups are those of the master: whoever is limited by them does not define them.
+    const { nodegroups: _own, ...own } = request;
+    const limited = { ...own, foreign: true };
+    const reach = new Reach(this.#parts.targets, limited);
+    if (!aclAllows(raw['publisher_acl'], account, calls, reach.covers)) refuse(' on this target');
+    return reach.limited ? { ...limited, only: new Set(reach.wanted()) } : limited;
+  }
+
+  /** Runners, wheel and key functions are for the master's own users only. */
+  authorizeMaster(caller: Caller, what: string): void {
+    if (this.#isMasterUser(caller.user) || caller.user.startsWith(sudoMark)) return;
+    throw new HaliteError('auth.denied', `Authorization error occurred: user ${caller.user} may not run ${what}.`);
+  }
+
+  #isMasterUser(user: string): boolean {
+    return user === 'root' || user === String(this.#parts.opts.user ?? 'root');
+  }
 }
 
 /** What else than the function would run on minions: returners write and connect, executors run commands. */
@@ -106,13 +129,13 @@ function argumentsOf(list: readonly Value[]): { args: Value[]; kwargs: Dict } {
 class Reach {
   /** A rule for some minions was needed. */
   limited = false;
-  readonly #master: Master;
+  readonly #targets: AuthorizationParts['targets'];
   readonly #request: PublishRequest;
   readonly #covered = new Map<string, boolean>();
   #wanted: string[] | undefined;
 
-  constructor(master: Master, request: PublishRequest) {
-    this.#master = master;
+  constructor(targets: AuthorizationParts['targets'], request: PublishRequest) {
+    this.#targets = targets;
     this.#request = request;
   }
 
@@ -121,7 +144,7 @@ class Reach {
     const known = this.#covered.get(expression);
     if (known !== undefined) return known;
     if (expression !== '*') this.limited = true;
-    const allowed = new Set(matchFleet(this.#master, expression, 'compound').matched);
+    const allowed = new Set(this.#targets.match(expression, 'compound').matched);
     const covered = allowed.size > 0 && this.wanted().every((id) => allowed.has(id));
     this.#covered.set(expression, covered);
     return covered;
@@ -129,15 +152,9 @@ class Reach {
 
   wanted(): string[] {
     if (!this.#wanted) {
-      const { matched, unknown } = matchFleet(this.#master, this.#request.tgt, this.#request.tgt_type, this.#request);
+      const { matched, unknown } = this.#targets.match(this.#request.tgt, this.#request.tgt_type, this.#request);
       this.#wanted = [...matched, ...unknown];
     }
     return this.#wanted;
   }
-}
-
-/** Runners, wheel and key functions are for the master's own users only. */
-export function authorizeMaster(master: Master, caller: Caller, what: string): void {
-  if (isMasterUser(master, caller.user) || caller.user.startsWith(sudoMark)) return;
-  throw new HaliteError('auth.denied', `Authorization error occurred: user ${caller.user} may not run ${what}.`);
 }

@@ -51,17 +51,20 @@ export const startGraceMs = 20_000;
 /** `restarted`: it is another process than the one that was connected before. */
 export type FleetChange = (id: string, kind: 'joined' | 'left', restarted: boolean) => void;
 
+/** Where what minions told about themselves is kept. */
+export type FleetStore = Pick<JobStore, 'loadMinionData' | 'saveMinionData' | 'dropMinionData'>;
+
 export class Fleet {
   readonly #records = new Map<string, MinionRecord>();
   /** Ids in it that have no key, oldest first. */
   readonly #strangers = new Set<string>();
   readonly #data = new Map<string, MinionData>();
   readonly #sessionKey: (id: string) => string | undefined;
-  readonly #store: JobStore;
+  readonly #store: FleetStore;
   readonly #changed: FleetChange;
   readonly since = Date.now();
 
-  constructor(store: JobStore, sessionKey: (id: string) => string | undefined, changed: FleetChange) {
+  constructor(store: FleetStore, sessionKey: (id: string) => string | undefined, changed: FleetChange) {
     this.#store = store;
     this.#sessionKey = sessionKey;
     this.#changed = changed;

@@ -1,11 +1,12 @@
 // The mine: data that minions publish for each other, in memory for reading, in the store for the next start.
 import { type Dict, dictGet, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
+import type { Logger } from '../../base/log/index.ts';
 import { Budget, shortened } from '../../base/util/budget.ts';
 import { measure } from '../../base/util/measure.ts';
 import { parseTarget, resolve, type Target } from '../../protocol/target/index.ts';
-import type { Master } from '../core.ts';
-import { matchFleet, nodegroupsOf } from '../publish/targets.ts';
+import type { JobStore, MinionData } from '../../store/jobs.ts';
+import type { Targets } from '../publish/targets.ts';
 
 /** Marks of an entry that names who may see it. */
 const aclMark = '__saltmine_acl__';
@@ -30,15 +31,29 @@ interface Entry {
   readonly readers: Target | undefined;
 }
 
+export interface MineParts {
+  readonly store: Pick<JobStore, 'loadMine' | 'saveMine'>;
+  readonly keys: { ids(state: 'accepted'): readonly string[] };
+  readonly fleet: { data(id: string): MinionData | undefined };
+  readonly targets: Pick<Targets, 'match' | 'nodegroups'>;
+  readonly log: Pick<Logger, 'warn' | 'limited'>;
+}
+
 export class Mine {
   readonly #data = new Map<string, ReadonlyMap<string, Entry>>();
-  #master!: Master;
+  readonly #parts: MineParts;
 
-  async restore(master: Master): Promise<void> {
-    this.#master = master;
-    for (const [id, data] of await master.store.loadMine()) {
-      if (!(data instanceof Map)) this.#data.set(id, new Map(Object.entries(data).flatMap(this.#stored(id))));
+  private constructor(parts: MineParts) {
+    this.#parts = parts;
+  }
+
+  /** The mine with what the last run of this master left in the store. */
+  static async open(parts: MineParts): Promise<Mine> {
+    const mine = new Mine(parts);
+    for (const [id, data] of await parts.store.loadMine()) {
+      if (!(data instanceof Map)) mine.#data.set(id, new Map(Object.entries(data).flatMap(mine.#stored(id))));
     }
+    return mine;
   }
 
   /** What a minion has put there, bare of who may see it. */
@@ -78,8 +93,8 @@ export class Mine {
     reader?: string,
   ): Map<string, PlainDict> {
     // What a minion left behind whose key is gone is nobody's any more.
-    const ids = this.#master.keys.ids('accepted').filter((id) => this.#data.has(id));
-    const { matched } = matchFleet(this.#master, tgt, kind, { ids, foreign: reader !== undefined });
+    const ids = this.#parts.keys.ids('accepted').filter((id) => this.#data.has(id));
+    const { matched } = this.#parts.targets.match(tgt, kind, { ids, foreign: reader !== undefined });
     const answers = new Map<string, PlainDict>();
     let left = mostAnswered;
     for (const fun of functions) {
@@ -102,7 +117,7 @@ export class Mine {
       try {
         return [[fun, this.#entry(id, fun, sent)]];
       } catch (error) {
-        this.#master.log.warn('a value of the mine is left out', { minion: id, function: fun, why: messageOf(error) });
+        this.#parts.log.warn('a value of the mine is left out', { minion: id, function: fun, why: messageOf(error) });
         return [];
       }
     };
@@ -110,7 +125,7 @@ export class Mine {
 
   #maySee(id: string, fun: string, { readers }: Entry, reader: string): boolean {
     if (!readers) return true;
-    const { grains, pillar } = this.#master.fleet.data(reader) ?? {};
+    const { grains, pillar } = this.#parts.fleet.data(reader) ?? {};
     try {
       return resolve(readers, [{ id: reader, grains, pillar }], new Budget(readerSteps)).matched.length > 0;
     } catch (error) {
@@ -132,14 +147,14 @@ export class Mine {
     const allowed = dictGet(entry, 'allow_tgt');
     if (allowed === undefined || allowed === null || allowed === '') return undefined;
     const kind = dictGet(entry, 'allow_tgt_type') ?? 'glob';
-    const options = { lenient: true, nodegroups: nodegroupsOf(this.#master) };
+    const options = { lenient: true, nodegroups: this.#parts.targets.nodegroups };
     const target = parseTarget(allowed as string, kind as string, options);
     if (target.type === 'never') this.#hidden(id, fun, target.reason);
     return target;
   }
 
   #hidden(id: string, fun: string, why: string): void {
-    this.#master.log.limited(`mine:${id}`, 'warn', 'a value of the mine is hidden: its allow_tgt cannot be read', {
+    this.#parts.log.limited(`mine:${id}`, 'warn', 'a value of the mine is hidden: its allow_tgt cannot be read', {
       minion: id,
       function: fun,
       why,
@@ -150,8 +165,8 @@ export class Mine {
     if (entries.size > 0) this.#data.set(id, entries);
     else if (!this.#data.delete(id)) return;
     const data = newDict([...entries].map(([fun, { sent }]) => [fun, sent]));
-    this.#master.store.saveMine(id, data).catch((error: unknown) => {
-      this.#master.log.limited('store', 'error', 'mine data could not be stored', { error: messageOf(error) });
+    this.#parts.store.saveMine(id, data).catch((error: unknown) => {
+      this.#parts.log.limited('store', 'error', 'mine data could not be stored', { error: messageOf(error) });
     });
   }
 }

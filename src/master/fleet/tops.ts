@@ -9,22 +9,27 @@ import {
   type Value,
 } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
+import type { Logger } from '../../base/log/index.ts';
 import { execProgram } from '../../engine/exec/exec.ts';
 import { Loader } from '../../extend/loader/index.ts';
-import type { Master } from '../core.ts';
 import { acceptGrains } from './minion-grains.ts';
 
+export interface TopsParts {
+  readonly opts: { readonly raw: PlainDict };
+  readonly log: Logger;
+}
+
 export class MasterTops {
-  readonly #master: Master;
+  readonly #parts: TopsParts;
   #loader: Loader | undefined;
 
-  constructor(master: Master) {
-    this.#master = master;
+  constructor(parts: TopsParts) {
+    this.#parts = parts;
   }
 
   /** Environment → state files; a source that fails is left out and said in the log, as in Salt. */
   async of(id: string, load: PlainDict): Promise<PlainDict> {
-    const wanted = this.#master.opts.raw['master_tops'];
+    const wanted = this.#parts.opts.raw['master_tops'];
     const found = newDict();
     if (!isDict(wanted ?? null)) return found;
     const minion = load['opts'];
@@ -38,7 +43,7 @@ export class MasterTops {
   }
 
   async #ask(name: string, settings: Value, minionId: string, grains: Dict): Promise<Dict> {
-    const { opts, log } = this.#master;
+    const { opts, log } = this.#parts;
     const signal = new AbortController().signal;
     this.#loader ??= new Loader({ opts: () => opts.raw, grains: newDict, log, userCode: 'import' });
     try {

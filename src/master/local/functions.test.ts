@@ -6,27 +6,29 @@ import { nullLogger } from '../../base/log/index.ts';
 import type { Loader } from '../../extend/loader/index.ts';
 import { type MasterServices, masterFn } from '../../extend/sdk/index.ts';
 import type { JobRecord, ReturnRecord } from '../../store/jobs.ts';
-import type { Master } from '../core.ts';
 import { MasterFunctions } from './functions.ts';
 
 function scene(text: JsonText): { functions: MasterFunctions; fired: PlainDict[]; stored: ReturnRecord[] } {
   const fired: PlainDict[] = [];
   const stored: ReturnRecord[] = [];
-  const master = {
-    opts: newDict([['id', 'here']]),
+  const parts = {
+    opts: { raw: newDict([['id', 'here']]) },
     log: nullLogger(),
     bus: { fire: (_tag: string, data: PlainDict) => void fired.push(data) },
     store: {
       saveJob: async (_job: JobRecord) => undefined,
-      saveReturn: async (ret: ReturnRecord) => void stored.push(ret),
+      saveReturn: async (ret: ReturnRecord) => {
+        stored.push(ret);
+        return 'stored' as const;
+      },
     },
-  } as unknown as Master;
+    services: () => ({}) as MasterServices,
+  };
   const fn = masterFn({ doc: 'Gives the text.', run: () => text });
   const loader = {
     find: async (_kind: string, name: string) => ({ name, fullName: name, fn }),
   } as unknown as Loader;
-  const functions = new MasterFunctions(master, loader);
-  functions.connect({} as MasterServices);
+  const functions = new MasterFunctions({ ...parts, loader });
   return { functions, fired, stored };
 }
 

@@ -2,6 +2,7 @@
 import { JsonText, readValue } from '../../base/codec/json/index.ts';
 import { dictGet, dictSize, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
+import type { Logger } from '../../base/log/index.ts';
 import { generateJid } from '../../base/util/jid.ts';
 import { bindArguments } from '../../engine/exec/bind.ts';
 import { execProgram } from '../../engine/exec/exec.ts';
@@ -9,8 +10,9 @@ import { pythonTraceback } from '../../engine/exec/traceback.ts';
 import { checkResult } from '../../engine/state/check-result.ts';
 import { createRegistry, docstring, type FoundFunction, type Loader } from '../../extend/loader/index.ts';
 import type { MasterContext, MasterServices, Params } from '../../extend/sdk/index.ts';
+import type { EventBus } from '../../protocol/event/bus.ts';
 import { runNewTag, runReturnTag, wheelNewTag, wheelReturnTag } from '../../protocol/event/tags.ts';
-import type { Master } from '../core.ts';
+import type { JobStore } from '../../store/jobs.ts';
 
 export type MasterKind = 'runners' | 'wheel';
 
@@ -39,25 +41,29 @@ export interface FunctionHooks {
   readonly extra?: PlainDict;
 }
 
+export interface FunctionParts {
+  readonly opts: { readonly raw: PlainDict };
+  readonly log: Logger;
+  readonly bus: Pick<EventBus, 'fire'>;
+  readonly store: Pick<JobStore, 'saveJob' | 'saveReturn'>;
+  readonly loader: Loader;
+  /** What functions may ask of the master: asked for when one runs, because the services call functions themselves. */
+  services(): MasterServices;
+}
+
 export class MasterFunctions {
-  readonly #master: Master;
+  readonly #parts: FunctionParts;
   #loader: Loader;
   readonly #running = new Map<string, PlainDict>();
-  #services!: MasterServices;
 
-  constructor(master: Master, loader: Loader) {
-    this.#master = master;
-    this.#loader = loader;
+  constructor(parts: FunctionParts) {
+    this.#parts = parts;
+    this.#loader = parts.loader;
   }
 
   /** Extensions of users changed: runners and wheel modules are looked for again. */
   reload(): void {
     this.#loader = this.#loader.fresh();
-  }
-
-  /** Services need the functions and the functions need the services: joined here, once. */
-  connect(services: MasterServices): void {
-    this.#services = services;
   }
 
   /** Starts a function as a job of its own; the result never rejects, failure is in it. */
@@ -72,7 +78,7 @@ export class MasterFunctions {
     const jid = generateJid();
     const name = `${kind === 'runners' ? 'runner' : 'wheel'}.${fun}`;
     const base: PlainDict = { fun: name, jid, user, fun_args: kwargsInArgs(args, kwargs), ...hooks.extra };
-    this.#master.bus.fire(kind === 'runners' ? runNewTag(jid) : wheelNewTag(jid), { ...base });
+    this.#parts.bus.fire(kind === 'runners' ? runNewTag(jid) : wheelNewTag(jid), { ...base });
     this.#running.set(jid, {
       ...base,
       pid: process.pid,
@@ -86,7 +92,7 @@ export class MasterFunctions {
       // Whoever waits has the result first: a large one takes a while to be announced and stored.
       setImmediate(() => {
         const tag = kind === 'runners' ? runReturnTag(jid) : wheelReturnTag(jid);
-        this.#master.bus.fire(tag, {
+        this.#parts.bus.fire(tag, {
           ...base,
           return: keptResult(name, outcome.ret, mostAnnounced),
           success: outcome.success,
@@ -145,7 +151,7 @@ export class MasterFunctions {
         ...(found.fn.inOrder ? { inOrder: true } : {}),
       };
     } catch (error) {
-      this.#master.log.debug('master function failed', { fun, error: messageOf(error) });
+      this.#parts.log.debug('master function failed', { fun, error: messageOf(error) });
       return { ret: failureText(`${kind.replace(/s$/, '')} ${fun}`, error, usage), success: false, retcode: 1 };
     }
   }
@@ -162,10 +168,10 @@ export class MasterFunctions {
     const bound = bindArguments(found.name, found.fn.params, args, kwargs);
     const signal = hooks.signal ?? new AbortController().signal;
     const context: MasterContext = {
-      opts: this.#master.opts as unknown as Record<string, Value>,
-      log: this.#master.log,
+      opts: this.#parts.opts.raw,
+      log: this.#parts.log,
       signal,
-      master: this.#services,
+      master: this.#parts.services(),
       registry: createRegistry(this.#loader),
       job: newDict([['jid', jid], ['fun', found.fullName], ...(hooks.user ? [['user', hooks.user] as const] : [])]),
       cache: new Map(),
@@ -181,8 +187,8 @@ export class MasterFunctions {
 
   /** Runner results belong to history too, under `<master id>`; `success` says what really happened. */
   #keep(jid: string, fun: string, base: PlainDict, outcome: FunctionResult): void {
-    const { store, opts, log } = this.#master;
-    const id = String((opts as unknown as PlainDict)['id'] ?? 'master');
+    const { store, opts, log } = this.#parts;
+    const id = String(opts.raw['id'] ?? 'master');
     const load: PlainDict = { ...base, id, tgt: id, tgt_type: 'glob', arg: base['fun_args'] ?? [] };
     const started = Date.now();
     const job = {

@@ -1,14 +1,14 @@
 // Waiting for events inside an orchestration: where values are looked for, and what ends the wait.
 import { describe, expect, it } from 'vitest';
 import { EventBus } from '../../protocol/event/bus.ts';
-import type { Master } from '../core.ts';
-import type { MasterFunctions } from './functions.ts';
 import { orchestrationServices } from './orchestration.ts';
 
 function services(signal = new AbortController().signal) {
   const bus = new EventBus();
   const run = { user: 'root', signal };
-  return { bus, ...orchestrationServices({ bus } as Master, {} as MasterFunctions, run) };
+  const unused = (): never => expect.fail('only events are waited for');
+  const functions = { paramsOf: unused, start: unused };
+  return { bus, ...orchestrationServices({ bus, functions, runJob: unused }, run) };
 }
 const wait = { tag: 'done/*', field: 'id', values: ['a', 'b', 'c'], timeoutSeconds: 30 };
 

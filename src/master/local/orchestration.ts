@@ -5,33 +5,39 @@ import { HaliteError } from '../../base/errors/index.ts';
 import { globMatcher } from '../../base/util/fnmatch.ts';
 import type {
   EventWait,
+  JobOutcome,
+  JobRequest,
   MasterFunctionCall,
   MasterFunctionReport,
   OrchestrationServices,
 } from '../../extend/sdk/index.ts';
-import type { Master } from '../core.ts';
-import { runJob } from '../publish/run-job.ts';
+import type { EventBus } from '../../protocol/event/bus.ts';
 import type { MasterFunctions } from './functions.ts';
 
 /** Functions that are orchestrations themselves: they go on under the job id of the first one. */
 const orchestrations = new Set(['state.orchestrate', 'state.orch', 'state.sls']);
 
+export interface OrchestrationParts {
+  readonly bus: Pick<EventBus, 'fire' | 'stream'>;
+  readonly functions: Pick<MasterFunctions, 'paramsOf' | 'start'>;
+  runJob(request: JobRequest, signal: AbortSignal): Promise<JobOutcome>;
+}
+
 /** The services for one run; `user` started it, `signal` ends it. */
 export function orchestrationServices(
-  master: Master,
-  functions: MasterFunctions,
+  parts: OrchestrationParts,
   run: { readonly user: string; readonly signal: AbortSignal },
 ): OrchestrationServices {
   return {
-    runJob: (job) => runJob(master, { ...job, user: run.user }, run.signal),
-    callFunction: (call) => callFunction(functions, call, run),
-    fireEvent: async (tag, data) => master.bus.fire(tag, data),
-    waitForEvents: (wait) => waitForEvents(master, wait, run.signal),
+    runJob: (job) => parts.runJob({ ...job, user: run.user }, run.signal),
+    callFunction: (call) => callFunction(parts, call, run),
+    fireEvent: async (tag, data) => parts.bus.fire(tag, data),
+    waitForEvents: (wait) => waitForEvents(parts, wait, run.signal),
   };
 }
 
 async function callFunction(
-  functions: MasterFunctions,
+  { functions }: OrchestrationParts,
   call: MasterFunctionCall,
   run: { readonly user: string; readonly signal: AbortSignal },
 ): Promise<MasterFunctionReport> {
@@ -57,7 +63,7 @@ function valueIn(data: Value, field: string): Value {
   return of(data) ?? of((data instanceof Map ? data.get('data') : data['data']) ?? null) ?? null;
 }
 
-async function waitForEvents(master: Master, wait: EventWait, signal: AbortSignal): Promise<Value[]> {
+async function waitForEvents({ bus }: OrchestrationParts, wait: EventWait, signal: AbortSignal): Promise<Value[]> {
   const control = new AbortController();
   const end = (): void => control.abort();
   const timer = setTimeout(end, Math.max(0, wait.timeoutSeconds) * 1000);
@@ -66,7 +72,7 @@ async function waitForEvents(master: Master, wait: EventWait, signal: AbortSigna
   const seen: Value[] = [];
   const matches = globMatcher(wait.tag);
   try {
-    for await (const { tag, data } of master.bus.stream('', { signal: control.signal })) {
+    for await (const { tag, data } of bus.stream('', { signal: control.signal })) {
       const value = matches(tag) ? valueIn(data, wait.field) : null;
       for (const item of Array.isArray(value) ? value : [value]) {
         const at = left.indexOf(item);

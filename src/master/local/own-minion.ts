@@ -5,15 +5,16 @@ import { type Dict, newDict, type PlainDict, type Value } from '../../base/codec
 import { minionOptions } from '../../base/config/index.ts';
 import { defaultsOf } from '../../base/config/opts.ts';
 import { HaliteError } from '../../base/errors/index.ts';
+import type { Logger } from '../../base/log/index.ts';
 import { bundleFile } from '../../base/util/bundle-file.ts';
 import { generateJid } from '../../base/util/jid.ts';
 import { JobPool, packShared, type WorkerData } from '../../engine/exec/index.ts';
 import { answerOrchestration } from '../../engine/exec/orchestration.ts';
+import type { PillarService } from '../../engine/pillar/service.ts';
 import { sdkUrl } from '../../extend/loader/index.ts';
 import type { MinionServices, OwnCallOptions, OwnCallOutcome } from '../../extend/sdk/index.ts';
-import type { Master } from '../core.ts';
 import type { MasterFunctions } from './functions.ts';
-import { orchestrationServices } from './orchestration.ts';
+import { type OrchestrationParts, orchestrationServices } from './orchestration.ts';
 
 /** Orchestrations may start orchestrations and wait for them: a low bound could make them wait for each other. */
 const mostProcesses = 256;
@@ -21,17 +22,22 @@ const idleProcessMs = 30_000;
 /** As long as a minion's grains cache. */
 const grainsMs = 300_000;
 
+export interface OwnMinionParts extends OrchestrationParts {
+  readonly opts: { readonly raw: PlainDict };
+  readonly log: Logger;
+  readonly pillars: Pick<PillarService, 'compile'>;
+  readonly functions: OrchestrationParts['functions'] & Pick<MasterFunctions, 'reload'>;
+}
+
 export class OwnMinion {
-  readonly #master: Master;
-  readonly #functions: MasterFunctions;
+  readonly #parts: OwnMinionParts;
   #pool: JobPool | undefined;
   #grains: { readonly data: Promise<PlainDict>; readonly at: number } | undefined;
   #packed: { readonly grains: PlainDict; readonly data: WorkerData } | undefined;
   #version = 0;
 
-  constructor(master: Master, functions: MasterFunctions) {
-    this.#master = master;
-    this.#functions = functions;
+  constructor(parts: OwnMinionParts) {
+    this.#parts = parts;
   }
 
   /** Runs a function to its end. Ending `signal` ends its process with everything it started. */
@@ -70,7 +76,7 @@ export class OwnMinion {
   #jobs(): JobPool {
     this.#pool ??= new JobPool({
       entry: fileURLToPath(bundleFile('job-process')),
-      log: this.#master.log.child('job'),
+      log: this.#parts.log.child('job'),
       maxProcesses: mostProcesses,
       idleMs: idleProcessMs,
     });
@@ -79,7 +85,7 @@ export class OwnMinion {
 
   /** The master's options over a minion's defaults; files and pillar are its own. */
   #opts(): PlainDict {
-    const own = Object.fromEntries(Object.entries(this.#master.opts.raw)) as PlainDict;
+    const own = Object.fromEntries(Object.entries(this.#parts.opts.raw)) as PlainDict;
     return Object.assign(defaultsOf(minionOptions), own, { file_client: 'local', __role: 'master' });
   }
 
@@ -107,7 +113,7 @@ export class OwnMinion {
 
   async #compilePillar(request: Parameters<MinionServices['compilePillar']>[0]): Promise<Dict> {
     const grains = (await this.#grains?.data) ?? newDict();
-    return this.#master.pillars.compile({ ...request, minionId: String(this.#opts()['id']), grains });
+    return this.#parts.pillars.compile({ ...request, minionId: String(this.#opts()['id']), grains });
   }
 
   async #collectGrains(): Promise<PlainDict> {
@@ -121,8 +127,7 @@ export class OwnMinion {
   }
 
   #services(user: string, signal: AbortSignal, print: (text: string) => void = () => {}): MinionServices {
-    const master = this.#master;
-    const services = orchestrationServices(master, this.#functions, { user, signal });
+    const services = orchestrationServices(this.#parts, { user, signal });
     return {
       hasMaster: false,
       // Salt: orchestrations may run side by side, so none is in the way of another.
@@ -134,7 +139,7 @@ export class OwnMinion {
           throw error;
         }),
       fire: async (tag, data) => {
-        master.bus.fire(tag, data);
+        this.#parts.bus.fire(tag, data);
         return true;
       },
       refreshGrains: async () => {
@@ -143,7 +148,7 @@ export class OwnMinion {
       refreshPillar: async () => true,
       compilePillar: (request) => this.#compilePillar(request),
       reloadExtensions: async () => {
-        this.#functions.reload();
+        this.#parts.functions.reload();
         this.#pool?.recycle();
       },
     };

@@ -1,9 +1,12 @@
 // The master's unix socket: what local commands ask, authorized, answered as streams.
 import { join } from 'node:path';
 import { dictEntries, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import type { MasterOpts } from '../../base/config/index.ts';
 import { HaliteError } from '../../base/errors/index.ts';
+import type { Logger } from '../../base/log/index.ts';
 import type { JobItem, RunnerItem } from '../../engine/client/api.ts';
 import { ownSocketName, socketName } from '../../engine/client/socket.ts';
+import type { EventBus } from '../../protocol/event/bus.ts';
 import type { PassedField } from '../../protocol/job/asked-job.ts';
 import {
   type IpcCall,
@@ -15,46 +18,62 @@ import {
 } from '../../protocol/wire/ipc.ts';
 import { readAskedJob, readCredentials } from '../../protocol/wire/messages/clear.ts';
 import { isProblem, textsField } from '../../protocol/wire/messages/fields.ts';
-import {
-  authenticateCaller,
-  authorizeMaster,
-  authorizePublish,
-  type Caller,
-  hasFullRights,
-} from '../authorization/authorization.ts';
-import type { Master } from '../core.ts';
-import { rotateKey } from '../periodic/maintenance.ts';
-import { runBatch } from '../publish/batch.ts';
-import { jobItems } from '../publish/job-stream.ts';
-import { preflight, preflightText, refuseBelow } from '../publish/preflight.ts';
-import { type PublishRequest, prepareJob, refuseForeignJid } from '../publish/publish.ts';
-import { matchFleet } from '../publish/targets.ts';
+import type { Authorization, Caller } from '../authorization/authorization.ts';
+import type { Fleet } from '../fleet/fleet.ts';
+import type { BatchOptions } from '../publish/batch.ts';
+import { type Preflight, preflightText, refuseBelow } from '../publish/preflight.ts';
+import type { PreparedJob, PublishRequest } from '../publish/publish.ts';
+import type { MatchOptions, Targets } from '../publish/targets.ts';
+import type { KeyChanges } from '../sign-in/key-changes.ts';
 import type { MasterFunctions } from './functions.ts';
-import { noteKeyChange } from './services.ts';
+
+/** What local commands may do with jobs. */
+export interface LocalJobs {
+  refuseForeignJid(request: PublishRequest): Promise<void>;
+  prepare(request: PublishRequest): PreparedJob;
+  follow(job: PreparedJob, signal: AbortSignal): AsyncIterable<JobItem>;
+  batch(request: PublishRequest, options: BatchOptions, signal: AbortSignal): AsyncIterable<JobItem>;
+  preflight(tgt: string | readonly string[], kind: string, options: MatchOptions): Preflight;
+}
+
+export interface LocalParts {
+  readonly opts: Pick<MasterOpts, 'raw' | 'sock_dir'>;
+  readonly log: Pick<Logger, 'info'>;
+  readonly bus: Pick<EventBus, 'stream'>;
+  readonly fleet: Pick<Fleet, 'connected'>;
+  readonly targets: Pick<Targets, 'match'>;
+  readonly authorization: Pick<
+    Authorization,
+    'authenticateCaller' | 'authorizeMaster' | 'authorizePublish' | 'hasFullRights'
+  >;
+  readonly functions: Pick<MasterFunctions, 'start'>;
+  readonly keyChanges: Pick<KeyChanges, 'note' | 'rotate'>;
+  readonly jobs: LocalJobs;
+}
 
 type Items = AsyncIterable<Value>;
 type Verb = (args: PlainDict, caller: Caller, signal: AbortSignal) => Items;
 
-export async function listenLocal(master: Master, functions: MasterFunctions): Promise<IpcServer> {
+export async function listenLocal(parts: LocalParts): Promise<IpcServer> {
   const verbs = new Map<string, Verb>([
     // Proves the caller before anything large is sent.
     ['hello', async function* () {}],
-    ['publish', (args, caller, signal) => publish(master, args, caller, signal)],
-    ['runner', (args, caller, signal) => callFunction(master, functions, 'runners', args, caller, signal)],
-    ['wheel', (args, caller, signal) => callFunction(master, functions, 'wheel', args, caller, signal)],
-    ['preview', (args, caller) => preview(master, args, caller)],
-    ['events', (args, caller, signal) => events(master, args, caller, signal)],
-    ['keys-changed', (args, caller) => keysChanged(master, args, caller)],
+    ['publish', (args, caller, signal) => publish(parts, args, caller, signal)],
+    ['runner', (args, caller, signal) => callFunction(parts, 'runners', args, caller, signal)],
+    ['wheel', (args, caller, signal) => callFunction(parts, 'wheel', args, caller, signal)],
+    ['preview', (args, caller) => preview(parts, args, caller)],
+    ['events', (args, caller, signal) => events(parts, args, caller, signal)],
+    ['keys-changed', (args, caller) => keysChanged(parts, args, caller)],
   ]);
   const handler = async (call: IpcCall): Promise<void> => {
     const verb = verbs.get(call.verb);
     if (!verb) throw new HaliteError('call.unknown', `the master knows no '${call.verb}'`);
-    const caller = authenticateCaller(master, readCredentials(call.args));
-    await call.admit(caller.user, hasFullRights(master, caller) ? trustedUser : limitedUser);
+    const caller = parts.authorization.authenticateCaller(readCredentials(call.args));
+    await call.admit(caller.user, parts.authorization.hasFullRights(caller) ? trustedUser : limitedUser);
     await stream(call, verb(call.args, caller, call.signal));
   };
-  const path = (name: string): string => join(master.opts.sock_dir, name);
-  const { publisher_acl: acl, external_auth: eauth } = master.opts.raw;
+  const path = (name: string): string => join(parts.opts.sock_dir, name);
+  const { publisher_acl: acl, external_auth: eauth } = parts.opts.raw;
   const shared = [acl, eauth].some((rules) => isDict(rules) && dictEntries(rules).length > 0);
   if (!shared) return listenIpc(path(socketName), { mode: 0o600 }, handler);
   // The master's own user has a socket that nobody else can fill.
@@ -114,47 +133,51 @@ function requestOf(args: PlainDict, caller: Caller): PublishRequest {
   };
 }
 
-async function* publish(master: Master, args: PlainDict, caller: Caller, signal: AbortSignal): Items {
+async function* publish(
+  { authorization, jobs, targets, log }: LocalParts,
+  args: PlainDict,
+  caller: Caller,
+  signal: AbortSignal,
+): Items {
   const asked = requestOf(args, caller);
-  const request = authorizePublish(master, caller, asked);
-  await refuseForeignJid(master, request);
+  const request = authorization.authorizePublish(caller, asked);
+  await jobs.refuseForeignJid(request);
   const require = text(args['require']);
-  if (require) refuseBelow(master, preflight(master, request.tgt, request.tgt_type, request), require);
+  if (require) refuseBelow(log, jobs.preflight(request.tgt, request.tgt_type, request), require);
   const batch = dict(args['batch']);
-  const size = text(batch['size']) ?? safeSize(master, request, batch);
+  const size = text(batch['size']) ?? safeSize(targets, request, batch);
   if (size !== undefined) {
     const options = { size, waitSeconds: seconds(batch['wait']) ?? 0, failhard: batch['failhard'] === true };
     // Somebody waits for every batch: for its next slot.
-    yield* runBatch(master, { ...request, unwatched: false }, options, signal) as AsyncIterable<JobItem> as Items;
+    yield* jobs.batch({ ...request, unwatched: false }, options, signal) as AsyncIterable<JobItem> as Items;
     return;
   }
-  const job = prepareJob(master, request);
+  const job = jobs.prepare(request);
   if (request.unwatched) {
     await job.send();
     yield { type: 'job', jid: job.jid, minions: [...job.minions], missing: [...job.missing] };
     return;
   }
-  yield* jobItems(master, job, signal) as AsyncIterable<JobItem> as Items;
+  yield* jobs.follow(job, signal) as AsyncIterable<JobItem> as Items;
 }
 
 /** --batch-safe-limit: a job that reaches that many minions becomes a batch by itself. */
-function safeSize(master: Master, request: PublishRequest, batch: PlainDict): string | undefined {
+function safeSize(targets: LocalParts['targets'], request: PublishRequest, batch: PlainDict): string | undefined {
   const limit = seconds(batch['safe_limit']);
   if (!limit) return undefined;
-  const { matched, unknown } = matchFleet(master, request.tgt, request.tgt_type, request);
+  const { matched, unknown } = targets.match(request.tgt, request.tgt_type, request);
   return matched.length + unknown.length >= limit ? String(batch['safe_size'] ?? 8) : undefined;
 }
 
 async function* callFunction(
-  master: Master,
-  functions: MasterFunctions,
+  { authorization, functions }: LocalParts,
   kind: 'runners' | 'wheel',
   args: PlainDict,
   caller: Caller,
   signal: AbortSignal,
 ): Items {
   const fun = text(args['fun']) ?? '';
-  authorizeMaster(master, caller, `${kind === 'runners' ? 'runner' : 'wheel'} ${fun}`);
+  authorization.authorizeMaster(caller, `${kind === 'runners' ? 'runner' : 'wheel'} ${fun}`);
   const lines: RunnerItem[] = [];
   let wake = (): void => {};
   const background = args['async'] === true;
@@ -198,38 +221,43 @@ async function* callFunction(
 }
 
 /** Shows whose grains and pillar fit an expression, without any function that a rule could allow. */
-async function* preview(master: Master, args: PlainDict, caller: Caller): Items {
-  authorizeMaster(master, caller, 'a preview of a target');
+async function* preview({ authorization, jobs, fleet }: LocalParts, args: PlainDict, caller: Caller): Items {
+  authorization.authorizeMaster(caller, 'a preview of a target');
   const { nodegroups } = args;
   const tgt = textsField(args, 'tgt');
   if (tgt === undefined)
     throw new HaliteError('call.arguments', 'A preview needs a target: a text or a list of texts.');
-  const found = preflight(master, tgt, text(args['tgt_type']) ?? 'glob', {
+  const found = jobs.preflight(tgt, text(args['tgt_type']) ?? 'glob', {
     delimiter: text(args['delimiter']),
     ...(isDict(nodegroups) ? { nodegroups } : {}),
   });
   yield {
     minions: found.matched,
     unknown: found.unknown,
-    connected: newDict([...found.matched, ...found.unknown].map((id) => [id, master.fleet.connected(id)])),
+    connected: newDict([...found.matched, ...found.unknown].map((id) => [id, fleet.connected(id)])),
     classes: newDict(Object.entries(found.classes)),
     summary: preflightText(found.classes),
   };
 }
 
-async function* events(master: Master, args: PlainDict, caller: Caller, signal: AbortSignal): Items {
-  authorizeMaster(master, caller, 'the event stream');
-  for await (const { tag, data } of master.bus.stream(text(args['tag']) ?? '', { signal })) yield { tag, data };
+async function* events(
+  { authorization, bus }: LocalParts,
+  args: PlainDict,
+  caller: Caller,
+  signal: AbortSignal,
+): Items {
+  authorization.authorizeMaster(caller, 'the event stream');
+  for await (const { tag, data } of bus.stream(text(args['tag']) ?? '', { signal })) yield { tag, data };
 }
 
 /** salt-key changed the folders itself; here is what the change means for a running master. */
-async function* keysChanged(master: Master, args: PlainDict, caller: Caller): Items {
-  authorizeMaster(master, caller, 'key changes');
+async function* keysChanged({ authorization, keyChanges }: LocalParts, args: PlainDict, caller: Caller): Items {
+  authorization.authorizeMaster(caller, 'key changes');
   for (const change of Array.isArray(args['changes']) ? args['changes'] : []) {
     const { act, id } = dict(change);
     if (typeof id !== 'string' || (act !== 'accept' && act !== 'reject' && act !== 'delete')) continue;
-    noteKeyChange(master, act, id);
+    keyChanges.note(act, id);
   }
-  if (args['rotate'] === true) rotateKey(master);
+  if (args['rotate'] === true) keyChanges.rotate();
   yield true;
 }

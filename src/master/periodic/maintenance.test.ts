@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { loadMasterConfig } from '../../base/config/index.ts';
 import { nullLogger } from '../../base/log/index.ts';
 import type { Retention } from '../../store/jobs.ts';
-import type { Master } from '../core.ts';
 import { readReturnerSettings } from '../returners/settings.ts';
 import { Maintenance } from './maintenance.ts';
 
@@ -19,21 +18,29 @@ function cleaned(overrides: Record<string, string | number>): {
   });
   const own: Retention[] = [];
   const other: unknown[][] = [];
-  const master = {
+  const unused = (): never => expect.fail('only history is cleaned');
+  const maintenance = new Maintenance({
     opts,
     log: nullLogger(),
     returnerSettings: readReturnerSettings(opts),
     secrets: { rotatedAt: Date.now() },
     durable: { expire: () => undefined },
-    sinks: { ask: async (...question: unknown[]) => void other.push(question) },
+    keyChanges: { rotate: unused },
+    fleet: { ids: unused, connected: unused },
+    bus: { fire: unused },
+    sinks: {
+      ask: async (...question: unknown[]) => {
+        other.push(question);
+        return null;
+      },
+    },
     store: {
       clean: async (retention: Retention) => {
         own.push(retention);
         return { jobs: 0 };
       },
     },
-  } as unknown as Master;
-  const maintenance = new Maintenance(master);
+  });
   maintenance.run();
   maintenance.run();
   return { own, other, maintenance };

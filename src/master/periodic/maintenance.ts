@@ -1,22 +1,47 @@
 // What the master does by the clock: AES rotation, the drop file, old jobs, presence events.
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { MasterOpts } from '../../base/config/index.ts';
 import { messageOf } from '../../base/errors/index.ts';
-import type { Master } from '../core.ts';
+import type { Logger } from '../../base/log/index.ts';
+import type { EventBus } from '../../protocol/event/bus.ts';
+import type { JobStore } from '../../store/jobs.ts';
+import type { Fleet } from '../fleet/fleet.ts';
+import type { ReturnerSettings } from '../returners/settings.ts';
+import type { ReturnerSinks } from '../returners/sinks.ts';
+import type { KeyChanges } from '../sign-in/key-changes.ts';
+import type { Secrets } from '../sign-in/secrets.ts';
+import type { DurableJobs } from '../tracking/durable.ts';
+
+export interface MaintenanceParts {
+  readonly opts: Pick<
+    MasterOpts,
+    'cachedir' | 'loop_interval' | 'publish_session' | 'presence_events' | 'keep_jobs_mb'
+  >;
+  readonly log: Logger;
+  readonly secrets: Pick<Secrets, 'rotatedAt'>;
+  readonly keyChanges: Pick<KeyChanges, 'rotate'>;
+  readonly durable: Pick<DurableJobs, 'expire'>;
+  readonly fleet: Pick<Fleet, 'ids' | 'connected'>;
+  readonly bus: Pick<EventBus, 'fire'>;
+  readonly store: Pick<JobStore, 'clean'>;
+  readonly returnerSettings: Pick<ReturnerSettings, 'jobCache' | 'cleanOutside' | 'keepSeconds' | 'keepEvents'>;
+  readonly sinks: Pick<ReturnerSinks, 'ask'>;
+}
 
 export class Maintenance {
-  readonly #master: Master;
+  readonly #parts: MaintenanceParts;
   #timer: NodeJS.Timeout | undefined;
   #present = new Set<string>();
   #cleaned = 0;
   #cleaning = false;
 
-  constructor(master: Master) {
-    this.#master = master;
+  constructor(parts: MaintenanceParts) {
+    this.#parts = parts;
   }
 
   start(): void {
-    const seconds = Math.max(1, this.#master.opts.loop_interval);
+    const seconds = Math.max(1, this.#parts.opts.loop_interval);
     this.#timer = setInterval(() => this.run(), seconds * 1000);
     this.#timer.unref();
   }
@@ -27,28 +52,28 @@ export class Maintenance {
 
   run(): void {
     this.#rotation();
-    this.#master.durable.expire();
+    this.#parts.durable.expire();
     this.#presence();
     this.#history();
   }
 
   #rotation(): void {
-    const { opts, secrets, log } = this.#master;
+    const { opts, secrets, log } = this.#parts;
     const due = opts.publish_session > 0 && Date.now() - secrets.rotatedAt >= opts.publish_session * 1000;
     if (this.#dropFile() || due) {
       log.info('AES key rotated', { why: due ? 'publish_session' : 'drop file' });
-      rotateKey(this.#master);
+      this.#parts.keyChanges.rotate();
     }
   }
 
   /** `.dfn` with mode exactly 0400 asks for a rotation; with any other mode it is only removed, and said. */
   #dropFile(): boolean {
-    const file = join(this.#master.opts.cachedir, '.dfn');
+    const file = join(this.#parts.opts.cachedir, '.dfn');
     const stat = statSync(file, { throwIfNoEntry: false });
     if (!stat) return false;
     rmSync(file, { force: true });
     if ((stat.mode & 0o777) === 0o400) return true;
-    this.#master.log.error('drop file has the wrong mode and is ignored', {
+    this.#parts.log.error('drop file has the wrong mode and is ignored', {
       file,
       mode: (stat.mode & 0o777).toString(8),
     });
@@ -56,7 +81,7 @@ export class Maintenance {
   }
 
   #presence(): void {
-    const { opts, fleet, bus } = this.#master;
+    const { opts, fleet, bus } = this.#parts;
     if (!opts.presence_events) return;
     const now = new Set(fleet.ids().filter((id) => fleet.connected(id) === 'yes'));
     const fresh = [...now].filter((id) => !this.#present.has(id));
@@ -68,7 +93,7 @@ export class Maintenance {
 
   /** The database of master_job_cache forgets what is too old, when that was asked for. While it is away it waits. */
   #otherHistory(): void {
-    const { returnerSettings, sinks, log } = this.#master;
+    const { returnerSettings, sinks, log } = this.#parts;
     if (!returnerSettings.jobCache || !returnerSettings.cleanOutside || returnerSettings.keepSeconds <= 0) return;
     if (Date.now() - this.#cleaned < otherHistoryMs) return;
     this.#cleaned = Date.now();
@@ -78,7 +103,7 @@ export class Maintenance {
   }
 
   #history(): void {
-    const { opts, store, log, returnerSettings } = this.#master;
+    const { opts, store, log, returnerSettings } = this.#parts;
     this.#otherHistory();
     // Very many jobs may take longer than the time between two looks.
     if (this.#cleaning) return;
@@ -100,9 +125,3 @@ export class Maintenance {
 
 /** How often old jobs are removed from other databases. */
 const otherHistoryMs = 600_000;
-
-/** A new AES key, told to everybody who listens; minions follow at their next message. */
-export function rotateKey(master: Master): void {
-  master.secrets.rotate();
-  master.bus.fire('key', { rotate_aes_key: true });
-}

@@ -1,25 +1,29 @@
 // The master's clock: runners (and wheel functions, named `wheel.…`) of the option `schedule` run on it.
 import { type Dict, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import type { Logger } from '../../base/log/index.ts';
 import { Schedule, type ScheduledRun } from '../../engine/schedule/index.ts';
-import type { Master } from '../core.ts';
 import type { MasterFunctions, MasterKind } from '../local/functions.ts';
 
 const tickMs = 1000;
 const graceMs = 60_000;
 
+export interface SchedulerParts {
+  readonly opts: { readonly raw: PlainDict };
+  readonly log: Logger;
+  readonly functions: Pick<MasterFunctions, 'start'>;
+}
+
 export class MasterScheduler {
-  readonly #master: Master;
-  readonly #functions: MasterFunctions;
+  readonly #parts: SchedulerParts;
   readonly #schedule: Schedule;
   readonly #running: string[] = [];
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(master: Master, functions: MasterFunctions) {
-    this.#master = master;
-    this.#functions = functions;
-    const found = master.opts.raw['schedule'];
+  constructor(parts: SchedulerParts) {
+    this.#parts = parts;
+    const found = parts.opts.raw['schedule'];
     this.#schedule = new Schedule(isDict(found ?? null) ? (found as Dict) : newDict(), {
-      ...{ log: master.log.child('schedule'), graceMs, now: () => new Date(), random: Math.random },
+      ...{ log: parts.log.child('schedule'), graceMs, now: () => new Date(), random: Math.random },
       pillar: newDict,
       grains: newDict,
       running: async () => this.#running,
@@ -46,10 +50,10 @@ export class MasterScheduler {
     const extra: PlainDict = newDict([['schedule', name] as [string, Value]]);
     if (isDict(data['metadata'] ?? null)) extra['metadata'] = data['metadata'] as Value;
     this.#running.push(name);
-    const { jid, result } = this.#functions.start(kind, plain, args, kwargs ?? newDict(), 'root', { extra });
+    const { jid, result } = this.#parts.functions.start(kind, plain, args, kwargs ?? newDict(), 'root', { extra });
     void result.then(({ success }) => {
       this.#running.splice(this.#running.indexOf(name), 1);
-      if (!success) this.#master.log.warn('a scheduled function failed', { job: name, fun, jid });
+      if (!success) this.#parts.log.warn('a scheduled function failed', { job: name, fun, jid });
     });
   }
 }

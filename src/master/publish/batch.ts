@@ -1,15 +1,18 @@
 // Rolling runs on the master: never more than the batch size at a time, every minion counted exactly once.
-
 import { newDict, type PlainDict } from '../../base/codec/value.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
+import type { Logger } from '../../base/log/index.ts';
 import { AsyncQueue } from '../../base/util/async-queue.ts';
 import type { JobItem } from '../../engine/client/api.ts';
 import { isFinal } from '../../protocol/job/verdict.ts';
-import type { Master } from '../core.ts';
 import { type JobUpdate, worstCode } from '../tracking/active-job.ts';
 import { reason } from '../tracking/reasons.ts';
-import { itemOf } from './job-stream.ts';
-import { type PreparedBatch, type PublishRequest, prepareBatch } from './publish.ts';
+import { itemOf, type StreamParts } from './job-stream.ts';
+import { type PreparedBatch, type PublishParts, type PublishRequest, prepareBatch } from './publish.ts';
+
+export interface BatchParts extends PublishParts, StreamParts {
+  readonly log: Pick<Logger, 'info' | 'error' | 'limited'>;
+}
 
 export interface BatchOptions {
   /** A number, or a percentage of the matched. */
@@ -35,14 +38,14 @@ export function batchSize(text: string, total: number): number {
 
 /** Starts the batch, which goes on whoever listens, and gives its items until its end or until `signal`. */
 export async function* runBatch(
-  master: Master,
+  parts: BatchParts,
   request: PublishRequest,
   options: BatchOptions,
   signal: AbortSignal,
 ): AsyncIterable<JobItem> {
   batchSize(options.size, 1);
   const items = new AsyncQueue<JobItem>();
-  const run = new BatchRun(master, prepareBatch(master, request), options, (item) => items.push(item));
+  const run = new BatchRun(parts, prepareBatch(parts, request), options, (item) => items.push(item));
   const aborted = (): void => void items.return();
   signal.addEventListener('abort', aborted, { once: true });
   try {
@@ -59,7 +62,7 @@ export async function* runBatch(
 }
 
 class BatchRun {
-  readonly #master: Master;
+  readonly #parts: BatchParts;
   readonly #job: PreparedBatch;
   readonly #options: BatchOptions;
   #emit: (item: JobItem) => void;
@@ -69,8 +72,8 @@ class BatchRun {
   #free = 0;
   #stopped = false;
 
-  constructor(master: Master, job: PreparedBatch, options: BatchOptions, emit: (item: JobItem) => void) {
-    this.#master = master;
+  constructor(parts: BatchParts, job: PreparedBatch, options: BatchOptions, emit: (item: JobItem) => void) {
+    this.#parts = parts;
     this.#job = job;
     this.#options = options;
     this.#emit = emit;
@@ -88,7 +91,7 @@ class BatchRun {
     this.#waiting = await this.#job.begin();
     this.#size = batchSize(this.#options.size, this.#waiting.length || 1);
     this.#free = this.#size;
-    this.#master.log.info('batch started', { jid, minions: minions.length, size: this.#size });
+    this.#parts.log.info('batch started', { jid, minions: minions.length, size: this.#size });
     this.#fill();
   }
 
@@ -103,7 +106,7 @@ class BatchRun {
     for (const id of wave) this.#busy.add(id);
     this.#emit({ type: 'batch', minions: wave });
     this.#job.sendTo(wave).catch((error: unknown) => {
-      this.#master.log.error('a batch could not be sent', { jid: this.#job.jid, error: messageOf(error) });
+      this.#parts.log.error('a batch could not be sent', { jid: this.#job.jid, error: messageOf(error) });
     });
   }
 
@@ -112,7 +115,7 @@ class BatchRun {
       this.#emit({ type: 'end', balance: newDict(Object.entries(update.balance)) });
       return;
     }
-    this.#emit(itemOf(this.#master, update));
+    this.#emit(itemOf(this.#parts, update));
     if (update.type === 'progress') return;
     const failed = update.type === 'return' && isFailure(update.load);
     if (failed && this.#options.failhard) this.#stop();

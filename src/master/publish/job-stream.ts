@@ -1,15 +1,18 @@
 // A published job as the stream of items a command prints: job, returns, missing ones, end.
-
 import type { PlainDict } from '../../base/codec/value.ts';
 import { AsyncQueue } from '../../base/util/async-queue.ts';
 import type { JobItem } from '../../engine/client/api.ts';
 import { endedField, saysConnected } from '../../protocol/job/verdict.ts';
-import type { Master } from '../core.ts';
+import type { Fleet } from '../fleet/fleet.ts';
 import { type JobUpdate, worstCode } from '../tracking/active-job.ts';
 import type { PreparedJob } from './publish.ts';
 
+export interface StreamParts {
+  readonly fleet: Pick<Fleet, 'connected'>;
+}
+
 /** Sends a prepared job and gives its items, until its balance is closed or `signal` ends the interest. */
-export async function* jobItems(master: Master, job: PreparedJob, signal: AbortSignal): AsyncIterable<JobItem> {
+export async function* jobItems(parts: StreamParts, job: PreparedJob, signal: AbortSignal): AsyncIterable<JobItem> {
   const updates = new AsyncQueue<JobUpdate>();
   const stop = job.active.listen((update) => updates.push(update));
   const aborted = (): void => void updates.return();
@@ -22,7 +25,7 @@ export async function* jobItems(master: Master, job: PreparedJob, signal: AbortS
     if (signal.aborted) return;
     for await (const update of updates) {
       if (update.type === 'end') break;
-      yield itemOf(master, update);
+      yield itemOf(parts, update);
       if (signal.aborted) return;
     }
     if (!signal.aborted) yield { type: 'end', balance: job.active.balance() as unknown as PlainDict };
@@ -32,7 +35,7 @@ export async function* jobItems(master: Master, job: PreparedJob, signal: AbortS
   }
 }
 
-export function itemOf(master: Master, update: Exclude<JobUpdate, { type: 'end' }>): JobItem {
+export function itemOf(parts: StreamParts, update: Exclude<JobUpdate, { type: 'end' }>): JobItem {
   switch (update.type) {
     case 'return':
       return returnItem(update.id, update.load);
@@ -48,7 +51,7 @@ export function itemOf(master: Master, update: Exclude<JobUpdate, { type: 'end' 
         type: 'missing',
         id: update.id,
         reason: { code, text, evidence },
-        connected: saysConnected(code) && master.fleet.connected(update.id) !== 'no',
+        connected: saysConnected(code) && parts.fleet.connected(update.id) !== 'no',
       };
     }
   }

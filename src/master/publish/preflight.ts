@@ -2,11 +2,18 @@
 
 import { newDict, type PlainDict } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
+import type { Logger } from '../../base/log/index.ts';
 import { exitCodes } from '../../base/util/exit-codes.ts';
 import { listFirst } from '../../base/util/list-first.ts';
-import type { Master } from '../core.ts';
-import { duplicateText, isSuspect, knownAbsent, silence } from '../tracking/reasons.ts';
-import { type MatchOptions, matchFleet } from './targets.ts';
+import type { Fleet } from '../fleet/fleet.ts';
+import { duplicateText, type Reasons } from '../tracking/reasons.ts';
+import type { MatchOptions, Targets } from './targets.ts';
+
+export interface PreflightParts {
+  readonly targets: Pick<Targets, 'match'>;
+  readonly fleet: Pick<Fleet, 'known' | 'connected'>;
+  readonly reasons: Pick<Reasons, 'knownAbsent' | 'isSuspect' | 'silence'>;
+}
 
 /** Every minion is in exactly one class. */
 export const preflightClasses = [
@@ -28,36 +35,36 @@ export interface Preflight {
 }
 
 export function preflight(
-  master: Master,
+  parts: PreflightParts,
   tgt: string | readonly string[],
   kind: string,
   options: MatchOptions,
 ): Preflight {
-  const { target, matched, unknown } = matchFleet(master, tgt, kind, options);
+  const { target, matched, unknown } = parts.targets.match(tgt, kind, options);
   const classes = Object.fromEntries(preflightClasses.map((name) => [name, newDict()])) as Record<
     PreflightClass,
     PlainDict
   >;
   const put = (id: string): void => {
-    const [name, why] = classOf(master, id);
+    const [name, why] = classOf(parts, id);
     classes[name][id] = why;
   };
   for (const id of matched) put(id);
-  for (const id of unknown) classes.not_evaluated[id] = knownAbsent(master, id)?.text ?? '';
+  for (const id of unknown) classes.not_evaluated[id] = parts.reasons.knownAbsent(id)?.text ?? '';
   const known = new Set(matched);
   if (target.type === 'list') for (const id of target.ids) if (!known.has(id)) put(id);
   return { matched, unknown, classes };
 }
 
-function classOf(master: Master, id: string): [PreflightClass, string] {
-  const absent = knownAbsent(master, id);
+function classOf(parts: PreflightParts, id: string): [PreflightClass, string] {
+  const absent = parts.reasons.knownAbsent(id);
   if (absent) return [absent.code === 'too-old' ? 'too_old' : 'away', absent.text];
-  const record = master.fleet.known(id);
+  const record = parts.fleet.known(id);
   const duplicates = duplicateText(record);
   if (duplicates) return ['duplicate', duplicates];
-  if (master.fleet.connected(id) === 'yes') return ['connected', ''];
-  if (isSuspect(master, id)) {
-    const why = silence(master, id);
+  if (parts.fleet.connected(id) === 'yes') return ['connected', ''];
+  if (parts.reasons.isSuspect(id)) {
+    const why = parts.reasons.silence(id);
     return [why.code === 'too-old' ? 'too_old' : 'away', why.text];
   }
   // Salt minions over ZeroMQ cannot be seen to connect: what counts is that they spoke.
@@ -75,13 +82,13 @@ export function requiredCount(text: string, total: number): number {
 }
 
 /** --require: nothing is sent when fewer minions than that can be reached. */
-export function refuseBelow(master: Master, found: Preflight, require: string): void {
+export function refuseBelow(log: Pick<Logger, 'info'>, found: Preflight, require: string): void {
   const { connected, heard, duplicate } = found.classes;
   const reachable = [connected, heard, duplicate].reduce((sum, ids) => sum + Object.keys(ids).length, 0);
   const total = Object.values(found.classes).reduce((sum, ids) => sum + Object.keys(ids).length, 0);
   const needed = requiredCount(require, total);
   if (reachable >= needed) return;
-  master.log.info('job refused by --require', { require, reachable, total });
+  log.info('job refused by --require', { require, reachable, total });
   const share = total > 0 ? ` (${Math.floor((reachable / total) * 1000) / 10}%)` : '';
   throw new HaliteError(
     'call.failed',

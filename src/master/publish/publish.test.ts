@@ -2,10 +2,12 @@
 import { describe, expect, it } from 'vitest';
 import { pack } from '../../base/codec/msgpack/index.ts';
 import { dictOf, type PlainDict } from '../../base/codec/value.ts';
-import type { Master } from '../core.ts';
+import { nullLogger } from '../../base/log/index.ts';
 import { Fleet } from '../fleet/fleet.ts';
+import { Reasons } from '../tracking/reasons.ts';
 import { Tracker } from '../tracking/tracker.ts';
-import { type PublishRequest, prepareBatch, prepareJob, publishSteps } from './publish.ts';
+import { type PublishParts, type PublishRequest, prepareBatch, prepareJob, publishSteps } from './publish.ts';
+import { Targets } from './targets.ts';
 
 const count = 10_000;
 const ids = Array.from({ length: count }, (_, at) => `web-${at}.example.com`);
@@ -15,33 +17,37 @@ interface Sent {
   readonly ids: readonly string[] | undefined;
 }
 
-/** A master without ports and disk: everybody has an accepted key and known grains. */
-async function masterOf(sent: Sent[]): Promise<Master> {
-  const nothing = async (): Promise<never[]> => [];
+/** Parts without ports and disk: everybody has an accepted key and known grains. */
+async function partsOf(sent: Sent[]): Promise<PublishParts> {
+  const nothing = async (): Promise<undefined> => undefined;
+  const unused = (): never => expect.fail('nobody is asked, and nothing is kept');
   const grains = dictOf([['role', 'web']]);
   const data = new Map(ids.map((id) => [id, { grains, pillar: dictOf([]) }]));
-  const store = { saveJob: nothing, saveVerdicts: nothing, loadMinionData: async () => data };
+  const store = {
+    ...{ saveJob: nothing, load: nothing, saveVerdicts: nothing },
+    ...{ loadMinionData: async () => data, saveMinionData: nothing, dropMinionData: nothing },
+  };
   const fleet = new Fleet(
-    store as never,
+    store,
     () => undefined,
     () => undefined,
   );
   await fleet.restore();
-  const tracker = new Tracker();
-  const master = {
-    ...{ fleet, tracker, store },
-    keys: { ids: () => ids, has: (state: string) => state === 'accepted', readText: () => undefined },
-    opts: { timeout: 5, gather_job_timeout: 10, nodegroups: { all: 'G@role:web and not db*' } },
+  const opts = {
+    ...{ timeout: 5, gather_job_timeout: 10, ext_job_cache: '', unique_jid: false, publish_port: 4505 },
+    raw: { nodegroups: { all: 'G@role:web and not db*' } },
+  };
+  const keys = { ids: () => ids, has: (state: string) => state === 'accepted', readText: () => undefined };
+  const log = nullLogger();
+  const reasons = new Reasons({ opts, keys, fleet });
+  const durable = { keep: unused, arrived: unused };
+  return {
+    ...{ opts, log, store, fleet, reasons },
     bus: { fire: () => undefined },
-    log: { info: () => undefined, error: () => undefined },
+    targets: new Targets({ opts, keys, fleet, log }),
+    tracker: new Tracker({ opts, log, keys, store, fleet, reasons, durable, ask: unused, kill: nothing }),
     publisher: { send: async (job: PlainDict, to?: readonly string[]) => void sent.push({ job, ids: to }) },
-  } as unknown as Master;
-  tracker.connect(
-    master,
-    () => expect.fail('nobody is asked'),
-    async () => undefined,
-  );
-  return master;
+  };
 }
 
 const request: PublishRequest = {
@@ -65,7 +71,7 @@ describe('publishing', () => {
     ['compound', 'web-* and not N@all or G@role:w*'],
   ])('a %s for ten thousand minions is a few hundred bytes', async (tgt_type, tgt) => {
     const sent: Sent[] = [];
-    const job = prepareJob(await masterOf(sent), { ...request, tgt, tgt_type });
+    const job = prepareJob(await partsOf(sent), { ...request, tgt, tgt_type });
     expect(job.active.size).toBe(count);
     await job.send();
     expect(sent).toHaveLength(1);
@@ -74,7 +80,7 @@ describe('publishing', () => {
 
   it('a wave of a batch names only its own minions, under one jid', async () => {
     const sent: Sent[] = [];
-    const batch = prepareBatch(await masterOf(sent), request);
+    const batch = prepareBatch(await partsOf(sent), request);
     const there = await batch.begin();
     expect(there).toHaveLength(count);
     await batch.sendTo(there.slice(0, 3));
@@ -87,9 +93,9 @@ describe('publishing', () => {
 
   it('carries a deadline and a durable time only when asked for', async () => {
     const sent: Sent[] = [];
-    const master = await masterOf(sent);
-    await prepareJob(master, request).send();
-    await prepareJob(master, { ...request, deadlineSeconds: 90, durableSeconds: 60 }).send();
+    const parts = await partsOf(sent);
+    await prepareJob(parts, request).send();
+    await prepareJob(parts, { ...request, deadlineSeconds: 90, durableSeconds: 60 }).send();
     const fields = sent.map(({ job }) => Object.keys(job).filter((name) => name.startsWith('halite')));
     expect(fields).toEqual([[], ['halite_deadline', 'halite_durable']]);
   });

@@ -1,17 +1,35 @@
 // Job path 3/9 · from engine/client/local.ts · to master/publish/publisher.ts: from a request to a published, recorded job.
 import { dictGet, newDict, type PlainDict } from '../../base/codec/value.ts';
+import type { MasterOpts } from '../../base/config/index.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
+import type { Logger } from '../../base/log/index.ts';
 import { generateJid, isJid } from '../../base/util/jid.ts';
+import type { EventBus } from '../../protocol/event/bus.ts';
 import { jobNewTag } from '../../protocol/event/tags.ts';
 import { isAdopted } from '../../protocol/job/adopted-job.ts';
 import { type AskedJob, passedFields } from '../../protocol/job/asked-job.ts';
 import { deadlineField, durableField } from '../../protocol/job/verdict.ts';
 import { publishForm, type Target } from '../../protocol/target/index.ts';
-import type { Master } from '../core.ts';
+import type { JobStore } from '../../store/jobs.ts';
+import type { Fleet } from '../fleet/fleet.ts';
 import type { ActiveJob, Waiting } from '../tracking/active-job.ts';
-import { isSuspect } from '../tracking/reasons.ts';
-import type { BeginOptions } from '../tracking/tracker.ts';
-import { matchFleet } from './targets.ts';
+import type { Reasons } from '../tracking/reasons.ts';
+import type { BeginOptions, Tracker } from '../tracking/tracker.ts';
+import type { Publisher } from './publisher.ts';
+import type { Targets } from './targets.ts';
+
+/** What it takes to publish a job and to follow it. */
+export interface PublishParts {
+  readonly opts: Pick<MasterOpts, 'timeout' | 'gather_job_timeout' | 'ext_job_cache' | 'unique_jid'>;
+  readonly log: Pick<Logger, 'limited'>;
+  readonly bus: Pick<EventBus, 'fire'>;
+  readonly store: Pick<JobStore, 'saveJob' | 'load'>;
+  readonly fleet: Pick<Fleet, 'connected'>;
+  readonly targets: Pick<Targets, 'match'>;
+  readonly reasons: Pick<Reasons, 'isSuspect'>;
+  readonly publisher: Pick<Publisher, 'send'>;
+  readonly tracker: Pick<Tracker, 'job' | 'open' | 'begin'>;
+}
 
 export interface PublishRequest extends AskedJob {
   readonly user: string;
@@ -54,7 +72,7 @@ interface Draft {
 
 export const noMatchText = 'No minions matched the target. No command was sent, no jid was assigned.';
 
-type Step = (master: Master, draft: Draft) => Draft;
+type Step = (parts: PublishParts, draft: Draft) => Draft;
 /** In this order, tested by name. Authentication and authorisation happen before (authorization.ts). */
 export const publishSteps: Readonly<Record<'expandTarget' | 'chooseSubset' | 'assignJid', Step>> = {
   expandTarget,
@@ -75,27 +93,27 @@ export interface PreparedBatch extends PublishedJob {
 }
 
 /** Resolves the target and opens the record. Throws target.syntax or target.empty; nothing is sent yet. */
-export function prepareJob(master: Master, request: PublishRequest): PreparedJob {
-  const draft = draftOf(master, request);
+export function prepareJob(parts: PublishParts, request: PublishRequest): PreparedJob {
+  const draft = draftOf(parts, request);
   const { jid, missing } = draft;
   const minions = [...draft.matched, ...draft.unknown];
-  const active = follow(master, draft);
-  return { jid, minions, missing, active, send: () => send(master, draft, minions, active) };
+  const active = follow(parts, draft);
+  return { jid, minions, missing, active, send: () => send(parts, draft, minions, active) };
 }
 
-export function prepareBatch(master: Master, request: PublishRequest): PreparedBatch {
-  const draft = draftOf(master, request);
+export function prepareBatch(parts: PublishParts, request: PublishRequest): PreparedBatch {
+  const draft = draftOf(parts, request);
   const { jid, missing } = draft;
   const minions = [...draft.matched, ...draft.unknown];
-  const active = follow(master, draft);
+  const active = follow(parts, draft);
   return {
     ...{ jid, minions, missing, active },
     async begin() {
-      const saved = saveLoad(master, draft);
-      announce(master, draft, minions);
+      const saved = saveLoad(parts, draft);
+      announce(parts, draft, minions);
       await saved;
-      const away = new Set(minions.filter((id) => master.fleet.connected(id) === 'no'));
-      master.tracker.begin(active, { ...beginOptions(draft), poll: false }, [...away, ...missing]);
+      const away = new Set(minions.filter((id) => parts.fleet.connected(id) === 'no'));
+      parts.tracker.begin(active, { ...beginOptions(draft), poll: false }, [...away, ...missing]);
       const there = minions.filter((id) => active.isOpen(id) && !away.has(id));
       active.hold(there);
       return there;
@@ -103,27 +121,27 @@ export function prepareBatch(master: Master, request: PublishRequest): PreparedB
     async sendTo(ids) {
       active.release(ids);
       try {
-        await master.publisher.send({ ...jobLoad(draft), tgt: [...ids], tgt_type: 'list' }, ids);
+        await parts.publisher.send({ ...jobLoad(draft), tgt: [...ids], tgt_type: 'list' }, ids);
       } finally {
         // Also when it could not be sent: whoever did not get it is found out, and the batch goes on.
-        master.tracker.begin(active, beginOptions(draft), ids);
+        parts.tracker.begin(active, beginOptions(draft), ids);
       }
     },
   };
 }
 
 /** With `ext_job_cache` minions store their results there themselves. */
-function withJobCache(master: Master, request: PublishRequest): PublishRequest {
-  const cache = master.opts.ext_job_cache;
+function withJobCache(parts: PublishParts, request: PublishRequest): PublishRequest {
+  const cache = parts.opts.ext_job_cache;
   const names = (request.ret ?? '').split(',').filter((name) => name !== '');
   if (!cache || request.internal || names.includes(cache)) return request;
   return { ...request, ret: [...names, cache].join(',') };
 }
 
-function draftOf(master: Master, asked: PublishRequest): Draft {
-  const request = withJobCache(master, asked);
+function draftOf(parts: PublishParts, asked: PublishRequest): Draft {
+  const request = withJobCache(parts, asked);
   let draft: Draft = { request, jid: '', matched: [], unknown: [], missing: [], form: { tgt: '', tgt_type: 'glob' } };
-  for (const step of Object.values(publishSteps)) draft = step(master, draft);
+  for (const step of Object.values(publishSteps)) draft = step(parts, draft);
   return draft;
 }
 
@@ -136,8 +154,8 @@ function beginOptions({ request, durableUntil }: Draft): BeginOptions {
 }
 
 /** Publishes a job that nobody needs to follow from its first moment. */
-export async function publishJob(master: Master, request: PublishRequest): Promise<PublishedJob> {
-  const job = prepareJob(master, request);
+export async function publishJob(parts: PublishParts, request: PublishRequest): Promise<PublishedJob> {
+  const job = prepareJob(parts, request);
   await job.send();
   return job;
 }
@@ -156,21 +174,21 @@ export async function runToEnd(job: PreparedJob, onReturn: (id: string, load: Pl
   await ended;
 }
 
-async function send(master: Master, draft: Draft, minions: readonly string[], active: ActiveJob): Promise<void> {
-  const saved = saveLoad(master, draft);
-  announce(master, draft, minions);
+async function send(parts: PublishParts, draft: Draft, minions: readonly string[], active: ActiveJob): Promise<void> {
+  const saved = saveLoad(parts, draft);
+  announce(parts, draft, minions);
   try {
-    await master.publisher.send(jobLoad(draft), minions);
+    await parts.publisher.send(jobLoad(draft), minions);
   } finally {
     // Also when it could not be sent: the record of each minion ends with what became of it.
     await saved;
-    master.tracker.begin(active, beginOptions(draft), [...minions, ...draft.missing]);
+    parts.tracker.begin(active, beginOptions(draft), [...minions, ...draft.missing]);
   }
 }
 
-function expandTarget(master: Master, draft: Draft): Draft {
+function expandTarget(parts: PublishParts, draft: Draft): Draft {
   const { request } = draft;
-  const found = matchFleet(master, request.tgt, request.tgt_type, request);
+  const found = parts.targets.match(request.tgt, request.tgt_type, request);
   const { target } = found;
   const missing = unlisted(target, new Set(found.matched));
   const { only } = request;
@@ -191,12 +209,12 @@ function unlisted(target: Target, matched: ReadonlySet<string>): string[] {
   return target.type === 'list' ? target.ids.filter((id) => !matched.has(id)) : [];
 }
 
-function chooseSubset(master: Master, draft: Draft): Draft {
+function chooseSubset(parts: PublishParts, draft: Draft): Draft {
   const { subset } = draft.request;
   if (!subset || subset >= draft.matched.length) return draft;
   const shuffled = draft.matched.map((id) => ({
     id,
-    away: rankOf(master, id),
+    away: rankOf(parts, id),
     at: Math.random(),
   }));
   shuffled.sort((a, b) => a.away - b.away || a.at - b.at);
@@ -205,13 +223,13 @@ function chooseSubset(master: Master, draft: Draft): Draft {
 }
 
 /** Those that are there first, those that are known to be away last. */
-function rankOf(master: Master, id: string): number {
-  const connected = master.fleet.connected(id);
+function rankOf(parts: PublishParts, id: string): number {
+  const connected = parts.fleet.connected(id);
   if (connected === 'yes') return 0;
-  return connected === 'no' || isSuspect(master, id) ? 2 : 1;
+  return connected === 'no' || parts.reasons.isSuspect(id) ? 2 : 1;
 }
 
-function assignJid(master: Master, draft: Draft): Draft {
+function assignJid(parts: PublishParts, draft: Draft): Draft {
   const given = draft.request.jid;
   if (given !== undefined && given !== '' && !isJid(given)) {
     throw new HaliteError('call.arguments', `'${given}' is not a job id`, {
@@ -221,7 +239,7 @@ function assignJid(master: Master, draft: Draft): Draft {
   const { durableSeconds } = draft.request;
   return {
     ...draft,
-    jid: given || generateJid({ unique: Boolean(master.opts.unique_jid) }),
+    jid: given || generateJid({ unique: Boolean(parts.opts.unique_jid) }),
     ...(durableSeconds ? { durableUntil: Date.now() + durableSeconds * 1000 } : {}),
   };
 }
@@ -229,27 +247,27 @@ function assignJid(master: Master, draft: Draft): Draft {
 const jidInUse = (jid: string): HaliteError => new HaliteError('call.arguments', `the job id ${jid} is in use`);
 
 /** A jid that a caller brings along must be new, or of a job of the same user: records of others do not change. */
-export async function refuseForeignJid(master: Master, { jid, user }: PublishRequest): Promise<void> {
-  if (jid === undefined || master.tracker.job(jid)) return;
-  const known = await master.store.load(jid);
+export async function refuseForeignJid(parts: PublishParts, { jid, user }: PublishRequest): Promise<void> {
+  if (jid === undefined || parts.tracker.job(jid)) return;
+  const known = await parts.store.load(jid);
   if (known && (isAdopted(known) || dictGet(known, 'user') !== user)) throw jidInUse(jid);
 }
 
-function follow(master: Master, draft: Draft): ActiveJob {
-  const { opts } = master;
+function follow(parts: PublishParts, draft: Draft): ActiveJob {
+  const { opts } = parts;
   const waiting: Waiting = {
     timeoutMs: (draft.request.timeoutSeconds ?? opts.timeout) * 1000,
     gatherMs: (draft.request.gatherSeconds ?? opts.gather_job_timeout) * 1000,
   };
   const expected = [...draft.matched, ...draft.missing];
-  const existing = master.tracker.job(draft.jid);
+  const existing = parts.tracker.job(draft.jid);
   // A batch of Salt's own command publishes one job in several waves: the record is one.
   if (existing) {
     if (existing.user !== draft.request.user || existing.fun !== funName(draft.request.fun)) throw jidInUse(draft.jid);
     existing.expect(expected, draft.unknown);
     return existing;
   }
-  return master.tracker.open(
+  return parts.tracker.open(
     draft.jid,
     funName(draft.request.fun),
     expected,
@@ -284,7 +302,7 @@ function jobLoad(draft: Draft): PlainDict {
   return load;
 }
 
-function saveLoad(master: Master, draft: Draft): Promise<void> {
+function saveLoad(parts: PublishParts, draft: Draft): Promise<void> {
   const { request, jid } = draft;
   const load = jobLoad(draft);
   load['tgt'] = typeof request.tgt === 'string' ? request.tgt : [...request.tgt];
@@ -296,19 +314,19 @@ function saveLoad(master: Master, draft: Draft): Promise<void> {
     tgt_type: request.tgt_type,
     user: request.user,
     load,
-    expected: [...(master.tracker.job(jid)?.verdicts().keys() ?? [])],
+    expected: [...(parts.tracker.job(jid)?.verdicts().keys() ?? [])],
     started: Date.now(),
     internal: request.internal ?? false,
   };
-  return master.store.saveJob(record).catch((error: unknown) => {
-    master.log.limited('store', 'error', 'a job could not be stored', { jid, error: messageOf(error) });
+  return parts.store.saveJob(record).catch((error: unknown) => {
+    parts.log.limited('store', 'error', 'a job could not be stored', { jid, error: messageOf(error) });
   });
 }
 
-function announce(master: Master, draft: Draft, minions: readonly string[]): void {
+function announce(parts: PublishParts, draft: Draft, minions: readonly string[]): void {
   const { request, jid } = draft;
-  master.bus.fire(jid, { minions: [...minions] });
-  master.bus.fire(jobNewTag(jid), {
+  parts.bus.fire(jid, { minions: [...minions] });
+  parts.bus.fire(jobNewTag(jid), {
     jid,
     tgt_type: request.tgt_type,
     tgt: typeof request.tgt === 'string' ? request.tgt : [...request.tgt],
@@ -321,8 +339,8 @@ function announce(master: Master, draft: Draft, minions: readonly string[]): voi
 }
 
 /** Asks minions whether they still run a job; published like any job, kept apart in history. */
-export function askFindJob(master: Master, jid: string, ids: readonly string[], waiting: Waiting): PreparedJob {
-  return prepareJob(master, {
+export function askFindJob(parts: PublishParts, jid: string, ids: readonly string[], waiting: Waiting): PreparedJob {
+  return prepareJob(parts, {
     tgt: ids,
     tgt_type: 'list',
     fun: 'saltutil.find_job',
@@ -335,8 +353,8 @@ export function askFindJob(master: Master, jid: string, ids: readonly string[], 
 }
 
 /** Ends a job on minions that did not end it themselves. */
-export async function killJob(master: Master, jid: string, ids: readonly string[]): Promise<void> {
-  await publishJob(master, {
+export async function killJob(parts: PublishParts, jid: string, ids: readonly string[]): Promise<void> {
+  await publishJob(parts, {
     tgt: ids,
     tgt_type: 'list',
     fun: 'saltutil.kill_job',

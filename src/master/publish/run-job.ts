@@ -3,8 +3,7 @@ import { unpacked } from '../../base/codec/msgpack/index.ts';
 import { newDict, type PlainDict } from '../../base/codec/value.ts';
 import type { JobItem } from '../../engine/client/api.ts';
 import type { JobOutcome, JobRequest } from '../../extend/sdk/index.ts';
-import type { Master } from '../core.ts';
-import { runBatch } from './batch.ts';
+import { type BatchParts, runBatch } from './batch.ts';
 import { jobItems } from './job-stream.ts';
 import { type PublishRequest, prepareJob } from './publish.ts';
 
@@ -26,17 +25,17 @@ export function publishRequest(request: JobRequest): PublishRequest {
 }
 
 export async function runJob(
-  master: Master,
+  parts: BatchParts,
   request: JobRequest,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<JobOutcome> {
   const asked = publishRequest(request);
   if (request.batch !== undefined) {
     const options = { size: request.batch, waitSeconds: 0, failhard: request.failhard === true };
-    return collect('', runBatch(master, asked, options, signal));
+    return collect('', runBatch(parts, asked, options, signal));
   }
-  const job = prepareJob(master, asked);
-  return collect(job.jid, jobItems(master, job, signal));
+  const job = prepareJob(parts, asked);
+  return collect(job.jid, jobItems(parts, job, signal));
 }
 
 async function collect(jid: string, items: AsyncIterable<JobItem>): Promise<JobOutcome> {

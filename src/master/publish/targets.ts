@@ -1,7 +1,15 @@
 // Whom a target expression means, among the accepted keys and what is known of their grains and pillar.
-import { type Dict, newDict, type PlainDict } from '../../base/codec/value.ts';
+import { type Dict, isDict, newDict, type PlainDict } from '../../base/codec/value.ts';
+import type { Logger } from '../../base/log/index.ts';
 import { parseTarget, resolve, type Subject, type Target, targetBudget } from '../../protocol/target/index.ts';
-import type { Master } from '../core.ts';
+
+/** What targets are resolved with. */
+export interface TargetSources {
+  readonly opts: { readonly raw: PlainDict };
+  readonly keys: { ids(state: 'accepted'): readonly string[] };
+  readonly fleet: { data(id: string): { readonly grains: Dict; readonly pillar: Dict } | undefined };
+  readonly log: Pick<Logger, 'limited'>;
+}
 
 export interface MatchOptions {
   readonly delimiter?: string | undefined;
@@ -19,34 +27,39 @@ export interface FleetMatch {
   readonly unknown: string[];
 }
 
-/** Those of the master's configuration. */
-export function nodegroupsOf({ opts }: Master): Dict {
-  return (opts as unknown as { nodegroups?: PlainDict }).nodegroups ?? newDict();
-}
+export class Targets {
+  readonly #sources: TargetSources;
 
-export function matchFleet(
-  master: Master,
-  expression: string | readonly string[],
-  kind: string,
-  options: MatchOptions = {},
-): FleetMatch {
-  const target = parseTarget(expression as string | string[], kind, {
-    delimiter: options.delimiter ?? ':',
-    nodegroups: options.nodegroups ?? nodegroupsOf(master),
-  });
-  const ids = options.ids ?? master.keys.ids('accepted');
-  const budget = targetBudget(ids.length, options.foreign === true);
-  const { matched, unknown, failed } = resolve(target, subjects(master, ids), budget);
-  for (const [id, why] of failed ?? []) {
-    // LifecycleReport once per minion and while: the cause is its data.
-    master.log.limited(`match:${id}`, 'warn', 'a minion cannot be matched by its data', { minion: id, why });
+  constructor(sources: TargetSources) {
+    this.#sources = sources;
   }
-  return { target, matched, unknown };
-}
 
-function* subjects(master: Master, ids: readonly string[]): Iterable<Subject> {
-  for (const id of ids) {
-    const data = master.fleet.data(id);
-    yield data ? { id, grains: data.grains, pillar: data.pillar } : { id };
+  /** Those of the master's configuration. */
+  get nodegroups(): Dict {
+    const given = this.#sources.opts.raw['nodegroups'];
+    return isDict(given) ? given : newDict();
+  }
+
+  match(expression: string | readonly string[], kind: string, options: MatchOptions = {}): FleetMatch {
+    const { keys, log } = this.#sources;
+    const target = parseTarget(expression as string | string[], kind, {
+      delimiter: options.delimiter ?? ':',
+      nodegroups: options.nodegroups ?? this.nodegroups,
+    });
+    const ids = options.ids ?? keys.ids('accepted');
+    const budget = targetBudget(ids.length, options.foreign === true);
+    const { matched, unknown, failed } = resolve(target, this.#subjects(ids), budget);
+    for (const [id, why] of failed ?? []) {
+      // Said once per minion and while: the cause is its data.
+      log.limited(`match:${id}`, 'warn', 'a minion cannot be matched by its data', { minion: id, why });
+    }
+    return { target, matched, unknown };
+  }
+
+  *#subjects(ids: readonly string[]): Iterable<Subject> {
+    for (const id of ids) {
+      const data = this.#sources.fleet.data(id);
+      yield data ? { id, grains: data.grains, pillar: data.pillar } : { id };
+    }
   }
 }

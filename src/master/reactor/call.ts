@@ -2,10 +2,9 @@
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import type { Chunk } from '../../engine/state/data.ts';
-import type { Master } from '../core.ts';
 import type { MasterFunctions, MasterKind } from '../local/functions.ts';
 import type { OwnMinion } from '../local/own-minion.ts';
-import { publishJob } from '../publish/publish.ts';
+import type { PublishRequest } from '../publish/publish.ts';
 import { publishRequest } from '../publish/run-job.ts';
 import { describe, reactionArguments } from './arguments.ts';
 
@@ -13,9 +12,9 @@ import { describe, reactionArguments } from './arguments.ts';
 export const reactorUser = 'Reactor';
 
 export interface ReactionParts {
-  readonly master: Master;
-  readonly functions: MasterFunctions;
-  readonly own: OwnMinion;
+  publish(request: PublishRequest): Promise<unknown>;
+  readonly functions: Pick<MasterFunctions, 'paramsOf' | 'start'>;
+  readonly own: Pick<OwnMinion, 'call'>;
   readonly signal: AbortSignal;
 }
 
@@ -27,7 +26,7 @@ export const isSent = (chunk: Chunk): boolean => chunk['state'] === 'local';
 /** Carries it out to its end; throws with the reason when it fails. */
 export async function carryOut(chunk: Chunk, parts: ReactionParts): Promise<void> {
   const kind = String(chunk['state']);
-  if (kind === 'local') return publish(chunk, parts.master);
+  if (kind === 'local') return publish(chunk, parts);
   if (kind === 'caller') return callHere(chunk, parts);
   const masterKind = Object.hasOwn(masterKinds, kind) ? masterKinds[kind] : undefined;
   if (masterKind) return callMaster(chunk, masterKind, parts);
@@ -37,7 +36,7 @@ export async function carryOut(chunk: Chunk, parts: ReactionParts): Promise<void
   );
 }
 
-async function publish(chunk: Chunk, master: Master): Promise<void> {
+async function publish(chunk: Chunk, parts: ReactionParts): Promise<void> {
   const { tgt } = chunk;
   if (typeof tgt !== 'string' && !Array.isArray(tgt)) {
     throw new HaliteError('call.arguments', `${describe(chunk)} has no target: it needs "- tgt: …"`);
@@ -58,7 +57,7 @@ async function publish(chunk: Chunk, master: Master): Promise<void> {
     ...(typeof chunk['ret'] === 'string' ? { ret: chunk['ret'] } : {}),
     ...(Object.keys(extra).length > 0 ? { extra } : {}),
   });
-  await publishJob(master, request);
+  await parts.publish(request);
 }
 
 async function callMaster(chunk: Chunk, kind: MasterKind, { functions, signal }: ReactionParts): Promise<void> {

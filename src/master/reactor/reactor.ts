@@ -2,12 +2,11 @@
 import { type Dict, dictGet, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { globFiles } from '../../base/config/glob.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
+import type { Logger } from '../../base/log/index.ts';
+import type { FileServer } from '../../engine/files/server.ts';
 import type { Chunk, High } from '../../engine/state/data.ts';
-import type { BusEvent } from '../../protocol/event/bus.ts';
-import type { Master } from '../core.ts';
-import type { MasterFunctions } from '../local/functions.ts';
-import type { OwnMinion } from '../local/own-minion.ts';
-import { carryOut, isSent, reactorUser } from './call.ts';
+import type { BusEvent, EventBus } from '../../protocol/event/bus.ts';
+import { carryOut, isSent, type ReactionParts, reactorUser } from './call.ts';
 import { compileReactions, declarations } from './compile.ts';
 import { Rules } from './rules.ts';
 
@@ -24,10 +23,16 @@ interface Call {
   readonly event: BusEvent;
 }
 
+/** What reactions need, and where the events come from. */
+export interface ReactorParts extends Omit<ReactionParts, 'signal'> {
+  readonly opts: { readonly raw: PlainDict };
+  readonly log: Pick<Logger, 'error' | 'limited'>;
+  readonly bus: Pick<EventBus, 'subscribe' | 'fire'>;
+  readonly files: Pick<FileServer, 'find'>;
+}
+
 export class Reactor {
-  readonly #master: Master;
-  readonly #functions: MasterFunctions;
-  readonly #own: OwnMinion;
+  readonly #parts: ReactorParts;
   readonly #rules: Rules;
   readonly #end = new AbortController();
   /** Events that wait to be rendered, and calls that wait to be made. */
@@ -42,11 +47,9 @@ export class Reactor {
   readonly #counts = { events: 0, reactions: 0, failed: 0, dropped: 0 };
   #lastError: PlainDict | undefined;
 
-  constructor(master: Master, functions: MasterFunctions, own: OwnMinion) {
-    this.#master = master;
-    this.#functions = functions;
-    this.#own = own;
-    this.#rules = new Rules(master.opts.raw['reactor'] ?? null, (text) => master.log.error(text));
+  constructor(parts: ReactorParts) {
+    this.#parts = parts;
+    this.#rules = new Rules(parts.opts.raw['reactor'] ?? null, (text) => parts.log.error(text));
   }
 
   start(): void {
@@ -94,7 +97,7 @@ export class Reactor {
   }
 
   #listen(): void {
-    this.#unsubscribe ??= this.#master.bus.subscribe('', (event) => this.#take(event));
+    this.#unsubscribe ??= this.#parts.bus.subscribe('', (event) => this.#take(event));
   }
 
   /** On the path of every event of the master: nothing is done here but looking at the tag. */
@@ -112,13 +115,13 @@ export class Reactor {
   }
 
   get #most(): number {
-    return Number(this.#master.opts.raw['reactor_worker_hwm'] ?? 10_000);
+    return Number(this.#parts.opts.raw['reactor_worker_hwm'] ?? 10_000);
   }
 
   #drop(what: string): void {
     this.#counts.dropped++;
     const text = `The reactor is full: ${what} is left out. reactor_worker_threads says how many run at once, reactor_worker_hwm how many may wait`;
-    this.#master.log.limited('reactor full', 'error', text, { waiting: this.#events.length + this.#calls.length });
+    this.#parts.log.limited('reactor full', 'error', text, { waiting: this.#events.length + this.#calls.length });
   }
 
   #renderNext(): void {
@@ -158,9 +161,9 @@ export class Reactor {
 
   async #declared(path: string, { tag, data }: BusEvent): Promise<High> {
     const options = { signal: this.#end.signal, user: reactorUser, progress: () => undefined };
-    const renderer = String(this.#master.opts.raw['renderer'] ?? 'jinja|yaml');
+    const renderer = String(this.#parts.opts.raw['renderer'] ?? 'jinja|yaml');
     const asked = newDict(Object.entries({ path, default_renderer: renderer, tag, data: data as Value }));
-    const outcome = await this.#own.call('slsutil.renderer', [], asked, options);
+    const outcome = await this.#parts.own.call('slsutil.renderer', [], asked, options);
     if (!outcome.success)
       throw new HaliteError(
         'render.failed',
@@ -185,7 +188,7 @@ export class Reactor {
   }
 
   #callNext(): void {
-    const workers = Math.max(1, Number(this.#master.opts.raw['reactor_worker_threads'] ?? 10));
+    const workers = Math.max(1, Number(this.#parts.opts.raw['reactor_worker_threads'] ?? 10));
     while (this.#calling < workers) {
       const call = this.#calls.shift();
       if (!call) return;
@@ -202,7 +205,8 @@ export class Reactor {
     this.#counts.reactions++;
     const { signal } = this.#end;
     try {
-      await carryOut(chunk, { master: this.#master, functions: this.#functions, own: this.#own, signal });
+      const { functions, own } = this.#parts;
+      await carryOut(chunk, { functions, own, signal, publish: (request) => this.#parts.publish(request) });
     } catch (error) {
       if (!signal.aborted) this.#failed(messageOf(error), event);
     }
@@ -212,15 +216,15 @@ export class Reactor {
   #failed(text: string, { tag }: BusEvent): void {
     this.#counts.failed++;
     this.#lastError = newDict(Object.entries({ tag, error: text, at: new Date().toISOString() }));
-    this.#master.log.limited(`reactor ${text}`, 'error', text, { tag });
+    this.#parts.log.limited(`reactor ${text}`, 'error', text, { tag });
     const data: Dict = newDict(Object.entries({ tag, error: text, user: reactorUser }));
-    this.#master.bus.fire('salt/reactor/failed', data);
+    this.#parts.bus.fire('salt/reactor/failed', data);
   }
 
   /** Those of the machine that fit a pattern, or the one of the file server. */
   async #pathsOf(file: string): Promise<string[]> {
     const served = file.startsWith('salt://')
-      ? await this.#master.files.find(file.slice('salt://'.length), 'base')
+      ? await this.#parts.files.find(file.slice('salt://'.length), 'base')
       : null;
     const found = served === null ? globFiles(file) : served ? [served.path] : [];
     if (found.length === 0) throw new HaliteError('config.missing', 'there is no such file');

@@ -5,34 +5,42 @@ import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import type { AskedJob } from '../../protocol/job/asked-job.ts';
 import { type ClearCommand, readClearCommand } from '../../protocol/wire/messages/clear.ts';
 import { isProblem } from '../../protocol/wire/messages/fields.ts';
-import { authenticateCaller, authorizeMaster, authorizePublish, type Caller } from '../authorization/authorization.ts';
-import type { Master } from '../core.ts';
+import type { Authorization, Caller } from '../authorization/authorization.ts';
 import type { MasterFunctions } from '../local/functions.ts';
-import { noMatchText, publishJob, refuseForeignJid } from '../publish/publish.ts';
+import { noMatchText, type PublishedJob, type PublishRequest } from '../publish/publish.ts';
+
+export interface ClearParts {
+  readonly authorization: Pick<Authorization, 'authenticateCaller' | 'authorizePublish' | 'authorizeMaster'>;
+  readonly functions: Pick<MasterFunctions, 'start'>;
+  readonly jobs: {
+    refuseForeignJid(request: PublishRequest): Promise<void>;
+    publish(request: PublishRequest): Promise<PublishedJob>;
+  };
+}
 
 /** A dispatch by name, never reflection: what is not here cannot be called. */
-export function clearCommands(master: Master, functions: MasterFunctions): (load: PlainDict) => Promise<Value> {
+export function clearCommands(parts: ClearParts): (load: PlainDict) => Promise<Value> {
   return async (load) => {
     try {
       const command = readClearCommand(load);
       if (isProblem(command)) throw new HaliteError('call.arguments', `Refused: ${command.problem}.`);
-      return await answer(master, functions, command);
+      return await answer(parts, command);
     } catch (error) {
       return { error: { name: nameOf(error), message: messageOf(error) } };
     }
   };
 }
 
-async function answer(master: Master, functions: MasterFunctions, command: ClearCommand): Promise<Value> {
+async function answer(parts: ClearParts, command: ClearCommand): Promise<Value> {
   switch (command.cmd) {
     case 'ping':
       return command.load;
     case 'publish':
-      return publish(master, command.job, authenticateCaller(master, command.credentials));
+      return publish(parts, command.job, parts.authorization.authenticateCaller(command.credentials));
     case 'runner':
-      return runner(master, functions, command);
+      return runner(parts, command);
     case 'wheel':
-      return wheel(master, functions, command);
+      return wheel(parts, command);
     case 'mk_token':
       return '';
     case 'get_token':
@@ -47,11 +55,11 @@ function nameOf(error: unknown): string {
   return error.code === 'auth.denied' ? 'AuthorizationError' : 'SaltInvocationError';
 }
 
-async function publish(master: Master, job: AskedJob, caller: Caller): Promise<Value> {
-  const request = authorizePublish(master, caller, { ...job, user: caller.user, unwatched: true });
-  await refuseForeignJid(master, request);
+async function publish({ authorization, jobs }: ClearParts, job: AskedJob, caller: Caller): Promise<Value> {
+  const request = authorization.authorizePublish(caller, { ...job, user: caller.user, unwatched: true });
+  await jobs.refuseForeignJid(request);
   try {
-    const { jid, minions, missing } = await publishJob(master, request);
+    const { jid, minions, missing } = await jobs.publish(request);
     return { enc: 'clear', load: { jid, minions: [...minions], missing: [...missing] } };
   } catch (error) {
     if (!(error instanceof HaliteError) || error.code !== 'target.empty') throw error;
@@ -61,10 +69,10 @@ async function publish(master: Master, job: AskedJob, caller: Caller): Promise<V
 
 type FunctionCommand = Extract<ClearCommand, { cmd: 'runner' | 'wheel' }>;
 
-async function runner(master: Master, functions: MasterFunctions, command: FunctionCommand): Promise<Value> {
+async function runner({ authorization, functions }: ClearParts, command: FunctionCommand): Promise<Value> {
   const { fun, arg, kwarg, credentials } = command;
-  const caller = authenticateCaller(master, credentials);
-  authorizeMaster(master, caller, `runner ${fun}`);
+  const caller = authorization.authenticateCaller(credentials);
+  authorization.authorizeMaster(caller, `runner ${fun}`);
   const run = functions.start('runners', fun, [...arg], plain(kwarg), caller.user);
   run.result.catch(() => {});
   return { tag: `salt/run/${run.jid}`, jid: run.jid };
@@ -73,10 +81,10 @@ async function runner(master: Master, functions: MasterFunctions, command: Funct
 /** Fields of a wheel call that are no arguments of the function. */
 const ownFields = new Set<Value>(['cmd', 'fun', 'arg', 'user', 'key', 'token', 'eauth', 'kwarg']);
 
-async function wheel(master: Master, functions: MasterFunctions, command: FunctionCommand): Promise<Value> {
+async function wheel({ authorization, functions }: ClearParts, command: FunctionCommand): Promise<Value> {
   const { fun, arg, kwarg, load, credentials } = command;
-  const caller = authenticateCaller(master, credentials);
-  authorizeMaster(master, caller, `wheel ${fun}`);
+  const caller = authorization.authenticateCaller(credentials);
+  authorization.authorizeMaster(caller, `wheel ${fun}`);
   const beside = dictOf(dictEntries(load).filter(([name]) => !ownFields.has(name)));
   const run = functions.start('wheel', fun, [...arg], { ...plain(beside), ...plain(kwarg) }, caller.user);
   const result = await run.result;

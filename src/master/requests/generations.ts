@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { verifyToken } from '../../base/crypto/index.ts';
 import { type OpenedLoad, openToFleet, type SealedEnvelope } from '../../protocol/wire/messages/request.ts';
-import type { Trust } from '../core.ts';
+import type { Trust } from './sender.ts';
 
 /** Before P3 minions name themselves here and send no token; the reply of `_pillar` can be read by the holder of the key alone. */
 const idIsEnough: ReadonlySet<string> = new Set(['_pillar', '_return', '_syndic_return']);

@@ -1,8 +1,10 @@
 // The request port: opens each envelope in its own protocol generation, checks the sender, calls a handler, always replies.
 import { pack } from '../../base/codec/msgpack/index.ts';
 import { type Dict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import type { MasterOpts } from '../../base/config/index.ts';
 import { type Crypticle, defaultEncAlgo, defaultSigAlgo, isEncAlgo, isSigAlgo } from '../../base/crypto/index.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
+import type { Logger } from '../../base/log/index.ts';
 import { ConcurrencyLimit } from '../../base/util/concurrency-limit.ts';
 import { isValidMinionId } from '../../base/util/valid-id.ts';
 import { isProblem, type Problem } from '../../protocol/wire/messages/fields.ts';
@@ -16,12 +18,16 @@ import {
   type SealedEnvelope,
 } from '../../protocol/wire/messages/request.ts';
 import type { IncomingRequest } from '../../protocol/wire/transport.ts';
-import type { Master, Sender } from '../core.ts';
-import { authenticate } from '../sign-in/auth.ts';
+import type { KeyStore } from '../../store/keys.ts';
+import type { Fleet } from '../fleet/fleet.ts';
+import type { SignIn } from '../sign-in/auth.ts';
+import type { Secrets } from '../sign-in/secrets.ts';
+import type { DurableJobs } from '../tracking/durable.ts';
 import { judge, SessionProofs } from './generations.ts';
 import { type ChunkSeal, type HandlerTable, PackedReply } from './handlers/table.ts';
 import { sealPrivate } from './private-reply.ts';
 import { ReplayGuard } from './replay.ts';
+import type { Sender } from './sender.ts';
 
 const badLoad: Value = 'bad load';
 type Reply = Value | PackedReply;
@@ -33,24 +39,34 @@ const longPatienceMs = 10_000;
 /** Anybody can ask for a sign-in, and each costs RSA in the four threads of Node's pool: jobs are signed there too. */
 const signInsAtOnce = 3;
 
+export interface RequestPortParts {
+  readonly opts: Pick<MasterOpts, 'raw' | 'cachedir' | 'minimum_auth_version' | 'request_server_ttl'>;
+  readonly log: Logger;
+  readonly keys: Pick<KeyStore, 'accepted' | 'statesOf'>;
+  readonly secrets: Pick<Secrets, 'aes' | 'session' | 'pair'>;
+  readonly fleet: Pick<Fleet, 'contact' | 'record' | 'signedIn' | 'refusedStranger'>;
+  readonly durable: Pick<DurableJobs, 'arrived'>;
+  /** Commands of minions that proved who they are. */
+  readonly handlers: HandlerTable;
+  readonly signIn: SignIn;
+  /** Commands that come in the clear, with credentials of their own. */
+  readonly clear: (load: PlainDict) => Promise<Value>;
+  /** Its name. */
+  readonly transport: string;
+}
+
 export class RequestPort {
-  readonly #master: Master;
-  readonly #handlers: HandlerTable;
-  readonly #clear: (load: PlainDict) => Promise<Value>;
-  readonly #transport: string;
+  readonly #parts: RequestPortParts;
   readonly #replays: ReplayGuard;
   readonly #long = new ConcurrencyLimit(longAtOnce, longPatienceMs);
   readonly #signIns = new ConcurrencyLimit(signInsAtOnce, longPatienceMs);
   /** Needed only where older protocols are let in. */
   readonly #proofs: SessionProofs | undefined;
 
-  constructor(master: Master, handlers: HandlerTable, clear: (load: PlainDict) => Promise<Value>, transport: string) {
-    this.#master = master;
-    this.#handlers = handlers;
-    this.#clear = clear;
-    this.#transport = transport;
-    this.#replays = new ReplayGuard(() => master.opts.request_server_ttl);
-    const { opts, log } = master;
+  constructor(parts: RequestPortParts) {
+    this.#parts = parts;
+    const { opts, log } = parts;
+    this.#replays = new ReplayGuard(() => opts.request_server_ttl);
     if (opts.minimum_auth_version < 3) {
       const failed = (error: unknown): void =>
         log.limited('proofs', 'error', 'who has used the newer protocol is not remembered', {
@@ -64,7 +80,7 @@ export class RequestPort {
   accept(request: IncomingRequest): void {
     this.#answer(request)
       .catch((error: unknown) => {
-        this.#master.log.error('request failed', { peer: request.peer, error: messageOf(error) });
+        this.#parts.log.error('request failed', { peer: request.peer, error: messageOf(error) });
         return badLoad;
       })
       .then((value) => request.reply(value instanceof PackedReply ? value.bytes : pack(value)));
@@ -79,18 +95,18 @@ export class RequestPort {
       return { msg: 'bad load' };
     }
     if (isProblem(envelope)) return this.#refuse(request, envelope.problem, '', envelope.reply);
-    if (envelope.version < this.#master.opts.minimum_auth_version) return this.#tooOld(request, envelope);
+    if (envelope.version < this.#parts.opts.minimum_auth_version) return this.#tooOld(request, envelope);
     return envelope.enc === 'clear' ? this.#answerClear(request, envelope) : this.#answerSealed(request, envelope);
   }
 
   #answerClear(request: IncomingRequest, envelope: ClearEnvelope): Promise<Value> {
     const load = envelope.load instanceof Map ? newDict() : envelope.load;
-    if (load['cmd'] !== '_auth') return this.#clear(load);
-    return this.#signIns.run(() => authenticate(this.#master, load, envelope.version, request.peer));
+    if (load['cmd'] !== '_auth') return this.#parts.clear(load);
+    return this.#signIns.run(() => this.#parts.signIn(load, envelope.version, request.peer));
   }
 
   async #answerSealed(request: IncomingRequest, envelope: SealedEnvelope): Promise<Reply> {
-    const { secrets, keys } = this.#master;
+    const { secrets, keys } = this.#parts;
     const { version, id: outerId } = envelope;
     // Only ids with an accepted key have a session: nobody can make us write files for names they invent.
     if (version >= 3 && !(isValidMinionId(outerId) && keys.accepted(outerId))) {
@@ -102,7 +118,7 @@ export class RequestPort {
   }
 
   async #open(request: IncomingRequest, envelope: SealedEnvelope, crypticle: Crypticle): Promise<Reply> {
-    const { fleet, opts } = this.#master;
+    const { fleet, opts } = this.#parts;
     const { version, id: outerId, load: sealed } = envelope;
     const limits = openLimits(sealed.length, opts.raw['order_masters'] === true);
     let opened: Value;
@@ -114,7 +130,7 @@ export class RequestPort {
     }
     const load = readOpenedLoad(opened);
     if (isProblem(load)) return this.#refuse(request, load.problem, outerId, load.reply);
-    const judged = judge(load, envelope, (id) => this.#master.keys.accepted(id), this.#proofs);
+    const judged = judge(load, envelope, (id) => this.#parts.keys.accepted(id), this.#proofs);
     if ('breach' in judged) return this.#refuse(request, judged.breach, load.id);
     const { id, trust } = judged;
     const breach = this.#tooLate(id, load, envelope);
@@ -122,10 +138,10 @@ export class RequestPort {
     // Whoever holds a key of ours is no stranger, even where its id is not proven.
     request.trust();
     const repeated = load.cmd === '_pillar' && this.#replays.isRepeated({ id, ts: load.ts }, sealed);
-    const sender: Sender = { id, trust, version, peer: request.peer, transport: this.#transport, repeated };
+    const sender: Sender = { id, trust, version, peer: request.peer, transport: this.#parts.transport, repeated };
     if (trust === 'proven' || trust === 'claimed') {
-      fleet.contact(id, { peer: request.peer, transport: this.#transport, generation: version });
-      this.#master.durable.arrived(id, 'heard');
+      fleet.contact(id, { peer: request.peer, transport: this.#parts.transport, generation: version });
+      this.#parts.durable.arrived(id, 'heard');
     }
     return this.#dispatch(load, sender, crypticle, envelope);
   }
@@ -133,10 +149,10 @@ export class RequestPort {
   /** The sender is proven by now: what its clock says is kept, also when it is the reason to refuse. */
   #tooLate(id: string, load: OpenedLoad, { version }: SealedEnvelope): string | undefined {
     if (version < 3) return undefined;
-    const record = this.#master.fleet.record(id);
+    const record = this.#parts.fleet.record(id);
     const age = Date.now() / 1000 - (load.ts ?? 0);
     if (load.ts !== undefined) record.skewSeconds = -age;
-    const ttl = this.#master.opts.request_server_ttl;
+    const ttl = this.#parts.opts.request_server_ttl;
     if (ttl <= 0 || age <= ttl) {
       record.refused = undefined;
       return undefined;
@@ -149,9 +165,9 @@ export class RequestPort {
   async #dispatch(opened: OpenedLoad, sender: Sender, crypticle: Crypticle, envelope: SealedEnvelope): Promise<Reply> {
     const { cmd, load } = opened;
     const nonce = sender.version >= 2 ? opened.nonce : undefined;
-    const handler = this.#handlers.get(cmd);
+    const handler = this.#parts.handlers.get(cmd);
     if (!handler || load instanceof Map) {
-      this.#master.log.limited(`cmd:${sender.id}:${cmd}`, 'warn', 'unknown command', {
+      this.#parts.log.limited(`cmd:${sender.id}:${cmd}`, 'warn', 'unknown command', {
         minion: sender.id,
         command: cmd.slice(0, 40),
       });
@@ -166,14 +182,14 @@ export class RequestPort {
       if (handler.reply !== 'private') return crypticle.seal(value, nonce);
       const encAlgo = isEncAlgo(envelope.enc_algo) ? envelope.enc_algo : defaultEncAlgo;
       const sigAlgo = isSigAlgo(envelope.sig_algo) ? envelope.sig_algo : defaultSigAlgo;
-      return await sealPrivate(this.#master, sender, value as Dict, nonce, encAlgo, sigAlgo);
+      return await sealPrivate(this.#parts, sender, value as Dict, nonce, encAlgo, sigAlgo);
     } catch (error) {
       const fields = { minion: sender.id, command: cmd, error: messageOf(error) };
       if (error instanceof HaliteError && error.code === 'store.unavailable') {
-        this.#master.log.limited('store', 'error', 'a result is not stored: its minion keeps it', fields);
+        this.#parts.log.limited('store', 'error', 'a result is not stored: its minion keeps it', fields);
         return badLoad;
       }
-      this.#master.log.error('handler failed', fields);
+      this.#parts.log.error('handler failed', fields);
       return crypticle.seal('', nonce);
     }
   }
@@ -188,15 +204,15 @@ export class RequestPort {
    * have their own kind of line, so that strangers cannot drown it.
    */
   #drop(request: IncomingRequest, why: string, id = ''): void {
-    const known = isValidMinionId(id) && this.#master.keys.accepted(id) !== undefined;
+    const known = isValidMinionId(id) && this.#parts.keys.accepted(id) !== undefined;
     const who = known ? id : request.peer.replace(/:\d+$/, '');
     const fields = { why, ...(id ? { minion: id.slice(0, 80) } : {}), peer: request.peer };
     const text = known ? 'request refused' : 'request of an unknown sender refused';
-    this.#master.log.limited(`refused:${who}:${why}`, 'warn', text, fields);
+    this.#parts.log.limited(`refused:${who}:${why}`, 'warn', text, fields);
   }
 
   #tooOld(request: IncomingRequest, envelope: ClearEnvelope | SealedEnvelope): Value {
-    const { log, fleet, opts, keys } = this.#master;
+    const { log, fleet, opts, keys } = this.#parts;
     const named = envelope.enc === 'aes' ? envelope.id : envelope.load instanceof Map ? undefined : envelope.load['id'];
     const id = isValidMinionId(named) ? named : '';
     const detail = `speaks protocol ${envelope.version}, minimum_auth_version is ${opts.minimum_auth_version}`;

@@ -2,24 +2,31 @@
 import { pack } from '../../base/codec/msgpack/index.ts';
 import type { Dict, Value } from '../../base/codec/value.ts';
 import { Crypticle, type EncAlgo, oaepEncrypt, type SigAlgo } from '../../base/crypto/index.ts';
-import type { Master, Sender } from '../core.ts';
+import type { KeyStore } from '../../store/keys.ts';
 import { signAsync } from '../sign-in/rsa.ts';
+import type { Secrets } from '../sign-in/secrets.ts';
+import type { Sender } from './sender.ts';
+
+export interface PrivateReplyParts {
+  readonly keys: Pick<KeyStore, 'accepted'>;
+  readonly secrets: Pick<Secrets, 'pair'>;
+}
 
 export async function sealPrivate(
-  master: Master,
+  { keys, secrets }: PrivateReplyParts,
   sender: Sender,
   pillar: Dict,
   nonce: string | undefined,
   encAlgo: EncAlgo,
   sigAlgo: SigAlgo,
 ): Promise<Value> {
-  const minionKey = master.keys.accepted(sender.id)?.key;
+  const minionKey = keys.accepted(sender.id)?.key;
   if (!minionKey) return 'bad load';
   const keyText = Crypticle.generateKeyString();
   const once = new Crypticle(keyText);
   const key = oaepEncrypt(minionKey, keyText, encAlgo);
   if (sender.version < 2) return { key, pillar: once.seal(pillar) };
   const data = pack({ key, pillar, nonce: nonce ?? '' });
-  const sig = await signAsync(master.secrets.pair.privateKey, data, sigAlgo);
+  const sig = await signAsync(secrets.pair.privateKey, data, sigAlgo);
   return { key, pillar: once.seal({ data, sig }) };
 }

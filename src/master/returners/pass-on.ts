@@ -1,28 +1,38 @@
 // Results that a minion with `return_via_master` asks the master to hand to returners.
 import { dictGet, isDict, newDict, type PlainDict } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
+import type { Logger } from '../../base/log/index.ts';
 import { isAdopted } from '../../protocol/job/adopted-job.ts';
 import type { MinionReturn } from '../../protocol/wire/messages/minion-loads.ts';
-import type { Master } from '../core.ts';
+import type { JobStore } from '../../store/jobs.ts';
+import type { ReturnerSettings } from './settings.ts';
+import type { ReturnerSinks } from './sinks.ts';
+
+export interface PassOnParts {
+  readonly store: Pick<JobStore, 'load'>;
+  readonly sinks: Pick<ReturnerSinks, 'pass'>;
+  readonly returnerSettings: Pick<ReturnerSettings, 'via'>;
+  readonly log: Pick<Logger, 'limited'>;
+}
 
 /** Resolves when the result is safe in the spools of its returners. */
-export async function passOn(master: Master, ret: MinionReturn): Promise<void> {
+export async function passOn(parts: PassOnParts, ret: MinionReturn): Promise<void> {
   if (ret.returners.length === 0) return;
   try {
-    const names = ret.returners.filter((name) => isAllowed(master, name));
+    const names = ret.returners.filter((name) => isAllowed(parts, name));
     if (names.length === 0) return;
-    const options = await jobOptions(master, ret.jid);
-    await Promise.all(names.map((name) => master.sinks.pass(name, ret.load, options)));
+    const options = await jobOptions(parts, ret.jid);
+    await Promise.all(names.map((name) => parts.sinks.pass(name, ret.load, options)));
   } catch (error) {
     const fields = { minion: ret.id, error: messageOf(error) };
-    master.log.limited('pass-on', 'error', 'a result could not be handed to its returner', fields);
+    parts.log.limited('pass-on', 'error', 'a result could not be handed to its returner', fields);
   }
 }
 
-function isAllowed(master: Master, name: string): boolean {
-  const { via } = master.returnerSettings;
+function isAllowed(parts: PassOnParts, name: string): boolean {
+  const { via } = parts.returnerSettings;
   if (via === true || (via !== false && via.includes(name))) return true;
-  master.log.limited(`via:${name}`, 'warn', 'a minion asks for a returner that return_via_master does not allow', {
+  parts.log.limited(`via:${name}`, 'warn', 'a minion asks for a returner that return_via_master does not allow', {
     returner: name.slice(0, 80),
   });
   return false;
@@ -32,8 +42,8 @@ function isAllowed(master: Master, name: string): boolean {
  * Options for one job count only when it was published here, where somebody with full rights gave them: what a minion
  * says about addresses and files of the master does not, neither in its result nor in a run of its own.
  */
-async function jobOptions(master: Master, jid: string): Promise<{ config?: string; kwargs?: PlainDict }> {
-  const job = await master.store.load(jid);
+async function jobOptions(parts: PassOnParts, jid: string): Promise<{ config?: string; kwargs?: PlainDict }> {
+  const job = await parts.store.load(jid);
   if (!job || isAdopted(job)) return {};
   const config = dictGet(job, 'ret_config');
   const kwargs = dictGet(job, 'ret_kwargs');

@@ -4,7 +4,6 @@ import { nullLogger } from '../../base/log/index.ts';
 import { isProblem } from '../../protocol/wire/messages/fields.ts';
 import { type MinionReturn, readMinionReturn } from '../../protocol/wire/messages/minion-loads.ts';
 import type { JobRecord, JobStore, ReturnRecord } from '../../store/jobs.ts';
-import type { Master } from '../core.ts';
 import { isKept } from './events.ts';
 import { ForwardingJobStore } from './forwarding-store.ts';
 import { History } from './history.ts';
@@ -148,8 +147,8 @@ describe('results that the master hands on', () => {
   async function passed(load: PlainDict, given: Partial<ReturnerSettings> = {}, job = ofOperator): Promise<unknown[]> {
     const seen: unknown[] = [];
     const sinks = { pass: async (...args: unknown[]) => void seen.push(args) };
-    const master = { sinks, returnerSettings: settings(given), store: { load: async () => job }, log: nullLogger() };
-    await passOn(master as unknown as Master, read(load));
+    const parts = { sinks, returnerSettings: settings(given), store: { load: async () => job }, log: nullLogger() };
+    await passOn(parts, read(load));
     return seen;
   }
   const asked = (names: string[]): PlainDict =>

@@ -31,6 +31,14 @@ const stopMs = 8_000;
 const mostSpools = 128;
 const returnerName = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
 
+export interface SinkParts {
+  readonly settings: ReturnerSettings;
+  readonly log: Logger;
+  readonly bus: EventBus;
+  /** Which returners there are: minions must not make the master open spools for names they invent. */
+  names(): Promise<readonly string[]>;
+}
+
 export class ReturnerSinks {
   readonly #settings: ReturnerSettings;
   readonly #log: Logger;
@@ -41,12 +49,13 @@ export class ReturnerSinks {
   #worker: Worker | undefined;
   #stopped: (() => void) | undefined;
   #seq = 0;
-  #names: () => Promise<readonly string[]> = async () => [];
+  readonly #names: () => Promise<readonly string[]>;
 
-  constructor(settings: ReturnerSettings, log: Logger, bus: EventBus) {
+  constructor({ settings, log, bus, names }: SinkParts) {
     this.#settings = settings;
     this.#log = log;
     this.#bus = bus;
+    this.#names = names;
   }
 
   /** Spools with something in them go on where they were, whatever the configuration says now. */
@@ -77,11 +86,6 @@ export class ReturnerSinks {
       this.#log.limited(`spool:${returner}`, 'error', 'a spool cannot be opened', fields);
       return undefined;
     }
-  }
-
-  /** Tells which returners there are: minions must not make the master open spools for names they invent. */
-  connect(names: () => Promise<readonly string[]>): void {
-    this.#names = names;
   }
 
   /** A result that a minion asks the master to pass on. */

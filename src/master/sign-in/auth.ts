@@ -2,6 +2,7 @@
 import type { KeyObject } from 'node:crypto';
 import { pack } from '../../base/codec/msgpack/index.ts';
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import type { MasterOpts } from '../../base/config/index.ts';
 import {
   cleanKey,
   defaultEncAlgo,
@@ -15,12 +16,31 @@ import {
   type SigAlgo,
 } from '../../base/crypto/index.ts';
 import { messageOf } from '../../base/errors/index.ts';
+import type { Logger } from '../../base/log/index.ts';
 import { minionIdProblem, shownId } from '../../base/util/valid-id.ts';
+import type { EventBus } from '../../protocol/event/bus.ts';
 import { type AuthRequest, readAuthRequest } from '../../protocol/wire/messages/auth.ts';
 import { isProblem } from '../../protocol/wire/messages/fields.ts';
-import type { Master } from '../core.ts';
-import { autoReject, autoSign } from './autosign.ts';
+import type { KeyStore } from '../../store/keys.ts';
+import type { Fleet } from '../fleet/fleet.ts';
+import { type AutosignParts, autoReject, autoSign } from './autosign.ts';
+import type { KeySignature } from './key-signature.ts';
+import type { NewKeys } from './new-keys.ts';
 import { decryptToken, signAsync } from './rsa.ts';
+import type { Secrets } from './secrets.ts';
+
+export interface SignInParts {
+  readonly opts: AutosignParts['opts'] &
+    Pick<MasterOpts, 'max_minions' | 'open_mode' | 'publish_port' | 'auth_events' | 'autoreject_file'>;
+  readonly log: Logger;
+  readonly keys: KeyStore;
+  readonly newKeys: Pick<NewKeys, 'refusal' | 'mayDeny'>;
+  readonly secrets: Secrets;
+  /** Present with `master_sign_pubkey`. */
+  readonly keySignature: KeySignature | undefined;
+  readonly fleet: Pick<Fleet, 'ids' | 'connected' | 'known' | 'signedIn'>;
+  readonly bus: Pick<EventBus, 'fire'>;
+}
 
 /** What the master decided, and why; becomes the reply, the event and the record in the fleet. */
 interface Decision {
@@ -34,17 +54,25 @@ interface AuthLoad extends AuthRequest {
   readonly sig_algo: SigAlgo;
 }
 
-/** Answers one `_auth`; whatever happens inside, there is an answer. */
-export async function authenticate(master: Master, load: PlainDict, version: number, peer: string): Promise<Value> {
+/** Answers one `_auth`. */
+export type SignIn = (load: PlainDict, version: number, peer: string) => Promise<Value>;
+
+export const signIn =
+  (parts: SignInParts): SignIn =>
+  (load, version, peer) =>
+    authenticate(parts, load, version, peer);
+
+/** Whatever happens inside, there is an answer. */
+async function authenticate(parts: SignInParts, load: PlainDict, version: number, peer: string): Promise<Value> {
   const asked = readAuthRequest(load);
   if (isProblem(asked)) return asked.reply;
   const { id, nonce, enc_algo = defaultEncAlgo, sig_algo = defaultSigAlgo } = asked;
   if (!isSigAlgo(sig_algo)) return unsigned('bad sig algo');
   if (!isEncAlgo(enc_algo)) return unsigned('bad enc algo');
-  const reply = (inner: PlainDict): Promise<Value> => wrap(master, inner, version, nonce, sig_algo);
+  const reply = (inner: PlainDict): Promise<Value> => wrap(parts, inner, version, nonce, sig_algo);
   const problem = minionIdProblem(id);
   if (problem !== undefined) {
-    master.log.limited('auth:invalid-id', 'warn', 'sign-in with an unacceptable id refused', {
+    parts.log.limited('auth:invalid-id', 'warn', 'sign-in with an unacceptable id refused', {
       id: shownId(id),
       why: `the id ${problem}`,
     });
@@ -53,21 +81,21 @@ export async function authenticate(master: Master, load: PlainDict, version: num
   const request: AuthLoad = { ...asked, enc_algo, sig_algo };
   let decision: Decision;
   try {
-    decision = await decide(master, request, peer);
+    decision = await decide(parts, request, peer);
   } catch (error) {
     decision = { ret: false, act: 'error', detail: messageOf(error) };
-    master.log.error('sign-in failed', { minion: id, error: messageOf(error) });
+    parts.log.error('sign-in failed', { minion: id, error: messageOf(error) });
   }
-  announce(master, request, decision);
+  announce(parts, request, decision);
   if (decision.ret !== 'accepted') return reply({ ret: decision.ret });
-  return reply(await grant(master, request));
+  return reply(await grant(parts, request));
 }
 
 const unsigned = (ret: string): Value => ({ enc: 'clear', load: { ret } });
 
 /** P2 and P3 replies are signed and carry the nonce; P0 minions understand only the bare form. */
 async function wrap(
-  master: Master,
+  parts: SignInParts,
   inner: PlainDict,
   version: number,
   nonce: string | undefined,
@@ -77,13 +105,13 @@ async function wrap(
   if (version < 2) return granted ? inner : { enc: 'clear', load: inner };
   if (nonce !== undefined) inner['nonce'] = nonce;
   const load = pack(inner);
-  return { enc: 'clear', load, sig: await signAsync(master.secrets.pair.privateKey, load, algo) };
+  return { enc: 'clear', load, sig: await signAsync(parts.secrets.pair.privateKey, load, algo) };
 }
 
-async function decide(master: Master, request: AuthLoad, peer: string): Promise<Decision> {
-  const { keys, opts } = master;
+async function decide(parts: SignInParts, request: AuthLoad, peer: string): Promise<Decision> {
+  const { keys, opts } = parts;
   const { id } = request;
-  if (tooMany(master, id)) return { ret: 'full', act: 'full', detail: `max_minions ${opts.max_minions} is reached` };
+  if (tooMany(parts, id)) return { ret: 'full', act: 'full', detail: `max_minions ${opts.max_minions} is reached` };
   const key = usableKey(request.pub);
   if (typeof key === 'string') return { ret: false, act: 'reject', detail: key };
   if (opts.open_mode) {
@@ -92,12 +120,12 @@ async function decide(master: Master, request: AuthLoad, peer: string): Promise<
     return { ret: 'accepted', act: 'accept', detail: 'open_mode' };
   }
   if (keys.has('rejected', id)) return { ret: false, act: 'reject', detail: 'the key of this id is rejected' };
-  if (keys.has('accepted', id)) return known(master, request);
-  const rejected = autoReject(master.opts, id);
-  const signed = !rejected && autoSign(master, id, request.autosign_grains);
-  if (keys.has('pending', id)) return pending(master, request, rejected, signed);
+  if (keys.has('accepted', id)) return known(parts, request);
+  const rejected = autoReject(parts.opts, id);
+  const signed = !rejected && autoSign(parts, id, request.autosign_grains);
+  if (keys.has('pending', id)) return pending(parts, request, rejected, signed);
   if (rejected) {
-    const full = master.newKeys.refusal('rejected', peer);
+    const full = parts.newKeys.refusal('rejected', peer);
     if (full === undefined) await keys.write('rejected', id, request.pub);
     return { ret: false, act: 'reject', detail: full === undefined ? 'autoreject_file' : `autoreject_file; ${full}` };
   }
@@ -106,37 +134,36 @@ async function decide(master: Master, request: AuthLoad, peer: string): Promise<
     return { ret: 'accepted', act: 'accept', detail: signed };
   }
   // Every other answer than "wait" makes real minions end.
-  const full = master.newKeys.refusal('pending', peer);
+  const full = parts.newKeys.refusal('pending', peer);
   if (full !== undefined) {
-    master.log.limited('new-keys', 'warn', 'the key of a new minion was not stored', { minion: id, why: full });
+    parts.log.limited('new-keys', 'warn', 'the key of a new minion was not stored', { minion: id, why: full });
     return { ret: true, act: 'pend', detail: full };
   }
   await keys.write('pending', id, request.pub);
   return { ret: true, act: 'pend', detail: 'new key, waits for acceptance' };
 }
 
-async function known(master: Master, request: AuthLoad): Promise<Decision> {
-  const stored = master.keys.accepted(request.id);
+async function known(parts: SignInParts, request: AuthLoad): Promise<Decision> {
+  const stored = parts.keys.accepted(request.id);
   if (stored && cleanKey(stored.pem) === cleanKey(request.pub))
     return { ret: 'accepted', act: 'accept', detail: 'known key' };
-  return deny(master, request, stored?.pem ?? '');
+  return deny(parts, request, stored?.pem ?? '');
 }
 
 /** Another key under a known id; stored, so that somebody can look at it. */
-async function deny(master: Master, request: AuthLoad, stored: string): Promise<Decision> {
+async function deny(parts: SignInParts, request: AuthLoad, stored: string): Promise<Decision> {
   const { id, pub } = request;
-  if (master.keys.readText('denied', id) !== pub && master.newKeys.mayDeny())
-    await master.keys.write('denied', id, pub);
+  if (parts.keys.readText('denied', id) !== pub && parts.newKeys.mayDeny()) await parts.keys.write('denied', id, pub);
   return { ret: false, act: 'denied', detail: mismatch(stored, pub) };
 }
 
 async function pending(
-  master: Master,
+  parts: SignInParts,
   request: AuthLoad,
   rejected: boolean,
   signed: string | false,
 ): Promise<Decision> {
-  const { keys } = master;
+  const { keys } = parts;
   const { id } = request;
   if (rejected) {
     await keys.move(id, 'pending', 'rejected');
@@ -144,7 +171,7 @@ async function pending(
   }
   const stored = keys.readText('pending', id) ?? '';
   if (cleanKey(stored) !== cleanKey(request.pub)) {
-    return deny(master, request, stored);
+    return deny(parts, request, stored);
   }
   if (!signed) return { ret: true, act: 'pend', detail: 'waits for acceptance' };
   await keys.move(id, 'pending', 'accepted');
@@ -177,28 +204,28 @@ function usableKey(pem: string): KeyObject | string {
   }
 }
 
-function tooMany(master: Master, id: string): boolean {
-  const limit = master.opts.max_minions;
+function tooMany(parts: SignInParts, id: string): boolean {
+  const limit = parts.opts.max_minions;
   if (limit <= 0) return false;
-  const connected = master.fleet
+  const connected = parts.fleet
     .ids()
-    .filter((other) => master.fleet.connected(other) !== 'no' && master.keys.has('accepted', other));
+    .filter((other) => parts.fleet.connected(other) !== 'no' && parts.keys.has('accepted', other));
   return connected.length >= limit && !connected.includes(id);
 }
 
-async function grant(master: Master, request: AuthLoad): Promise<PlainDict> {
-  const { secrets, opts } = master;
-  const key = master.keys.accepted(request.id)?.key ?? loadPublicKey(request.pub);
+async function grant(parts: SignInParts, request: AuthLoad): Promise<PlainDict> {
+  const { secrets, opts } = parts;
+  const key = parts.keys.accepted(request.id)?.key ?? loadPublicKey(request.pub);
   const inner = newDict([
     ['enc', 'pub'],
-    ['pub_key', master.keySignature?.pubKeyText ?? secrets.pair.pem],
+    ['pub_key', parts.keySignature?.pubKeyText ?? secrets.pair.pem],
     ['publish_port', opts.publish_port],
   ]);
-  const pubSig = await master.keySignature?.sign(request.sig_algo);
+  const pubSig = await parts.keySignature?.sign(request.sig_algo);
   if (pubSig !== undefined) inner['pub_sig'] = pubSig;
   const token = request.token && (await decryptToken(secrets.pair.privateKey, request.token, request.enc_algo));
   if (token) inner['token'] = oaepEncrypt(key, token, request.enc_algo);
-  else if (request.token) foreignMaster(master, request.id);
+  else if (request.token) foreignMaster(parts, request.id);
   inner['aes'] = oaepEncrypt(key, secrets.aesText, request.enc_algo);
   inner['session'] = oaepEncrypt(key, secrets.session(request.id).keyString, request.enc_algo);
   inner['sig'] = secrets.aesProof;
@@ -208,33 +235,33 @@ async function grant(master: Master, request: AuthLoad): Promise<PlainDict> {
 }
 
 /** Its challenge was sealed for another master's key: the minion trusts somebody else and will refuse us. */
-function foreignMaster(master: Master, id: string): void {
-  const why = 'trusts another master key than ours (its minion_master.pub)';
-  master.fleet.signedIn(id, { result: 'foreign-master', at: Date.now(), detail: why });
-  master.log.limited(`foreign:${id}`, 'warn', 'minion trusts another master key', {
+function foreignMaster(parts: SignInParts, id: string): void {
+  const why = 'trusts another master key than ours (its minion_parts.pub)';
+  parts.fleet.signedIn(id, { result: 'foreign-master', at: Date.now(), detail: why });
+  parts.log.limited(`foreign:${id}`, 'warn', 'minion trusts another master key', {
     minion: id,
-    ours: fingerprint(master.secrets.pair.pem),
-    hint: 'If this master is the right one, remove minion_master.pub from the pki folder of the minion.',
+    ours: fingerprint(parts.secrets.pair.pem),
+    hint: 'If this master is the right one, remove minion_parts.pub from the pki folder of the minion.',
   });
-  master.bus.fire('halite/auth/foreign-master', { id, fingerprint: fingerprint(master.secrets.pair.pem) });
+  parts.bus.fire('halite/auth/foreign-master', { id, fingerprint: fingerprint(parts.secrets.pair.pem) });
 }
 
-function announce(master: Master, request: AuthLoad, decision: Decision): void {
-  const before = master.fleet.known(request.id)?.lastAuth?.result;
+function announce(parts: SignInParts, request: AuthLoad, decision: Decision): void {
+  const before = parts.fleet.known(request.id)?.lastAuth?.result;
   // What was turned away without leaving a key leaves no record either: anybody can invent names.
-  const keyed = decision.act === 'accept' || master.keys.statesOf(request.id).length > 0;
-  if (keyed) master.fleet.signedIn(request.id, { result: decision.act, at: Date.now(), detail: decision.detail });
+  const keyed = decision.act === 'accept' || parts.keys.statesOf(request.id).length > 0;
+  if (keyed) parts.fleet.signedIn(request.id, { result: decision.act, at: Date.now(), detail: decision.detail });
   if (decision.act === 'accept') {
     // Rotations make a whole fleet sign in again; only the first time is news.
-    master.log.log(before === 'accept' ? 'debug' : 'info', 'minion signed in', {
+    parts.log.log(before === 'accept' ? 'debug' : 'info', 'minion signed in', {
       minion: request.id,
       why: decision.detail,
     });
   } else if (before !== decision.act) {
     const fields = { minion: request.id, why: decision.detail };
-    master.log.limited(`auth:${decision.act}:${request.id}`, 'warn', `sign-in answered with ${decision.act}`, fields);
+    parts.log.limited(`auth:${decision.act}:${request.id}`, 'warn', `sign-in answered with ${decision.act}`, fields);
   }
-  if (!master.opts.auth_events) return;
+  if (!parts.opts.auth_events) return;
   const result = decision.ret === 'accepted' || decision.ret === true;
-  master.bus.fire('salt/auth', { result, act: decision.act, id: request.id, pub: request.pub });
+  parts.bus.fire('salt/auth', { result, act: decision.act, id: request.id, pub: request.pub });
 }

@@ -3,10 +3,11 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { pyStr } from '../../base/codec/python/index.ts';
 import { type Dict, dictGet, isDict } from '../../base/codec/value.ts';
+import type { MasterOpts } from '../../base/config/index.ts';
 import { matchesGlob } from '../../base/util/fnmatch.ts';
 import { measure } from '../../base/util/measure.ts';
 import { matchesWhole } from '../../base/util/pyregex.ts';
-import type { Master } from '../core.ts';
+import type { KeyStore } from '../../store/keys.ts';
 
 interface PatternOptions {
   readonly permissive_pki_access: boolean;
@@ -31,12 +32,20 @@ export function autoReject(opts: PatternOptions, id: string): boolean {
   return Boolean(opts.autoreject_file) && listed(String(opts.autoreject_file), id, opts.permissive_pki_access);
 }
 
+/** What says which new keys are accepted without a person. */
+export interface AutosignParts {
+  readonly opts: Pick<
+    MasterOpts,
+    'auto_accept' | 'autosign_file' | 'autosign_timeout' | 'autosign_grains_dir' | 'permissive_pki_access'
+  >;
+  readonly keys: Pick<KeyStore, 'consumeAutosign'>;
+}
+
 /** The rule that accepts this id by itself, or false. */
-export function autoSign(master: Master, id: string, grains: Dict | undefined): string | false {
-  const { opts } = master;
+export function autoSign({ opts, keys }: AutosignParts, id: string, grains: Dict | undefined): string | false {
   if (opts.auto_accept) return 'auto_accept';
   if (opts.autosign_file && listed(String(opts.autosign_file), id, opts.permissive_pki_access)) return 'autosign_file';
-  if (master.keys.consumeAutosign(id, opts.autosign_timeout)) return 'minions_autosign';
+  if (keys.consumeAutosign(id, opts.autosign_timeout)) return 'minions_autosign';
   if (opts.autosign_grains_dir && isDict(grains) && grainAccepted(String(opts.autosign_grains_dir), grains))
     return 'autosign_grains';
   return false;

@@ -2,19 +2,25 @@
 import { isDict } from '../../base/codec/value.ts';
 import { verifyToken } from '../../base/crypto/index.ts';
 import { isValidMinionId } from '../../base/util/valid-id.ts';
-import type { Master } from '../core.ts';
+import type { KeyStore } from '../../store/keys.ts';
+import type { Secrets } from './secrets.ts';
 
-export function tcpIdentity(master: Master): (body: unknown) => Promise<string | undefined> {
+export interface IdentityParts {
+  readonly secrets: Pick<Secrets, 'aes'>;
+  readonly keys: Pick<KeyStore, 'accepted'>;
+}
+
+export function tcpIdentity({ secrets, keys }: IdentityParts): (body: unknown) => Promise<string | undefined> {
   return async (body) => {
     if (!isDict(body) || body instanceof Map) return undefined;
     const sealed = body['load'];
     try {
-      const load = master.secrets.aes.open(typeof sealed === 'string' ? Buffer.from(sealed) : (sealed as Uint8Array));
+      const load = secrets.aes.open(typeof sealed === 'string' ? Buffer.from(sealed) : (sealed as Uint8Array));
       if (!isDict(load) || load instanceof Map) return undefined;
       const id = load['id'];
       const token = load['tok'];
       if (!isValidMinionId(id)) return undefined;
-      const key = master.keys.accepted(id)?.key;
+      const key = keys.accepted(id)?.key;
       const bytes = typeof token === 'string' ? Buffer.from(token) : token instanceof Uint8Array ? token : undefined;
       if (!key || !bytes || !verifyToken(key, bytes)) return undefined;
       return id;

@@ -1,7 +1,7 @@
 // Durable jobs against races: taken back, expired and delivered in the same moment, each ends in exactly one way.
 import { describe, expect, it } from 'vitest';
-import { dictOf, type PlainDict } from '../../base/codec/value.ts';
-import type { Master } from '../core.ts';
+import { dictOf, newDict, type PlainDict } from '../../base/codec/value.ts';
+import { nullLogger } from '../../base/log/index.ts';
 import { DurableJobs } from './durable.ts';
 
 const jid = '20260131235959000001';
@@ -18,19 +18,13 @@ interface Fake {
 /** A master whose store answers questions only when it is told to. */
 async function fake(options: { halite: boolean; held?: boolean }): Promise<Fake> {
   const [fired, sent, waiting]: [string[], PlainDict[], (() => void)[]] = [[], [], []];
-  const durable = new DurableJobs();
   const later = <T>(value: T): Promise<T> =>
     options.held ? new Promise((resolve) => waiting.push(() => resolve(value))) : Promise.resolve(value);
-  const result: Fake = {
-    ...{ durable, fired, sent, failPending: false },
-    release: () => {
-      for (const go of waiting.splice(0)) go();
-    },
-  };
+  const state = { failPending: false };
   const store = {
     pending: async () => [],
     savePending: async () => {
-      if (result.failPending) throw new Error('no space left');
+      if (state.failPending) throw new Error('no space left');
     },
     dropPending: async () => undefined,
     saveVerdicts: async () => undefined,
@@ -38,16 +32,19 @@ async function fake(options: { halite: boolean; held?: boolean }): Promise<Fake>
     hasReturn: () => later(false),
     load: () => later(dictOf([['fun', 'test.ping']])),
   };
-  const master = {
+  const durable = await DurableJobs.open({
     store,
-    tracker: { job: () => undefined },
-    fleet: { isHalite: () => options.halite, known: () => undefined },
+    log: nullLogger(),
+    activeJob: () => undefined,
+    fleet: { isHalite: () => options.halite },
     bus: { fire: (tag: string) => void fired.push(tag) },
-    log: { info: () => undefined, error: () => undefined, limited: () => undefined },
+    reasons: { evidenceOf: () => newDict() },
     publisher: { send: async (job: PlainDict) => void sent.push(job) },
-  } as unknown as Master;
-  await durable.restore(master);
-  return result;
+  });
+  const release = (): void => {
+    for (const go of waiting.splice(0)) go();
+  };
+  return Object.assign(state, { durable, fired, sent, release });
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

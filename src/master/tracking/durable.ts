@@ -1,11 +1,29 @@
 // Jobs for minions that are away: kept in the store, delivered once when the minion is back, or expired in plain sight.
 import { dictGet, isDict, newDict, type PlainDict } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
+import type { Logger } from '../../base/log/index.ts';
+import type { EventBus } from '../../protocol/event/bus.ts';
 import { isAdopted } from '../../protocol/job/adopted-job.ts';
 import type { ReasonCode } from '../../protocol/job/verdict.ts';
-import type { PendingDelivery } from '../../store/jobs.ts';
-import type { Master } from '../core.ts';
-import { clock, evidenceOf, reason } from './reasons.ts';
+import type { JobStore, PendingDelivery } from '../../store/jobs.ts';
+import type { Fleet } from '../fleet/fleet.ts';
+import type { Publisher } from '../publish/publisher.ts';
+import type { ActiveJob } from './active-job.ts';
+import { clock, type Reasons, reason } from './reasons.ts';
+
+export interface DurableParts {
+  readonly log: Pick<Logger, 'info' | 'error' | 'limited'>;
+  readonly bus: Pick<EventBus, 'fire'>;
+  readonly store: Pick<
+    JobStore,
+    'pending' | 'savePending' | 'dropPending' | 'saveVerdicts' | 'verdicts' | 'hasReturn' | 'load'
+  >;
+  readonly fleet: Pick<Fleet, 'isHalite'>;
+  readonly publisher: Pick<Publisher, 'send'>;
+  readonly reasons: Pick<Reasons, 'evidenceOf'>;
+  /** A job that is followed now. */
+  activeJob(jid: string): Pick<ActiveJob, 'expired'> | undefined;
+}
 
 /** A minion that has just connected may connect again in a moment: its jobs are sent once things have settled. */
 const settleMs = 300;
@@ -22,16 +40,21 @@ interface Pending extends PendingDelivery {
 export class DurableJobs {
   readonly #byMinion = new Map<string, Map<string, Pending>>();
   readonly #scheduled = new Map<string, NodeJS.Timeout>();
-  #master!: Master;
+  readonly #parts: DurableParts;
   #timer: NodeJS.Timeout | undefined;
   /** What the timer waits for. */
   #next = Number.POSITIVE_INFINITY;
 
-  /** Reads what an earlier run of this master left. */
-  async restore(master: Master): Promise<void> {
-    this.#master = master;
-    for (const delivery of await master.store.pending()) this.#remember(delivery);
-    this.#wind();
+  private constructor(parts: DurableParts) {
+    this.#parts = parts;
+  }
+
+  /** With what an earlier run of this master left. */
+  static async open(parts: DurableParts): Promise<DurableJobs> {
+    const durable = new DurableJobs(parts);
+    for (const delivery of await parts.store.pending()) durable.#remember(delivery);
+    durable.#wind();
+    return durable;
   }
 
   list(): PendingDelivery[] {
@@ -49,7 +72,7 @@ export class DurableJobs {
     for (const delivery of deliveries) this.#remember(delivery);
     if (until < this.#next) this.#wind();
     try {
-      await this.#master.store.savePending(deliveries);
+      await this.#parts.store.savePending(deliveries);
     } catch (error) {
       // What could not be promised is not delivered either: its minion is told to be missing.
       for (const id of ids) this.#take(jid, id);
@@ -62,12 +85,12 @@ export class DurableJobs {
   async #note(jid: string, id: string, milestone: 'queued' | 'delivered'): Promise<PlainDict> {
     const evidence = { milestones: { ...(await this.#milestones(jid, id)), [milestone]: Date.now() } };
     const row = { jid, id, verdict: 'queued', reason: '', text: '', evidence, at: Date.now() };
-    await this.#master.store.saveVerdicts([row]);
+    await this.#parts.store.saveVerdicts([row]);
     return evidence;
   }
 
   async #milestones(jid: string, id: string): Promise<PlainDict> {
-    const [noted] = await this.#master.store.verdicts(jid, id);
+    const [noted] = await this.#parts.store.verdicts(jid, id);
     const milestones = noted && dictGet(noted.evidence, 'milestones');
     return isDict(milestones) && !(milestones instanceof Map) ? milestones : newDict();
   }
@@ -87,13 +110,13 @@ export class DurableJobs {
   arrived(id: string, how: 'joined' | 'heard'): void {
     if (!this.#byMinion.has(id)) return;
     const soon = this.#scheduled.get(id);
-    if (how === 'heard' && (soon || this.#master.fleet.isHalite(id))) return;
+    if (how === 'heard' && (soon || this.#parts.fleet.isHalite(id))) return;
     clearTimeout(soon);
     const timer = setTimeout(
       () => {
         this.#scheduled.delete(id);
         this.#deliverAll(id).catch((error: unknown) =>
-          this.#master.log.error('durable job could not be delivered', { minion: id, error: messageOf(error) }),
+          this.#parts.log.error('durable job could not be delivered', { minion: id, error: messageOf(error) }),
         );
       },
       how === 'joined' ? settleMs : heardMs,
@@ -118,7 +141,7 @@ export class DurableJobs {
   }
 
   #endsByTime({ id, deliveredAt }: Pending): boolean {
-    return deliveredAt === 0 || !this.#master.fleet.isHalite(id);
+    return deliveredAt === 0 || !this.#parts.fleet.isHalite(id);
   }
 
   /** Takes a job out of the store and says why its minion will give no result. */
@@ -128,28 +151,28 @@ export class DurableJobs {
     if (!this.#take(jid, id)) return;
     const at = Date.now();
     const detail = code === 'no-record' ? `delivered at ${clock(deliveredAt)}` : `at ${clock(Math.min(at, until))}`;
-    const why = reason(code, evidenceOf(this.#master, id), detail);
-    this.#master.tracker.job(jid)?.expired(id, why);
-    this.#master.bus.fire(`halite/job/${jid}/${code}/${id}`, { jid, id });
+    const why = reason(code, this.#parts.reasons.evidenceOf(id), detail);
+    this.#parts.activeJob(jid)?.expired(id, why);
+    this.#parts.bus.fire(`halite/job/${jid}/${code}/${id}`, { jid, id });
     try {
       const evidence = { ...why.evidence, milestones: await this.#milestones(jid, id) };
       const row = { jid, id, verdict: 'expired', reason: code, text: why.text, evidence, at };
-      await Promise.all([this.#forget(jid, id), this.#master.store.saveVerdicts([row])]);
+      await Promise.all([this.#forget(jid, id), this.#parts.store.saveVerdicts([row])]);
     } catch (error) {
-      this.#master.log.limited('store', 'error', 'verdicts could not be stored', { error: messageOf(error) });
+      this.#parts.log.limited('store', 'error', 'verdicts could not be stored', { error: messageOf(error) });
     }
   }
 
   async #deliverAll(id: string): Promise<void> {
     const jobs = [...(this.#byMinion.get(id)?.values() ?? [])].sort((a, b) => (a.jid < b.jid ? -1 : 1));
     for (const delivery of jobs) {
-      const returned = await this.#master.store.hasReturn(delivery.jid, id);
+      const returned = await this.#parts.store.hasReturn(delivery.jid, id);
       // It may have been taken back while the store was asked.
       if (this.#byMinion.get(id)?.get(delivery.jid) !== delivery) continue;
       if (returned) await this.#forget(delivery.jid, id);
       else if (delivery.deliveredAt === 0 && delivery.until > Date.now()) await this.#deliver(delivery);
       // A Halite minion writes down which durable jobs it began: it runs once however often it is delivered.
-      else if (delivery.deliveredAt > 0 && this.#master.fleet.isHalite(id)) await this.#deliver(delivery);
+      else if (delivery.deliveredAt > 0 && this.#parts.fleet.isHalite(id)) await this.#deliver(delivery);
     }
   }
 
@@ -158,7 +181,7 @@ export class DurableJobs {
     const { jid, id, deliveredAt } = delivery;
     // From here on it cannot be taken back any more.
     delivery.deliveredAt = Date.now();
-    const load = await this.#master.store.load(jid).catch((error: unknown) => {
+    const load = await this.#parts.store.load(jid).catch((error: unknown) => {
       delivery.deliveredAt = deliveredAt;
       throw error;
     });
@@ -168,11 +191,11 @@ export class DurableJobs {
     job['tgt'] = [id];
     job['tgt_type'] = 'list';
     // A Salt minion remembers jids only while it lives: it gets the job at most once, also after our own restart.
-    if (!this.#master.fleet.isHalite(id)) await this.#master.store.dropPending(jid, id);
-    this.#master.log.info('durable job delivered', { jid, minion: id });
-    this.#master.bus.fire(`halite/job/${jid}/delivered/${id}`, { jid, id });
+    if (!this.#parts.fleet.isHalite(id)) await this.#parts.store.dropPending(jid, id);
+    this.#parts.log.info('durable job delivered', { jid, minion: id });
+    this.#parts.bus.fire(`halite/job/${jid}/delivered/${id}`, { jid, id });
     await this.#note(jid, id, 'delivered');
-    await this.#master.publisher.send(job, [id]);
+    await this.#parts.publisher.send(job, [id]);
   }
 
   #remember(delivery: PendingDelivery): void {
@@ -191,8 +214,8 @@ export class DurableJobs {
 
   async #forget(jid: string, id: string): Promise<void> {
     this.#take(jid, id);
-    await this.#master.store.dropPending(jid, id).catch((error: unknown) => {
-      this.#master.log.limited('store', 'error', 'a pending job could not be removed', { error: messageOf(error) });
+    await this.#parts.store.dropPending(jid, id).catch((error: unknown) => {
+      this.#parts.log.limited('store', 'error', 'a pending job could not be removed', { error: messageOf(error) });
     });
   }
 

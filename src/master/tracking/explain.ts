@@ -1,23 +1,49 @@
 // What the master knows, told in order: the time line of a job, and everything about one minion.
 import { type Dict, dictGet, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import type { MasterOpts } from '../../base/config/index.ts';
 import { jidToMillis } from '../../base/util/jid.ts';
 import type { MinionTrouble, TimelineEntry } from '../../extend/sdk/index.ts';
 import type { Reason } from '../../protocol/job/verdict.ts';
-import type { VerdictRecord } from '../../store/jobs.ts';
-import type { Master } from '../core.ts';
-import {
-  clock,
-  duplicateText,
-  evidenceOf,
-  isSkewed,
-  isSuspect,
-  knownAbsent,
-  reason,
-  silence,
-  skewText,
-  unfinished,
-} from './reasons.ts';
-import { milestoneTimes } from './tracker.ts';
+import type { JobStore, VerdictRecord } from '../../store/jobs.ts';
+import type { KeyStore } from '../../store/keys.ts';
+import type { Fleet } from '../fleet/fleet.ts';
+import type { DurableJobs } from './durable.ts';
+import { clock, duplicateText, isSkewed, type Reasons, reason, skewText } from './reasons.ts';
+import { milestoneTimes, type Tracker } from './tracker.ts';
+
+export interface ExplainParts {
+  readonly opts: Pick<MasterOpts, 'minimum_auth_version'>;
+  readonly store: Pick<JobStore, 'load' | 'expected' | 'verdicts' | 'query'>;
+  readonly keys: Pick<KeyStore, 'ids' | 'statesOf'>;
+  readonly fleet: Pick<Fleet, 'known' | 'since' | 'connected' | 'grains' | 'isHalite'>;
+  readonly tracker: Pick<Tracker, 'job'>;
+  readonly durable: Pick<DurableJobs, 'list' | 'deliveredAt'>;
+  readonly reasons: Reasons;
+}
+
+/** The answers of `jobs.explain`, `manage.explain` and `halite doctor`. */
+export class Explain {
+  readonly #parts: ExplainParts;
+
+  constructor(parts: ExplainParts) {
+    this.#parts = parts;
+  }
+
+  /** Every milestone of a job: from the store, with what is still open from the tracker. */
+  timeline(jid: string): Promise<TimelineEntry[]> {
+    return jobTimeline(this.#parts, jid);
+  }
+
+  /** Everything about one minion, with what happened to it in order. */
+  minion(id: string): Promise<Dict> {
+    return explainMinion(this.#parts, id);
+  }
+
+  /** What is wrong with accepted minions; nobody is asked, so it is quick for any number of them. */
+  troubles(): MinionTrouble[] {
+    return fleetTroubles(this.#parts);
+  }
+}
 
 const text = (value: Value | undefined): string => (value === null || value === undefined ? '' : String(value));
 
@@ -34,9 +60,8 @@ const milestoneWords: Readonly<Record<string, string>> = {
   output: 'last output',
 };
 
-/** Every milestone of a job: from the store, with what is still open from the tracker. */
-export async function jobTimeline(master: Master, jid: string): Promise<TimelineEntry[]> {
-  const { store } = master;
+async function jobTimeline(parts: ExplainParts, jid: string): Promise<TimelineEntry[]> {
+  const { store } = parts;
   const entries: TimelineEntry[] = [];
   const load = await store.load(jid);
   if (load) {
@@ -44,12 +69,12 @@ export async function jobTimeline(master: Master, jid: string): Promise<Timeline
     const at = new Date(jidToMillis(jid) ?? 0);
     entries.push({ at, id: '', what: 'published', text: publishedText(load, expected.length) });
   }
-  const results = await returnEntries(master, jid);
+  const results = await returnEntries(parts, jid);
   const returned = new Set(results.map((entry) => entry.id));
   const verdicts = await store.verdicts(jid);
   const told = new Set(verdicts.map((verdict) => verdict.id));
   for (const verdict of verdicts) entries.push(...verdictEntries(verdict, returned.has(verdict.id)));
-  entries.push(...results, ...openEntries(master, jid, told), ...pendingEntries(master, jid));
+  entries.push(...results, ...openEntries(parts, jid, told), ...pendingEntries(parts, jid));
   return entries.sort((a, b) => a.at.getTime() - b.at.getTime());
 }
 
@@ -62,7 +87,7 @@ function publishedText(load: Dict, minions: number): string {
   return `${what} by ${text(dictGet(load, 'user'))} for ${cut} (${minions} minion${minions === 1 ? '' : 's'})`;
 }
 
-async function returnEntries({ store }: Master, jid: string): Promise<TimelineEntry[]> {
+async function returnEntries({ store }: ExplainParts, jid: string): Promise<TimelineEntry[]> {
   const rows = await store.query('SELECT id, retcode, success, received FROM ret WHERE jid = ?', [jid]);
   return (rows as Record<string, Value>[]).map((row) => ({
     at: new Date(Number(row['received'])),
@@ -95,8 +120,8 @@ function milestoneEntries(id: string, evidence: Dict): TimelineEntry[] {
 }
 
 /** What the tracker knows and the store not yet. */
-function openEntries(master: Master, jid: string, told: ReadonlySet<string>): TimelineEntry[] {
-  const job = master.tracker.job(jid);
+function openEntries(parts: ExplainParts, jid: string, told: ReadonlySet<string>): TimelineEntry[] {
+  const job = parts.tracker.job(jid);
   const entries: TimelineEntry[] = [];
   const at = new Date();
   for (const [id, verdict] of job?.verdicts() ?? []) {
@@ -105,14 +130,14 @@ function openEntries(master: Master, jid: string, told: ReadonlySet<string>): Ti
     if (verdict.kind === 'waiting' && !job.isOpen(id))
       entries.push({ at, id, what: 'waiting', text: 'its turn in the batch' });
     else if (verdict.kind === 'running')
-      entries.push({ at, id, what: 'running', text: unfinished(master, job, id).text });
+      entries.push({ at, id, what: 'running', text: parts.reasons.unfinished(job, id).text });
     else if (verdict.kind === 'waiting')
-      entries.push({ at, id, what: 'waiting', text: `nothing heard yet: ${unfinished(master, job, id).text}` });
+      entries.push({ at, id, what: 'waiting', text: `nothing heard yet: ${parts.reasons.unfinished(job, id).text}` });
   }
   return entries;
 }
 
-function pendingEntries({ durable }: Master, jid: string): TimelineEntry[] {
+function pendingEntries({ durable }: ExplainParts, jid: string): TimelineEntry[] {
   const entries: TimelineEntry[] = [];
   for (const { id, until } of durable.list().filter((delivery) => delivery.jid === jid)) {
     if (durable.deliveredAt(jid, id) === 0)
@@ -121,16 +146,16 @@ function pendingEntries({ durable }: Master, jid: string): TimelineEntry[] {
   return entries;
 }
 
-/** What is wrong with accepted minions; nobody is asked, so it is quick for any number of them. */
-export function fleetTroubles(master: Master): MinionTrouble[] {
-  return master.keys.ids('accepted').flatMap((id) => {
-    const why = knownAbsent(master, id) ?? (isSuspect(master, id) ? silence(master, id) : troubleOf(master, id));
+function fleetTroubles(parts: ExplainParts): MinionTrouble[] {
+  return parts.keys.ids('accepted').flatMap((id) => {
+    const why =
+      parts.reasons.knownAbsent(id) ?? (parts.reasons.isSuspect(id) ? parts.reasons.silence(id) : troubleOf(parts, id));
     return why ? [{ id, code: why.code, text: why.text }] : [];
   });
 }
 
 /** Of one that is there and may answer. */
-function troubleOf({ fleet }: Master, id: string): Reason | undefined {
+function troubleOf({ fleet }: ExplainParts, id: string): Reason | undefined {
   const record = fleet.known(id);
   const duplicates = duplicateText(record);
   if (duplicates) return reason('duplicate-id', newDict(), duplicates);
@@ -138,30 +163,30 @@ function troubleOf({ fleet }: Master, id: string): Reason | undefined {
   return undefined;
 }
 
-/** Everything about one minion, with what happened to it in order. */
-export async function explainMinion(master: Master, id: string): Promise<Dict> {
-  const { keys, fleet, durable } = master;
+async function explainMinion(parts: ExplainParts, id: string): Promise<Dict> {
+  const { keys, fleet, durable } = parts;
   const told = newDict([
     ['id', id],
     ['key', keys.statesOf(id).join(', ') || 'none'],
     ['connected', fleet.connected(id)],
   ]);
-  for (const [name, value] of Object.entries(evidenceOf(master, id))) told[name] = value;
-  addRecord(master, id, told);
+  for (const [name, value] of Object.entries(parts.reasons.evidenceOf(id))) told[name] = value;
+  addRecord(parts, id, told);
   const waiting = durable.list().filter((delivery) => delivery.id === id);
   if (waiting.length > 0) told['pending_jobs'] = waiting.map((delivery) => delivery.jid);
   const unheard = (fleet.known(id)?.lastContact ?? 0) === 0;
-  const why = knownAbsent(master, id) ?? (unheard || isSuspect(master, id) ? silence(master, id) : undefined);
+  const why =
+    parts.reasons.knownAbsent(id) ?? (unheard || parts.reasons.isSuspect(id) ? parts.reasons.silence(id) : undefined);
   if (why) {
     told['would_be_missing_because'] = why.text;
     told['reason'] = why.code;
     for (const [name, value] of Object.entries(why.evidence)) told[name] ??= value;
   }
-  told['timeline'] = await minionTimeline(master, id);
+  told['timeline'] = await minionTimeline(parts, id);
   return told;
 }
 
-function addRecord({ fleet, opts }: Master, id: string, told: PlainDict): void {
+function addRecord({ fleet, opts }: ExplainParts, id: string, told: PlainDict): void {
   const grains = fleet.grains(id);
   const version = grains && (dictGet(grains, 'haliteversion') ?? dictGet(grains, 'saltversion'));
   if (version !== undefined) told['version'] = version;
@@ -185,9 +210,9 @@ function addRecord({ fleet, opts }: Master, id: string, told: PlainDict): void {
 }
 
 /** Sign-in, connection and the last jobs, oldest first. */
-async function minionTimeline(master: Master, id: string): Promise<string[]> {
-  const record = master.fleet.known(id);
-  const lines: [number, string][] = [[master.fleet.since, 'the master started']];
+async function minionTimeline(parts: ExplainParts, id: string): Promise<string[]> {
+  const record = parts.fleet.known(id);
+  const lines: [number, string][] = [[parts.fleet.since, 'the master started']];
   const add = (at: number | undefined, what: string): void => {
     if (at) lines.push([at, what]);
   };
@@ -198,11 +223,11 @@ async function minionTimeline(master: Master, id: string): Promise<string[]> {
   add(record?.silentSince, 'did not answer a question about a job');
   add(record?.refused?.at, `request refused: ${record?.refused?.why}`);
   add(record?.lastContact, 'last message');
-  for (const [at, what] of await jobsOf(master, id)) add(at, what);
+  for (const [at, what] of await jobsOf(parts, id)) add(at, what);
   return lines.sort(([a], [b]) => a - b).map(([at, what]) => `${clock(at)}  ${what}`);
 }
 
-async function jobsOf({ store }: Master, id: string): Promise<[number, string][]> {
+async function jobsOf({ store }: ExplainParts, id: string): Promise<[number, string][]> {
   const sql = (table: string, columns: string, time: string): string =>
     `SELECT t.jid AS jid, job.fun AS fun, ${columns}, t.${time} AS at FROM job CROSS JOIN ${table} t ON t.jid = job.jid AND t.id = ? ` +
     `WHERE job.internal = 0 ORDER BY job.started DESC LIMIT ${recentJobs}`;

@@ -1,9 +1,10 @@
 // From what the master knows of a minion to the one reason why it gave no result, with the evidence.
 import { newDict, type PlainDict } from '../../base/codec/value.ts';
+import type { MasterOpts } from '../../base/config/index.ts';
 import { fingerprint } from '../../base/crypto/index.ts';
 import { type Reason, type ReasonCode, reasonTexts } from '../../protocol/job/verdict.ts';
-import type { Master } from '../core.ts';
-import type { Connection, MinionRecord } from '../fleet/fleet.ts';
+import type { KeyStore } from '../../store/keys.ts';
+import type { Connection, Fleet, MinionRecord } from '../fleet/fleet.ts';
 import type { ActiveJob } from './active-job.ts';
 
 export const clock = (time: number): string =>
@@ -21,87 +22,119 @@ export function reason(code: ReasonCode, evidence: PlainDict, detail = ''): Reas
   return { code, text: detail ? `${reasonTexts[code]} (${detail})` : reasonTexts[code], evidence };
 }
 
-/** The reason for a minion that was not even reachable, known without asking it; undefined when it may well answer. */
-export function knownAbsent(master: Master, id: string): Reason | undefined {
-  const keyReason = keyProblem(master, id);
-  if (keyReason) return keyReason;
-  if (master.fleet.connected(id) !== 'no') return undefined;
-  const record = master.fleet.known(id);
-  const evidence = evidenceOf(master, id);
-  if (!record || record.lostAt === 0) {
-    return refusal(master, id, 0) ?? reason('never-connected', evidence, `since ${clock(master.fleet.since)}`);
+/** What is known of minions and their keys. */
+export interface ReasonSources {
+  readonly opts: Pick<MasterOpts, 'publish_port'>;
+  readonly keys: Pick<KeyStore, 'has' | 'readText'>;
+  readonly fleet: Pick<Fleet, 'known' | 'connected' | 'isHalite' | 'since'>;
+}
+
+export class Reasons {
+  readonly #sources: ReasonSources;
+
+  constructor(sources: ReasonSources) {
+    this.#sources = sources;
   }
-  const turnedAway = refusal(master, id, record.lostAt);
-  if (turnedAway) return turnedAway;
-  if (record.lastContact > record.lostAt + afterLossMs) return notSubscribed(master, id);
-  return reason('connection-lost', evidence, `at ${clock(record.lostAt)}`);
-}
 
-/** It was not there the last time, or could not sign in: worth a short question, not a long wait. */
-export function isSuspect(master: Master, id: string): boolean {
-  const record = master.fleet.known(id);
-  if (!record || master.fleet.connected(id) === 'yes') return false;
-  return record.silentSince > 0 || refusal(master, id, record.lastContact) !== undefined;
-}
-
-/** Asked and not answered: the most telling of what is known. */
-export function silence(master: Master, id: string, job?: ActiveJob): Reason {
-  const absent = knownAbsent(master, id);
-  if (absent) return absent;
-  const record = master.fleet.known(id);
-  const evidence = { ...evidenceOf(master, id), ...jobEvidence(job, id) };
-  const duplicate = duplicateText(record);
-  if (duplicate) return reason('duplicate-id', evidence, duplicate);
-  const turnedAway = refusal(master, id, record?.lastContact ?? 0);
-  if (turnedAway) return turnedAway;
-  const skew = record && isSkewed(record) ? skewText(record.skewSeconds ?? 0) : '';
-  if (skew && record?.refused) return reason('clock-skew', evidence, `${skew}, so that its messages are refused`);
-  const heard = lastMilestone(job, id);
-  if (heard) return reason('accepted-silent', evidence, `since ${clock(heard)}`);
-  if (!record || record.lastContact === 0) {
-    return reason('never-connected', evidence, `since ${clock(master.fleet.since)}`);
+  /** The reason for a minion that was not even reachable, known without asking it; undefined when it may well answer. */
+  knownAbsent(id: string): Reason | undefined {
+    const keyReason = this.#keyProblem(id);
+    if (keyReason) return keyReason;
+    if (this.#sources.fleet.connected(id) !== 'no') return undefined;
+    const record = this.#sources.fleet.known(id);
+    const evidence = this.evidenceOf(id);
+    if (!record || record.lostAt === 0) {
+      return this.#refusal(id, 0) ?? reason('never-connected', evidence, `since ${clock(this.#sources.fleet.since)}`);
+    }
+    const turnedAway = this.#refusal(id, record.lostAt);
+    if (turnedAway) return turnedAway;
+    if (record.lastContact > record.lostAt + afterLossMs) return this.#notSubscribed(id);
+    return reason('connection-lost', evidence, `at ${clock(record.lostAt)}`);
   }
-  if (!record.tracked && master.fleet.isHalite(id)) return notSubscribed(master, id);
-  if (skew) return reason('clock-skew', evidence, `${skew}; silent since ${clock(record.lastContact)}`);
-  return reason('silent', evidence, `since ${clock(record.lastContact)}`);
-}
 
-/** What an open verdict means for somebody who asks now. */
-export function unfinished(master: Master, job: ActiveJob, id: string): Reason {
-  const verdict = job.verdict(id);
-  if (verdict?.kind !== 'running') return silence(master, id, job);
-  const output = verdict.text ? `, last output: ${verdict.text}` : '';
-  const evidence = { ...evidenceOf(master, id), ...jobEvidence(job, id) };
-  return reason('still-running', evidence, `since ${clock(verdict.since)}${output}`);
-}
+  /** It was not there the last time, or could not sign in: worth a short question, not a long wait. */
+  isSuspect(id: string): boolean {
+    const record = this.#sources.fleet.known(id);
+    if (!record || this.#sources.fleet.connected(id) === 'yes') return false;
+    return record.silentSince > 0 || this.#refusal(id, record.lastContact) !== undefined;
+  }
 
-function keyProblem(master: Master, id: string): Reason | undefined {
-  const { keys, fleet } = master;
-  if (keys.has('accepted', id)) return undefined;
-  const prints = (state: 'pending' | 'rejected' | 'denied'): PlainDict =>
-    newDict([['fingerprint', printOf(keys.readText(state, id))]]);
-  if (keys.has('pending', id)) return reason('key-pending', prints('pending'), `accept it with: salt-key -a ${id}`);
-  if (keys.has('rejected', id)) return reason('key-rejected', prints('rejected'));
-  if (keys.has('denied', id)) return reason('key-denied', prints('denied'));
-  const auth = fleet.known(id)?.lastAuth;
-  if (auth?.result === 'too-old') return reason('too-old', newDict([['last_sign_in', auth.detail]]), auth.detail);
-  return reason('no-key', newDict());
-}
+  /** Asked and not answered: the most telling of what is known. */
+  silence(id: string, job?: ActiveJob): Reason {
+    const absent = this.knownAbsent(id);
+    if (absent) return absent;
+    const record = this.#sources.fleet.known(id);
+    const evidence = { ...this.evidenceOf(id), ...jobEvidence(job, id) };
+    const duplicate = duplicateText(record);
+    if (duplicate) return reason('duplicate-id', evidence, duplicate);
+    const turnedAway = this.#refusal(id, record?.lastContact ?? 0);
+    if (turnedAway) return turnedAway;
+    const skew = record && isSkewed(record) ? skewText(record.skewSeconds ?? 0) : '';
+    if (skew && record?.refused) return reason('clock-skew', evidence, `${skew}, so that its messages are refused`);
+    const heard = lastMilestone(job, id);
+    if (heard) return reason('accepted-silent', evidence, `since ${clock(heard)}`);
+    if (!record || record.lastContact === 0) {
+      return reason('never-connected', evidence, `since ${clock(this.#sources.fleet.since)}`);
+    }
+    if (!record.tracked && this.#sources.fleet.isHalite(id)) return this.#notSubscribed(id);
+    if (skew) return reason('clock-skew', evidence, `${skew}; silent since ${clock(record.lastContact)}`);
+    return reason('silent', evidence, `since ${clock(record.lastContact)}`);
+  }
 
-/** A sign-in after that time that was turned away although the key of the id is accepted. */
-function refusal(master: Master, id: string, after: number): Reason | undefined {
-  const auth = master.fleet.known(id)?.lastAuth;
-  if (!auth || auth.at < after || (auth.result !== 'too-old' && auth.result !== 'denied')) return undefined;
-  const evidence = evidenceOf(master, id);
-  if (auth.result === 'too-old') return reason('too-old', evidence, auth.detail);
-  evidence['accepted_fingerprint'] = printOf(master.keys.readText('accepted', id));
-  evidence['presented_fingerprint'] = printOf(master.keys.readText('denied', id));
-  return reason('key-denied', evidence, `at ${clock(auth.at)}`);
-}
+  /** What an open verdict means for somebody who asks now. */
+  unfinished(job: ActiveJob, id: string): Reason {
+    const verdict = job.verdict(id);
+    if (verdict?.kind !== 'running') return this.silence(id, job);
+    const output = verdict.text ? `, last output: ${verdict.text}` : '';
+    const evidence = { ...this.evidenceOf(id), ...jobEvidence(job, id) };
+    return reason('still-running', evidence, `since ${clock(verdict.since)}${output}`);
+  }
 
-function notSubscribed(master: Master, id: string): Reason {
-  const port = master.opts.publish_port;
-  return reason('not-subscribed', evidenceOf(master, id), `check the way from the minion to port ${port}`);
+  #keyProblem(id: string): Reason | undefined {
+    const { keys, fleet } = this.#sources;
+    if (keys.has('accepted', id)) return undefined;
+    const prints = (state: 'pending' | 'rejected' | 'denied'): PlainDict =>
+      newDict([['fingerprint', printOf(keys.readText(state, id))]]);
+    if (keys.has('pending', id)) return reason('key-pending', prints('pending'), `accept it with: salt-key -a ${id}`);
+    if (keys.has('rejected', id)) return reason('key-rejected', prints('rejected'));
+    if (keys.has('denied', id)) return reason('key-denied', prints('denied'));
+    const auth = fleet.known(id)?.lastAuth;
+    if (auth?.result === 'too-old') return reason('too-old', newDict([['last_sign_in', auth.detail]]), auth.detail);
+    return reason('no-key', newDict());
+  }
+
+  /** A sign-in after that time that was turned away although the key of the id is accepted. */
+  #refusal(id: string, after: number): Reason | undefined {
+    const auth = this.#sources.fleet.known(id)?.lastAuth;
+    if (!auth || auth.at < after || (auth.result !== 'too-old' && auth.result !== 'denied')) return undefined;
+    const evidence = this.evidenceOf(id);
+    if (auth.result === 'too-old') return reason('too-old', evidence, auth.detail);
+    evidence['accepted_fingerprint'] = printOf(this.#sources.keys.readText('accepted', id));
+    evidence['presented_fingerprint'] = printOf(this.#sources.keys.readText('denied', id));
+    return reason('key-denied', evidence, `at ${clock(auth.at)}`);
+  }
+
+  #notSubscribed(id: string): Reason {
+    const port = this.#sources.opts.publish_port;
+    return reason('not-subscribed', this.evidenceOf(id), `check the way from the minion to port ${port}`);
+  }
+
+  evidenceOf(id: string): PlainDict {
+    const record = this.#sources.fleet.known(id);
+    const evidence = newDict();
+    if (!record) return evidence;
+    if (record.lastContact > 0) evidence['last_contact'] = clock(record.lastContact);
+    if (record.lostAt > 0) evidence['connection_lost'] = clock(record.lostAt);
+    const address = addressOf(record);
+    if (address) evidence['address'] = address;
+    if (record.lastAuth) {
+      evidence['last_sign_in'] = `${clock(record.lastAuth.at)}: ${record.lastAuth.result}, ${record.lastAuth.detail}`;
+    }
+    if (record.connections.size > 0) evidence['connections'] = record.connections.size;
+    if (isSkewed(record)) evidence['clock'] = skewText(record.skewSeconds ?? 0);
+    if (record.refused) evidence['last_refused_request'] = `${clock(record.refused.at)}: ${record.refused.why}`;
+    return evidence;
+  }
 }
 
 function printOf(pem: string | undefined): string {
@@ -147,23 +180,6 @@ export function jobEvidence(job: ActiveJob | undefined, id: string): PlainDict {
     evidence['last_output'] = milestones.output.text;
     evidence['last_output_at'] = clock(milestones.output.at);
   }
-  return evidence;
-}
-
-export function evidenceOf(master: Master, id: string): PlainDict {
-  const record = master.fleet.known(id);
-  const evidence = newDict();
-  if (!record) return evidence;
-  if (record.lastContact > 0) evidence['last_contact'] = clock(record.lastContact);
-  if (record.lostAt > 0) evidence['connection_lost'] = clock(record.lostAt);
-  const address = addressOf(record);
-  if (address) evidence['address'] = address;
-  if (record.lastAuth) {
-    evidence['last_sign_in'] = `${clock(record.lastAuth.at)}: ${record.lastAuth.result}, ${record.lastAuth.detail}`;
-  }
-  if (record.connections.size > 0) evidence['connections'] = record.connections.size;
-  if (isSkewed(record)) evidence['clock'] = skewText(record.skewSeconds ?? 0);
-  if (record.refused) evidence['last_refused_request'] = `${clock(record.refused.at)}: ${record.refused.why}`;
   return evidence;
 }
 

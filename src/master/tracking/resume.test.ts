@@ -1,9 +1,10 @@
 // Jobs that were open when the master went: followed again after its start, each minion to its verdict.
 import { describe, expect, it } from 'vitest';
 import { type Dict, dictOf } from '../../base/codec/value.ts';
+import { nullLogger } from '../../base/log/index.ts';
 import type { UnfinishedJob, VerdictRecord } from '../../store/jobs.ts';
-import type { Master } from '../core.ts';
 import { Fleet } from '../fleet/fleet.ts';
+import { Reasons } from './reasons.ts';
 import { resume } from './resume.ts';
 import { Tracker } from './tracker.ts';
 
@@ -14,13 +15,15 @@ function fake(keepReturns = true) {
   const unfinished: UnfinishedJob[] = [{ jid, fun: 'state.apply', user: 'root', ids: ['back', 'gone', 'just'] }];
   const [verdicts, asked]: [VerdictRecord[], string[][]] = [[], []];
   const stored = new Map<string, Dict>();
-  const tracker = new Tracker();
   const store = {
     unfinished: async () =>
       unfinished.splice(0).map((job) => ({ ...job, ids: job.ids.filter((id) => !stored.has(id)) })),
     returns: async () => stored,
     load: async () => dictOf([['fun', 'state.apply']]),
-    saveVerdicts: async (rows: VerdictRecord[]) => {
+    loadMinionData: async () => new Map(),
+    saveMinionData: async () => undefined,
+    dropMinionData: async () => undefined,
+    saveVerdicts: async (rows: readonly VerdictRecord[]) => {
       verdicts.push(...rows);
       if (rows.length > 0) return;
       stored.set('just', dictOf([['retcode', 0]]));
@@ -28,18 +31,20 @@ function fake(keepReturns = true) {
     },
   };
   const fleet = new Fleet(
-    store as never,
+    store,
     () => undefined,
     () => undefined,
   );
   fleet.subscriber({ kind: 'joined', topic: '', peer: '10.0.0.1:1', id: 'back' } as never);
-  const keys = ['back', 'just'];
-  const master = {
-    ...{ tracker, store, fleet, opts: { timeout: 0.01, gather_job_timeout: 10 } },
-    returnerSettings: { keepReturns },
-    keys: { ids: () => keys, has: (state: string, id: string) => state === 'accepted' && keys.includes(id) },
-    log: { info: () => undefined, error: () => undefined, limited: () => undefined },
-  } as unknown as Master;
+  const accepted = ['back', 'just'];
+  const opts = { timeout: 0.01, gather_job_timeout: 10, publish_port: 4505 };
+  const keys = {
+    ids: () => accepted,
+    has: (state: string, id: string) => state === 'accepted' && accepted.includes(id),
+    readText: () => undefined,
+  };
+  const log = nullLogger();
+  const unused = (): never => expect.fail('not durable');
   const ask = (_jid: string, ids: readonly string[]) => {
     asked.push([...ids]);
     const question = '20260131235959000002';
@@ -50,14 +55,20 @@ function fake(keepReturns = true) {
     };
     return { active, send };
   };
-  tracker.connect(master, ask, async () => undefined);
-  return { master, tracker, verdicts, asked };
+  const tracker: Tracker = new Tracker({
+    ...{ opts, log, store, fleet, keys, ask },
+    reasons: new Reasons({ opts, keys, fleet }),
+    durable: { keep: unused, arrived: unused },
+    kill: async () => undefined,
+  });
+  const parts = { opts, log, store, fleet, tracker, returnerSettings: { keepReturns } };
+  return { parts, tracker, verdicts, asked };
 }
 
 describe('after a restart', () => {
   it('every minion of a job that was open ends in a verdict', async () => {
-    const { master, tracker, verdicts, asked } = fake();
-    expect(await resume(master)).toBe(1);
+    const { parts, tracker, verdicts, asked } = fake();
+    expect(await resume(parts)).toBe(1);
     const job = tracker.job(jid)!;
     await new Promise<void>((resolve) => {
       job.listen((update) => {
@@ -76,14 +87,14 @@ describe('after a restart', () => {
   });
 
   it('asks nobody when results are not stored', async () => {
-    const { master, asked } = fake(false);
-    expect(await resume(master)).toBe(0);
+    const { parts, asked } = fake(false);
+    expect(await resume(parts)).toBe(0);
     expect(asked).toEqual([]);
   });
 
   it('has nothing to do when nothing was open', async () => {
-    const { master } = fake();
-    await resume(master);
-    expect(await resume(master)).toBe(0);
+    const { parts } = fake();
+    await resume(parts);
+    expect(await resume(parts)).toBe(0);
   });
 });

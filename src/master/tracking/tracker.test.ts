@@ -1,10 +1,11 @@
 // Following jobs: memory stays bounded, everybody ends in a verdict, nobody is asked twice over.
 import { describe, expect, it, vi } from 'vitest';
 import { dictOf } from '../../base/codec/value.ts';
+import { nullLogger } from '../../base/log/index.ts';
 import type { VerdictRecord } from '../../store/jobs.ts';
-import type { Master } from '../core.ts';
 import { Fleet } from '../fleet/fleet.ts';
 import type { ActiveJob } from './active-job.ts';
+import { Reasons } from './reasons.ts';
 import { Tracker } from './tracker.ts';
 
 const waiting = { timeoutMs: 5000, gatherMs: 5000 };
@@ -22,33 +23,35 @@ async function fake(...ids: string[]): Promise<Fake> {
   const [verdicts, asked, keys]: [VerdictRecord[], string[][], Set<string>] = [[], [], new Set(ids)];
   const grains = dictOf([['haliteversion', '0.1.0']]);
   const store = {
-    saveVerdicts: async (rows: VerdictRecord[]) => void verdicts.push(...rows),
+    saveVerdicts: async (rows: readonly VerdictRecord[]) => void verdicts.push(...rows),
+    saveMinionData: async () => undefined,
     dropMinionData: async () => undefined,
     loadMinionData: async () => new Map(ids.map((id) => [id, { grains, pillar: dictOf([]) }])),
   };
-  const tracker = new Tracker();
   const fleet = new Fleet(
-    store as never,
+    store,
     () => undefined,
     () => undefined,
   );
   await fleet.restore();
-  const master = {
-    ...{ tracker, fleet, store, opts: { timeout: 5, gather_job_timeout: 10, publish_port: 4505 } },
-    keys: {
-      ids: () => [...keys].sort(),
-      has: (state: string, id: string) => state === 'accepted' && keys.has(id),
-      readText: () => undefined,
-    },
-    durable: { keep: () => expect.fail('not durable') },
-    log: { limited: () => undefined, error: () => undefined },
-  } as unknown as Master;
+  const opts = { timeout: 5, publish_port: 4505 };
+  const keyStore = {
+    ids: () => [...keys].sort(),
+    has: (state: string, id: string) => state === 'accepted' && keys.has(id),
+    readText: () => undefined,
+  };
+  const unused = (): never => expect.fail('not durable');
   const ask = (_jid: string, to: readonly string[]) => {
     asked.push([...to]);
     return { active: tracker.open(jidOf(900_000 + asked.length), 'saltutil.find_job', to, [], waiting), send };
   };
   const send = async (): Promise<void> => undefined;
-  tracker.connect(master, ask, async () => undefined);
+  const tracker: Tracker = new Tracker({
+    ...{ opts, store, fleet, ask, keys: keyStore, log: nullLogger() },
+    reasons: new Reasons({ opts, keys: keyStore, fleet }),
+    durable: { keep: unused, arrived: unused },
+    kill: async () => undefined,
+  });
   // Over TCP the transport says who it is; that such a minion is Halite's is in its grains.
   const connect = (id: string, peer: string): void =>
     fleet.subscriber({ kind: 'joined', topic: '', peer, id } as never);

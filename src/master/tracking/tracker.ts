@@ -1,12 +1,14 @@
 // Job path 9/9 · from master/requests/handlers/returns.ts · to engine/client: follows every expected minion to its verdict.
 import { newDict, type PlainDict } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
+import type { Logger } from '../../base/log/index.ts';
 import type { Reason } from '../../protocol/job/verdict.ts';
-import type { VerdictRecord } from '../../store/jobs.ts';
-import type { Master } from '../core.ts';
+import type { JobStore, VerdictRecord } from '../../store/jobs.ts';
+import type { KeyStore } from '../../store/keys.ts';
 import { ActiveJob, type LifecycleReport, type Phase, type Waiting } from './active-job.ts';
-import { evidenceOf, jobEvidence, knownAbsent, reason, unfinished } from './reasons.ts';
-import { type AskFindJob, JobWatch } from './watch.ts';
+import type { DurableJobs } from './durable.ts';
+import { jobEvidence, type Reasons, reason } from './reasons.ts';
+import { JobWatch, type WatchParts } from './watch.ts';
 
 export type KillJob = (jid: string, ids: readonly string[]) => Promise<void>;
 
@@ -29,19 +31,24 @@ export interface BeginOptions {
   readonly durableUntil?: number;
 }
 
+export interface TrackerParts extends WatchParts {
+  readonly log: Pick<Logger, 'error' | 'limited'>;
+  readonly keys: Pick<KeyStore, 'ids' | 'has'>;
+  readonly store: Pick<JobStore, 'saveVerdicts'>;
+  readonly reasons: WatchParts['reasons'] & Pick<Reasons, 'knownAbsent' | 'unfinished'>;
+  readonly durable: WatchParts['durable'] & Pick<DurableJobs, 'keep'>;
+  readonly kill: KillJob;
+}
+
 export class Tracker {
   readonly #jobs = new Map<string, ActiveJob>();
   readonly #watches = new WeakMap<ActiveJob, JobWatch>();
   #sweepAt = keptJobs;
-  #master!: Master;
+  readonly #parts: TrackerParts;
   readonly #durable = new Map<string, number>();
-  #ask!: AskFindJob;
-  #kill!: KillJob;
 
-  connect(master: Master, ask: AskFindJob, kill: KillJob): void {
-    this.#master = master;
-    this.#ask = ask;
-    this.#kill = kill;
+  constructor(parts: TrackerParts) {
+    this.#parts = parts;
   }
 
   job(jid: string): ActiveJob | undefined {
@@ -76,12 +83,12 @@ export class Tracker {
   begin(job: ActiveJob, options: BeginOptions, ids: readonly string[] = job.open()): void {
     const { deadlineMs, durableUntil, poll } = options;
     if (durableUntil) this.#durable.set(job.jid, durableUntil);
-    const { fleet, keys } = this.#master;
+    const { fleet, keys } = this.#parts;
     const accepted = new Set(keys.ids('accepted'));
     for (const id of ids) {
       // Most are there: nothing is looked up on disk for them.
       if (accepted.has(id) && fleet.connected(id) === 'yes') continue;
-      const absent = job.isOpen(id) ? knownAbsent(this.#master, id) : undefined;
+      const absent = job.isOpen(id) ? this.#parts.reasons.knownAbsent(id) : undefined;
       if (absent) this.absent(job, id, absent);
     }
     job.start();
@@ -98,15 +105,15 @@ export class Tracker {
     }
     const until = this.#durable.get(job.jid);
     // A Salt minion that was seen at work would run the job a second time.
-    const begun = job.milestones(id)?.confirmed !== undefined && !this.#master.fleet.isHalite(id);
-    if (!until || begun || !this.#master.keys.has('accepted', id)) {
+    const begun = job.milestones(id)?.confirmed !== undefined && !this.#parts.fleet.isHalite(id);
+    if (!until || begun || !this.#parts.keys.has('accepted', id)) {
       job.missing(id, { ...why, evidence: { ...why.evidence, ...jobEvidence(job, id) } });
       return;
     }
-    this.#master.durable.keep(job.jid, [id], until).then(
+    this.#parts.durable.keep(job.jid, [id], until).then(
       () => job.queued(id, until, why),
       (error: unknown) => {
-        this.#master.log.error('a durable job could not be stored', {
+        this.#parts.log.error('a durable job could not be stored', {
           ...{ jid: job.jid, minion: id, error: messageOf(error) },
         });
         job.missing(id, why);
@@ -118,7 +125,7 @@ export class Tracker {
   #watch(job: ActiveJob): JobWatch {
     const known = this.#watches.get(job);
     if (known) return known;
-    const watch = new JobWatch(this.#master, this, this.#ask, job);
+    const watch = new JobWatch(this.#parts, this, job);
     this.#watches.set(job, watch);
     return watch;
   }
@@ -131,7 +138,7 @@ export class Tracker {
   cancel(jid: string, ids?: readonly string[]): string[] {
     const job = this.#jobs.get(jid);
     const cancelled = (job?.held() ?? []).filter((id) => !ids || ids.includes(id));
-    for (const id of cancelled) job?.missing(id, reason('cancelled', evidenceOf(this.#master, id)));
+    for (const id of cancelled) job?.missing(id, reason('cancelled', this.#parts.reasons.evidenceOf(id)));
     return cancelled;
   }
 
@@ -141,7 +148,7 @@ export class Tracker {
 
   /** Halite minions kill the job themselves and are given a moment to say so; the others are told to. */
   #deadlineFor(job: ActiveJob, ids: readonly string[], deadlineMs: number): void {
-    const { fleet } = this.#master;
+    const { fleet } = this.#parts;
     const [own, others]: [string[], string[]] = [[], []];
     for (const id of ids) (fleet.isHalite(id) && fleet.connected(id) === 'yes' ? own : others).push(id);
     if (others.length > 0) later(deadlineMs, () => this.#deadline(job, others, deadlineMs));
@@ -151,14 +158,16 @@ export class Tracker {
   #deadline(job: ActiveJob, ids: readonly string[], deadlineMs: number): void {
     const late = ids.filter((id) => job.isOpen(id));
     if (late.length === 0) return;
-    this.#kill(job.jid, late).catch((error: unknown) =>
-      this.#master.log.error('kill_job could not be published', { jid: job.jid, error: messageOf(error) }),
-    );
+    this.#parts
+      .kill(job.jid, late)
+      .catch((error: unknown) =>
+        this.#parts.log.error('kill_job could not be published', { jid: job.jid, error: messageOf(error) }),
+      );
     for (const id of late) {
       const evidence = newDict([
         ['deadline_seconds', deadlineMs / 1000],
         ['kill_job', 'sent'],
-        ...Object.entries({ ...evidenceOf(this.#master, id), ...jobEvidence(job, id) }),
+        ...Object.entries({ ...this.#parts.reasons.evidenceOf(id), ...jobEvidence(job, id) }),
       ]);
       job.missing(id, reason('deadline', evidence, `${deadlineMs / 1000} s`));
     }
@@ -182,7 +191,7 @@ export class Tracker {
 
   /** If it is certain that this minion gives no result now, its open jobs get the reason. */
   lost(id: string): void {
-    const absent = knownAbsent(this.#master, id);
+    const absent = this.#parts.reasons.knownAbsent(id);
     if (!absent) return;
     for (const job of this.#jobs.values()) if (!job.ended && job.isOpen(id)) this.absent(job, id, absent);
   }
@@ -199,8 +208,8 @@ export class Tracker {
   #close(job: ActiveJob): void {
     const records = [...job.verdicts().keys()].flatMap((id) => recordOf(job, id) ?? []);
     if (records.length === 0) return;
-    this.#master.store.saveVerdicts(records).catch((error: unknown) => {
-      this.#master.log.limited('store', 'error', 'verdicts could not be stored', { error: messageOf(error) });
+    this.#parts.store.saveVerdicts(records).catch((error: unknown) => {
+      this.#parts.log.limited('store', 'error', 'verdicts could not be stored', { error: messageOf(error) });
     });
   }
 
@@ -219,7 +228,7 @@ export class Tracker {
 
   /** Nobody follows it any more: what is known of its minions now is what the record says. */
   #giveUp(job: ActiveJob): void {
-    for (const id of job.open()) job.missing(id, unfinished(this.#master, job, id));
+    for (const id of job.open()) job.missing(id, this.#parts.reasons.unfinished(job, id));
   }
 }
 

@@ -1,10 +1,13 @@
 // Watches over minions that owe a result: asks those who do not report by themselves, and gives up with a reason.
 import { dictSize, isDict, type Value } from '../../base/codec/value.ts';
+import type { MasterOpts } from '../../base/config/index.ts';
 import { messageOf } from '../../base/errors/index.ts';
+import type { Logger } from '../../base/log/index.ts';
 import type { Reason } from '../../protocol/job/verdict.ts';
-import type { Master } from '../core.ts';
+import type { Fleet } from '../fleet/fleet.ts';
 import type { ActiveJob, Waiting } from './active-job.ts';
-import { clock, evidenceOf, isSuspect, jobEvidence, reason, silence } from './reasons.ts';
+import type { DurableJobs } from './durable.ts';
+import { clock, jobEvidence, type Reasons, reason } from './reasons.ts';
 
 /** A find_job question, ready to be sent: whoever wants the answers listens first. */
 export interface Inquiry {
@@ -12,6 +15,16 @@ export interface Inquiry {
   send(): Promise<void>;
 }
 export type AskFindJob = (jid: string, ids: readonly string[], waiting: Waiting) => Inquiry;
+
+export interface WatchParts {
+  readonly opts: Pick<MasterOpts, 'timeout'>;
+  readonly log: Pick<Logger, 'error'>;
+  readonly keys: { ids(state: 'accepted'): readonly string[] };
+  readonly fleet: Pick<Fleet, 'connected' | 'isHalite' | 'known' | 'record'>;
+  readonly reasons: Pick<Reasons, 'isSuspect' | 'silence' | 'evidenceOf'>;
+  readonly durable: Pick<DurableJobs, 'arrived'>;
+  readonly ask: AskFindJob;
+}
 
 /** What happens to minions given up; the tracker does it. */
 export interface Settling {
@@ -49,28 +62,26 @@ interface Group {
 }
 
 export class JobWatch {
-  readonly #master: Master;
+  readonly #parts: WatchParts;
   readonly #tracker: Settling;
-  readonly #ask: AskFindJob;
   readonly #job: ActiveJob;
   /** In which turn a minion is asked; when it is asked anew, the older turn leaves it out. */
   readonly #turns = new Map<string, symbol>();
 
-  constructor(master: Master, tracker: Settling, ask: AskFindJob, job: ActiveJob) {
-    this.#master = master;
+  constructor(parts: WatchParts, tracker: Settling, job: ActiveJob) {
+    this.#parts = parts;
     this.#tracker = tracker;
-    this.#ask = ask;
     this.#job = job;
   }
 
   /** Salt's `timeout` for minions that cannot report; those that can, or were silent before, are asked sooner. */
   over(ids: readonly string[]): void {
-    const { fleet, opts } = this.#master;
+    const { fleet, opts } = this.#parts;
     const { timeoutMs, gatherMs } = this.#job.waiting;
     const [suspects, halite, others]: [string[], string[], string[]] = [[], [], []];
     for (const id of ids) {
       if (!this.#job.isOpen(id)) continue;
-      if (isSuspect(this.#master, id)) suspects.push(id);
+      if (this.#parts.reasons.isSuspect(id)) suspects.push(id);
       else if (fleet.connected(id) === 'yes' && fleet.isHalite(id)) halite.push(id);
       else others.push(id);
     }
@@ -90,7 +101,7 @@ export class JobWatch {
   #later(ms: number, action: () => Promise<void>): void {
     setTimeout(() => {
       action().catch((error: unknown) =>
-        this.#master.log.error('minions could not be asked about a job', {
+        this.#parts.log.error('minions could not be asked about a job', {
           jid: this.#job.jid,
           error: messageOf(error),
         }),
@@ -100,7 +111,7 @@ export class JobWatch {
 
   async #round(group: Group): Promise<void> {
     const job = this.#job;
-    const accepted = new Set(this.#master.keys.ids('accepted'));
+    const accepted = new Set(this.#parts.keys.ids('accepted'));
     const asked = this.#open(group).filter((id) => !(accepted.has(id) && this.#reportsItself(id)));
     const answers = asked.length > 0 ? await this.#question(asked, group.gatherMs) : new Map<string, Answer>();
     const { timeoutMs } = job.waiting;
@@ -119,7 +130,7 @@ export class JobWatch {
 
   /** It tells about its jobs over a living connection: nothing to ask. */
   #reportsItself(id: string): boolean {
-    const { fleet } = this.#master;
+    const { fleet } = this.#parts;
     if (this.#job.verdict(id)?.kind !== 'running' || this.#job.milestones(id)?.doubted) return false;
     return fleet.connected(id) === 'yes' && fleet.isHalite(id);
   }
@@ -141,11 +152,11 @@ export class JobWatch {
     }
     const strikes = (group.strikes.get(id) ?? 0) + 1;
     group.strikes.set(id, strikes);
-    const unheard = (this.#master.fleet.known(id)?.lastContact ?? 0) < group.began;
+    const unheard = (this.#parts.fleet.known(id)?.lastContact ?? 0) < group.began;
     // The time to answer is over already: the next question follows at once.
     if (!late && !group.suspect && !(strikes >= strikesToGiveUp && unheard)) return 0;
-    this.#master.fleet.record(id).silentSince = Date.now();
-    this.#tracker.absent(job, id, silence(this.#master, id, job));
+    this.#parts.fleet.record(id).silentSince = Date.now();
+    this.#tracker.absent(job, id, this.#parts.reasons.silence(id, job));
     return longestQuietMs;
   }
 
@@ -154,19 +165,19 @@ export class JobWatch {
     const job = this.#job;
     if (!job.isOpen(id)) return;
     const since = this.#cameAfter(id);
-    const evidence = { ...evidenceOf(this.#master, id), ...jobEvidence(job, id) };
+    const evidence = { ...this.#parts.reasons.evidenceOf(id), ...jobEvidence(job, id) };
     const why = reason('no-record', evidence, since ? `it connected at ${clock(since)}, after the job was sent` : '');
     // A Halite minion runs it once however often it is sent; another one must have come after the job.
-    if (this.#tracker.isDurable(job.jid) && (since || this.#master.fleet.isHalite(id))) {
+    if (this.#tracker.isDurable(job.jid) && (since || this.#parts.fleet.isHalite(id))) {
       this.#tracker.absent(job, id, why);
-      this.#master.durable.arrived(id, 'joined');
+      this.#parts.durable.arrived(id, 'joined');
     } else if (job.isUnevaluated(id)) this.#tracker.absent(job, id, why);
     else job.missing(id, why);
   }
 
   /** When the minion connected or signed in, if that was after the job had left. */
   #cameAfter(id: string): number {
-    const record = this.#master.fleet.known(id);
+    const record = this.#parts.fleet.known(id);
     const sent = this.#job.milestones(id)?.sent ?? this.#job.started;
     const times = [...(record?.connections.values() ?? [])].map((connection) => connection.since);
     if (!record?.tracked && record?.lastAuth?.result === 'accept') times.push(record.lastAuth.at);
@@ -204,7 +215,7 @@ export class JobWatch {
 
   #inquiry(ids: readonly string[], waiting: Waiting): Inquiry | undefined {
     try {
-      return this.#ask(this.#job.jid, ids, waiting);
+      return this.#parts.ask(this.#job.jid, ids, waiting);
     } catch (error) {
       this.#unsent(error);
       return undefined;
@@ -212,7 +223,7 @@ export class JobWatch {
   }
 
   #unsent(error: unknown): void {
-    this.#master.log.error('find_job could not be published', { jid: this.#job.jid, error: messageOf(error) });
+    this.#parts.log.error('find_job could not be published', { jid: this.#job.jid, error: messageOf(error) });
   }
 }
 

@@ -1,16 +1,11 @@
 // A master made of the real parts that follow jobs, with simulated minions, a simulated clock and a store that stays.
 import { setMaxListeners } from 'node:events';
-import type { PlainDict } from '../../../src/base/codec/value.ts';
+import { newDict, type PlainDict } from '../../../src/base/codec/value.ts';
 import type { JobItem } from '../../../src/engine/client/api.ts';
-import type { Master } from '../../../src/master/core.ts';
-import { Fleet } from '../../../src/master/fleet/fleet.ts';
-import { runBatch } from '../../../src/master/publish/batch.ts';
-import { jobItems } from '../../../src/master/publish/job-stream.ts';
-import { askFindJob, killJob, type PublishRequest, prepareJob } from '../../../src/master/publish/publish.ts';
+import { type BuiltJobs, buildJobs } from '../../../src/master/build/jobs.ts';
+import type { PublishRequest } from '../../../src/master/publish/publish.ts';
 import { returnHandlers } from '../../../src/master/requests/handlers/returns.ts';
-import { DurableJobs } from '../../../src/master/tracking/durable.ts';
 import { resumeJobs } from '../../../src/master/tracking/resume.ts';
-import { Tracker } from '../../../src/master/tracking/tracker.ts';
 import { EventBus } from '../../../src/protocol/event/bus.ts';
 import { SimulatedClock } from './clock.ts';
 import { haliteData, type JobLifeStore } from './memory-store.ts';
@@ -48,7 +43,7 @@ export class World implements Wire {
   readonly errors: string[] = [];
   readonly keys: Set<string>;
   readonly store: JobLifeStore;
-  master!: Master;
+  master!: BuiltJobs;
   #handlers!: ReturnType<typeof returnHandlers>;
   #stopped = new AbortController();
   #busy = 0;
@@ -101,53 +96,42 @@ export class World implements Wire {
   }
 
   async #startMaster(): Promise<void> {
-    const [tracker, durable, bus, epoch] = [new Tracker(), new DurableJobs(), new EventBus({}), new AbortController()];
-    const fleet: Fleet = new Fleet(
-      this.store as never,
-      () => undefined,
-      (id, kind, restarted) => {
-        if (kind === 'left') return tracker.disconnected(id);
-        durable.arrived(id, 'joined');
-        if (restarted) tracker.restarted(id);
-      },
-    );
-    await fleet.restore();
+    const [bus, epoch] = [new EventBus({}), new AbortController()];
     const log = {
       ...{ trace() {}, debug() {}, info() {}, warn() {} },
       error: (text: string, fields: object = {}) => this.errors.push(`${text} ${JSON.stringify(fields)}`),
       limited: (_key: string, level: string, text: string, fields: object = {}) =>
         level === 'error' && this.errors.push(`${text} ${JSON.stringify(fields)}`),
     };
-    const master = {
-      ...{ tracker, durable, fleet, bus, log, store: this.store },
-      opts: { timeout: 5, gather_job_timeout: 10, publish_port: 4505, unique_jid: false, ext_job_cache: '', raw: {} },
-      returnerSettings: { keepReturns: true, via: false },
-      keys: {
-        ids: (state: string) => (state === 'accepted' ? [...this.keys].sort() : []),
-        has: (state: string, id: string) => state === 'accepted' && this.keys.has(id),
-        accepted: (id: string) => this.keys.has(id),
-        readText: () => undefined,
+    const opts = {
+      ...{ timeout: 5, gather_job_timeout: 10, publish_port: 4505, unique_jid: false, ext_job_cache: '' },
+      raw: newDict(),
+    };
+    const keys = {
+      ids: (state: string) => (state === 'accepted' ? [...this.keys].sort() : []),
+      has: (state: string, id: string) => state === 'accepted' && this.keys.has(id),
+      readText: () => undefined,
+    };
+    const publisher = {
+      // What an ended master still had to send is lost with it.
+      send: async (job: PlainDict, ids: readonly string[] = []) => {
+        if (epoch.signal.aborted) return;
+        for (const minion of this.minions) if (ids.includes(minion.id) && this.keys.has(minion.id)) minion.receive(job);
       },
-      publisher: {
-        // What an ended master still had to send is lost with it.
-        send: async (job: PlainDict, ids: readonly string[] = []) => {
-          if (epoch.signal.aborted) return;
-          for (const minion of this.minions)
-            if (ids.includes(minion.id) && this.keys.has(minion.id)) minion.receive(job);
-        },
-      },
-    } as unknown as Master;
-    tracker.connect(
-      master,
-      (jid, ids, waiting) => askFindJob(master, jid, ids, waiting),
-      (jid, ids) => killJob(master, jid, ids),
-    );
-    await durable.restore(master);
-    this.#handlers = returnHandlers(master);
+    };
+    const { store } = this;
+    const master = await buildJobs({ opts, log, bus, keys, store, publisher, sessionKey: () => undefined });
+    const { tracker, durable, fleet } = master;
+    this.#handlers = returnHandlers({
+      ...{ opts, log, bus, store, tracker, durable },
+      // Only for results of others, which nobody brings here.
+      keys: { accepted: () => undefined },
+      passOn: async () => undefined,
+    });
     setMaxListeners(0, epoch.signal);
     this.#stopped = epoch;
     this.master = master;
-    resumeJobs(master);
+    resumeJobs({ opts, log, store, fleet, tracker, returnerSettings: { keepReturns: true } });
     // What the maintenance of a master does for durable jobs.
     const look = (): void => {
       durable.expire();
@@ -252,7 +236,7 @@ export class World implements Wire {
       timeoutSeconds: 5,
       ...options,
     };
-    const { master } = this;
+    const { jobs } = this.master;
     const { signal } = this.#stopped;
     const items: JobItem[] = [];
     const job = {
@@ -266,8 +250,8 @@ export class World implements Wire {
     };
     this.published.push(job);
     const stream = batch
-      ? runBatch(master, request, { size: batch, waitSeconds: 0, failhard: false }, signal)
-      : jobItems(master, prepareJob(master, request), signal);
+      ? jobs.batch(request, { size: batch, waitSeconds: 0, failhard: false }, signal)
+      : jobs.follow(jobs.prepare(request), signal);
     void this.#follow(job, stream, plan);
   }
 
@@ -294,6 +278,7 @@ export class World implements Wire {
   }
 
   kill(jid: string, ids: readonly string[]): void {
-    void killJob(this.master, jid, ids).catch(() => {});
+    const request = { tgt: ids, tgt_type: 'list', fun: 'saltutil.kill_job', arg: [jid], user: 'root' };
+    void this.master.jobs.publish({ ...request, unwatched: true, internal: true }).catch(() => {});
   }
 }

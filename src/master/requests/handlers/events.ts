@@ -1,32 +1,48 @@
 // Events that minions send: filtered, then fired; life-cycle messages of Halite minions go to the tracker.
 import { type Dict, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+import type { Logger } from '../../../base/log/index.ts';
 import { isJid } from '../../../base/util/jid.ts';
+import type { EventBus } from '../../../protocol/event/bus.ts';
 import { minionMayFire, type NamesInTags } from '../../../protocol/event/minion-event-filter.ts';
 import { isProblem } from '../../../protocol/wire/messages/fields.ts';
 import { readMinionEvents } from '../../../protocol/wire/messages/minion-loads.ts';
-import type { Master, Sender } from '../../core.ts';
+import type { KeyStore } from '../../../store/keys.ts';
+import type { Fleet } from '../../fleet/fleet.ts';
+import type { DurableJobs } from '../../tracking/durable.ts';
+import type { Tracker } from '../../tracking/tracker.ts';
+import type { Sender } from '../sender.ts';
 import type { Handlers } from './table.ts';
+
+export interface EventParts {
+  readonly opts: { readonly raw: PlainDict };
+  readonly log: Pick<Logger, 'limited'>;
+  readonly bus: Pick<EventBus, 'fire'>;
+  readonly keys: Pick<KeyStore, 'accepted'>;
+  readonly fleet: Pick<Fleet, 'data' | 'setData'>;
+  readonly tracker: Pick<Tracker, 'phase'>;
+  readonly durable: Pick<DurableJobs, 'arrived'>;
+}
 
 /** Beacons and lower masters bring some dozens at once. */
 const mostEvents = 5000;
 const phases = new Set(['accepted', 'started', 'progress', 'done']);
 
-export function eventHandlers(master: Master): Handlers {
-  return { _minion_event: { run: (load, sender) => takeEvents(master, load, sender) } };
+export function eventHandlers(parts: EventParts): Handlers {
+  return { _minion_event: { run: (load, sender) => takeEvents(parts, load, sender) } };
 }
 
-function takeEvents(master: Master, load: PlainDict, sender: Sender): Value {
-  if (isDict(load['grains'])) void keepStartGrains(master, sender.id, load['grains']);
+function takeEvents(parts: EventParts, load: PlainDict, sender: Sender): Value {
+  if (isDict(load['grains'])) void keepStartGrains(parts, sender.id, load['grains']);
   const { tag } = load;
   if (!Array.isArray(load['events']) && typeof tag === 'string' && tag.startsWith('halite/job/')) {
-    lifeCycle(master, sender, tag, load['data']);
+    lifeCycle(parts, sender, tag, load['data']);
     return null;
   }
   const events = readMinionEvents(load);
   if (isProblem(events)) return null;
-  for (const event of events.slice(0, mostEvents)) fire(master, sender, event.tag, event.data);
+  for (const event of events.slice(0, mostEvents)) fire(parts, sender, event.tag, event.data);
   if (events.length > mostEvents) {
-    master.log.limited(`events:${sender.id}`, 'warn', 'too many events in one message: the rest is dropped', {
+    parts.log.limited(`events:${sender.id}`, 'warn', 'too many events in one message: the rest is dropped', {
       minion: sender.id,
       events: events.length,
     });
@@ -34,33 +50,33 @@ function takeEvents(master: Master, load: PlainDict, sender: Sender): Value {
   return null;
 }
 
-function fire(master: Master, sender: Sender, tag: string, data: Dict): void {
+function fire(parts: EventParts, sender: Sender, tag: string, data: Dict): void {
   // A real Salt minion has no presence subscription: its start event says that it is back.
-  if (tag === `salt/minion/${sender.id}/start`) master.durable.arrived(sender.id, 'joined');
-  if (!minionMayFire(tag, sender.id, namesOf(master))) {
-    master.log.limited(`event:${sender.id}`, 'warn', 'event with a reserved tag refused', {
+  if (tag === `salt/minion/${sender.id}/start`) parts.durable.arrived(sender.id, 'joined');
+  if (!minionMayFire(tag, sender.id, namesOf(parts))) {
+    parts.log.limited(`event:${sender.id}`, 'warn', 'event with a reserved tag refused', {
       minion: sender.id,
       tag: tag.slice(0, 80),
     });
     return;
   }
-  master.bus.fire(tag, data);
+  parts.bus.fire(tag, data);
 }
 
 /** A minion of a lower master has no key here, as far as this one can tell. */
-const namesOf = ({ opts, keys }: Master): NamesInTags => ({
+const namesOf = ({ opts, keys }: EventParts): NamesInTags => ({
   speaksFor: (name) => opts.raw['order_masters'] === true && !keys.accepted(name),
   isMinion: (name) => keys.accepted(name) !== undefined,
 });
 
 /** `halite/job/<jid>/<phase>/<id>`: accepted, started, progress, done. A minion speaks only for itself. */
-function lifeCycle(master: Master, sender: Sender, tag: string, data: Value | undefined): void {
+function lifeCycle(parts: EventParts, sender: Sender, tag: string, data: Value | undefined): void {
   const [, , jid, phase, id, ...more] = tag.split('/', 6);
   if (!isJid(jid) || !phase || !phases.has(phase) || id !== sender.id || more.length > 0) return;
   const said = isDict(data) && !(data instanceof Map) ? data : newDict();
   const text = typeof said['text'] === 'string' ? said['text'].slice(0, 500) : '';
-  master.tracker.phase(jid, sender.id, phase, { text, accepted: ago(said['accepted']), started: ago(said['started']) });
-  master.bus.fire(tag, { id: sender.id, jid, phase, text });
+  parts.tracker.phase(jid, sender.id, phase, { text, accepted: ago(said['accepted']), started: ago(said['started']) });
+  parts.bus.fire(tag, { id: sender.id, jid, phase, text });
 }
 
 /** The moment that lies so many milliseconds back; undefined for what is no sensible age. */
@@ -69,8 +85,8 @@ function ago(age: Value | undefined): number | undefined {
 }
 
 /** Grains named in `start_event_grains`: merged over what is known until the pillar request brings them all. */
-async function keepStartGrains(master: Master, id: string, grains: Dict): Promise<void> {
-  const known = master.fleet.data(id);
+async function keepStartGrains(parts: EventParts, id: string, grains: Dict): Promise<void> {
+  const known = parts.fleet.data(id);
   if (known || grains instanceof Map) return;
-  await master.fleet.setData(id, { grains, pillar: newDict() }).catch(() => {});
+  await parts.fleet.setData(id, { grains, pillar: newDict() }).catch(() => {});
 }

@@ -1,33 +1,42 @@
 // File server requests of minions, and files they push (`cp.push`, off unless `file_recv` is set).
 import { join } from 'node:path';
 import type { PlainDict, Value } from '../../../base/codec/value.ts';
+import type { MasterOpts } from '../../../base/config/index.ts';
+import type { Logger } from '../../../base/log/index.ts';
 import { ChunkShare } from '../../../engine/files/file-chunks.ts';
 import { receiveChunk } from '../../../engine/files/receive.ts';
 import { fileRequests } from '../../../engine/files/requests.ts';
+import type { FileServer } from '../../../engine/files/server.ts';
 import { positionOf } from '../../../engine/files/server.ts';
-import type { Master, Sender } from '../../core.ts';
+import type { Sender } from '../sender.ts';
 import type { ChunkSeal, Handler, Handlers, PackedReply } from './table.ts';
 
-export function fileHandlers(master: Master): Handlers {
+export interface FileParts {
+  readonly opts: Pick<MasterOpts, 'cachedir' | 'file_recv' | 'file_recv_max_size'>;
+  readonly log: Pick<Logger, 'limited'>;
+  readonly files: FileServer;
+}
+
+export function fileHandlers(parts: FileParts): Handlers {
   const answers = [...fileRequests].map(([command, answer]): [string, Handler] => [
     command,
-    { run: (load) => answer(master.files, load) },
+    { run: (load) => answer(parts.files, load) },
   ]);
   const share = new ChunkShare();
   const answerFile = fileRequests.get('_serve_file')!;
   const serve: Handler = {
-    run: (load, sender, seal) => serveChunk(master, load, sender, share, seal) ?? answerFile(master.files, load),
+    run: (load, sender, seal) => serveChunk(parts, load, sender, share, seal) ?? answerFile(parts.files, load),
   };
   return {
     ...Object.fromEntries(answers),
     _serve_file: serve,
-    _file_recv: { run: (load, sender) => receive(master, load, sender) },
+    _file_recv: { run: (load, sender) => receive(parts, load, sender) },
   };
 }
 
 /** For minions that ask for chunks in our own form; undefined for all others. */
 function serveChunk(
-  master: Master,
+  parts: FileParts,
   load: PlainDict,
   { id }: Sender,
   share: ChunkShare,
@@ -38,11 +47,11 @@ function serveChunk(
   if (!Number.isSafeInteger(chunk) || chunk < 1 || gzip) return undefined;
   const loc = positionOf(load['loc']);
   const most = Math.min(chunk, share.size(id));
-  return master.files.chunk(path, saltenv, loc, most, (buffer) => seal(buffer, { path, saltenv, loc }));
+  return parts.files.chunk(path, saltenv, loc, most, (buffer) => seal(buffer, { path, saltenv, loc }));
 }
 
 /** Chunks land below `cachedir/minions/<id>/files`; true when one was stored. */
-async function receive({ opts, log }: Master, load: PlainDict, sender: Sender): Promise<Value> {
+async function receive({ opts, log }: FileParts, load: PlainDict, sender: Sender): Promise<Value> {
   const folder = join(opts.cachedir, 'minions', sender.id, 'files');
   const why = opts.file_recv
     ? await receiveChunk(load, folder, opts.file_recv_max_size * 1024 * 1024)

@@ -1,10 +1,12 @@
 // Mine requests of minions.
 import { dictEntries, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { HaliteError, messageOf } from '../../../base/errors/index.ts';
+import type { Logger } from '../../../base/log/index.ts';
 import { matchesIdRule, matchesRule } from '../../../base/util/function-rule.ts';
 import { isProblem } from '../../../protocol/wire/messages/fields.ts';
 import { readMineQuery, readMineUpdate } from '../../../protocol/wire/messages/minion-loads.ts';
-import type { Master, Sender } from '../../core.ts';
+import type { Mine } from '../../fleet/mine.ts';
+import type { Sender } from '../sender.ts';
 import type { Handlers } from './table.ts';
 
 /** Pillar is matched exactly, so that no minion can probe another's pillar by guessing with globs. */
@@ -14,61 +16,67 @@ const exactKinds: ReadonlyMap<string, string> = new Map([
   ['compound', 'compound_pillar_exact'],
 ]);
 
-export function mineHandlers(master: Master): Handlers {
+export interface MineHandlerParts {
+  readonly opts: { readonly raw: PlainDict };
+  readonly log: Pick<Logger, 'limited'>;
+  readonly mine: Pick<Mine, 'put' | 'get' | 'drop' | 'flush'>;
+}
+
+export function mineHandlers(parts: MineHandlerParts): Handlers {
   return {
     _mine: {
       run: (load, sender) => {
         const update = readMineUpdate(load);
         if (isProblem(update) || update.data instanceof Map) return false;
-        return keep(master, sender.id, update.data, update.clear);
+        return keep(parts, sender.id, update.data, update.clear);
       },
     },
-    _mine_get: { run: (load, sender) => query(master, load, sender) },
+    _mine_get: { run: (load, sender) => query(parts, load, sender) },
     _mine_delete: {
       run: (load, sender) => {
         if (typeof load['fun'] !== 'string') return false;
-        master.mine.drop(sender.id, load['fun']);
+        parts.mine.drop(sender.id, load['fun']);
         return true;
       },
     },
     _mine_flush: {
       run: (_load, sender) => {
-        master.mine.flush(sender.id);
+        parts.mine.flush(sender.id);
         return true;
       },
     },
   };
 }
 
-function keep(master: Master, id: string, data: PlainDict, clear: boolean): boolean {
+function keep(parts: MineHandlerParts, id: string, data: PlainDict, clear: boolean): boolean {
   try {
-    master.mine.put(id, data, clear);
+    parts.mine.put(id, data, clear);
     return true;
   } catch (error) {
-    refused(master, id, 'a minion sent more than the mine takes', error);
+    refused(parts, id, 'a minion sent more than the mine takes', error);
     return false;
   }
 }
 
 /** LifecycleReport to the operator; the minion gets nothing, as from Salt. What is no refusal of its request is thrown on. */
-function refused(master: Master, minion: string, what: string, error: unknown): void {
+function refused(parts: MineHandlerParts, minion: string, what: string, error: unknown): void {
   if (!(error instanceof HaliteError)) throw error;
-  master.log.limited(`mine:${minion}`, 'warn', what, { minion, why: messageOf(error) });
+  parts.log.limited(`mine:${minion}`, 'warn', what, { minion, why: messageOf(error) });
 }
 
 /** Functions in one query. */
 const mostAsked = 100;
 
-function query(master: Master, load: PlainDict, sender: Sender): Value {
+function query(parts: MineHandlerParts, load: PlainDict, sender: Sender): Value {
   const asked = readMineQuery(load);
   if (isProblem(asked) || asked.fun.length > mostAsked) return newDict();
   const kind = exactKinds.get(asked.tgt_type) ?? asked.tgt_type;
-  const functions = readable(master.opts.raw['mine_get'], sender.id, asked.fun);
+  const functions = readable(parts.opts.raw['mine_get'], sender.id, asked.fun);
   let answers: Map<string, PlainDict>;
   try {
-    answers = master.mine.get(asked.tgt, kind, functions, sender.id);
+    answers = parts.mine.get(asked.tgt, kind, functions, sender.id);
   } catch (error) {
-    refused(master, sender.id, 'a query of the mine was refused', error);
+    refused(parts, sender.id, 'a query of the mine was refused', error);
     return newDict();
   }
   return asked.single ? (answers.get(asked.fun[0] ?? '') ?? newDict()) : newDict(answers);

@@ -1,8 +1,11 @@
 // What the master tells minions about itself: `_master_opts`, `_master_tops`, and key revocation.
 import { newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
-import type { Master, Sender } from '../../core.ts';
+import type { MasterOpts } from '../../../base/config/index.ts';
+import type { Logger } from '../../../base/log/index.ts';
+import type { KeyStore } from '../../../store/keys.ts';
 import { MasterTops } from '../../fleet/tops.ts';
-import { keyChanged } from '../../local/services.ts';
+import type { KeyChanges } from '../../sign-in/key-changes.ts';
+import type { Sender } from '../sender.ts';
 import type { Handlers } from './table.ts';
 
 const shared = [
@@ -20,21 +23,27 @@ const shared = [
   'jinja_trim_blocks',
 ] as const;
 
-export function optionHandlers(master: Master): Handlers {
-  const assigned = new MasterTops(master);
+export interface OptionParts {
+  readonly opts: Pick<MasterOpts, 'raw' | 'allow_minion_key_revoke'>;
+  readonly log: Logger;
+  readonly keys: Pick<KeyStore, 'delete'>;
+  readonly keyChanges: Pick<KeyChanges, 'changed'>;
+}
+
+export function optionHandlers(parts: OptionParts): Handlers {
+  const assigned = new MasterTops(parts);
   const tops = { run: (load: PlainDict, sender: Sender) => assigned.of(sender.id, load) };
   return {
-    _master_opts: { run: (load) => masterOpts(master, load) },
+    _master_opts: { run: (load) => masterOpts(parts.opts.raw, load) },
     _master_tops: tops,
     _ext_nodes: tops,
     verify_minion: { run: () => newDict() },
     _register_resources: { run: () => true },
-    revoke_auth: { run: (_load, sender) => revoke(master, sender) },
+    revoke_auth: { run: (_load, sender) => revoke(parts, sender) },
   };
 }
 
-function masterOpts(master: Master, load: PlainDict): Value {
-  const opts = master.opts as unknown as Record<string, Value>;
+function masterOpts(opts: PlainDict, load: PlainDict): Value {
   const roots = newDict();
   for (const env of Object.keys((opts['file_roots'] as PlainDict | undefined) ?? { base: [] })) roots[env] = [];
   const reply = newDict([
@@ -48,12 +57,12 @@ function masterOpts(master: Master, load: PlainDict): Value {
   return reply;
 }
 
-async function revoke(master: Master, sender: Sender): Promise<Value> {
-  if (!master.opts.allow_minion_key_revoke) return false;
-  const gone = await master.keys.delete('accepted', sender.id);
+async function revoke({ opts, log, keys, keyChanges }: OptionParts, sender: Sender): Promise<Value> {
+  if (!opts.allow_minion_key_revoke) return false;
+  const gone = await keys.delete('accepted', sender.id);
   if (gone) {
-    master.log.warn('minion revoked its own key', { minion: sender.id });
-    keyChanged(master, 'delete', sender.id);
+    log.warn('minion revoked its own key', { minion: sender.id });
+    keyChanges.changed('delete', sender.id);
   }
   return gone;
 }

@@ -1,37 +1,48 @@
 // Jobs and runners that minions start themselves (`publish.*`), allowed by `peer` and `peer_run` only.
 import { readValue } from '../../../base/codec/json/index.ts';
 import { isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+import type { MasterOpts } from '../../../base/config/index.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
+import type { Logger } from '../../../base/log/index.ts';
 import { splitArguments } from '../../../engine/exec/index.ts';
 import { isProblem } from '../../../protocol/wire/messages/fields.ts';
 import { type PeerPublish, readPeerPublish, readPeerRunner } from '../../../protocol/wire/messages/minion-loads.ts';
-import type { Master, Sender } from '../../core.ts';
+import type { JobStore } from '../../../store/jobs.ts';
 import type { MasterFunctions } from '../../local/functions.ts';
-import { type PreparedJob, prepareJob, runToEnd } from '../../publish/publish.ts';
+import { type PreparedJob, type PublishRequest, runToEnd } from '../../publish/publish.ts';
+import type { Sender } from '../sender.ts';
 import { PeerJobs } from './peer-jobs.ts';
 import { mayPublish, mayRun } from './peer-rights.ts';
 import type { Handlers } from './table.ts';
 
-export function peerHandlers(master: Master, functions: MasterFunctions): Handlers {
+export interface PeerParts {
+  readonly opts: Pick<MasterOpts, 'raw' | 'timeout'>;
+  readonly log: Pick<Logger, 'limited'>;
+  readonly store: Pick<JobStore, 'returns'>;
+  readonly functions: Pick<MasterFunctions, 'paramsOf' | 'start'>;
+  prepareJob(request: PublishRequest): PreparedJob;
+}
+
+export function peerHandlers(parts: PeerParts): Handlers {
   const jobs = new PeerJobs();
   return {
     minion_pub: {
       run: async (load, sender) => {
         const request = readPeerPublish(load);
-        const job = isProblem(request) ? undefined : peerJob(master, request, sender, jobs, true);
+        const job = isProblem(request) ? undefined : peerJob(parts, request, sender, jobs, true);
         await job?.send();
         return job ? { jid: job.jid, minions: [...job.minions] } : newDict();
       },
     },
-    minion_publish: { run: (load, sender) => publishAndWait(master, load, sender, jobs) },
-    pub_ret: { run: (load, sender) => results(master, load, sender, jobs) },
-    minion_runner: { run: (load, sender) => callRunner(master, functions, load, sender) },
+    minion_publish: { run: (load, sender) => publishAndWait(parts, load, sender, jobs) },
+    pub_ret: { run: (load, sender) => results(parts, load, sender, jobs) },
+    minion_runner: { run: (load, sender) => callRunner(parts, load, sender) },
   };
 }
 
 /** The job a minion asks for, ready to be sent; undefined when it may not, or nobody matches. */
 function peerJob(
-  master: Master,
+  parts: PeerParts,
   request: PeerPublish,
   sender: Sender,
   jobs: PeerJobs,
@@ -39,12 +50,12 @@ function peerJob(
 ): PreparedJob | undefined {
   const { tgt, tgt_type, arg, ret, timeout, functions } = request;
   const refuse = (why: string): undefined =>
-    master.log.limited(`peer:${sender.id}:${why}`, 'warn', why, { minion: sender.id, functions }) as undefined;
-  if (!mayPublish(master.opts.raw['peer'], sender.id, functions)) return refuse('minion may not publish this function');
+    parts.log.limited(`peer:${sender.id}:${why}`, 'warn', why, { minion: sender.id, functions }) as undefined;
+  if (!mayPublish(parts.opts.raw['peer'], sender.id, functions)) return refuse('minion may not publish this function');
   if (!jobs.mayStart(sender.id)) return refuse('minion has too many jobs open and may not publish more');
   const [only, ...more] = functions;
   try {
-    const job = prepareJob(master, {
+    const job = parts.prepareJob({
       tgt,
       tgt_type,
       fun: only !== undefined && more.length === 0 ? only : functions,
@@ -53,7 +64,7 @@ function peerJob(
       user: sender.id,
       foreign: true,
       extra: newDict([['id', sender.id]]),
-      timeoutSeconds: timeout > 0 ? timeout : master.opts.timeout,
+      timeoutSeconds: timeout > 0 ? timeout : parts.opts.timeout,
       unwatched,
     });
     jobs.started(sender.id, job.active);
@@ -64,9 +75,9 @@ function peerJob(
   }
 }
 
-async function publishAndWait(master: Master, load: PlainDict, sender: Sender, jobs: PeerJobs): Promise<Value> {
+async function publishAndWait(parts: PeerParts, load: PlainDict, sender: Sender, jobs: PeerJobs): Promise<Value> {
   const request = readPeerPublish(load);
-  const job = isProblem(request) ? undefined : peerJob(master, request, sender, jobs, false);
+  const job = isProblem(request) ? undefined : peerJob(parts, request, sender, jobs, false);
   const found = newDict();
   if (!job || isProblem(request)) return found;
   const take = (id: string, result: PlainDict): void => {
@@ -76,28 +87,28 @@ async function publishAndWait(master: Master, load: PlainDict, sender: Sender, j
   return found;
 }
 
-async function results(master: Master, load: PlainDict, sender: Sender, jobs: PeerJobs): Promise<Value> {
+async function results({ store }: PeerParts, load: PlainDict, sender: Sender, jobs: PeerJobs): Promise<Value> {
   const jid = String(load['jid'] ?? '');
   if (!jobs.isOf(sender.id, jid)) return newDict();
   const found = newDict();
-  for (const [id, result] of await master.store.returns(jid)) {
+  for (const [id, result] of await store.returns(jid)) {
     if (isDict(result) && !(result instanceof Map)) found[id] = { ret: result['return'] ?? null };
   }
   return found;
 }
 
 /** A runner on behalf of a minion; what it may not do is answered as Salt does, with nothing. */
-async function callRunner(master: Master, functions: MasterFunctions, load: PlainDict, sender: Sender): Promise<Value> {
+async function callRunner(parts: PeerParts, load: PlainDict, sender: Sender): Promise<Value> {
   const request = readPeerRunner(load);
   if (isProblem(request)) return newDict();
   const { fun, arg } = request;
-  if (!mayRun(master.opts.raw['peer_run'], sender.id, fun)) {
+  if (!mayRun(parts.opts.raw['peer_run'], sender.id, fun)) {
     const fields = { minion: sender.id, runner: fun, hint: 'peer_run' };
-    master.log.limited(`peer_run:${sender.id}`, 'warn', 'minion may not start this runner', fields);
+    parts.log.limited(`peer_run:${sender.id}`, 'warn', 'minion may not start this runner', fields);
     return newDict();
   }
-  const params = (await functions.paramsOf('runners', fun)) ?? {};
+  const params = (await parts.functions.paramsOf('runners', fun)) ?? {};
   const { args, kwargs } = await splitArguments(params, arg, undefined);
-  const { ret } = await functions.start('runners', fun, args, kwargs, sender.id).result;
+  const { ret } = await parts.functions.start('runners', fun, args, kwargs, sender.id).result;
   return readValue(ret);
 }

@@ -3,32 +3,33 @@ import { describe, expect, it } from 'vitest';
 import { dictGet, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import type { PillarRequest } from '../../../engine/pillar/types.ts';
 import type { MinionData } from '../../../store/jobs.ts';
-import type { Master, Sender } from '../../core.ts';
-import { pillarHandlers } from './pillar.ts';
+import type { Sender } from '../sender.ts';
+import { type PillarParts, pillarHandlers } from './pillar.ts';
 
-function setUp(compile: (request: PillarRequest) => PlainDict, opts: Record<string, Value> = {}) {
+function setUp(compile: (request: PillarRequest) => PlainDict, opts: Partial<PillarParts['opts']> = {}) {
   const stored: [string, MinionData][] = [];
   const fired: string[] = [];
   const asked: [PillarRequest, boolean][] = [];
   const quiet = (): void => undefined;
-  const master = {
+  const parts: PillarParts = {
     opts: { minion_data_cache: true, minion_data_cache_events: true, ...opts },
     log: { error: quiet, limited: quiet },
-    bus: { fire: (tag: string) => fired.push(tag) },
+    bus: { fire: (tag: string) => void fired.push(tag) },
     fleet: {
       data: () => ({ grains: newDict(), pillar: newDict([['old', 1]]) }),
       setData: async (id: string, data: MinionData) => void stored.push([id, data]),
     },
     pillars: {
-      async get(request: PillarRequest, clean: boolean) {
+      compile: async (request: PillarRequest) => compile(request),
+      async get(request: PillarRequest, clean = false) {
         asked.push([request, clean]);
         return compile(request);
       },
     },
-  } as unknown as Master;
+  };
   const sender: Sender = { id: 'web1', trust: 'proven', version: 3, peer: '', transport: 'tcp' };
   const ask = (load: Record<string, Value>): Promise<unknown> =>
-    Promise.resolve(pillarHandlers(master)['_pillar']!.run(newDict(Object.entries(load)), sender));
+    Promise.resolve(pillarHandlers(parts)['_pillar']!.run(newDict(Object.entries(load)), sender));
   return { ask, stored, fired, asked };
 }
 

@@ -8,41 +8,53 @@ import {
   type PlainDict,
   type Value,
 } from '../../../base/codec/value.ts';
+import type { MasterOpts } from '../../../base/config/index.ts';
 import { messageOf } from '../../../base/errors/index.ts';
+import type { Logger } from '../../../base/log/index.ts';
 import { listFirst } from '../../../base/util/list-first.ts';
-import { failedPillar } from '../../../engine/pillar/service.ts';
+import { failedPillar, type PillarService } from '../../../engine/pillar/service.ts';
 import type { PillarRequest } from '../../../engine/pillar/types.ts';
-import type { Master, Sender } from '../../core.ts';
+import type { EventBus } from '../../../protocol/event/bus.ts';
+import type { Fleet } from '../../fleet/fleet.ts';
 import { acceptGrains } from '../../fleet/minion-grains.ts';
+import type { Sender } from '../sender.ts';
 import type { Handlers } from './table.ts';
 
-export function pillarHandlers(master: Master): Handlers {
-  return { _pillar: { reply: 'private', run: (load, sender) => answer(master, load, sender) } };
+export interface PillarParts {
+  readonly opts: Pick<MasterOpts, 'minion_data_cache' | 'minion_data_cache_events'>;
+  readonly log: Pick<Logger, 'limited' | 'error'>;
+  readonly bus: Pick<EventBus, 'fire'>;
+  readonly fleet: Pick<Fleet, 'data' | 'setData'>;
+  readonly pillars: Pick<PillarService, 'compile' | 'get'>;
 }
 
-async function answer(master: Master, load: PlainDict, sender: Sender): Promise<Dict> {
-  const request = readRequest(master, load, sender.id);
+export function pillarHandlers(parts: PillarParts): Handlers {
+  return { _pillar: { reply: 'private', run: (load, sender) => answer(parts, load, sender) } };
+}
+
+async function answer(parts: PillarParts, load: PlainDict, sender: Sender): Promise<Dict> {
+  const request = readRequest(parts, load, sender.id);
   let pillar: Dict;
   try {
-    pillar = await compile(master, request, sender, isTrue(load['clean_cache']));
+    pillar = await compile(parts, request, sender, isTrue(load['clean_cache']));
   } catch (error) {
-    master.log.error('a pillar could not be compiled', { minion: sender.id, error: messageOf(error) });
+    parts.log.error('a pillar could not be compiled', { minion: sender.id, error: messageOf(error) });
     // Grains are remembered all the same; the pillar known so far stays.
-    remember(master, sender, request.grains, master.fleet.data(sender.id)?.pillar ?? newDict());
+    remember(parts, sender, request.grains, parts.fleet.data(sender.id)?.pillar ?? newDict());
     return failedPillar(`The pillar could not be compiled: ${messageOf(error)}`);
   }
   // Values of one command (`pillar=`) are for that command alone.
-  if (request.override === undefined) remember(master, sender, request.grains, pillar);
+  if (request.override === undefined) remember(parts, sender, request.grains, pillar);
   return pillar;
 }
 
 /** Only its owner can read the answer, but anybody may have sent grains that are disputed: they leave nothing behind. */
-const compile = ({ pillars }: Master, request: PillarRequest, { trust }: Sender, clean: boolean): Promise<Dict> =>
+const compile = ({ pillars }: PillarParts, request: PillarRequest, { trust }: Sender, clean: boolean): Promise<Dict> =>
   trust === 'disputed' ? pillars.compile(request) : pillars.get(request, clean);
 
 /** The id is the one the sender proved, whatever its grains say. */
-function readRequest(master: Master, load: PlainDict, id: string): PillarRequest {
-  const grains = dictEntries(grainsOf(master, load, id)).filter(([key]) => key !== 'id');
+function readRequest(parts: PillarParts, load: PlainDict, id: string): PillarRequest {
+  const grains = dictEntries(grainsOf(parts, load, id)).filter(([key]) => key !== 'id');
   const override = load['pillar_override'];
   const isGiven = override !== undefined && isDict(override) && dictEntries(override).length > 0;
   return {
@@ -56,24 +68,24 @@ function readRequest(master: Master, load: PlainDict, id: string): PillarRequest
   };
 }
 
-function grainsOf(master: Master, load: PlainDict, id: string): Dict {
+function grainsOf(parts: PillarParts, load: PlainDict, id: string): Dict {
   const given = load['grains'];
   const { grains, dropped } = acceptGrains(given !== undefined && isDict(given) ? given : newDict());
   if (dropped.length > 0) {
     const fields = { minion: id, grains: listFirst(dropped, 5) };
-    master.log.limited(`grains:${id}`, 'warn', 'grains that are too large or too deep are left out', fields);
+    parts.log.limited(`grains:${id}`, 'warn', 'grains that are too large or too deep are left out', fields);
   }
   return grains;
 }
 
 /** For targeting; the minion's answer does not wait for the disk. A request sent again may carry grains of the past. */
-function remember(master: Master, { id, trust, repeated }: Sender, grains: Dict, pillar: Dict): void {
-  if (!master.opts.minion_data_cache || repeated || trust === 'disputed') return;
-  master.fleet.setData(id, { grains, pillar }).catch((error: unknown) => {
-    master.log.limited('store', 'error', 'grains could not be stored', { error: messageOf(error) });
+function remember(parts: PillarParts, { id, trust, repeated }: Sender, grains: Dict, pillar: Dict): void {
+  if (!parts.opts.minion_data_cache || repeated || trust === 'disputed') return;
+  parts.fleet.setData(id, { grains, pillar }).catch((error: unknown) => {
+    parts.log.limited('store', 'error', 'grains could not be stored', { error: messageOf(error) });
   });
-  if (master.opts.minion_data_cache_events) {
-    master.bus.fire(`minion/refresh/${id}`, { 'Minion data cache refresh': id });
+  if (parts.opts.minion_data_cache_events) {
+    parts.bus.fire(`minion/refresh/${id}`, { 'Minion data cache refresh': id });
   }
 }
 

@@ -1,9 +1,10 @@
 // Results that come twice: handed on once, acknowledged only when they are stored.
 import { describe, expect, it } from 'vitest';
-import { newDict, type PlainDict } from '../../../base/codec/value.ts';
+import { type Dict, newDict, type PlainDict } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
-import type { Master, Sender } from '../../core.ts';
+import { nullLogger } from '../../../base/log/index.ts';
 import { Tracker } from '../../tracking/tracker.ts';
+import type { Sender } from '../sender.ts';
 import { returnHandlers } from './returns.ts';
 
 const jid = '20260131235959000001';
@@ -18,35 +19,44 @@ const result = (): PlainDict =>
     ['success', true],
   ]);
 
-function fake(saveReturn: (record: { load: PlainDict }) => Promise<string>) {
-  const tracker = new Tracker();
+function setUp(saveReturn: (record: { load: Dict }) => Promise<'stored'>) {
+  const unused = (): never => expect.fail('not for a result that was asked for');
+  const opts = { raw: newDict(), timeout: 5 };
+  const log = nullLogger();
+  const store = {
+    ...{ saveReturn, saveVerdicts: async () => undefined },
+    ...{ saveJob: unused, load: unused, expected: unused },
+  };
+  const tracker = new Tracker({
+    ...{ opts, log, store },
+    keys: { ids: unused, has: unused },
+    fleet: { connected: unused, isHalite: unused, known: unused, record: unused },
+    reasons: { isSuspect: unused, silence: unused, evidenceOf: unused, knownAbsent: unused, unfinished: unused },
+    durable: { arrived: unused, keep: unused },
+    ask: unused,
+    kill: unused,
+  });
   const job = tracker.open(jid, 'test.ping', ['web1'], [], { timeoutMs: 5000, gatherMs: 5000 });
   const [events, handed]: [string[], string[]] = [[], []];
-  const master = {
-    tracker,
-    store: { saveReturn, saveVerdicts: async () => undefined },
-    durable: { returned: () => undefined },
-    bus: { fire: (tag: string) => void events.push(tag) },
-    log: { limited: () => undefined },
-  } as unknown as Master;
-  tracker.connect(
-    master,
-    () => expect.fail('nobody is asked'),
-    async () => undefined,
-  );
   job.listen((update) => {
     if (update.type === 'return') handed.push(update.id);
   });
-  const handlers = returnHandlers(master);
+  const handlers = returnHandlers({
+    ...{ opts, log, store, tracker },
+    keys: { accepted: unused },
+    bus: { fire: (tag: string) => void events.push(tag) },
+    durable: { returned: () => undefined },
+    passOn: async () => undefined,
+  });
   const take = async (): Promise<unknown> => handlers['_return']!.run(result(), sender);
   return { take, events, handed };
 }
 
 describe('a result that comes twice', () => {
   it('is stored the second time when that failed the first time, and never acknowledged before', async () => {
-    const stored: PlainDict[] = [];
+    const stored: Dict[] = [];
     let full = true;
-    const { take, events, handed } = fake(async ({ load }) => {
+    const { take, events, handed } = setUp(async ({ load }) => {
       if (full) throw new HaliteError('store.unavailable', 'disk full');
       stored.push(load);
       return 'stored';
@@ -61,9 +71,9 @@ describe('a result that comes twice', () => {
   });
 
   it('waits for the first one when that is not stored yet', async () => {
-    let store = (_word: string): void => {};
+    let store = (_word: 'stored'): void => {};
     let saved = 0;
-    const { take } = fake(() => {
+    const { take } = setUp(() => {
       saved++;
       return new Promise((resolve) => {
         store = resolve;

@@ -1,8 +1,10 @@
 // Job path 8/9 · from minion/jobs/return.ts · to master/tracking/tracker.ts: takes results in, once each, and acknowledges what is safe.
 import { dictEntries, dictGet, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { messageOf } from '../../../base/errors/index.ts';
+import type { Logger } from '../../../base/log/index.ts';
 import { generateJid, isJid } from '../../../base/util/jid.ts';
 import { isValidMinionId } from '../../../base/util/valid-id.ts';
+import type { EventBus } from '../../../protocol/event/bus.ts';
 import { jobReturnTag } from '../../../protocol/event/tags.ts';
 import { adoptedJob, isAdopted, isFutureJid } from '../../../protocol/job/adopted-job.ts';
 import { isProblem } from '../../../protocol/wire/messages/fields.ts';
@@ -11,9 +13,24 @@ import {
   readMinionReturn,
   readSyndicReturns,
 } from '../../../protocol/wire/messages/minion-loads.ts';
-import type { Master, Sender } from '../../core.ts';
-import { passOn } from '../../returners/pass-on.ts';
+import type { JobStore } from '../../../store/jobs.ts';
+import type { KeyStore } from '../../../store/keys.ts';
+import type { DurableJobs } from '../../tracking/durable.ts';
+import type { Tracker } from '../../tracking/tracker.ts';
+import type { Sender } from '../sender.ts';
 import type { Handlers } from './table.ts';
+
+export interface ReturnParts {
+  readonly opts: { readonly raw: PlainDict };
+  readonly log: Pick<Logger, 'limited' | 'debug'>;
+  readonly keys: Pick<KeyStore, 'accepted'>;
+  readonly bus: Pick<EventBus, 'fire'>;
+  readonly store: Pick<JobStore, 'saveJob' | 'saveReturn' | 'load' | 'expected'>;
+  readonly tracker: Pick<Tracker, 'job' | 'alreadyReturned' | 'returned'>;
+  readonly durable: Pick<DurableJobs, 'returned'>;
+  /** Hands a result to the returners its minion asks for; resolves when it is safe there. */
+  passOn(ret: MinionReturn): Promise<void>;
+}
 
 /** What the handlers remember between results, by job and minion. */
 class ReturnMemory {
@@ -35,40 +52,40 @@ class ReturnMemory {
 }
 const mostAllotted = 10_000;
 
-export function returnHandlers(master: Master): Handlers {
+export function returnHandlers(parts: ReturnParts): Handlers {
   const memory = new ReturnMemory();
   return {
-    _return: { run: (load, sender) => takeReturn(master, load, sender, memory) },
-    _syndic_return: { run: (load, sender) => takeSyndicReturn(master, load, sender, memory) },
+    _return: { run: (load, sender) => takeReturn(parts, load, sender, memory) },
+    _syndic_return: { run: (load, sender) => takeSyndicReturn(parts, load, sender, memory) },
   };
 }
 
-async function takeReturn(master: Master, load: PlainDict, sender: Sender, memory: ReturnMemory): Promise<Value> {
+async function takeReturn(parts: ReturnParts, load: PlainDict, sender: Sender, memory: ReturnMemory): Promise<Value> {
   // The envelope proved who sends: what the load says about it does not count.
   const { id } = sender;
   const ret = readMinionReturn(load, newDict([['id', id]]));
   if (isProblem(ret)) {
-    refuse(master, id, 'return refused', ret.problem);
+    refuse(parts, id, 'return refused', ret.problem);
     return null;
   }
-  const jid = await adoptedJid(master, ret, memory);
-  if (jid !== undefined) await record(master, await adopt(master, ret, jid), memory);
-  else if (ret.jid === 'nocache') master.bus.fire(jobReturnTag(ret.jid, id), ret.load);
-  else if (!isJid(ret.jid)) refuse(master, id, 'return refused', 'the jid is malformed');
-  else if (await belongs(master, ret.jid, id)) await record(master, ret, memory);
-  else refuse(master, id, 'result of a minion that was not asked refused', `the job ${ret.jid} is not for this minion`);
+  const jid = await adoptedJid(parts, ret, memory);
+  if (jid !== undefined) await record(parts, await adopt(parts, ret, jid), memory);
+  else if (ret.jid === 'nocache') parts.bus.fire(jobReturnTag(ret.jid, id), ret.load);
+  else if (!isJid(ret.jid)) refuse(parts, id, 'return refused', 'the jid is malformed');
+  else if (await belongs(parts, ret.jid, id)) await record(parts, ret, memory);
+  else refuse(parts, id, 'result of a minion that was not asked refused', `the job ${ret.jid} is not for this minion`);
   return null;
 }
 
-function refuse(master: Master, minion: string, message: string, why: string): void {
-  master.log.limited(`return:${minion}:${message}`, 'warn', message, { minion, why });
+function refuse(parts: ReturnParts, minion: string, message: string, why: string): void {
+  parts.log.limited(`return:${minion}:${message}`, 'warn', message, { minion, why });
 }
 
 /**
  * A run that no master asked for (`salt-call`, the schedule) becomes a job like any other, whose record says only what
  * a minion may say. Gives the result under the jid of that job.
  */
-async function adopt(master: Master, ret: MinionReturn, jid: string): Promise<MinionReturn> {
+async function adopt(parts: ReturnParts, ret: MinionReturn, jid: string): Promise<MinionReturn> {
   const { id } = ret;
   const job = adoptedJob(ret.load, id, jid);
   const { fun, user, arg = [] } = job;
@@ -77,7 +94,7 @@ async function adopt(master: Master, ret: MinionReturn, jid: string): Promise<Mi
     ...{ jid, ...target, fun: funName(fun), user: typeof user === 'string' ? user : 'root', load: job },
     ...{ expected: [id], started: Date.now(), internal: false, adopted: true },
   };
-  await save(master, () => master.store.saveJob(record));
+  await save(parts, () => parts.store.saveJob(record));
   return { ...ret, jid, load: newDict(Object.entries({ ...ret.load, jid, arg, ...target })) };
 }
 
@@ -85,12 +102,12 @@ async function adopt(master: Master, ret: MinionReturn, jid: string): Promise<Mi
  * The jid of a run that the master did not publish; undefined for the others. A scheduled run brings one along, which
  * counts while nobody else has it and this master can not come to make it.
  */
-async function adoptedJid(master: Master, ret: MinionReturn, memory: ReturnMemory): Promise<string | undefined> {
+async function adoptedJid(parts: ReturnParts, ret: MinionReturn, memory: ReturnMemory): Promise<string | undefined> {
   const { id, jid } = ret;
   if (jid === 'req') return generateJid();
   if (typeof ret.load['schedule'] !== 'string' || !isJid(jid)) return undefined;
-  if (master.tracker.job(jid) || isFutureJid(jid)) return memory.jidFor(jid, id);
-  const known = await master.store.load(jid);
+  if (parts.tracker.job(jid) || isFutureJid(jid)) return memory.jidFor(jid, id);
+  const known = await parts.store.load(jid);
   return !known || (isAdopted(known) && dictGet(known, 'tgt') === id) ? jid : memory.jidFor(jid, id);
 }
 
@@ -98,34 +115,34 @@ async function adoptedJid(master: Master, ret: MinionReturn, memory: ReturnMemor
  * Whether this minion was asked. A job that nobody knows is one whose record was lost: late is better than lost, but a
  * result must not wait for a job that comes later.
  */
-async function belongs(master: Master, jid: string, id: string): Promise<boolean> {
-  const job = master.tracker.job(jid);
+async function belongs(parts: ReturnParts, jid: string, id: string): Promise<boolean> {
+  const job = parts.tracker.job(jid);
   if (job?.verdict(id)) return true;
   // After a restart the tracker knows only the minions whose fate was open.
-  const known = await master.store.load(jid);
-  return known ? (await master.store.expected(jid)).includes(id) : !job && !isFutureJid(jid);
+  const known = await parts.store.load(jid);
+  return known ? (await parts.store.expected(jid)).includes(id) : !job && !isFutureJid(jid);
 }
 
 const funName = (fun: Value | undefined): string => (Array.isArray(fun) ? fun.join(',') : String(fun ?? ''));
 
 /** Stores one result and tells everybody who waits; a second delivery of the same result changes nothing. */
-async function record(master: Master, ret: MinionReturn, { unsafe }: ReturnMemory): Promise<void> {
+async function record(parts: ReturnParts, ret: MinionReturn, { unsafe }: ReturnMemory): Promise<void> {
   const { jid, id, retcode, success, load } = ret;
   const key = `${jid} ${id}`;
-  const again = master.tracker.alreadyReturned(jid, id);
+  const again = parts.tracker.alreadyReturned(jid, id);
   const waiting = again ? unsafe.get(key) : undefined;
   // Sent again because the acknowledgement takes long: this one waits for the same.
   if (waiting) return waiting;
-  const passed = again ? undefined : passOn(master, ret);
+  const passed = again ? undefined : parts.passOn(ret);
   // The result is handed on at once, and once; the acknowledgement waits until it is stored.
   if (!again) {
-    master.tracker.returned(jid, id, load);
-    master.durable.returned(jid, id);
-    master.bus.fire(jobReturnTag(jid, id), load);
+    parts.tracker.returned(jid, id, load);
+    parts.durable.returned(jid, id);
+    parts.bus.fire(jobReturnTag(jid, id), load);
   }
   // Sent again after that failed, or because the acknowledgement was lost: only the store knows which.
   const record = { jid, id, fun: funName(load['fun']), retcode, success, load, received: Date.now() };
-  const safe = Promise.all([master.store.saveReturn(record), passed])
+  const safe = Promise.all([parts.store.saveReturn(record), passed])
     .then(() => {})
     .finally(() => unsafe.delete(key));
   unsafe.set(key, safe);
@@ -134,11 +151,11 @@ async function record(master: Master, ret: MinionReturn, { unsafe }: ReturnMemor
 }
 
 /** A store that fails must not lose the answer for the one who waits; it is said aloud, once a minute. */
-async function save(master: Master, write: () => Promise<unknown>): Promise<void> {
+async function save(parts: ReturnParts, write: () => Promise<unknown>): Promise<void> {
   try {
     await write();
   } catch (error) {
-    master.log.limited('store', 'error', 'a result could not be stored', { error: messageOf(error) });
+    parts.log.limited('store', 'error', 'a result could not be stored', { error: messageOf(error) });
   }
 }
 
@@ -146,10 +163,15 @@ async function save(master: Master, write: () => Promise<unknown>): Promise<void
  * Lower masters bring bundles of results; each entry names its minion. Only where lower masters are expected, and
  * never for a minion that has a key here: it speaks for itself.
  */
-async function takeSyndicReturn(master: Master, load: PlainDict, sender: Sender, memory: ReturnMemory): Promise<Value> {
+async function takeSyndicReturn(
+  parts: ReturnParts,
+  load: PlainDict,
+  sender: Sender,
+  memory: ReturnMemory,
+): Promise<Value> {
   const refuse = (why: string): void =>
-    master.log.limited(`syndic:${sender.id}:${why}`, 'warn', 'results of others refused', { from: sender.id, why });
-  if (master.opts.raw['order_masters'] !== true) {
+    parts.log.limited(`syndic:${sender.id}:${why}`, 'warn', 'results of others refused', { from: sender.id, why });
+  if (parts.opts.raw['order_masters'] !== true) {
     refuse('order_masters is off: this master has no lower masters');
     return null;
   }
@@ -157,15 +179,15 @@ async function takeSyndicReturn(master: Master, load: PlainDict, sender: Sender,
   for (const bundle of bundles) {
     for (const [id, part] of dictEntries(bundle.return)) {
       if (!isValidMinionId(id) || !isDict(part) || part instanceof Map) continue;
-      if (id !== sender.id && master.keys.accepted(id)) {
+      if (id !== sender.id && parts.keys.accepted(id)) {
         refuse(`${id} has a key on this master`);
         continue;
       }
       const { jid, fun } = bundle;
       const ret = readMinionReturn(part, newDict(Object.entries({ cmd: '_return', id, jid, fun })));
-      if (!isProblem(ret) && isJid(ret.jid)) await record(master, ret, memory);
+      if (!isProblem(ret) && isJid(ret.jid)) await record(parts, ret, memory);
     }
   }
-  master.log.debug('syndic results taken', { syndic: sender.id, bundles: bundles.length });
+  parts.log.debug('syndic results taken', { syndic: sender.id, bundles: bundles.length });
   return null;
 }

@@ -1,15 +1,7 @@
 // Every command a minion may send, by name; anything not listed here does not exist.
 import type { PlainDict, Value } from '../../../base/codec/value.ts';
 import type { ChunkRequest } from '../../../base/crypto/index.ts';
-import type { Master, Sender } from '../../core.ts';
-import type { MasterFunctions } from '../../local/functions.ts';
-import { eventHandlers } from './events.ts';
-import { fileHandlers } from './files.ts';
-import { mineHandlers } from './mine.ts';
-import { optionHandlers } from './options.ts';
-import { peerHandlers } from './peer.ts';
-import { pillarHandlers } from './pillar.ts';
-import { returnHandlers } from './returns.ts';
+import type { Sender } from '../sender.ts';
 
 /** A reply that is sealed and packed already, as it goes over the wire. */
 export class PackedReply {
@@ -34,15 +26,6 @@ export interface Handler {
 export type HandlerTable = ReadonlyMap<string, Handler>;
 export type Handlers = Readonly<Record<string, Handler>>;
 
-export function buildHandlers(master: Master, functions: MasterFunctions): HandlerTable {
-  const families: Handlers[] = [
-    returnHandlers(master),
-    eventHandlers(master),
-    pillarHandlers(master),
-    fileHandlers(master),
-    mineHandlers(master),
-    optionHandlers(master),
-    peerHandlers(master, functions),
-  ];
-  return new Map(families.flatMap((family) => Object.entries(family)));
-}
+/** One table of all families; each is built with what it needs. */
+export const handlerTable = (...families: readonly Handlers[]): HandlerTable =>
+  new Map(families.flatMap((family) => Object.entries(family)));

@@ -1,0 +1,58 @@
+// What a change of keys means for a running master.
+import type { MasterOpts } from '../../base/config/index.ts';
+import type { KeyServices } from '../../extend/sdk/index.ts';
+import type { EventBus } from '../../protocol/event/bus.ts';
+import { type KeyStore, keyServices } from '../../store/keys.ts';
+import type { Fleet } from '../fleet/fleet.ts';
+import type { Mine } from '../fleet/mine.ts';
+import type { Tracker } from '../tracking/tracker.ts';
+import type { Secrets } from './secrets.ts';
+
+export type KeyAct = 'accept' | 'reject' | 'delete';
+
+export interface KeyChangeParts {
+  readonly opts: Pick<MasterOpts, 'raw' | 'rotate_aes_key'>;
+  readonly secrets: Pick<Secrets, 'rotate'>;
+  readonly bus: Pick<EventBus, 'fire'>;
+  readonly fleet: Pick<Fleet, 'forget'>;
+  readonly mine: Pick<Mine, 'flush'>;
+  readonly tracker: Pick<Tracker, 'lost'>;
+}
+
+export class KeyChanges {
+  readonly #parts: KeyChangeParts;
+
+  constructor(parts: KeyChangeParts) {
+    this.#parts = parts;
+  }
+
+  /** An event, and an end to what is known of a minion that lost its trust; the shared key stays. */
+  note(act: KeyAct, id: string): void {
+    const { bus, opts, fleet, mine, tracker } = this.#parts;
+    bus.fire('salt/key', { result: true, act, id });
+    if (act === 'accept') return;
+    if (act === 'delete' && opts.raw['preserve_minion_cache'] !== true) {
+      fleet.forget(id);
+      mine.flush(id);
+    }
+    // Whatever it still runs, its results are not taken any more: nobody waits for them.
+    tracker.lost(id);
+  }
+
+  /** The same, and a new shared key when a minion lost its trust. */
+  changed(act: KeyAct, id: string): void {
+    this.note(act, id);
+    if (act !== 'accept' && this.#parts.opts.rotate_aes_key) this.rotate();
+  }
+
+  /** A new AES key, told to everybody who listens; minions follow at their next message. */
+  rotate(): void {
+    this.#parts.secrets.rotate();
+    this.#parts.bus.fire('key', { rotate_aes_key: true });
+  }
+
+  /** The key functions of runners and wheel, whose changes are noted here. */
+  services(keys: KeyStore, pkiDir: string): KeyServices {
+    return keyServices(keys, pkiDir, (act, id) => this.changed(act, id));
+  }
+}
