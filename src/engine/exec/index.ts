@@ -19,7 +19,7 @@ export {
   thrownOutcome,
 } from './outcome.ts';
 export { isAlive, killTree, signalTree, treeOf } from './process-tree.ts';
-export { returnLoad } from './return-load.ts';
+export { jobReturn } from './return-load.ts';
 export {
   jobOptions,
   type OpenReturner,
