@@ -131,7 +131,7 @@ describe('the daemon', () => {
     const file = join(opts.cachedir, 'proc', jid);
     await eventually(() => existsSync(file));
     const [running] = await daemon.running();
-    expect(running).toMatchObject({ jid, fun: 'mine.wait', tgt: 'm1', user: 'root' });
+    expect(running?.shown).toMatchObject({ jid, fun: 'mine.wait', tgt: 'm1', user: 'root' });
     const tags = () => one.requests.map((load) => String(load['tag'])).filter((tag) => tag.startsWith('halite/job/'));
     await eventually(() => tags().length >= 2);
     expect(tags()).toEqual([`halite/job/${jid}/started/m1`, `halite/job/${jid}/progress/m1`]);

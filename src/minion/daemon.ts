@@ -129,13 +129,7 @@ export class MinionDaemon {
         transport: this.#parts.transport,
         log: log.with({ master: `${address.host}:${address.port}` }),
         grains: () => this.grains.get(),
-        isTarget: (self, tgt, kind, delimiter) =>
-          matchesMinion(
-            { id: opts.id, opts: opts.raw, grains: this.grains.now, pillar: self.pillar },
-            tgt,
-            kind,
-            delimiter,
-          ),
+        isTarget: (self, { tgt, tgt_type, delimiter }) => matchesMinion(this.#self(self), tgt, tgt_type, delimiter),
         onJob: (self, job) => this.#jobs.handle(self, job),
         onReady: (self) => {
           void this.#returns.replay(self);
@@ -324,9 +318,14 @@ export class MinionDaemon {
       grains: () => this.grains.now,
       pillar: () => link.pillar,
       exec: (file, args, options, signal) => execProgram(file, args, options, signal),
-      match: (expression, kind) =>
-        matchesMinion({ id: opts.id, opts: opts.raw, grains: this.grains.now, pillar: link.pillar }, expression, kind),
+      match: (expression, kind) => matchesMinion(this.#self(link), expression, kind),
     };
+  }
+
+  /** What targets are compared with. */
+  #self({ pillar }: Pick<JobLink, 'pillar'>) {
+    const { opts } = this.#parts;
+    return { id: opts.id, opts: opts.raw, grains: this.grains.now, pillar };
   }
 
   #workerData(link: JobLink): WorkerData {

@@ -38,7 +38,7 @@ function contextOf(opts: PlainDict, pillar: PlainDict = newDict()): ModuleContex
       exec: (file, args, options, signal) => execProgram(file, args, options, signal),
       match: async () => false,
     },
-    { job: newDict(), signal: new AbortController().signal, progress: () => undefined, retcode: 0 },
+    { signal: new AbortController().signal, progress: () => undefined, retcode: 0 },
   );
 }
 

@@ -49,7 +49,7 @@ function contextOf(
       exec: (file, args, options, signal) => execProgram(file, args, options, signal),
       match: async () => false,
     },
-    { job: newDict(), signal: new AbortController().signal, progress: () => undefined, retcode: 0, cache: new Map() },
+    { signal: new AbortController().signal, progress: () => undefined, retcode: 0, cache: new Map() },
   );
 }
 

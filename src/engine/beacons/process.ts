@@ -15,7 +15,7 @@ const noSignal = new AbortController().signal;
 export function beaconContext(runtime: () => Runtime, name: string, signal: AbortSignal): BeaconContext {
   const context = () =>
     // Nothing is remembered from one look to the next, or functions would answer with what was.
-    createContext(runtime(), { job: newDict(), signal, progress: () => undefined, retcode: 0, cache: new Map() });
+    createContext(runtime(), { signal, progress: () => undefined, retcode: 0, cache: new Map() });
   return {
     name,
     signal,

@@ -109,7 +109,7 @@ describe('declared types', () => {
 
 describe('the arg list of a job', () => {
   const any: Params = { rest: p.rest(), kwargs: p.kwargs() };
-  const publish = kw({ jid: '20200101000000000000', fun: 'test.arg' });
+  const publish = () => kw({ jid: '20200101000000000000', fun: 'test.arg' });
 
   it('takes marked maps as keywords and adds the job for functions that take any keyword', async () => {
     const split = await splitArguments(any, [1, kw({ __kwarg__: true, a: 1 }), kw({ plain: true })], publish);

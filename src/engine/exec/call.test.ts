@@ -3,9 +3,13 @@ import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import { Loader } from '../../extend/loader/index.ts';
 import { defineModule, fn, type MinionServices, p } from '../../extend/sdk/index.ts';
+import type { PublishedJob } from '../../protocol/job/job.ts';
+import { isProblem } from '../../protocol/wire/messages/fields.ts';
+import { readPublishedJob } from '../../protocol/wire/messages/job.ts';
+import { returnMessage } from '../../protocol/wire/messages/job-return.ts';
 import { executeJob } from './call.ts';
 import { CommandNotFoundError } from './errors.ts';
-import { returnLoad } from './return-load.ts';
+import { jobReturn } from './return-load.ts';
 import type { Runtime } from './runtime.ts';
 
 const demo = defineModule({
@@ -64,13 +68,18 @@ function runtime(opts: Record<string, Value> = {}, pillar: PlainDict = newDict()
     match: async () => true,
   };
 }
+const published = (fields: Record<string, Value>): PublishedJob => {
+  const job = readPublishedJob(newDict(Object.entries({ tgt: '*', ...fields })));
+  if (isProblem(job)) throw new Error(job.problem);
+  return job;
+};
 const run = (
   fun: Value,
   arg: Value[] = [],
   more: { opts?: Record<string, Value>; pillar?: PlainDict; job?: Record<string, Value> } = {},
 ) =>
   executeJob(runtime(more.opts, more.pillar), {
-    job: newDict(Object.entries({ jid: '20200101000000000001', fun, arg, ...more.job })),
+    job: published({ jid: '20200101000000000001', fun, arg, ...more.job }),
     signal: new AbortController().signal,
     progress: () => undefined,
     retcode: 0,
@@ -165,9 +174,11 @@ describe('outcomes, in the words of a Salt minion', () => {
     expect(shown['args']).toEqual([1]);
     expect(Object.keys(shown['kwargs'] as PlainDict)).toEqual([
       'a',
-      '__pub_jid',
       '__pub_fun',
       '__pub_arg',
+      '__pub_tgt',
+      '__pub_jid',
+      '__pub_tgt_type',
       '__pub_user',
     ]);
   });
@@ -230,10 +241,8 @@ describe('jobs with several functions', () => {
 
 describe('the return load', () => {
   it('has the fields and order of a real minion', async () => {
-    const job = newDict(
-      Object.entries({ fun: 'demo.ping', arg: [1], jid: '1', tgt: '*', ret: '', user: 'root', metadata: { a: 1 } }),
-    );
-    const load = returnLoad('m1', job, await run('demo.shown'));
+    const job = published({ fun: 'demo.ping', arg: [1], jid: '1', ret: '', user: 'root', metadata: { a: 1 } });
+    const load = returnMessage(jobReturn('m1', job, await run('demo.shown')));
     expect(Object.keys(load)).toEqual([
       'cmd',
       'id',

@@ -1,19 +1,18 @@
 // Job path 6/9 · from minion/link/receive.ts · to minion/jobs/return.ts: runs the function (or functions) of a job and says what came of it.
 import { isTruthy } from '../../base/codec/python/index.ts';
-import { type Dict, dictGet, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { dictGet, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import { docstring } from '../../extend/loader/index.ts';
+import type { PublishedJob } from '../../protocol/job/job.ts';
 import { splitArguments } from './job-arguments.ts';
 import { failed, finished, type Outcome, thrownOutcome } from './outcome.ts';
-import { createContext, type JobState, type Runtime, runFound } from './runtime.ts';
+import { createContext, type JobState, type Runtime, runFound, shownJob } from './runtime.ts';
 import { pythonTraceback } from './traceback.ts';
 
 /** Runs a published job. Never throws: whatever happens is an outcome. */
-export async function executeJob(runtime: Runtime, state: JobState): Promise<Outcome> {
-  const fun = dictGet(state.job, 'fun');
-  const arg = dictGet(state.job, 'arg');
-  if (Array.isArray(fun)) return runSeveral(runtime, state, fun, Array.isArray(arg) ? arg : []);
-  return callFunction(runtime, state, String(fun), Array.isArray(arg) ? arg : []);
+export async function executeJob(runtime: Runtime, state: JobState & { readonly job: PublishedJob }): Promise<Outcome> {
+  const { fun, arg } = state.job;
+  return typeof fun === 'string' ? callFunction(runtime, state, fun, arg) : runSeveral(runtime, state, fun, arg);
 }
 
 /** Runs one function with the arguments of a job. */
@@ -30,7 +29,7 @@ export async function callFunction(
     refuseInBlackout(runtime, fun);
     refuseExecutors(runtime, state.job);
     // What the master runs on itself was not published: functions see nothing of a job then.
-    const published = runtime.opts()['__role'] === 'master' ? undefined : state.job;
+    const published = runtime.opts()['__role'] === 'master' ? undefined : () => shownJob(state);
     const { args, kwargs } = await splitArguments(found.fn.params, arg, published);
     const value = await runFound(found, args, kwargs, createContext(runtime, state));
     return finished(value, state.retcode, found.fn.outputter);
@@ -63,11 +62,10 @@ function stripMarkup(doc: string): string {
 async function runSeveral(
   runtime: Runtime,
   state: JobState,
-  funs: readonly Value[],
+  names: readonly string[],
   args: readonly Value[],
 ): Promise<Outcome> {
   const outcomes: Outcome[] = [];
-  const names = funs.map(String);
   for (const [at, fun] of names.entries()) {
     const arg = args[at];
     outcomes.push(await callFunction(runtime, state, fun, Array.isArray(arg) ? arg : []).catch(unexpected));
@@ -108,8 +106,8 @@ function refuseInBlackout(runtime: Runtime, fun: string): void {
 }
 
 /** Other executors than the direct one are extensions that do not exist yet: say so instead of running the job plainly. */
-function refuseExecutors(runtime: Runtime, job: Dict): void {
-  const asked = dictGet(job, 'module_executors') ?? runtime.opts()['module_executors'];
+function refuseExecutors(runtime: Runtime, job: PublishedJob | undefined): void {
+  const asked = job?.options?.module_executors ?? runtime.opts()['module_executors'];
   if (asked === undefined || asked === null || (isDict(asked) && Object.keys(asked).length === 0)) return;
   for (const name of Array.isArray(asked) ? asked : [asked]) {
     if (name !== 'direct_call') throw new HaliteError('call.arguments', `Executor '${String(name)}' is not available`);

@@ -18,7 +18,7 @@ export {
   type Outcome,
 } from './outcome.ts';
 export { isAlive, killTree, signalTree } from './process-tree.ts';
-export { returnLoad } from './return-load.ts';
+export { jobReturn } from './return-load.ts';
 export {
   type ReturnerChoice,
   type ReturnerProblem,

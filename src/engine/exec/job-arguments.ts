@@ -1,14 +1,6 @@
 // Takes the `arg` list of a job apart into positional and keyword arguments, as Salt minions do.
 import { pyStr } from '../../base/codec/python/index.ts';
-import {
-  type Dict,
-  dictEntries,
-  dictGet,
-  isDict,
-  newDict,
-  type PlainDict,
-  type Value,
-} from '../../base/codec/value.ts';
+import { dictEntries, dictGet, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import type { Params } from '../../extend/sdk/index.ts';
 import { signatureOf } from './bind.ts';
 import { ArgumentError, invalidKwargs } from './errors.ts';
@@ -23,12 +15,12 @@ export interface SplitArguments {
 
 /**
  * Positional and keyword arguments of a job. Keyword arguments travel as one map marked `__kwarg__`; texts of the form
- * `name=value` count too. `publish` is the job itself: functions that take any keyword see it as `__pub_jid` and so on.
+ * `name=value` count too. `published` gives the job itself: functions that take any keyword see it as `__pub_jid` and so on.
  */
 export async function splitArguments(
   params: Params,
   arg: readonly Value[],
-  publish: Dict | undefined,
+  published: (() => PlainDict) | undefined,
 ): Promise<SplitArguments> {
   const signature = signatureOf(params);
   const args: Value[] = [];
@@ -51,8 +43,8 @@ export async function splitArguments(
     else args.push(item);
   }
   if (invalid.length > 0) throw invalidKwargs(invalid);
-  if (signature.kwargs && publish) {
-    for (const [key, value] of dictEntries(publish)) if (typeof key === 'string') kwargs[`__pub_${key}`] = value;
+  if (signature.kwargs && published) {
+    for (const [key, value] of Object.entries(published())) kwargs[`__pub_${key}`] = value;
   }
   return { args, kwargs };
 }

@@ -98,11 +98,7 @@ function setUp(options: { maxProcesses?: number; idleMs?: number } = {}) {
     extra: { spool?: string; version?: string; progress?: string[]; pids?: number[]; jid?: string } = {},
   ) => {
     const jid = extra.jid ?? String(20200101000000000000n + BigInt(next++));
-    const job = newDict([
-      ['jid', jid],
-      ['fun', fun],
-      ['arg', arg],
-    ]);
+    const job = { jid, fun, arg, tgt: 'm1', tgt_type: 'glob' };
     return pool.run({
       jid,
       assignment: {

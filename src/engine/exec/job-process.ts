@@ -1,15 +1,20 @@
 // A job process: runs one job at a time for the minion daemon, so that a job can be killed without harming anything else.
 import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
-import { messageOf } from '../../base/errors/index.ts';
+import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import { cancelCollection, collectWhenIdle, keepHeapSmall } from '../../base/util/small-heap.ts';
 import { Loader } from '../../extend/loader/index.ts';
 import type { ExtensionLog } from '../../extend/sdk/index.ts';
+import type { PublishedJob } from '../../protocol/job/job.ts';
+import { isProblem } from '../../protocol/wire/messages/fields.ts';
+import { readPublishedJob } from '../../protocol/wire/messages/job.ts';
+import { returnFields } from '../../protocol/wire/messages/job-return.ts';
 import { executeJob } from './call.ts';
 import { collectGrains } from './collect-grains.ts';
 import { execProgram } from './exec.ts';
 import {
   type FromJobProcess,
   type LogLevel,
+  type Packed,
   packValue,
   type SharedData,
   type ToJobProcess,
@@ -18,7 +23,7 @@ import {
 import { createRemoteServices } from './job-services.ts';
 import { matchesMinion } from './match.ts';
 import { failed, type Outcome } from './outcome.ts';
-import { returnLoad } from './return-load.ts';
+import { jobReturn } from './return-load.ts';
 import { callForReturner } from './returners/call.ts';
 import { ReturnerProcess } from './returners/returner-process.ts';
 import { returnerChoice } from './returners/sessions.ts';
@@ -135,10 +140,10 @@ function pacedProgress(): { say(text: string): void; end(): void } {
   };
 }
 
-async function run(job: Dict, hasMaster: boolean, spool: string | undefined): Promise<void> {
+async function run(job: PublishedJob, hasMaster: boolean, spool: string | undefined): Promise<void> {
   busy = true;
   cancelCollection();
-  process.title = `${program()} job ${String((job as Record<string, Value>)['jid'])}`;
+  process.title = `${program()} job ${job.jid}`;
   const control = new AbortController();
   const progress = pacedProgress();
   const state = { job, signal: control.signal, progress: progress.say, retcode: 0 };
@@ -192,12 +197,19 @@ function packOutcome(outcome: Outcome): Uint8Array {
 }
 
 /** The daemon ended before the job (an upgrade of the minion by itself): the next one finds the result in the spool. */
-async function leaveResult(job: Dict, outcome: Outcome, spool: string | undefined): Promise<void> {
-  const load = returnLoad(id, job, outcome);
+async function leaveResult(job: PublishedJob, outcome: Outcome, spool: string | undefined): Promise<void> {
+  const load = returnFields(jobReturn(id, job, outcome));
   if (spool) await writeSpoolFile(spool, load).catch(() => undefined);
   const choice = returnerChoice(job, shared.opts['return']);
   if (choice && shared.opts['return_via_master'] !== true) await returners.save(choice, load);
   process.exit(0);
+}
+
+/** The daemon sends what it has read before. */
+function readJob(body: Packed): PublishedJob {
+  const job = readPublishedJob(unpackDict(body));
+  if (isProblem(job)) throw new HaliteError('call.arguments', job.problem);
+  return job;
 }
 
 function receive(message: ToJobProcess): void {
@@ -216,7 +228,7 @@ function receive(message: ToJobProcess): void {
       void grains();
       return;
     case 'run':
-      void run(unpackDict(message.body), message.hasMaster, message.spool);
+      void run(readJob(message.body), message.hasMaster, message.spool);
       return;
     case 'keep':
       process.title = `${program()} returner process`;

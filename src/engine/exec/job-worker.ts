@@ -1,8 +1,9 @@
 // One job process as the daemon sees it: started, given work, listened to, and ended for certain.
 import type { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
-import type { Dict } from '../../base/codec/value.ts';
 import type { ExtensionLog, MinionServices } from '../../extend/sdk/index.ts';
+import type { PublishedJob } from '../../protocol/job/job.ts';
+import { jobFields } from '../../protocol/wire/messages/job.ts';
 import { detachChild, forkJobProcess } from './fork-job-process.ts';
 import { type FromJobProcess, type Packed, packValue, type ToJobProcess, unpackDict } from './job-messages.ts';
 import { answerService } from './job-services.ts';
@@ -24,7 +25,7 @@ export interface WorkerData {
 
 /** One job as it is handed to a process; without `job` it collects the grains. */
 export interface Assignment {
-  readonly job: Dict | undefined;
+  readonly job: PublishedJob | undefined;
   readonly services: MinionServices;
   readonly data: WorkerData;
   /** Where the process leaves the result if the daemon is gone by then. */
@@ -86,7 +87,7 @@ export class JobWorker {
       this.#running = { assignment, resolve };
       this.#errorText = '';
       const { hasMaster } = assignment.services;
-      if (job) this.#send({ t: 'run', hasMaster, spool: assignment.spool, body: packValue(job) });
+      if (job) this.#send({ t: 'run', hasMaster, spool: assignment.spool, body: packValue(jobFields(job)) });
       else this.#send({ t: 'grains' });
       if (this.#over) this.#finish(this.#lost(null, null));
     });

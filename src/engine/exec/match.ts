@@ -12,7 +12,7 @@ export interface MatchSubject {
 /** True on a match. An expression that is wrong matches nothing, as on real minions. */
 export async function matchesMinion(
   subject: MatchSubject,
-  expression: string | string[],
+  expression: string | readonly string[],
   kind: string,
   delimiter = ':',
 ): Promise<boolean> {

@@ -1,25 +1,22 @@
-// Puts a job and its outcome together into the load of a `_return` request, in the order real minions write it.
-import { type Dict, dictGet, isDict, newDict, type PlainDict } from '../../base/codec/value.ts';
+// Puts a job and its outcome together into the result that goes to the master.
+import { isDict } from '../../base/codec/value.ts';
+import type { PublishedJob } from '../../protocol/job/job.ts';
+import type { JobReturn } from '../../protocol/job/job-return.ts';
 import type { Outcome } from './outcome.ts';
 
-/** The fields of a return. */
-export function returnLoad(id: string, job: Dict, outcome: Outcome): PlainDict {
-  const load = newDict([
-    ['cmd', '_return'],
-    ['id', id],
-    ['success', outcome.success],
-    ['return', outcome.return],
-    ['retcode', outcome.retcode],
-    ['jid', dictGet(job, 'jid') ?? ''],
-    ['fun', dictGet(job, 'fun') ?? ''],
-    ['fun_args', dictGet(job, 'arg') ?? []],
-  ]);
-  for (const key of ['user', 'master_id', 'ret_config', 'ret_kwargs', 'schedule'] as const) {
-    const value = dictGet(job, key);
-    if (value !== undefined) load[key] = value;
-  }
-  const metadata = dictGet(job, 'metadata');
-  if (metadata !== undefined && isDict(metadata)) load['metadata'] = metadata;
-  if (outcome.out !== undefined) load['out'] = outcome.out;
-  return load;
+export function jobReturn(id: string, job: PublishedJob, outcome: Outcome): JobReturn {
+  const { metadata, master_id, ret_config, ret_kwargs } = job.options ?? {};
+  return {
+    ...{ id, jid: job.jid, fun: job.fun, fun_args: job.arg },
+    ...{ success: outcome.success, return: outcome.return, retcode: outcome.retcode },
+    ...(outcome.out === undefined ? {} : { out: outcome.out }),
+    ...(job.user === undefined ? {} : { user: job.user }),
+    ...(job.schedule === undefined ? {} : { schedule: job.schedule }),
+    options: {
+      ...(isDict(metadata) ? { metadata } : {}),
+      ...(master_id === undefined ? {} : { master_id }),
+      ...(ret_config === undefined ? {} : { ret_config }),
+      ...(ret_kwargs === undefined ? {} : { ret_kwargs }),
+    },
+  };
 }

@@ -1,5 +1,5 @@
 // Everything a process needs to run execution functions, and the context each call gets from it.
-import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
+import { type Dict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import { createRegistry, type FoundFunction, type Loader } from '../../extend/loader/index.ts';
 import type {
@@ -13,6 +13,8 @@ import type {
   Registry,
   StateServices,
 } from '../../extend/sdk/index.ts';
+import type { PublishedJob } from '../../protocol/job/job.ts';
+import { jobFields } from '../../protocol/wire/messages/job.ts';
 import { createFileClient } from '../files/client/client.ts';
 import { bindArguments } from './bind.ts';
 import { renderHost } from './render-host.ts';
@@ -37,8 +39,10 @@ export interface Runtime {
 
 /** What one job keeps while it runs. */
 export interface JobState {
-  /** The published job: `{jid, fun, arg, tgt, tgt_type, ret, user, …}`. */
-  readonly job: Dict;
+  /** Absent when nobody published what runs here: a call of `salt-call`, of a renderer, of a beacon. */
+  readonly job?: PublishedJob;
+  /** What functions see of a job then. */
+  readonly shown?: PlainDict;
   readonly signal: AbortSignal;
   readonly progress: (text: string) => void;
   retcode: number;
@@ -62,12 +66,16 @@ function remembered<V>(map: WeakMap<Loader, V>, loader: Loader, make: () => V): 
 export function createContext(runtime: Runtime, state: JobState): ModuleContext {
   const opts = runtime.opts();
   let files: FileClient | undefined;
+  let shown: PlainDict | undefined;
   const context: ModuleContext = {
     id: runtime.id,
     opts,
     grains: runtime.grains(),
     pillar: runtime.pillar(),
-    job: state.job as Readonly<Record<string, Value>>,
+    get job() {
+      shown ??= shownJob(state);
+      return shown;
+    },
     test: opts['test'] === true,
     log: runtime.log,
     signal: state.signal,
@@ -113,6 +121,9 @@ export function createContext(runtime: Runtime, state: JobState): ModuleContext 
   };
   return context;
 }
+
+/** The job as functions see it: `{jid, fun, arg, tgt, tgt_type, ret, user, …}`. */
+export const shownJob = ({ job, shown }: JobState): PlainDict => (job ? jobFields(job) : (shown ?? newDict()));
 
 const noKwargs: PlainDict = Object.freeze(Object.create(null));
 

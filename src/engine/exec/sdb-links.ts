@@ -31,7 +31,7 @@ export async function resolveLinks(
       exec: (file, args, options, signal) => execProgram(file, args, options, signal),
       match: async () => false,
     },
-    { job: none, signal: new AbortController().signal, progress: () => undefined, retcode: 0 },
+    { signal: new AbortController().signal, progress: () => undefined, retcode: 0 },
   );
   const sdb = createSdb(loader, ctx);
   const found = newDict();

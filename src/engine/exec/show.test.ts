@@ -18,7 +18,7 @@ function context(opts: PlainDict = newDict()): ModuleContext {
       exec: () => Promise.reject(new Error('nothing runs here')),
       match: async () => false,
     },
-    { job: newDict(), signal: new AbortController().signal, progress: () => undefined, retcode: 0 },
+    { signal: new AbortController().signal, progress: () => undefined, retcode: 0 },
   );
 }
 

@@ -36,7 +36,7 @@ export function pillarFunctions(parts: FunctionParts, opts: PlainDict, grains: D
     modules: async () => new Set(await modules().names('modules')),
     has: async (fun) => (await modules().find('modules', fun)) !== undefined,
     call(fun, args, kwargs) {
-      context ??= createContext(runtime(), { job: newDict(), signal, progress: () => undefined, retcode: 0 });
+      context ??= createContext(runtime(), { signal, progress: () => undefined, retcode: 0 });
       return context.callWith(fun, args, kwargs);
     },
   };

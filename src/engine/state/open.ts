@@ -1,6 +1,6 @@
 // Sets up one use of the state engine: options, pillar, session, and where files come from.
 import { randomInt } from 'node:crypto';
-import { type Dict, dictGet, type Value } from '../../base/codec/value.ts';
+import type { Dict, Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import type { StateRun, StateRunRequest } from '../../extend/sdk/index.ts';
 import { collectGrains, type JobState, type Runtime } from '../exec/index.ts';
@@ -50,7 +50,7 @@ export async function openRun(
   // Salt: a number that is the same for all states of a run.
   const instanceId = String(randomInt(2 ** 47));
   const caller = new StateCaller({ session, numbers, mocked: request.mock ?? false, instanceId });
-  const identity = { id, jid: textOf(dictGet(state.job, 'jid') ?? ''), instanceId };
+  const identity = { id, jid: state.job?.jid ?? textOf(state.shown?.['jid'] ?? ''), instanceId };
   const { orchestrationJid } = request;
   return {
     opts,

@@ -94,10 +94,10 @@ export class TestMinion {
       }),
     };
     this.state = {
-      job: newDict([
-        ['jid', tree.jid ?? '20260101000000000000'],
-        ['fun', 'state.apply'],
-      ]),
+      job: {
+        ...{ jid: tree.jid ?? '20260101000000000000', fun: 'state.apply', arg: [] },
+        ...{ tgt: '*', tgt_type: 'glob' },
+      },
       signal: new AbortController().signal,
       progress: (text) => void this.progress.push(text),
       retcode: 0,

@@ -46,15 +46,10 @@ export class OwnMinion {
     const data = options.withPillar ? await this.#dataWithPillar() : await this.#workerData();
     // Nested orchestrations share a job id; in the pool each has its own.
     const key = generateJid();
-    const job = newDict([
-      ['jid', options.jid ?? key],
-      ['fun', fun],
-      ['arg', [...args, Object.assign(newDict([['__kwarg__', true]]), kwargs)]],
-      ['tgt', data.id],
-      ['tgt_type', 'glob'],
-      ['ret', ''],
-      ['user', user],
-    ]);
+    const job = {
+      ...{ jid: options.jid ?? key, fun, tgt: data.id, tgt_type: 'glob', ret: '', user },
+      arg: [...args, Object.assign(newDict([['__kwarg__', true]]), kwargs)],
+    };
     if (signal.aborted) throw new HaliteError('call.failed', `${fun} was ended before it began`);
     const end = (): void => void this.#jobs().signal(key, constants.signals.SIGKILL);
     signal.addEventListener('abort', end, { once: true });

@@ -5,9 +5,11 @@ import { generateJid } from '../../base/util/index.ts';
 import { collectGrains, execProgram, matchesMinion, type Runtime, signalTree } from '../../engine/exec/index.ts';
 import { provideStates } from '../../engine/state/provide.ts';
 import { Loader, sdkUrl } from '../../extend/loader/index.ts';
+import type { ReturnerRequest } from '../../protocol/job/job-return.ts';
+import { returnMessage } from '../../protocol/wire/messages/job-return.ts';
 import { ProcFiles } from '../jobs/proc-files.ts';
 import { fetchPillar, type PillarRequest, reportPillarErrors } from '../services/pillar.ts';
-import { type CallFailure, type CallOutcome, callLocally } from './run.ts';
+import { type CallFailure, type CallOutcome, callLocally, localReturn } from './run.ts';
 import { createCallerServices } from './services.ts';
 import type { Caller, CallerOptions, LocalCallRequest } from './types.ts';
 
@@ -127,22 +129,11 @@ async function sendReturn(
   caller: Caller,
   request: LocalCallRequest,
   result: CallOutcome,
-  returners: PlainDict | undefined,
+  returners: ReturnerRequest | undefined,
 ): Promise<void> {
   const { session } = caller;
   if (!session || request.sendReturn === false) return;
-  const load = newDict([
-    ['cmd', '_return'],
-    ['id', request.opts.id],
-    ['jid', 'req'],
-    ['return', result.return],
-    ['retcode', result.retcode ?? 1],
-    ...(result.out ? [['out', result.out] as const] : []),
-    ['fun', request.fun],
-    ['fun_args', result.funArgs],
-    ...(returners ? [['returners', returners] as const] : []),
-    ...(request.metadata !== undefined ? [['metadata', request.metadata] as const] : []),
-  ]);
+  const load = returnMessage({ ...localReturn(request, result), jid: 'req', ...(returners ? { returners } : {}) });
   const timeoutMs = request.opts.request_channel_timeout * 1000;
   await session.channel.request(load, { timeoutMs }).catch((error: unknown) => {
     request.log.warn('the master was not told about this call', { error: messageOf(error) });

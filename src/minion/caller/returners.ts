@@ -2,30 +2,16 @@
 import { newDict, type PlainDict } from '../../base/codec/value.ts';
 import { type ReturnerChoice, ReturnerSessions, returnerChoice } from '../../engine/exec/index.ts';
 import { callForReturner } from '../../engine/exec/returners/call.ts';
-import { choiceForMaster } from '../jobs/returners.ts';
-import type { CallOutcome } from './run.ts';
+import type { JobReturn, ReturnerRequest } from '../../protocol/job/job-return.ts';
+import { returnFields } from '../../protocol/wire/messages/job-return.ts';
+import { type CallOutcome, localReturn } from './run.ts';
 import type { Caller, LocalCallRequest } from './types.ts';
-
-/** What a returner gets; the fields of a return under the job id of the call. */
-function loadOf(request: LocalCallRequest, result: CallOutcome): PlainDict {
-  return newDict([
-    ['jid', result.jid],
-    ['return', result.return],
-    ['retcode', result.retcode ?? 1],
-    ...(result.out ? [['out', result.out] as const] : []),
-    ['id', request.opts.id],
-    ['fun', request.fun],
-    ['fun_args', result.funArgs],
-    ...(request.metadata !== undefined ? [['metadata', request.metadata] as const] : []),
-    ['success', (result.retcode ?? 1) === 0],
-  ]);
-}
 
 async function saveHere(
   caller: Caller,
   request: LocalCallRequest,
   choice: ReturnerChoice,
-  load: PlainDict,
+  ret: JobReturn,
 ): Promise<void> {
   const { runtime } = caller;
   const signal = request.signal ?? new AbortController().signal;
@@ -38,22 +24,26 @@ async function saveHere(
       call: (fun, args) => callForReturner(runtime, fun, args),
     }),
   );
-  const problems = await sessions.save(choice, load);
+  const problems = await sessions.save(choice, neverSent(returnFields(ret)));
   for (const { returner, error } of problems) {
-    request.log.error(`The return failed for job ${String(load['jid'])}: ${error}`, { returner });
+    request.log.error(`The return failed for job ${ret.jid}: ${error}`, { returner });
   }
   await sessions.close();
 }
+
+/** A result that goes to no master is no request. */
+const neverSent = (fields: PlainDict): PlainDict => newDict(Object.entries(fields).filter(([name]) => name !== 'cmd'));
 
 /** Saves the result; what the master shall do instead, when it is asked to (`return_via_master`). */
 export async function handToReturners(
   caller: Caller,
   request: LocalCallRequest,
   result: CallOutcome,
-): Promise<PlainDict | undefined> {
-  const choice = returnerChoice(newDict(), request.opts.raw['return']);
+): Promise<ReturnerRequest | undefined> {
+  const choice = returnerChoice({}, request.opts.raw['return']);
   if (!choice) return undefined;
-  if (request.opts.return_via_master && caller.session && request.sendReturn !== false) return choiceForMaster(choice);
-  await saveHere(caller, request, choice, loadOf(request, result));
+  if (request.opts.return_via_master && caller.session && request.sendReturn !== false) return choice;
+  const ret = localReturn(request, result);
+  await saveHere(caller, request, choice, { ...ret, success: ret.retcode === 0 });
   return undefined;
 }

@@ -14,6 +14,7 @@ import {
   splitArguments,
 } from '../../engine/exec/index.ts';
 import { docstring, type FoundFunction } from '../../extend/loader/index.ts';
+import type { JobReturn } from '../../protocol/job/job-return.ts';
 import { readCallArguments } from './arguments.ts';
 import type { Caller, LocalCallRequest } from './types.ts';
 
@@ -53,18 +54,19 @@ export async function callLocally(
   const { fun } = request;
   const found = await runtime.loader.find('modules', fun);
   if (!found) return missing(caller, request, jid);
-  const job = newDict([
-    ['fun', fun],
+  // Salt: functions called so see these fields and no others of a job.
+  const shown = newDict([
     ['pid', process.pid],
+    ['fun', fun],
     ['jid', jid],
     ['tgt', 'salt-call'],
   ]);
-  if (request.metadata !== undefined) job['metadata'] = request.metadata;
+  if (request.metadata !== undefined) shown['metadata'] = request.metadata;
   const control = request.signal ?? new AbortController().signal;
-  const state = { job, signal: control, progress: () => undefined, retcode: 0 };
-  const noted = await noteRunning(caller, job, jid);
+  const state = { shown, signal: control, progress: () => undefined, retcode: 0 };
+  const noted = await noteRunning(caller, shown, jid);
   try {
-    const read = await readArguments(found, request, job).catch(refusedArguments);
+    const read = await readArguments(found, request, shown).catch(refusedArguments);
     if ('kind' in read) return read;
     const { args, kwargs } = read;
     const value = await runFound(found, args, kwargs, createContext(runtime, state));
@@ -85,13 +87,24 @@ export async function callLocally(
   }
 }
 
-async function readArguments(found: FoundFunction<'modules'>, request: LocalCallRequest, job: PlainDict) {
+/** The result of a call as that of a job. */
+export function localReturn(request: LocalCallRequest, result: CallOutcome): JobReturn {
+  const { metadata } = request;
+  return {
+    ...{ id: request.opts.id, jid: result.jid, fun: request.fun, fun_args: result.funArgs },
+    ...{ return: result.return, retcode: result.retcode ?? 1 },
+    ...(result.out ? { out: result.out } : {}),
+    ...(metadata === undefined ? {} : { options: { metadata } }),
+  };
+}
+
+async function readArguments(found: FoundFunction<'modules'>, request: LocalCallRequest, shown: PlainDict) {
   const read = request.words
     ? readCallArguments(found.fn.params, request.words, request.noParse)
     : { args: [...(request.args ?? [])], kwargs: request.kwargs ?? newDict() };
   // Positional texts that look like `name=value` were told apart above; only the marked map is left to split.
   const marked = newDict([['__kwarg__', true], ...Object.entries(read.kwargs)]);
-  const { kwargs } = await splitArguments(found.fn.params, [marked], job);
+  const { kwargs } = await splitArguments(found.fn.params, [marked], () => shown);
   return { args: read.args, kwargs };
 }
 
@@ -103,10 +116,10 @@ function funArgsOf(request: LocalCallRequest): Value[] {
 }
 
 /** A read-only cache directory is no reason not to run; Salt warns too. */
-async function noteRunning(caller: Caller, job: PlainDict, jid: string): Promise<boolean> {
+async function noteRunning(caller: Caller, shown: PlainDict, jid: string): Promise<boolean> {
   try {
     await caller.procFiles.prepare();
-    caller.procFiles.write(job, process.pid);
+    caller.procFiles.write(jid, shown);
     return true;
   } catch {
     process.stderr.write(
@@ -119,7 +132,8 @@ async function noteRunning(caller: Caller, job: PlainDict, jid: string): Promise
 /** Documentation of what starts alike, or the bare sentence on stderr. */
 async function missing(caller: Caller, request: LocalCallRequest, jid: string): Promise<CallOutcome | CallFailure> {
   const { runtime } = caller;
-  const state = { job: newDict(), signal: new AbortController().signal, progress: () => undefined, retcode: 0 };
+  const signal = new AbortController().signal;
+  const state = { signal, progress: () => undefined, retcode: 0 };
   const outcome = await callFunction(runtime, state, request.fun, []);
   if (typeof outcome.return !== 'string') {
     return {

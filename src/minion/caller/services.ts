@@ -8,6 +8,7 @@ import { killTree, type Runtime, signalTree } from '../../engine/exec/index.ts';
 import type { MinionServices } from '../../extend/sdk/index.ts';
 import type { ProcFiles } from '../jobs/proc-files.ts';
 import { fetchPillar, type PillarRequest } from '../services/pillar.ts';
+import { shownJobs } from '../services/services.ts';
 import type { MasterSession } from './master.ts';
 
 export interface CallerServiceParts {
@@ -33,16 +34,16 @@ export function createCallerServices(parts: CallerServiceParts): MinionServices 
   const compile = (request: PillarRequest): Promise<Dict> =>
     session ? fetchPillar(session.channel, opts, parts.grains(), request) : parts.compileLocally(request);
   const timeoutMs = opts.request_channel_timeout * 1000;
-  const running = async () => (await procFiles.running()).filter((job) => job.pid !== process.pid);
+  const running = async () => (await procFiles.running()).filter(({ pid }) => pid !== process.pid);
   return {
     hasMaster: session !== undefined,
-    running,
+    running: async () => shownJobs(await running()),
     async signalJob(jid, signal) {
-      const job = (await running()).find((item) => item.jid === jid);
-      if (!job) return '';
-      if (signal === constants.signals.SIGKILL) await killTree([job.pid]);
-      else signalTree([job.pid], signal);
-      return `Signal ${signal} sent to job ${jid} at pid ${job.pid}`;
+      const pid = (await running()).find(({ job }) => job.jid === jid)?.pid;
+      if (pid === undefined) return '';
+      if (signal === constants.signals.SIGKILL) await killTree([pid]);
+      else signalTree([pid], signal);
+      return `Signal ${signal} sent to job ${jid} at pid ${pid}`;
     },
     masterRequest: async (load, options = {}) =>
       needMaster().channel.request(load, {

@@ -1,7 +1,11 @@
 // Deadlines as jobs carry them, and the words and code of a job that was ended.
 import { describe, expect, it } from 'vitest';
-import { newDict } from '../../base/codec/value.ts';
+import { newDict, type Value } from '../../base/codec/value.ts';
+import { isProblem } from '../../protocol/wire/messages/fields.ts';
+import { readPublishedJob } from '../../protocol/wire/messages/job.ts';
 import { deadlineOf, deadlineOutcome } from './deadline.ts';
+
+const dictOf = (fields: Record<string, Value>) => newDict(Object.entries(fields));
 
 describe('a deadline', () => {
   it.each([
@@ -14,7 +18,8 @@ describe('a deadline', () => {
     [null, undefined],
     [Number.NaN, undefined],
   ])('of %j seconds is %j milliseconds', (given, ms) => {
-    expect(deadlineOf(newDict([['halite_deadline', given]]))).toBe(ms);
+    const job = readPublishedJob(dictOf({ jid: '1', fun: 'test.ping', arg: [], tgt: '*', halite_deadline: given }));
+    expect(isProblem(job) ? job : deadlineOf(job)).toBe(ms);
   });
 
   it('says what became of the processes', () => {

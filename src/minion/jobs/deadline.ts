@@ -1,9 +1,8 @@
 // `--deadline`: ends a job on this minion when its time is up, whole process tree, and says so in the result.
 import { constants } from 'node:os';
-import { type Dict, dictGet } from '../../base/codec/value.ts';
 import { failed, type JobPool, type Outcome } from '../../engine/exec/index.ts';
 import type { KillResult } from '../../engine/exec/process-tree.ts';
-import { deadlineField } from '../../protocol/job/verdict.ts';
+import type { PublishedJob } from '../../protocol/job/job.ts';
 
 /** The code of timeout(1). */
 const deadlineRetcode = 124;
@@ -11,10 +10,8 @@ const deadlineRetcode = 124;
 const longestMs = 2_000_000_000;
 
 /** Milliseconds the job may take; undefined without a deadline. */
-export function deadlineOf(job: Dict): number | undefined {
-  const seconds = dictGet(job, deadlineField);
-  if (typeof seconds !== 'number' || !(seconds > 0)) return undefined;
-  return Math.min(seconds * 1000, longestMs);
+export function deadlineOf({ deadlineSeconds: seconds }: PublishedJob): number | undefined {
+  return seconds === undefined ? undefined : Math.min(seconds * 1000, longestMs);
 }
 
 /** The result of a job that was ended. */

@@ -2,15 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pack } from '../../base/codec/msgpack/index.ts';
-import {
-  type Dict,
-  dictEntries,
-  dictGet,
-  isDict,
-  newDict,
-  type PlainDict,
-  type Value,
-} from '../../base/codec/value.ts';
+import { dictGet, isDict, type PlainDict } from '../../base/codec/value.ts';
 import type { MinionOpts } from '../../base/config/index.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
@@ -21,20 +13,22 @@ import {
   executeJob,
   failed,
   type JobPool,
+  jobReturn,
   type Outcome,
   type Runtime,
-  returnLoad,
   type WorkerData,
 } from '../../engine/exec/index.ts';
 import type { Loader } from '../../extend/loader/index.ts';
-import type { MinionServices, RunningJob } from '../../extend/sdk/index.ts';
-import { durableField, endedField } from '../../protocol/job/verdict.ts';
+import type { MinionServices } from '../../extend/sdk/index.ts';
+import { funName, type PublishedJob } from '../../protocol/job/job.ts';
+import type { JobReturn } from '../../protocol/job/job-return.ts';
+import { runningFields } from '../../protocol/wire/messages/job.ts';
+import { returnMessage } from '../../protocol/wire/messages/job-return.ts';
 import type { JobLink } from '../link/master-link.ts';
-import { runningJobs, userOf } from '../services/services.ts';
+import { runningJobs } from '../services/services.ts';
 import { armDeadline, deadlineOf, deadlineOutcome } from './deadline.ts';
 import type { Claim, DurableMemory } from './durable-memory.ts';
 import { followJob, type LifeCycle, lastLine } from './lifecycle.ts';
-import { deadlineAtField } from './orphans.ts';
 import type { ProcFiles } from './proc-files.ts';
 import type { Returns } from './return.ts';
 import type { Returners } from './returners.ts';
@@ -75,36 +69,24 @@ interface Ended {
   readonly deadline?: boolean;
 }
 
-/** Until when a durable job waits for minions, in milliseconds; undefined for ordinary ones. */
-function durableUntil(job: Dict): number | undefined {
-  const seconds = dictGet(job, durableField);
-  return typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : undefined;
-}
-
-const withDeadline = (job: Dict, at: number): Dict =>
-  newDict([...(dictEntries(job) as [string, Value][]), [deadlineAtField, at]]);
-
 export class Jobs {
   readonly #parts: JobParts;
   readonly #active = new Map<string, Promise<void>>();
   readonly #scheduled = new Map<string, Scheduled>();
-  readonly #leaving = new Map<string, { readonly job: Dict; readonly since: number }>();
+  readonly #leaving = new Map<string, { readonly job: PublishedJob; readonly since: number }>();
 
   constructor(parts: JobParts) {
     this.#parts = parts;
   }
 
   /** Takes a job that is for this minion. */
-  handle(link: JobLink, job: Dict): void {
+  handle(link: JobLink, job: PublishedJob): void {
+    const { jid } = job;
     // Delivered again while it is being worked on.
-    if (this.#active.has(String(dictGet(job, 'jid')))) return;
+    if (this.#active.has(jid)) return;
     const work = this.#work(link, job).catch((error: unknown) => {
-      this.#parts.log.error('a job failed outside its function', {
-        jid: String(dictGet(job, 'jid')),
-        error: messageOf(error),
-      });
+      this.#parts.log.error('a job failed outside its function', { jid, error: messageOf(error) });
     });
-    const jid = String(dictGet(job, 'jid'));
     this.#active.set(jid, work);
     void work.finally(() => {
       if (this.#active.get(jid) === work) this.#active.delete(jid);
@@ -113,9 +95,9 @@ export class Jobs {
   }
 
   /** A job by the clock: run once, with the first of these masters at hand, and told to all of them. */
-  runScheduled(masters: readonly JobLink[], job: Dict, delivery: ScheduledDelivery): void {
+  runScheduled(masters: readonly JobLink[], job: PublishedJob, delivery: ScheduledDelivery): void {
     const [link] = masters;
-    const jid = String(dictGet(job, 'jid'));
+    const { jid } = job;
     if (!link || this.#active.has(jid)) return;
     this.#scheduled.set(jid, { delivery, masters });
     this.handle(link, job);
@@ -123,9 +105,9 @@ export class Jobs {
   }
 
   /** A master that asks for a job whose result is under way for a while is told to wait for it. */
-  delivering(): RunningJob[] {
+  delivering(): PublishedJob[] {
     const late = [...this.#leaving.values()].filter(({ since }) => Date.now() - since > slowDeliveryMs);
-    return late.map(({ job }) => ({ ...(job as unknown as RunningJob), pid: process.pid, delivering: true }));
+    return late.map(({ job }) => job);
   }
 
   /** Waits for results that are being delivered; jobs in processes are not waited for. */
@@ -134,86 +116,83 @@ export class Jobs {
     await Promise.allSettled([...this.#active].filter(([jid]) => !inProcesses.has(jid)).map(([, work]) => work));
   }
 
-  async #work(link: JobLink, job: Dict): Promise<void> {
+  async #work(link: JobLink, job: PublishedJob): Promise<void> {
     const { log } = this.#parts;
-    const jid = String(dictGet(job, 'jid'));
-    const fun = dictGet(job, 'fun') ?? '';
-    log.info('job received', { jid, fun: String(fun), user: userOf(job) });
-    const until = durableUntil(job);
-    if (until !== undefined) {
-      const claim = await this.#parts.memory.claim(jid, until);
+    const { jid, durableUntil } = job;
+    const fun = funName(job.fun);
+    log.info('job received', { jid, fun, user: job.user ?? '' });
+    if (durableUntil !== undefined) {
+      const claim = await this.#parts.memory.claim(jid, durableUntil * 1000);
       if (claim !== 'new') return this.#deliveredAgain(link, job, claim);
     }
-    const ended = (await this.#runsInline(fun))
+    const ended = (await this.#runsInline(job.fun))
       ? { outcome: await this.#runInline(link, job) }
-      : await this.#runInProcess(link, job, jid);
+      : await this.#runInProcess(link, job);
     const { outcome } = ended;
     if (isDict(outcome.return) && dictGet(outcome.return, '__no_return__')) return;
     log.info('job finished', {
       jid,
-      fun: String(fun),
+      fun,
       retcode: typeof outcome.retcode === 'number' ? outcome.retcode : undefined,
     });
     await this.finish(link, job, ended);
   }
 
   /** Sends the result; for a durable job the minion notes that it is out of its hands. */
-  async finish(link: JobLink, job: Dict, { outcome, deadline }: Ended): Promise<void> {
-    const jid = String(dictGet(job, 'jid'));
-    const load = returnLoad(this.#parts.opts.id, job, outcome);
-    if (deadline) load[endedField] = 'deadline';
-    this.#parts.returners.hand(link, job, load);
+  async finish(link: JobLink, job: PublishedJob, { outcome, deadline }: Ended): Promise<void> {
+    const { jid, durableUntil } = job;
+    const result = jobReturn(this.#parts.opts.id, job, outcome);
+    const ret = this.#parts.returners.hand(link, job, deadline ? { ...result, ended: 'deadline' } : result);
     this.#leaving.set(jid, { job, since: Date.now() });
-    await this.#deliver(link, jid, load).finally(() => this.#leaving.delete(jid));
-    const until = durableUntil(job);
-    if (until !== undefined) await this.#parts.memory.done(jid, until);
-    await this.#keepCopy(jid, load);
+    await this.#deliver(link, ret).finally(() => this.#leaving.delete(jid));
+    if (durableUntil !== undefined) await this.#parts.memory.done(jid, durableUntil * 1000);
+    await this.#keepCopy(ret);
   }
 
-  async #deliver(link: JobLink, jid: string, load: PlainDict): Promise<void> {
+  async #deliver(link: JobLink, ret: JobReturn): Promise<void> {
     const { returns } = this.#parts;
-    const scheduled = this.#scheduled.get(jid);
-    if (!scheduled) return returns.deliver(link, load);
+    const scheduled = this.#scheduled.get(ret.jid);
+    if (!scheduled) return returns.deliver(link, ret);
     if (scheduled.delivery === 'none') return;
-    const sent = scheduled.delivery === 'nocache' ? { ...load, jid: 'nocache' } : load;
+    const sent = scheduled.delivery === 'nocache' ? { ...ret, jid: 'nocache' } : ret;
     await Promise.all(scheduled.masters.map((master) => returns.deliver(master, sent)));
   }
 
   /** A durable job that was begun before. It never runs twice; when its result is lost for good, that is the result. */
-  async #deliveredAgain(link: JobLink, job: Dict, claim: Claim): Promise<void> {
+  async #deliveredAgain(link: JobLink, job: PublishedJob, claim: Claim): Promise<void> {
     const { log, spool, procFiles, pool } = this.#parts;
-    const jid = String(dictGet(job, 'jid'));
+    const { jid } = job;
     log.info('a durable job was delivered again and is not run twice', { jid, state: claim });
     if (claim === 'done') return;
-    const runs = (await runningJobs(pool, procFiles)).some((running) => running.jid === jid);
+    const runs = (await runningJobs(pool, procFiles)).some((running) => running.job.jid === jid);
     if (runs || (await spool.has(jid))) return;
     const text = 'ERROR: This durable job was begun here and interrupted without a result; it is not run a second time';
     await this.finish(link, job, { outcome: failed(text) });
   }
 
   /** Built-in functions that declare to be quick; a user's file of the same name is never run in the daemon. */
-  async #runsInline(fun: unknown): Promise<boolean> {
+  async #runsInline(fun: string | readonly string[]): Promise<boolean> {
     const loader = this.#parts.loader();
-    for (const name of Array.isArray(fun) ? fun : [fun]) {
-      const text = String(name);
-      if (await loader.isUserCode('modules', text.split('.', 1)[0]!)) return false;
-      const found = await loader.find('modules', text);
+    for (const name of typeof fun === 'string' ? [fun] : fun) {
+      if (await loader.isUserCode('modules', name.split('.', 1)[0]!)) return false;
+      const found = await loader.find('modules', name);
       if (!found?.fn.inline) return false;
     }
     return true;
   }
 
-  #runInline(link: JobLink, job: Dict): Promise<Outcome> {
+  #runInline(link: JobLink, job: PublishedJob): Promise<Outcome> {
     const state = { job, signal: this.#parts.signal, progress: () => undefined, retcode: 0 };
     return executeJob(this.#parts.runtime(link), state).catch((error: unknown) => failed(`ERROR: ${messageOf(error)}`));
   }
 
-  async #runInProcess(link: JobLink, job: Dict, jid: string): Promise<Ended> {
+  async #runInProcess(link: JobLink, job: PublishedJob): Promise<Ended> {
     const { pool, procFiles, spool, opts } = this.#parts;
+    const { jid } = job;
     const life = this.#lifeCycle(link, jid);
     const deadlineMs = deadlineOf(job);
     const deadline = deadlineMs === undefined ? undefined : armDeadline(pool, jid, deadlineMs);
-    const noted = deadlineMs === undefined ? job : withDeadline(job, Date.now() + deadlineMs);
+    const deadlineAt = deadlineMs === undefined ? undefined : Date.now() + deadlineMs;
     let lastOutput = '';
     const outcome = await pool.run({
       jid,
@@ -231,7 +210,7 @@ export class Jobs {
       onStarted: (pid) => {
         life.started();
         try {
-          procFiles.write(noted, pid);
+          procFiles.write(jid, runningFields(job, pid, deadlineAt));
         } catch (error) {
           const fields = { jid, error: messageOf(error), folder: opts.cachedir };
           this.#parts.log.error('the proc file could not be written', fields);
@@ -255,12 +234,13 @@ export class Jobs {
   }
 
   /** `cache_jobs`: a copy of every result on the minion. */
-  async #keepCopy(jid: string, load: PlainDict): Promise<void> {
+  async #keepCopy(ret: JobReturn): Promise<void> {
+    const { jid } = ret;
     if (!this.#parts.opts.cache_jobs || !isJid(jid)) return;
     const folder = join(this.#parts.opts.cachedir, 'minion_jobs', jid);
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      await replaceFile(join(folder, 'return.p'), pack(load));
+      await replaceFile(join(folder, 'return.p'), pack(returnMessage(ret)));
     } catch (error) {
       this.#parts.log.error('the job could not be cached', { jid, error: messageOf(error) });
     }

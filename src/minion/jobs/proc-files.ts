@@ -2,19 +2,13 @@
 import { mkdir, readdir, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pack, unpack } from '../../base/codec/msgpack/index.ts';
-import {
-  type Dict,
-  dictEntries,
-  dictGet,
-  isDict,
-  newDict,
-  type PlainDict,
-  type Value,
-} from '../../base/codec/value.ts';
+import type { PlainDict } from '../../base/codec/value.ts';
 import { isJid } from '../../base/util/index.ts';
 import { replaceFileNow } from '../../base/util/replace-file.ts';
 import { isAlive } from '../../engine/exec/process-tree.ts';
-import type { RunningJob } from '../../extend/sdk/index.ts';
+import type { RunningJob } from '../../protocol/job/job.ts';
+import { isProblem } from '../../protocol/wire/messages/fields.ts';
+import { readRunningJob } from '../../protocol/wire/messages/job.ts';
 
 export class ProcFiles {
   readonly folder: string;
@@ -32,11 +26,8 @@ export class ProcFiles {
    * Notes that a process works on a job. Ids that are no jids never become file names. Whole or not at all, and before
    * the job begins: a daemon that is killed a moment later finds what it left running, with its deadline.
    */
-  write(job: Dict, pid: number): void {
-    const jid = dictGet(job, 'jid');
-    if (!isJid(jid)) return;
-    const data = newDict([['pid', pid], ...(dictEntries(job) as [string, Value][])]);
-    replaceFileNow(join(this.folder, jid), pack(data));
+  write(jid: string, shown: PlainDict): void {
+    if (isJid(jid)) replaceFileNow(join(this.folder, jid), pack(shown));
   }
 
   async remove(jid: string): Promise<void> {
@@ -51,23 +42,17 @@ export class ProcFiles {
   }
 
   async #read(name: string): Promise<RunningJob | undefined> {
-    const data = await readFile(join(this.folder, name)).then(
-      (bytes) => (bytes.length > 0 ? readDict(bytes) : undefined),
-      () => undefined,
-    );
-    const pid = data?.['pid'];
-    if (!data || typeof pid !== 'number' || !isAlive(pid)) {
-      await this.remove(name);
-      return undefined;
-    }
-    return data as unknown as RunningJob;
+    const running = await readFile(join(this.folder, name)).then(readFields, () => undefined);
+    if (running && isAlive(running.pid)) return running;
+    await this.remove(name);
+    return undefined;
   }
 }
 
-function readDict(bytes: Uint8Array): PlainDict | undefined {
+function readFields(bytes: Uint8Array): RunningJob | undefined {
   try {
-    const value = unpack(bytes);
-    return isDict(value) && !(value instanceof Map) ? value : undefined;
+    const running = readRunningJob(unpack(bytes));
+    return isProblem(running) ? undefined : running;
   } catch {
     // Half written by another process: it is read again the next time somebody asks.
     return undefined;

@@ -4,6 +4,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { pack, unpack } from '../../base/codec/msgpack/index.ts';
 import { newDict, type PlainDict } from '../../base/codec/value.ts';
 import { memoryLogger } from '../../base/log/testing.ts';
+import type { JobReturn } from '../../protocol/job/job-return.ts';
+import { runningFields } from '../../protocol/wire/messages/job.ts';
 import { testFolder, testOpts } from '../link/fake-master.test-helper.ts';
 import { followJob } from './lifecycle.ts';
 import { ProcFiles } from './proc-files.ts';
@@ -33,12 +35,7 @@ class Target {
     return null;
   }
 }
-const load = (jid: string): PlainDict =>
-  newDict([
-    ['cmd', '_return'],
-    ['jid', jid],
-    ['return', Buffer.from([255, 0])],
-  ]);
+const load = (jid: string): JobReturn => ({ id: 'm1', jid, fun: 'test.ping', return: Buffer.from([255, 0]) });
 
 async function setUp() {
   const opts = testOpts(
@@ -116,18 +113,21 @@ describe('proc files', () => {
     const proc = new ProcFiles(folder.path);
     await proc.prepare();
     const job = newDict([
-      ['jid', '20200101000000000001'],
       ['fun', 'test.sleep'],
       ['arg', [5]],
+      ['tgt', '*'],
+      ['jid', '20200101000000000001'],
+      ['tgt_type', 'glob'],
     ]);
-    proc.write(job, process.pid);
+    const published = { jid: '20200101000000000001', fun: 'test.sleep', arg: [5], tgt: '*', tgt_type: 'glob' };
+    proc.write(published.jid, runningFields(published, process.pid));
     // Whole at once: a daemon may be killed right after it.
     const file = join(folder.path, 'proc', '20200101000000000001');
     expect(Object.entries(unpack(readFileSync(file)) as PlainDict)).toEqual([
       ['pid', process.pid],
       ...Object.entries(job),
     ]);
-    expect(await proc.running()).toEqual([unpack(readFileSync(file))]);
+    expect((await proc.running()).map(({ shown }) => shown)).toEqual([unpack(readFileSync(file))]);
     writeFileSync(
       join(folder.path, 'proc', '20200101000000000002'),
       pack(
@@ -148,7 +148,7 @@ describe('proc files', () => {
   it('never leave their folder', async () => {
     const proc = new ProcFiles(folder.path);
     await proc.prepare();
-    proc.write(newDict([['jid', '../../escape']]), 1);
+    proc.write('../../escape', newDict());
     await proc.remove('../cache');
     expect(readdirSync(folder.path)).toEqual(['proc']);
   });

@@ -4,6 +4,8 @@ import type { PlainDict } from '../../base/codec/value.ts';
 import type { MinionOpts } from '../../base/config/index.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
+import type { JobReturn } from '../../protocol/job/job-return.ts';
+import { returnMessage } from '../../protocol/wire/messages/job-return.ts';
 import type { Spool } from './spool.ts';
 
 /** Where a return goes. */
@@ -35,13 +37,13 @@ export class Returns {
   }
 
   /** Sends a return; when the master does not take it, it waits on disk. A master counts it once even if it gets it twice. */
-  async deliver(target: ReturnTarget, load: PlainDict): Promise<void> {
+  async deliver(target: ReturnTarget, ret: JobReturn): Promise<void> {
     if (!this.#opts.pub_ret) return;
-    const jid = String(load['jid']);
+    const { jid } = ret;
     const tries = target.ready ? Math.max(1, this.#opts.return_retry_tries) : 0;
     for (let attempt = 1; attempt <= tries; attempt++) {
       try {
-        await this.#send(target, load);
+        await this.#send(target, ret);
         return;
       } catch (error) {
         this.#log.warn('a return was not taken', { jid, master: target.name, attempt, error: messageOf(error) });
@@ -50,7 +52,7 @@ export class Returns {
       await sleep(this.#retryMs(), undefined, { signal: this.#signal }).catch(() => undefined);
     }
     this.#log.warn('no master takes the return: it waits in the spool', { jid, master: target.name });
-    await this.#spool.add(target.name, load);
+    await this.#spool.add(target.name, ret);
     this.#tryLater(target, soonMs);
   }
 
@@ -79,7 +81,7 @@ export class Returns {
 
   async #drain(target: ReturnTarget): Promise<void> {
     try {
-      const count = await this.#spool.drain(target.name, (load) => this.#send(target, load));
+      const count = await this.#spool.drain(target.name, (ret) => this.#send(target, ret));
       if (count > 0) this.#log.info('returns from the spool were delivered', { master: target.name, count });
     } catch (error) {
       this.#log.warn('returns stay in the spool', { master: target.name, error: messageOf(error) });
@@ -87,10 +89,10 @@ export class Returns {
     }
   }
 
-  async #send(target: ReturnTarget, load: PlainDict): Promise<void> {
-    const named = load['schedule'] === undefined || target.credentials?.halite === true;
-    const sent = named || load['jid'] === 'nocache' ? load : { ...load, jid: 'req' };
-    await target.request(sent, { timeoutMs: Math.max(5000, this.#retryMs()), signal: this.#signal });
+  async #send(target: ReturnTarget, ret: JobReturn): Promise<void> {
+    const named = ret.schedule === undefined || target.credentials?.halite === true;
+    const sent = named || ret.jid === 'nocache' ? ret : { ...ret, jid: 'req' };
+    await target.request(returnMessage(sent), { timeoutMs: Math.max(5000, this.#retryMs()), signal: this.#signal });
   }
 
   /** Salt: a random time between return_retry_timer and return_retry_timer_max. */

@@ -4,6 +4,9 @@ import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import type { MinionOpts } from '../../base/config/index.ts';
 import type { Logger } from '../../base/log/index.ts';
 import type { ReturnerChoice, ReturnerProblem, WorkerData } from '../../engine/exec/index.ts';
+import { isProblem } from '../../protocol/wire/messages/fields.ts';
+import { readPublishedJob } from '../../protocol/wire/messages/job.ts';
+import { returnMessage } from '../../protocol/wire/messages/job-return.ts';
 import type { MasterLink } from '../link/master-link.ts';
 import { Returners } from './returners.ts';
 
@@ -27,10 +30,11 @@ function scene(opts: Record<string, Value>) {
   const returners = new Returners(all, log, worker, () => ({}) as WorkerData);
   const hand = async (job: Record<string, Value>, failing: ReturnerProblem[] = []) => {
     problems = failing;
-    const load = dict({ cmd: '_return', jid: String(job['jid']), fun: 'test.ping' });
-    returners.hand(link, dict(job), load);
+    const read = readPublishedJob(dict({ fun: 'test.ping', arg: [], tgt: '*', ...job }));
+    if (isProblem(read)) throw new Error(read.problem);
+    const sent = returners.hand(link, read, { id: 'm1', jid: read.jid, fun: 'test.ping', return: true });
     await new Promise((resolve) => setImmediate(resolve));
-    return load;
+    return returnMessage(sent);
   };
   return { seen, hand };
 }

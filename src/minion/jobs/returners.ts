@@ -1,5 +1,5 @@
 // Results go to returners as well as to the master: beside it, never in its way.
-import { type Dict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { newDict } from '../../base/codec/value.ts';
 import type { MinionOpts } from '../../base/config/index.ts';
 import type { Logger } from '../../base/log/index.ts';
 import {
@@ -9,15 +9,10 @@ import {
   returnerChoice,
   type WorkerData,
 } from '../../engine/exec/index.ts';
+import type { PublishedJob } from '../../protocol/job/job.ts';
+import type { JobReturn } from '../../protocol/job/job-return.ts';
+import { returnFields } from '../../protocol/wire/messages/job-return.ts';
 import type { JobLink } from '../link/master-link.ts';
-
-/** The field of a return load that asks the master to hand the result on: `{names, config?, kwargs?}`. */
-const returnersField = 'returners';
-
-/** The choice as it travels to the master. */
-export function choiceForMaster(choice: ReturnerChoice): PlainDict {
-  return newDict(Object.entries({ ...choice, names: [...choice.names] } as Record<string, Value>));
-}
 
 /** Where problems are told besides the log. */
 type Told = Pick<JobLink, 'ready' | 'fire'>;
@@ -42,15 +37,14 @@ export class Returners {
     this.#data = data;
   }
 
-  /** Hands a result on, or marks it for the master to do so. Waits for nothing. */
-  hand(link: JobLink, job: Dict, load: PlainDict): void {
+  /** Hands a result on and waits for nothing; the result as it goes to the master, which may be asked to hand it on. */
+  hand(link: JobLink, job: PublishedJob, ret: JobReturn): JobReturn {
     const choice = returnerChoice(job, this.#opts.return);
-    if (!choice) return;
-    if (this.#opts.return_via_master) {
-      load[returnersField] = choiceForMaster(choice);
-      return;
-    }
-    void this.#worker.save(this.#data(link), choice, load).then((problems) => this.#tell(link, choice, load, problems));
+    if (!choice) return ret;
+    if (this.#opts.return_via_master) return { ...ret, returners: choice };
+    const saved = this.#worker.save(this.#data(link), choice, returnFields(ret));
+    void saved.then((problems) => this.#tell(link, choice, ret, problems));
+    return ret;
   }
 
   recycle(): void {
@@ -61,8 +55,8 @@ export class Returners {
     this.#worker.stop();
   }
 
-  #tell(link: Told, choice: ReturnerChoice, load: PlainDict, problems: readonly ReturnerProblem[]): void {
-    const jid = String(load['jid']);
+  #tell(link: Told, choice: ReturnerChoice, ret: JobReturn, problems: readonly ReturnerProblem[]): void {
+    const { jid, fun } = ret;
     for (const name of choice.names) {
       const problem = problems.find((item) => item.returner === name);
       const before = this.#said.get(name);
@@ -74,7 +68,9 @@ export class Returners {
       if (before === problem.error) this.#log.debug('a returner failed again', { jid, returner: name });
       else this.#log.error(`The return failed for job ${jid}: ${problem.error}`, { returner: name });
       if (!link.ready) continue;
-      const data = newDict(Object.entries({ jid, id: this.#opts.id, fun: load['fun']!, ...problem }));
+      const data = newDict(
+        Object.entries({ jid, id: this.#opts.id, fun: typeof fun === 'string' ? fun : [...fun], ...problem }),
+      );
       void link.fire(`salt/job/${jid}/returner/${this.#opts.id}`, data);
     }
   }

@@ -3,11 +3,14 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { unpack } from '../../base/codec/msgpack/index.ts';
-import { isDict, type PlainDict } from '../../base/codec/value.ts';
+import { isDict } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
 import { isJid } from '../../base/util/index.ts';
 import { writeSpoolFile } from '../../engine/exec/index.ts';
+import type { JobReturn } from '../../protocol/job/job-return.ts';
+import { isProblem } from '../../protocol/wire/messages/fields.ts';
+import { readJobReturn, returnMessage } from '../../protocol/wire/messages/job-return.ts';
 
 /** More than this and something is badly wrong; the disk is not ours to fill. */
 const mostFiles = 10_000;
@@ -35,12 +38,12 @@ export class Spool {
     return join(this.#folder, `${String(this.#last).padStart(17, '0')}-${job}-${keyOf(master)}.p`);
   }
 
-  async add(master: string, load: PlainDict): Promise<void> {
+  async add(master: string, ret: JobReturn): Promise<void> {
     if (this.#count >= mostFiles) {
-      this.#log.limited('spool full', 'error', 'The spool is full: a return is lost', { jid: String(load['jid']) });
+      this.#log.limited('spool full', 'error', 'The spool is full: a return is lost', { jid: ret.jid });
       return;
     }
-    await writeSpoolFile(this.pathFor(master, String(load['jid'])), load);
+    await writeSpoolFile(this.pathFor(master, ret.jid), returnMessage(ret));
     this.#count++;
   }
 
@@ -51,7 +54,7 @@ export class Spool {
   }
 
   /** Hands every waiting return of a master to `deliver`, oldest first; stops at the first that fails. */
-  async drain(master: string, deliver: (load: PlainDict) => Promise<void>): Promise<number> {
+  async drain(master: string, deliver: (ret: JobReturn) => Promise<void>): Promise<number> {
     const ending = `-${keyOf(master)}.p`;
     const names = (await readdir(this.#folder).catch((): string[] => []))
       .filter((name) => name.endsWith(ending))
@@ -59,20 +62,21 @@ export class Spool {
     let delivered = 0;
     for (const name of names) {
       const path = join(this.#folder, name);
-      const load = await this.#read(path);
-      if (load) await deliver(load);
+      const ret = await this.#read(path);
+      if (ret) await deliver(ret);
       await unlink(path).catch(() => undefined);
       this.#count = Math.max(0, this.#count - 1);
-      if (load) delivered++;
+      if (ret) delivered++;
     }
     return delivered;
   }
 
-  async #read(path: string): Promise<PlainDict | undefined> {
+  async #read(path: string): Promise<JobReturn | undefined> {
     try {
       const value = unpack(await readFile(path));
-      if (isDict(value) && !(value instanceof Map)) return value;
-      this.#log.warn('a damaged file in the spool is dropped', { path });
+      const ret = isDict(value) ? readJobReturn(value) : undefined;
+      if (ret && !isProblem(ret)) return ret;
+      this.#log.warn('a damaged file in the spool is dropped', { path, ...(ret ? { error: ret.problem } : {}) });
     } catch (error) {
       this.#log.warn('a damaged file in the spool is dropped', { path, error: messageOf(error) });
     }

@@ -1,7 +1,7 @@
 // Reads a master's answer to a sign-in and believes nothing in it before it is proven: signature, nonce and key first.
 import { createHash, type KeyObject } from 'node:crypto';
 import { pack, unpack } from '../../base/codec/msgpack/index.ts';
-import { isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
 import {
   Crypticle,
   loadPublicKey,
@@ -11,6 +11,9 @@ import {
   x931Recover,
 } from '../../base/crypto/index.ts';
 import { messageOf } from '../../base/errors/index.ts';
+import { type AuthAnswer, authLoad, readAuthAnswer, readAuthReply } from '../../protocol/wire/messages/auth.ts';
+import { isProblem, type Problem } from '../../protocol/wire/messages/fields.ts';
+import { envelopeValue } from '../../protocol/wire/messages/request.ts';
 import type { Identity } from './identity.ts';
 import type { MasterTrust } from './trust.ts';
 
@@ -52,122 +55,104 @@ export function buildAuthRequest(
   nonce: string,
   autosignGrains: PlainDict | undefined,
 ): AuthRequest {
-  const load = newDict([
-    ['cmd', '_auth'],
-    ['id', identity.id],
-    ['nonce', nonce],
-    ['enc_algo', identity.encAlgo],
-    ['sig_algo', identity.sigAlgo],
-  ]);
-  if (autosignGrains && Object.keys(autosignGrains).length > 0) load['autosign_grains'] = autosignGrains;
-  if (trusted !== undefined) load['token'] = oaepEncrypt(loadPublicKey(trusted), identity.challenge, identity.encAlgo);
-  load['pub'] = identity.publicText;
-  const payload = pack(
-    newDict([
-      ['enc', 'clear'],
-      ['load', load],
-      ['version', 3],
-    ]),
-  );
+  const load = authLoad({
+    ...{ id: identity.id, pub: identity.publicText, nonce, enc_algo: identity.encAlgo, sig_algo: identity.sigAlgo },
+    token:
+      trusted === undefined ? undefined : oaepEncrypt(loadPublicKey(trusted), identity.challenge, identity.encAlgo),
+    autosign_grains: autosignGrains && Object.keys(autosignGrains).length > 0 ? autosignGrains : undefined,
+  });
+  const payload = pack(envelopeValue({ enc: 'clear', load, version: 3 }));
   return { payload, nonce, sentToken: trusted !== undefined };
 }
 
-const text = (value: Value | undefined): string | undefined => {
-  if (typeof value === 'string') return value;
-  return value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : undefined;
-};
-const bytes = (value: Value | undefined): Uint8Array | undefined => (value instanceof Uint8Array ? value : undefined);
+const replyLimits = { maxDepth: 32, maxBytes: 1 << 20, maxItems: 10_000 };
 
-function readMap(payload: Uint8Array): PlainDict | string {
+/** Reads bytes of somebody who has proven nothing yet; the text says what is wrong. */
+function readBytes<T extends object>(payload: Uint8Array, read: (value: Value) => T | Problem): T | string {
   try {
-    const value = unpack(payload, { raw: true, maxDepth: 32, maxBytes: 1 << 20, maxItems: 10_000 });
-    if (value instanceof Uint8Array) return `the master answered "${text(value)?.slice(0, 80)}"`;
-    return isDict(value) && !(value instanceof Map) ? value : 'the answer is not a map';
+    const found = read(unpack(payload, replyLimits));
+    return isProblem(found) ? found.problem : found;
   } catch (error) {
     return messageOf(error);
   }
 }
 
 /** Reads and checks an answer. `minimum` is the oldest generation the administrator allows. */
-export async function readAuthReply(
-  reply: Uint8Array,
+export async function judgeReply(
+  payload: Uint8Array,
   request: AuthRequest,
   identity: Identity,
   trust: MasterTrust,
   minimum: number,
   master: string,
 ): Promise<AuthResult> {
-  const envelope = readMap(reply);
-  if (typeof envelope === 'string') return failed(envelope);
-  const { load, sig } = envelope;
-  if (!(load instanceof Uint8Array) || !(sig instanceof Uint8Array)) {
-    return readUnsigned(envelope, request, identity, trust, minimum, master);
-  }
-  const inner = readMap(load);
-  if (typeof inner === 'string') return failed(inner);
-  if (text(inner['nonce']) !== request.nonce)
+  const reply = readBytes(payload, readAuthReply);
+  if (typeof reply === 'string') return failed(reply);
+  if (reply.kind === 'text') return answered(reply.text);
+  if (reply.kind === 'unsigned') return judgeUnsigned(reply.load, request, identity, trust, minimum, master);
+  const { load, sig } = reply;
+  const answer = readBytes(load, readAuthAnswer);
+  if (typeof answer === 'string') return failed(answer);
+  if (answer.nonce !== request.nonce)
     return failed('the answer carries another nonce: it may be an old one sent again');
-  const presented = text(inner['pub_key']);
-  if (presented === undefined) return readVerdict(inner, load, sig, identity, trust, master);
-  const verdict = await trust.judge(presented, text(inner['pub_sig']), identity.sigAlgo, master);
+  const presented = answer.pub_key;
+  if (presented === undefined) return judgeVerdict(answer, load, sig, identity, trust, master);
+  const verdict = await trust.judge(presented, answer.pub_sig, identity.sigAlgo, master);
   if (!verdict.ok) return { kind: 'distrusted', text: verdict.why.text, changedKey: verdict.why.reason === 'changed' };
   const masterKey = loadPublicKey(presented.trim());
   if (!verifyPkcs1(masterKey, load, sig, identity.sigAlgo))
     return failed('the signature of the answer does not verify');
-  const generation: Generation = inner['session'] === undefined ? 2 : 3;
+  const generation: Generation = answer.session === undefined ? 2 : 3;
   if (generation < minimum) return tooOld(generation, master);
   // A replaced key cannot have decrypted a token made for the old one.
-  const credentials = openKeys(inner, request.sentToken && !verdict.store, identity, masterKey, presented, generation);
+  const credentials = openKeys(answer, request.sentToken && !verdict.store, identity, masterKey, presented, generation);
   if (typeof credentials === 'string') return failed(credentials);
   return { kind: 'accepted', credentials, storeKey: verdict.store ? presented : undefined };
 }
 
+const answered = (word: string): AuthResult => failed(`the master answered "${word.slice(0, 80)}"`);
+
 /** "Pending", "rejected" and "full" carry no key: only a stored one can prove them. */
-function readVerdict(
-  inner: PlainDict,
+function judgeVerdict(
+  { ret }: AuthAnswer,
   load: Uint8Array,
   sig: Uint8Array,
   identity: Identity,
   trust: MasterTrust,
   master: string,
 ): AuthResult {
-  if (trust.stored === undefined) return verdictOf(inner['ret'], false);
+  if (trust.stored === undefined) return verdictOf(ret, false);
   const proven = verifyPkcs1(loadPublicKey(trust.stored), load, sig, identity.sigAlgo);
   // A rebuilt master answers so until it has accepted our key; only then it shows its own.
-  return proven
-    ? verdictOf(inner['ret'], true)
-    : { kind: 'distrusted', text: trust.otherSigner(master), changedKey: true };
+  return proven ? verdictOf(ret, true) : { kind: 'distrusted', text: trust.otherSigner(master), changedKey: true };
 }
 
-function verdictOf(ret: Value | undefined, proven: boolean): AuthResult {
+function verdictOf(ret: AuthAnswer['ret'], proven: boolean): AuthResult {
   if (ret === true) return { kind: 'pending', proven };
   if (ret === false) return { kind: 'rejected', proven };
-  const word = text(ret);
-  if (word === 'full') return { kind: 'full', proven };
-  return failed(`the master answered "${(word ?? '').slice(0, 80)}"`);
+  return ret === 'full' ? { kind: 'full', proven } : answered(ret ?? '');
 }
 
 /** Answers without signature: refused requests, and masters from before 2022. */
-async function readUnsigned(
-  envelope: PlainDict,
+async function judgeUnsigned(
+  load: Dict,
   request: AuthRequest,
   identity: Identity,
   trust: MasterTrust,
   minimum: number,
   master: string,
 ): Promise<AuthResult> {
-  const { load } = envelope;
-  if (load !== undefined && isDict(load) && !(load instanceof Map)) {
-    const word = text(load['ret']);
+  const answer = readAuthAnswer(load);
+  if (isProblem(answer)) return failed(answer.problem);
+  const { ret, pub_key: presented } = answer;
+  if (presented === undefined) {
     // Anyone could have sent this, so it is never a reason to give up.
-    if (word !== undefined && word !== 'full') return failed(`the master answered "${word.slice(0, 80)}"`);
-    return minimum === 0 ? verdictOf(load['ret'], false) : tooOld(0, master);
+    if (typeof ret === 'string' && ret !== 'full') return answered(ret);
+    return minimum === 0 ? verdictOf(ret, false) : tooOld(0, master);
   }
-  const presented = text(envelope['pub_key']);
-  if (presented === undefined) return failed('the answer has neither load nor key');
   if (minimum !== 0) return tooOld(0, master);
   // Without a signature only a key we already know makes the answer trustworthy.
-  const verdict = await trust.judge(presented, text(envelope['pub_sig']), identity.sigAlgo, master);
+  const verdict = await trust.judge(presented, answer.pub_sig, identity.sigAlgo, master);
   if (!verdict.ok) return { kind: 'distrusted', text: verdict.why.text, changedKey: verdict.why.reason === 'changed' };
   if (verdict.store && !trust.hasFinger) {
     return failed(
@@ -175,7 +160,7 @@ async function readUnsigned(
     );
   }
   const checkToken = request.sentToken && !verdict.store;
-  const credentials = openKeys(envelope, checkToken, identity, loadPublicKey(presented.trim()), presented, 0);
+  const credentials = openKeys(answer, checkToken, identity, loadPublicKey(presented.trim()), presented, 0);
   if (typeof credentials === 'string') return failed(credentials);
   return { kind: 'accepted', credentials, storeKey: verdict.store ? presented : undefined };
 }
@@ -188,15 +173,14 @@ function tooOld(generation: Generation, master: string): AuthResult {
 
 /** Decrypts the keys and checks that the master itself made them; the text says what is wrong. */
 function openKeys(
-  inner: PlainDict,
+  answer: AuthAnswer,
   checkToken: boolean,
   identity: Identity,
   masterKey: KeyObject,
   masterKeyText: string,
   generation: Generation,
 ): Credentials | string {
-  const aesCipher = bytes(inner['aes']);
-  const proof = bytes(inner['sig']);
+  const { aes: aesCipher, sig: proof, token, session: sessionCipher, publish_port: port, halite } = answer;
   if (!aesCipher || !proof) return 'the answer lacks the key or its proof';
   try {
     // Very old masters join key and token.
@@ -205,26 +189,23 @@ function openKeys(
     if (x931Recover(masterKey, proof).toString('latin1') !== digest)
       return 'the proof of the shared key does not verify';
     if (checkToken) {
-      const token = bytes(inner['token']);
       const back = token && oaepDecrypt(identity.privateKey, token, identity.encAlgo).toString('latin1');
       if (back !== identity.challenge)
         return 'the master could not decrypt our token: it does not hold the key we trust';
     }
     const aes = new Crypticle(aesText);
-    const sessionCipher = bytes(inner['session']);
     const session =
       generation === 3 && sessionCipher
         ? new Crypticle(oaepDecrypt(identity.privateKey, sessionCipher, identity.encAlgo))
         : aes;
-    const port = inner['publish_port'];
     return {
       generation,
       aes,
       session,
-      publishPort: typeof port === 'number' && port > 0 && port < 65536 ? port : undefined,
+      publishPort: port !== undefined && port > 0 && port < 65536 ? port : undefined,
       masterKey,
       masterKeyText: masterKeyText.trim(),
-      halite: inner['halite'] === 1,
+      halite,
     };
   } catch (error) {
     return messageOf(error);

@@ -5,6 +5,7 @@ import { type Dict, newDict, type PlainDict, type Value } from '../../base/codec
 import { Crypticle, signPkcs1 } from '../../base/crypto/index.ts';
 import { memoryLogger } from '../../base/log/testing.ts';
 import { durableField } from '../../protocol/job/verdict.ts';
+import { jobFields } from '../../protocol/wire/messages/job.ts';
 import { readBoot, readPresenceTopic, verifyPresence } from '../../protocol/wire/presence-topic.ts';
 import { RecentJobs } from '../jobs/recent-jobs.ts';
 import { eventually, FakeMaster, recorded, testFolder, testKeys, testOpts } from './fake-master.test-helper.ts';
@@ -48,8 +49,8 @@ async function connect(overrides: Record<string, Value> = {}) {
         ['os', 'Test'],
         ['role', 'web'],
       ]),
-    isTarget: async (_link, tgt) => tgt === '*' || tgt === 'm1',
-    onJob: (_link, job) => void jobs.push(job),
+    isTarget: async (_link, { tgt }) => tgt === '*' || tgt === 'm1',
+    onJob: (_link, job) => void jobs.push(jobFields(job)),
     onReady: (self) => void ready.push(self.state),
     onPillar: () => undefined,
   });
@@ -173,8 +174,8 @@ describe('receiving jobs', () => {
       credentials: () => link.credentials,
       renew: (stale) => link.renew(stale),
       recent: more.recent ?? new RecentJobs(2),
-      isTarget: async (tgt) => tgt === '*',
-      accept: (accepted) => void jobs.push(accepted),
+      isTarget: async ({ tgt }) => tgt === '*',
+      accept: (accepted) => void jobs.push(jobFields(accepted)),
     });
     return { receive: (payload: Uint8Array) => made.receive(payload), jobs };
   }
@@ -303,7 +304,7 @@ describe('receiving jobs', () => {
       renew: async () => keys,
       recent: new RecentJobs(2),
       isTarget: async () => true,
-      accept: (item) => void accepted.push(item),
+      accept: (item) => void accepted.push(jobFields(item)),
     });
     expect(await made.receive(Buffer.from(vector.publish.zmq_single_frame_b64, 'base64'))).toBe('accepted');
     expect({ ...accepted[0] }).toEqual(vector.publish.job);

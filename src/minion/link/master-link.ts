@@ -5,6 +5,7 @@ import type { MasterAddress, MinionOpts } from '../../base/config/index.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
 import { backoff } from '../../base/util/index.ts';
+import type { PublishedJob } from '../../protocol/job/job.ts';
 import { bootText, presenceTopic } from '../../protocol/wire/presence-topic.ts';
 import type { RequestClient, Subscription, Transport } from '../../protocol/wire/transport.ts';
 import type { RecentJobs } from '../jobs/recent-jobs.ts';
@@ -32,8 +33,8 @@ export interface LinkOptions {
   readonly boot: string;
   readonly recent: RecentJobs;
   readonly grains: () => Promise<PlainDict>;
-  readonly isTarget: (link: MasterLink, tgt: string | string[], kind: string, delimiter: string) => Promise<boolean>;
-  readonly onJob: (link: MasterLink, job: Dict) => void;
+  readonly isTarget: (link: MasterLink, job: PublishedJob) => Promise<boolean>;
+  readonly onJob: (link: MasterLink, job: PublishedJob) => void;
   /** Signed in, pillar there, subscribed; also after every reconnection. */
   readonly onReady: (link: MasterLink) => void;
   /** The pillar is a new one. */
@@ -256,7 +257,7 @@ export class MasterLink {
       credentials: () => this.#keys,
       renew: (stale) => this.renew(stale),
       recent: this.#options.recent,
-      isTarget: (tgt, kind, delimiter) => this.#options.isTarget(this, tgt, kind, delimiter),
+      isTarget: (job) => this.#options.isTarget(this, job),
       accept: (job) => this.#options.onJob(this, job),
     });
     this.#subscribedPort = this.#publishPort(keys);

@@ -1,10 +1,13 @@
 // Job path 5/9 · from protocol/wire · to engine/exec: takes a publish apart and decides whether it is for this minion.
 import { unpack } from '../../base/codec/msgpack/index.ts';
-import { type Dict, dictGet, isDict, isTexts } from '../../base/codec/value.ts';
+import type { Dict } from '../../base/codec/value.ts';
 import { defaultSigAlgo, isSigAlgo, verifyPkcs1 } from '../../base/crypto/index.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
-import { durableField } from '../../protocol/job/verdict.ts';
+import type { PublishedJob } from '../../protocol/job/job.ts';
+import { isProblem } from '../../protocol/wire/messages/fields.ts';
+import { readPublishedJob } from '../../protocol/wire/messages/job.ts';
+import { type PublishEnvelope, readPublishEnvelope } from '../../protocol/wire/messages/publish.ts';
 import type { RecentJobs } from '../jobs/recent-jobs.ts';
 import type { Credentials } from './auth-reply.ts';
 
@@ -16,18 +19,12 @@ export interface ReceiverOptions {
   readonly credentials: () => Credentials | undefined;
   readonly renew: (stale: Credentials) => Promise<Credentials>;
   readonly recent: RecentJobs;
-  readonly isTarget: (tgt: string | string[], kind: string, delimiter: string) => Promise<boolean>;
-  readonly accept: (job: Dict) => void;
+  readonly isTarget: (job: PublishedJob) => Promise<boolean>;
+  readonly accept: (job: PublishedJob) => void;
 }
 
 /** Why a publish went no further; only for logs and tests. */
 export type Dropped = 'malformed' | 'unsigned' | 'forged' | 'undecryptable' | 'replayed' | 'repeated' | 'not-targeted';
-
-interface Envelope {
-  readonly load: Uint8Array;
-  readonly sig: Uint8Array | undefined;
-  readonly algo: string;
-}
 
 /** After a message that even fresh keys do not open, others of that kind do not cause another sign-in for a while. */
 const quietMs = 5000;
@@ -51,37 +48,38 @@ export class Receiver {
   }
 
   async #process(payload: Uint8Array): Promise<Dropped | 'accepted'> {
-    const envelope = readEnvelope(payload);
+    const envelope = readPublishEnvelope(unpack(payload, envelopeLimits));
+    if (isProblem(envelope)) return this.#drop('malformed', envelope.problem);
     const keys = this.#options.credentials();
-    if (!envelope || !keys) return this.#drop('malformed', envelope ? 'not signed in' : 'no envelope');
+    if (!keys) return this.#drop('malformed', 'not signed in');
     const refused = this.#checkSignature(envelope, keys);
     if (refused) return refused;
-    const job = await this.#decrypt(envelope, keys);
-    if (typeof job === 'string') return this.#drop(job, '');
-    if (job instanceof Map) return this.#drop('malformed', 'a job whose fields are not names');
-    const { tgt, kind, delimiter, problem } = targetOf(job);
-    if (problem) return this.#drop('malformed', problem);
-    if (!(await this.#options.isTarget(tgt, kind, delimiter))) return 'not-targeted';
+    const opened = await this.#decrypt(envelope, keys);
+    if (typeof opened === 'string') return this.#drop(opened, '');
+    const job = readPublishedJob(opened);
+    if (isProblem(job)) return this.#drop('malformed', job.problem);
+    if (!(await this.#options.isTarget(job))) return 'not-targeted';
     // Only now: a job for others must not push ours out of the list.
-    const jid = String(dictGet(job, 'jid'));
-    if (!this.#options.recent.add(jid, dictGet(job, durableField) !== undefined)) return this.#drop('repeated', jid);
+    if (!this.#options.recent.add(job.jid, job.durableUntil !== undefined)) return this.#drop('repeated', job.jid);
     this.#options.accept(job);
     return 'accepted';
   }
 
-  #checkSignature(envelope: Envelope, keys: Credentials): Dropped | undefined {
+  #checkSignature(envelope: PublishEnvelope, keys: Credentials): Dropped | undefined {
     // Halite masters sign always, and a master that has signed once does not stop: unsigned would be somebody else.
     const required = this.#options.requireSignature || keys.halite || this.#signed.has(keys);
     if (!envelope.sig) return required ? this.#drop('unsigned', '') : undefined;
-    if (!isSigAlgo(envelope.algo)) return this.#drop('forged', `unknown algorithm ${envelope.algo.slice(0, 40)}`);
-    const good = verifyPkcs1(keys.masterKey, envelope.load, envelope.sig, envelope.algo);
+    // Masters before 3006.9 do not name it.
+    const algorithm = envelope.sig_algo ?? defaultSigAlgo;
+    if (!isSigAlgo(algorithm)) return this.#drop('forged', `unknown algorithm ${algorithm.slice(0, 40)}`);
+    const good = verifyPkcs1(keys.masterKey, envelope.load, envelope.sig, algorithm);
     if (!good) return this.#drop('forged', 'the signature does not verify with the trusted master key');
     this.#signed.add(keys);
     return undefined;
   }
 
   /** Opens the job; after a change of the shared key signs in again and tries the same message once more. */
-  async #decrypt(envelope: Envelope, keys: Credentials): Promise<Dict | 'undecryptable' | 'replayed'> {
+  async #decrypt(envelope: PublishEnvelope, keys: Credentials): Promise<Dict | 'undecryptable' | 'replayed'> {
     try {
       return this.#open(envelope, keys);
     } catch (error) {
@@ -98,7 +96,7 @@ export class Receiver {
     }
   }
 
-  #open({ load }: Envelope, { aes }: Credentials): Dict | 'replayed' {
+  #open({ load }: PublishEnvelope, { aes }: Credentials): Dict | 'replayed' {
     const { recent } = this.#options;
     recent.resume(aes);
     const job = aes.openPublish(load);
@@ -118,43 +116,5 @@ export class Receiver {
 
 const isWrongKey = (error: unknown): boolean => error instanceof HaliteError && error.code === 'crypto.verify';
 
-function readEnvelope(payload: Uint8Array): Envelope | undefined {
-  const value = unpack(payload, { raw: true, maxDepth: 16, maxItems: 64 });
-  if (!isDict(value)) return undefined;
-  const enc = dictGet(value, 'enc');
-  const load = dictGet(value, 'load');
-  const sig = dictGet(value, 'sig');
-  const algo = dictGet(value, 'sig_algo');
-  if (!(enc instanceof Uint8Array) || Buffer.from(enc).toString() !== 'aes' || !(load instanceof Uint8Array))
-    return undefined;
-  return {
-    load,
-    sig: sig instanceof Uint8Array ? sig : undefined,
-    // Masters before 3006.9 do not name it.
-    algo: algo instanceof Uint8Array ? Buffer.from(algo).toString() : defaultSigAlgo,
-  };
-}
-
-interface TargetFields {
-  readonly tgt: string | string[];
-  readonly kind: string;
-  readonly delimiter: string;
-  readonly problem?: string;
-}
-
-/** A job needs target, jid, function and arguments; anything else is not for us to guess. */
-function targetOf(job: Dict): TargetFields {
-  const nothing = { tgt: '', kind: 'glob', delimiter: ':' };
-  const jid = dictGet(job, 'jid');
-  const fun = dictGet(job, 'fun');
-  if (typeof jid !== 'string' || jid === '') return { ...nothing, problem: 'a job without jid' };
-  if (typeof fun !== 'string' && !isTexts(fun)) return { ...nothing, problem: 'a job without function' };
-  if (!Array.isArray(dictGet(job, 'arg'))) return { ...nothing, problem: 'a job without arguments' };
-  const tgt = dictGet(job, 'tgt');
-  const kind = dictGet(job, 'tgt_type') ?? 'glob';
-  const delimiter = dictGet(job, 'delimiter') ?? ':';
-  if ((typeof tgt !== 'string' && !isTexts(tgt)) || typeof kind !== 'string' || typeof delimiter !== 'string') {
-    return { ...nothing, problem: 'a job without target' };
-  }
-  return { tgt, kind, delimiter };
-}
+/** Nothing but a few fields and the sealed job: whoever sent it is not known yet. */
+const envelopeLimits = { maxDepth: 16, maxItems: 64 };

@@ -3,11 +3,18 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pack, unpack } from '../../base/codec/msgpack/index.ts';
-import { type Dict, dictGet, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
-import { Crypticle, oaepDecrypt, verifyPkcs1 } from '../../base/crypto/index.ts';
+import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { type ChunkRequest, Crypticle, oaepDecrypt, verifyPkcs1 } from '../../base/crypto/index.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import { withTimeout } from '../../base/util/with-timeout.ts';
-import { openToFleet } from '../../protocol/wire/messages/request.ts';
+import { isProblem } from '../../protocol/wire/messages/fields.ts';
+import {
+  isRetryLater,
+  readPillarContent,
+  readPillarReply,
+  readSignedPillar,
+} from '../../protocol/wire/messages/reply.ts';
+import { envelopeValue, openToFleet } from '../../protocol/wire/messages/request.ts';
 import type { RequestClient } from '../../protocol/wire/transport.ts';
 import type { Credentials } from './auth-reply.ts';
 import type { Identity } from './identity.ts';
@@ -51,11 +58,10 @@ export class RequestChannel {
 
   /** One request, one reply value. */
   request(load: PlainDict, options: RequestOptions): Promise<Value> {
-    return this.#exchange(load, options, (reply, keys, nonce) =>
-      Array.isArray(reply) && asksForChunk(load, ownFields(options, keys))
-        ? this.#openChunk(reply, load, keys, nonce)
-        : this.#openReply(reply, keys, nonce, options),
-    );
+    return this.#exchange(load, options, (reply, keys, nonce) => {
+      const chunk = Array.isArray(reply) ? askedChunk(load, ownFields(options, keys)) : undefined;
+      return chunk ? this.#openChunk(reply, chunk, keys, nonce) : this.#openReply(reply, keys, nonce, options);
+    });
   }
 
   /** A request whose reply is encrypted for this minion alone and signed by the master (`_pillar`). */
@@ -74,7 +80,7 @@ export class RequestChannel {
       const { payload, nonce } = this.#seal(load, keys, options);
       const bytes = await this.#options.client.request(payload, options);
       const reply = unpack(bytes, { raw: true });
-      if (asksForPatience(reply) && patience-- > 0) {
+      if (isRetryLater(reply) && patience-- > 0) {
         await sleep(1000 + Math.random() * 1000, undefined, { signal: options.signal });
         continue;
       }
@@ -101,17 +107,13 @@ export class RequestChannel {
       inner['tok'] = identity.tok;
       inner['id'] = identity.id;
     }
-    const envelope = newDict([
-      ['enc', 'aes'],
-      ['load', keys.session.seal(inner)],
-    ]);
-    if (generation >= 2) envelope['version'] = generation;
-    if (generation >= 3) envelope['id'] = identity.id;
-    if (generation >= 2) {
-      envelope['enc_algo'] = identity.encAlgo;
-      envelope['sig_algo'] = identity.sigAlgo;
-    }
-    return { payload: pack(envelope), nonce };
+    const envelope = {
+      ...{ enc: 'aes' as const, load: keys.session.seal(inner), version: generation },
+      id: generation >= 3 ? identity.id : undefined,
+      enc_algo: generation >= 2 ? identity.encAlgo : undefined,
+      sig_algo: generation >= 2 ? identity.sigAlgo : undefined,
+    };
+    return { payload: pack(envelopeValue(envelope)), nonce };
   }
 
   #openReply(reply: Value, keys: Credentials, nonce: string, options: RequestOptions): Value {
@@ -125,9 +127,8 @@ export class RequestChannel {
     }
   }
 
-  #openChunk(reply: Value, load: PlainDict, keys: Credentials, nonce: string): Value {
-    const { path, saltenv, loc } = load as { path: string; saltenv: string; loc?: number };
-    const request = { nonce, id: this.#options.identity.id, path, saltenv, loc: loc ?? 0 };
+  #openChunk(reply: Value, chunk: AskedChunk, keys: Credentials, nonce: string): Value {
+    const request = { nonce, id: this.#options.identity.id, ...chunk };
     try {
       return newDict([['data', keys.session.chunks.open(reply, request)]]);
     } catch (error) {
@@ -137,19 +138,20 @@ export class RequestChannel {
 
   #openPrivate(reply: Value, keys: Credentials, nonce: string): Value {
     if (reply instanceof Uint8Array && isPlainText(reply)) throw plainAnswer(reply);
-    if (!isDict(reply)) throw new StaleKeys('the reply has no key');
-    const key = dictGet(reply, 'key');
-    const sealed = dictGet(reply, 'pillar');
-    if (!(key instanceof Uint8Array) || !(sealed instanceof Uint8Array)) throw new StaleKeys('the reply has no key');
+    const outer = readPillarReply(reply);
+    if (isProblem(outer)) throw new StaleKeys(outer.problem);
     const { identity } = this.#options;
-    const once = new Crypticle(oaepDecrypt(identity.privateKey, key, identity.encAlgo));
-    if (keys.generation < 2) return once.open(sealed);
-    const signed = once.open(sealed, { raw: true });
-    const data = isDict(signed) ? dictGet(signed, 'data') : undefined;
-    const sig = isDict(signed) ? dictGet(signed, 'sig') : undefined;
-    if (!(data instanceof Uint8Array) || !(sig instanceof Uint8Array)) throw notTrusted('is not signed');
-    if (!verifyPkcs1(keys.masterKey, data, sig, identity.sigAlgo)) throw notTrusted('has a wrong signature');
-    return readSigned(data, key, nonce);
+    const once = new Crypticle(oaepDecrypt(identity.privateKey, outer.key, identity.encAlgo));
+    if (keys.generation < 2) return once.open(outer.pillar);
+    const signed = readSignedPillar(once.open(outer.pillar, { raw: true }));
+    if (isProblem(signed)) throw notTrusted('is not signed');
+    if (!verifyPkcs1(keys.masterKey, signed.data, signed.sig, identity.sigAlgo))
+      throw notTrusted('has a wrong signature');
+    // The signed map names the key it was sealed with and the request it answers; both must be ours.
+    const content = readPillarContent(unpack(signed.data));
+    if (isProblem(content) || !Buffer.from(content.key).equals(outer.key)) throw notTrusted('was made for another key');
+    if (content.nonce !== nonce) throw notTrusted('answers another request');
+    return content.pillar;
   }
 }
 
@@ -160,9 +162,12 @@ function ownFields({ halite }: RequestOptions, keys: Credentials): PlainDict {
   return halite && keys.halite && keys.generation >= 3 ? halite : none;
 }
 
-/** A master that knows the field answers in the form of ADR 0009, another one in Salt's. */
-function asksForChunk({ cmd, path, saltenv }: PlainDict, own: PlainDict): boolean {
-  return cmd === '_serve_file' && own['chunk'] !== undefined && typeof path === 'string' && typeof saltenv === 'string';
+type AskedChunk = Pick<ChunkRequest, 'path' | 'saltenv' | 'loc'>;
+
+/** The chunk of a file that is asked for: a master that knows the field answers in the form of ADR 0009, another in Salt's. */
+function askedChunk({ cmd, path, saltenv, loc = 0 }: PlainDict, own: PlainDict): AskedChunk | undefined {
+  if (cmd !== '_serve_file' || own['chunk'] === undefined || typeof loc !== 'number') return undefined;
+  return typeof path === 'string' && typeof saltenv === 'string' ? { path, saltenv, loc } : undefined;
 }
 
 /** A sign-in may take for ever (a key that waits for acceptance); a request may not. */
@@ -181,24 +186,8 @@ async function inTime<T>(waiting: Promise<T>, options: RequestOptions): Promise<
   }
 }
 
-/** The signed map names the key it was sealed with and the request it answers; both must be ours. */
-function readSigned(data: Uint8Array, key: Uint8Array, nonce: string): Value {
-  const bare = unpack(data, { raw: true });
-  const value = unpack(data);
-  const inner = isDict(bare) ? dictGet(bare, 'key') : undefined;
-  if (!(inner instanceof Uint8Array) || !Buffer.from(inner).equals(key)) throw notTrusted('was made for another key');
-  if (dictGet(value as Dict, 'nonce') !== nonce) throw notTrusted('answers another request');
-  return dictGet(value as Dict, 'pillar') ?? null;
-}
-
 function notTrusted(what: string): HaliteError {
   return new HaliteError('crypto.verify', `The pillar of the master ${what}`);
-}
-
-function asksForPatience(reply: Value): boolean {
-  if (!isDict(reply)) return false;
-  const load = dictGet(reply, 'load');
-  return load !== undefined && load !== null && isDict(load) && dictGet(load, 'cluster_retry') === true;
 }
 
 /** Sealed replies are at least 64 random bytes; refusals are short printable texts. */

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { newDict, type Value } from '../../base/codec/value.ts';
 import { cleanKey, fingerprint, fingerprintWhole, publicPem, signKeyText } from '../../base/crypto/index.ts';
 import { memoryLogger } from '../../base/log/testing.ts';
-import { type AuthResult, readAuthReply } from './auth-reply.ts';
+import { type AuthResult, judgeReply } from './auth-reply.ts';
 import { FakeMaster, recorded, testFolder, testKeys, testOpts } from './fake-master.test-helper.ts';
 import { loadIdentity } from './identity.ts';
 import { type SignInOptions, signIn, signInOnce } from './sign-in.ts';
@@ -289,7 +289,7 @@ describe('recorded replies of real masters', () => {
     const { value } = await options({ id: vector.minion_id });
     const request = { payload: Buffer.alloc(0), nonce: vector.nonce as string, sentToken: false };
     const readReply = (frame: string, identity = value.identity, sentToken = false) =>
-      readAuthReply(Buffer.from(frame, 'base64'), { ...request, sentToken }, identity, value.trust, 3, 'recorded');
+      judgeReply(Buffer.from(frame, 'base64'), { ...request, sentToken }, identity, value.trust, 3, 'recorded');
     const first = await readReply(vector.auth_first_contact_sha1.reply_zmq_frame_b64);
     expect(first).toMatchObject({ kind: 'accepted', credentials: { generation: 3, publishPort: 4505, halite: false } });
     if (first.kind !== 'accepted') return;

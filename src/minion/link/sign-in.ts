@@ -7,7 +7,7 @@ import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
 import { backoff } from '../../base/util/index.ts';
 import type { RequestClient } from '../../protocol/wire/transport.ts';
-import { type AuthResult, buildAuthRequest, type Credentials, readAuthReply } from './auth-reply.ts';
+import { type AuthResult, buildAuthRequest, type Credentials, judgeReply } from './auth-reply.ts';
 import type { Identity } from './identity.ts';
 import type { MasterTrust } from './trust.ts';
 
@@ -35,7 +35,7 @@ export async function signInOnce(options: SignInOptions): Promise<AuthResult> {
   const nonce = randomUUID().replaceAll('-', '');
   const request = buildAuthRequest(identity, trust.stored, nonce, options.autosignGrains());
   const reply = await client.request(request.payload, { timeoutMs: opts.auth_timeout * 1000, signal });
-  const result = await readAuthReply(reply, request, identity, trust, opts.minimum_master_version, master);
+  const result = await judgeReply(reply, request, identity, trust, opts.minimum_master_version, master);
   // The key is written last, when everything else has proven good.
   if (result.kind === 'accepted' && result.storeKey !== undefined) await trust.store(result.storeKey);
   return result;

@@ -23,7 +23,8 @@ import {
   savedVersion,
   writeSaved,
 } from '../../engine/schedule/index.ts';
-import type { RunningJob } from '../../extend/sdk/index.ts';
+import type { PublishedJob, RunningJob } from '../../protocol/job/job.ts';
+import { readJobOptions } from '../../protocol/wire/messages/job.ts';
 import type { ScheduledDelivery } from '../jobs/jobs.ts';
 import type { JobLink } from '../link/master-link.ts';
 
@@ -34,7 +35,7 @@ export interface SchedulerParts {
   readonly grains: () => Dict;
   readonly pillar: () => Dict;
   readonly running: () => Promise<RunningJob[]>;
-  readonly run: (job: PlainDict, delivery: ScheduledDelivery, master?: JobLink) => void;
+  readonly run: (job: PublishedJob, delivery: ScheduledDelivery, master?: JobLink) => void;
   /** Masters that can be reached now. */
   readonly masters: () => readonly JobLink[];
   /** What else is looked after once a second. */
@@ -152,8 +153,7 @@ export class MinionScheduler {
   }
 
   async #runningNames(): Promise<string[]> {
-    const jobs = (await this.#parts.running()) as unknown as PlainDict[];
-    return jobs.flatMap((job) => (typeof job['schedule'] === 'string' ? [job['schedule']] : []));
+    return (await this.#parts.running()).flatMap(({ job }) => job.schedule ?? []);
   }
 
   async #write(schedule: PlainDict): Promise<void> {
@@ -201,23 +201,20 @@ export class MinionScheduler {
     this.#parts.run(job, delivery);
   }
 
-  #jobOf(run: ScheduledRun): { job: PlainDict; delivery: ScheduledDelivery } {
+  #jobOf(run: ScheduledRun): { job: PublishedJob; delivery: ScheduledDelivery } {
     const { opts } = this.#parts;
     const { data } = run;
     const named = run.kwargs ? [newDict([['__kwarg__', true], ...Object.entries(run.kwargs)])] : [];
-    const job = newDict([
-      ['jid', generateJid()],
-      ['fun', run.fun],
-      ['arg', [...run.args, ...named]],
-      ['tgt', opts.id],
-      ['tgt_type', 'glob'],
-      ['ret', returnersOf(data['returner'], opts.raw['schedule_returner'])],
-      ['user', opts.user],
-      ['schedule', run.name],
-    ]);
-    if (isDict(data['metadata'] ?? null)) job['metadata'] = withTimes(data['metadata'] as Dict);
-    if (data['return_config'] !== undefined) job['ret_config'] = data['return_config'] as Value;
-    if (data['return_kwargs'] !== undefined) job['ret_kwargs'] = data['return_kwargs'] as Value;
+    const { metadata, return_config: ret_config = null, return_kwargs: ret_kwargs = null } = data;
+    const given = newDict(
+      Object.entries({ ret_config, ret_kwargs, metadata: isDict(metadata) ? withTimes(metadata) : null }),
+    );
+    const job = {
+      ...{ jid: generateJid(), fun: run.fun, arg: [...run.args, ...named], tgt: opts.id, tgt_type: 'glob' },
+      ...{ user: opts.user, schedule: run.name },
+      ret: returnersOf(data['returner'], opts.raw['schedule_returner']),
+      options: readJobOptions(given, ['metadata', 'ret_config', 'ret_kwargs']),
+    };
     const delivery = data['return_job'] === false ? 'none' : data['return_job'] === 'nocache' ? 'nocache' : 'history';
     return { job, delivery };
   }

@@ -1,9 +1,11 @@
 // What the daemon does for functions, whether they run inside it or in a job process.
 import { constants } from 'node:os';
-import { dictGet, type PlainDict } from '../../base/codec/value.ts';
+import { newDict, type PlainDict } from '../../base/codec/value.ts';
 import type { MinionOpts } from '../../base/config/index.ts';
 import { type JobPool, killTree, signalTree } from '../../engine/exec/index.ts';
-import type { MinionServices, RunningJob } from '../../extend/sdk/index.ts';
+import type { MinionServices, RunningJob as ShownJob } from '../../extend/sdk/index.ts';
+import type { PublishedJob, RunningJob } from '../../protocol/job/job.ts';
+import { runningFields } from '../../protocol/wire/messages/job.ts';
 import type { ProcFiles } from '../jobs/proc-files.ts';
 import type { JobLink } from '../link/master-link.ts';
 import { aloneName } from '../masterless.ts';
@@ -13,7 +15,7 @@ export interface ServiceParts {
   readonly pool: JobPool;
   readonly procFiles: ProcFiles;
   /** Jobs that are done, but whose result the master has not taken yet. */
-  delivering(): RunningJob[];
+  delivering(): PublishedJob[];
   refreshGrains(): Promise<void>;
   reloadExtensions(): void;
   schedule(request: PlainDict): Promise<PlainDict>;
@@ -25,7 +27,7 @@ export function createServices(parts: ServiceParts, link: JobLink): MinionServic
   const { opts, pool, procFiles } = parts;
   return {
     hasMaster: link.name !== aloneName,
-    running: async () => [...(await runningJobs(pool, procFiles)), ...parts.delivering()],
+    running: async () => shownJobs(await runningJobs(pool, procFiles), parts.delivering()),
     signalJob: (jid, signal) => signalJob(pool, procFiles, jid, signal),
     masterRequest: (load, options = {}) =>
       link.request(load, {
@@ -47,22 +49,32 @@ export function createServices(parts: ServiceParts, link: JobLink): MinionServic
 
 /** Jobs of this daemon, of an earlier one that still run, and of salt-call. */
 export async function runningJobs(pool: JobPool, procFiles: ProcFiles): Promise<RunningJob[]> {
-  const found = new Map((await procFiles.running()).map((job) => [job.jid, job]));
+  const found = new Map((await procFiles.running()).map((running) => [running.job.jid, running]));
   // A job is known here a moment before its file is written.
-  for (const { job, pid } of pool.running()) {
-    const data = job.assignment.job;
-    if (!data || found.has(job.jid)) continue;
-    found.set(job.jid, { ...(data as unknown as RunningJob), pid });
+  for (const { job: inPool, pid } of pool.running()) {
+    const { job } = inPool.assignment;
+    if (job && !found.has(job.jid)) found.set(job.jid, { job, pid, shown: runningFields(job, pid) });
   }
   return [...found.values()];
 }
+
+/** Functions see running jobs as Salt shows them. */
+export function shownJobs(running: readonly RunningJob[], delivering: readonly PublishedJob[] = []): ShownJob[] {
+  const late = delivering.map((job) =>
+    newDict([...Object.entries(runningFields(job, process.pid)), ['delivering', true]]),
+  );
+  return [...running.map(({ shown }) => shown), ...late].filter(isShown);
+}
+
+const isShown = (fields: PlainDict): fields is PlainDict & ShownJob =>
+  typeof fields['jid'] === 'string' && typeof fields['pid'] === 'number';
 
 /** Salt's words: what was sent, that nothing ran any more, or '' for a job nobody knows. */
 export async function signalJob(pool: JobPool, procFiles: ProcFiles, jid: string, signal: number): Promise<string> {
   const sent = await pool.signal(jid, signal);
   if (sent)
     return `Signal ${signal} sent to job ${jid} at pid ${sent.pid}${stillThere(sent.gone || signal !== constants.signals.SIGKILL, sent.left)}`;
-  const other = (await procFiles.running()).find((job) => job.jid === jid);
+  const other = (await procFiles.running()).find((running) => running.job.jid === jid);
   if (!other) return '';
   if (signal === constants.signals.SIGKILL) {
     const { gone, left } = await killTree([other.pid]);
@@ -76,10 +88,4 @@ export async function signalJob(pool: JobPool, procFiles: ProcFiles, jid: string
 
 function stillThere(gone: boolean, left: readonly number[]): string {
   return gone ? '' : ` (these processes do not end: ${left.join(', ')})`;
-}
-
-/** The user a job was published by, for logs. */
-export function userOf(job: Parameters<typeof dictGet>[0]): string {
-  const user = dictGet(job, 'user');
-  return typeof user === 'string' ? user : '';
 }

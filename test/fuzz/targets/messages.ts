@@ -4,13 +4,10 @@ import type { Dict, Value } from '../../../src/base/codec/value.ts';
 import { authLoad, readAuthAnswer, readAuthReply, readAuthRequest } from '../../../src/protocol/wire/messages/auth.ts';
 import { readClearCommand } from '../../../src/protocol/wire/messages/clear.ts';
 import { isProblem } from '../../../src/protocol/wire/messages/fields.ts';
+import { jobFields, readPublishedJob } from '../../../src/protocol/wire/messages/job.ts';
+import { readJobReturn, returnMessage } from '../../../src/protocol/wire/messages/job-return.ts';
 import * as loads from '../../../src/protocol/wire/messages/minion-loads.ts';
-import {
-  jobValue,
-  publishEnvelopeValue,
-  readPublishEnvelope,
-  readPublishedJob,
-} from '../../../src/protocol/wire/messages/publish.ts';
+import { publishEnvelopeValue, readPublishEnvelope } from '../../../src/protocol/wire/messages/publish.ts';
 import {
   isRetryLater,
   readPillarContent,
@@ -41,7 +38,9 @@ function roundTrips(value: Dict): void {
   const publish = readPublishEnvelope(value);
   if (!isProblem(publish) && publish.sig) same(readPublishEnvelope(publishEnvelopeValue(publish)), publish, 'publish');
   const job = readPublishedJob(value);
-  if (!isProblem(job)) same(readPublishedJob(jobValue(job)), job, 'job');
+  if (!isProblem(job)) same(readPublishedJob(jobFields(job)), job, 'job');
+  const ret = readJobReturn(value);
+  if (!isProblem(ret)) same(readJobReturn(returnMessage(ret)), ret, 'result');
   const auth = readAuthRequest(value);
   if (!isProblem(auth)) same(readAuthRequest(authLoad(auth)), auth, 'sign-in');
 }

@@ -5,7 +5,7 @@ import { createContext, type Runtime } from '../runtime.ts';
 export function callForReturner(runtime: Runtime, fun: string, args: readonly Value[]): Promise<Value> {
   const { signal } = new AbortController();
   const context = createContext(runtime, {
-    job: newDict([['fun', fun]]),
+    shown: newDict([['fun', fun]]),
     signal,
     progress: () => undefined,
     retcode: 0,

@@ -1,11 +1,12 @@
 // Keeps returners open between results and closes those that nobody used for a while.
 
 import { isDeepStrictEqual } from 'node:util';
-import { type Dict, dictGet, type PlainDict } from '../../../base/codec/value.ts';
+import type { PlainDict } from '../../../base/codec/value.ts';
 import { HaliteError, messageOf } from '../../../base/errors/index.ts';
 import { withTimeout } from '../../../base/util/with-timeout.ts';
 import type { Loader } from '../../../extend/loader/index.ts';
 import type { ReturnerSession } from '../../../extend/sdk/index.ts';
+import type { Job } from '../../../protocol/job/job.ts';
 import { type OpenReturner, openReturner } from './open.ts';
 import { jobOptions } from './options.ts';
 
@@ -129,10 +130,10 @@ export class ReturnerSessions {
 }
 
 /** What a job and the option `return` ask for; undefined when nothing. */
-export function returnerChoice(job: Dict, always: unknown): ReturnerChoice | undefined {
-  const names = returnerNames(dictGet(job, 'ret'), always);
+export function returnerChoice(job: Pick<Job, 'ret' | 'options'>, always: unknown): ReturnerChoice | undefined {
+  const names = returnerNames(job.ret, always);
   if (names.length === 0) return undefined;
-  return { names, ...jobOptions(dictGet(job, 'ret_config'), dictGet(job, 'ret_kwargs')) };
+  return { names, ...jobOptions(job.options?.ret_config, job.options?.ret_kwargs) };
 }
 
 /** The names in `--return a,b`, the job's field `ret` and the option `return`, each once. */

@@ -55,7 +55,8 @@ export class StateSession {
     this.#grains = options.runtime.grains();
     this.#pillar = options.pillar;
     const { state } = options;
-    this.#inner = { job: state.job, signal: state.signal, progress: state.progress, retcode: 0 };
+    const { job, shown, signal, progress } = state;
+    this.#inner = { ...(job ? { job } : {}), ...(shown ? { shown } : {}), signal, progress, retcode: 0 };
   }
 
   get opts(): Opts {

@@ -75,7 +75,7 @@ export type AuthReply =
 
 export function readAuthReply(value: Value): AuthReply | Problem {
   if (typeof value === 'string') return { kind: 'text', text: value };
-  if (!isDict(value)) return problem('the answer to _auth is neither map nor text');
+  if (!isDict(value)) return problem('the answer is not a map');
   const sig = bytesField(value, 'sig');
   const inner = dictGet(value, 'load');
   // A P0 success is the inner map itself, whose `sig` is something else: it has a `pub_key`.
@@ -98,6 +98,8 @@ export interface AuthAnswer {
   readonly aes: Uint8Array | undefined;
   readonly session: Uint8Array | undefined;
   readonly sig: Uint8Array | undefined;
+  /** The master understands what only Halite minions send. */
+  readonly halite: boolean;
 }
 
 export function readAuthAnswer(value: Value): AuthAnswer | Problem {
@@ -113,5 +115,6 @@ export function readAuthAnswer(value: Value): AuthAnswer | Problem {
     aes: bytesField(value, 'aes'),
     session: bytesField(value, 'session'),
     sig: bytesField(value, 'sig'),
+    halite: dictGet(value, 'halite') === 1,
   };
 }

@@ -1,5 +1,14 @@
 // Reading fields of foreign maps: what has the wrong type is absent, nothing ever throws.
-import { type Dict, dictGet, isDict, newDict, type Value } from '../../../base/codec/value.ts';
+import {
+  asNumber,
+  type Dict,
+  dictGet,
+  isDict,
+  isTexts,
+  newDict,
+  type PlainDict,
+  type Value,
+} from '../../../base/codec/value.ts';
 
 /** Why a message is refused. `reply` is the plain text Salt answers with. */
 export interface Problem {
@@ -35,6 +44,11 @@ export function intField(dict: Dict, key: string): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined;
 }
 
+/** Whole or not; times may have a fraction. */
+export function numberField(dict: Dict, key: string): number | undefined {
+  return asNumber(dictGet(dict, key));
+}
+
 export function boolField(dict: Dict, key: string): boolean {
   return dictGet(dict, key) === true;
 }
@@ -49,11 +63,16 @@ export function dictField(dict: Dict, key: string): Dict | undefined {
   return isDict(value) ? value : undefined;
 }
 
+/** A map whose keys are names; undefined for anything else. */
+export function plainDict(value: Value | undefined): PlainDict | undefined {
+  return isDict(value) && !(value instanceof Map) ? value : undefined;
+}
+
 /** Text, or a list of texts; anything else is absent. */
 export function textsField(dict: Dict, key: string): string | readonly string[] | undefined {
   const value = dictGet(dict, key);
   if (typeof value === 'string') return value;
-  return Array.isArray(value) && value.every((item) => typeof item === 'string') ? (value as string[]) : undefined;
+  return isTexts(value) ? value : undefined;
 }
 
 /** The environment; 2015.5 minions call it `env`. */
@@ -66,4 +85,14 @@ export function dense(fields: Readonly<Record<string, Value | undefined>>): Dict
   const dict = newDict();
   for (const [key, value] of Object.entries(fields)) if (value !== undefined) dict[key] = value;
   return dict;
+}
+
+/** The fields that have a value: an absent one of a message is absent in what is read from it. */
+export function given<T extends object>(fields: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
+  const found: { [Key in keyof T]?: Exclude<T[Key], undefined> } = {};
+  for (const key in fields) {
+    const value = fields[key] as Exclude<T[typeof key], undefined>;
+    if (value !== undefined) found[key] = value;
+  }
+  return found;
 }

@@ -2,18 +2,21 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { pack, unpack } from '../../../base/codec/msgpack/index.ts';
-import { type Dict, dictOf, isDict, newDict, type Value } from '../../../base/codec/value.ts';
+import { type Dict, dictOf, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { authLoad, readAuthAnswer, readAuthReply, readAuthRequest } from './auth.ts';
 import { readAskedJob, readClearCommand } from './clear.ts';
 import { isProblem, type Problem } from './fields.ts';
+import { jobFields, readPublishedJob } from './job.ts';
+import { readJobReturn, returnMessage } from './job-return.ts';
 import * as loads from './minion-loads.ts';
-import { jobValue, publishEnvelopeValue, readPublishEnvelope, readPublishedJob } from './publish.ts';
+import { publishEnvelopeValue, readPublishEnvelope } from './publish.ts';
 import { isRetryLater, readPillarContent, readPillarReply, readSignedPillar } from './reply.ts';
 import { envelopeValue, readEnvelope, readOpenedLoad } from './request.ts';
 
 /** Through the wire, where bytes that are valid UTF-8 become text. */
 const sent = (value: Value): Value => unpack(pack(value));
 const dict = (value: object): Dict => sent(value as Value) as Dict;
+const plain = (value: object): PlainDict => newDict(Object.entries(value));
 const good = <T extends object>(value: T | Problem): T => {
   if (isProblem(value)) throw new Error(value.problem);
   return value as T;
@@ -156,12 +159,37 @@ describe('publishes and clear commands', () => {
           ret: '',
           serial: 7,
           metadata: { a: 1 },
+          later: true,
         }),
       ),
     );
-    expect(job.extra).toEqual(dict({ metadata: { a: 1 } }));
-    expect(readPublishedJob(sent(jobValue(job)))).toEqual(job);
+    expect(job.options).toEqual({ metadata: { a: 1 } });
+    expect(job.extra).toEqual(dict({ later: true }));
+    expect(readPublishedJob(sent(jobFields(job)))).toEqual(job);
     expect(isProblem(readPublishedJob(dict({ jid: '1', fun: 'x', tgt: '*' })))).toBe(true);
+  });
+
+  it('lets nothing that came along take the place of a known field of a job', () => {
+    const job = { jid: '1', fun: 'test.ping', arg: [], tgt: '*', tgt_type: 'glob' };
+    const extra = plain({ fun: 'cmd.run', arg: ['id'], jid: '2', cmd: '_return', id: 'x', later: 1 });
+    expect(jobFields({ ...job, extra })).toEqual(dict({ ...job, later: 1 }));
+    const ret = { id: 'a', jid: '1', fun: 'test.ping', return: true };
+    const more = plain({ id: 'b', jid: '2', return: false, returners: { names: ['x'] }, later: 1 });
+    expect(returnMessage({ ...ret, extra: more })).toEqual(dict({ cmd: '_return', ...ret, later: 1 }));
+  });
+
+  it('believes what it knows of a result, not what the load says', () => {
+    const load = dict({
+      id: 'b',
+      jid: '2',
+      fun: 'cmd.run',
+      return: 7,
+      returners: { names: ['x', 5, 'x'], config: 'c' },
+    });
+    const ret = good(readJobReturn(load, { id: 'a', jid: '1', fun: 'test.ping' }));
+    expect(ret).toMatchObject({ id: 'a', jid: '1', fun: 'test.ping', return: 7, extra: {} });
+    expect(ret.returners).toEqual({ names: ['x'], config: 'c' });
+    expect(readJobReturn(sent(returnMessage(ret)) as Dict)).toEqual(ret);
   });
 
   it('reads publish envelopes', () => {
@@ -294,7 +322,7 @@ describe('hostile input', () => {
       readPillarContent,
       isRetryLater,
     ];
-    const ofDict = [readClearCommand, ...Object.values(loads)] as ((load: Dict) => unknown)[];
+    const ofDict = [readClearCommand, readJobReturn, ...Object.values(loads)] as ((load: Dict) => unknown)[];
     fc.assert(
       fc.property(value, (given) => {
         for (const read of any) read(given);

@@ -1,0 +1,114 @@
+// A result as a map: `_return` on the wire, in the spool of a minion, in events and in the store of the master.
+import {
+  type Dict,
+  dictEntries,
+  dictGet,
+  isTexts,
+  newDict,
+  type PlainDict,
+  type Value,
+} from '../../../base/codec/value.ts';
+import type { JobOption } from '../../job/job.ts';
+import type { JobReturn, ReturnerRequest } from '../../job/job-return.ts';
+import { endedField } from '../../job/verdict.ts';
+import { dictField, given, listField, type Problem, plainDict, problem, textField } from './fields.ts';
+import { readJobOptions } from './job.ts';
+
+/** What a minion sends back of the job's own options. */
+const returnedOptions: readonly JobOption[] = ['metadata', 'master_id', 'ret_config', 'ret_kwargs'];
+
+const known = new Set<Value>([
+  ...['cmd', 'id', 'success', 'return', 'retcode', 'jid', 'fun', 'fun_args', 'user', 'schedule', 'out', 'returners'],
+  ...[endedField, ...returnedOptions],
+]);
+
+/** What the reader knows better than the load: who sends, and in bundles of lower masters also the job. */
+export type KnownOfReturn = Partial<Pick<JobReturn, 'id' | 'jid' | 'fun'>>;
+
+export function readJobReturn(load: Dict, decided: KnownOfReturn = {}): JobReturn | Problem {
+  const id = decided.id ?? textField(load, 'id');
+  const jid = decided.jid ?? textField(load, 'jid');
+  const value = dictGet(load, 'return');
+  if (id === undefined || jid === undefined || value === undefined)
+    return problem('a return without id, jid or return');
+  const fun = decided.fun ?? readFunctions(dictGet(load, 'fun') ?? '');
+  if (fun === undefined) return problem('a return whose function is none');
+  return {
+    ...{ id, jid, fun, return: value },
+    options: readJobOptions(load, returnedOptions),
+    extra: unknownFields(load),
+    ...given({
+      fun_args: listField(load, 'fun_args'),
+      retcode: dictGet(load, 'retcode'),
+      success: dictGet(load, 'success'),
+      out: textField(load, 'out'),
+      user: textField(load, 'user'),
+      schedule: textField(load, 'schedule'),
+      ended: textField(load, endedField),
+      returners: readReturners(load),
+    }),
+  };
+}
+
+/** It becomes part of keys, lines and paths of what stores results. Several functions are a list. */
+function readFunctions(fun: Value): string | readonly string[] | undefined {
+  if (typeof fun === 'string') return isFunctionName(fun) ? fun : undefined;
+  return isTexts(fun) && fun.length <= mostFunctions && fun.every(isFunctionName) ? fun : undefined;
+}
+const mostFunctions = 1000;
+const isFunctionName = (fun: string): boolean => fun.length <= 4096 && !/[\p{Cc}\u2028\u2029]/u.test(fun);
+
+const mostReturners = 16;
+
+function readReturners(load: Dict): ReturnerRequest | undefined {
+  const asked = dictField(load, 'returners');
+  if (!asked) return undefined;
+  const named = (listField(asked, 'names') ?? []).filter((name) => typeof name === 'string');
+  const names = [...new Set(named)].slice(0, mostReturners);
+  return { names, ...given({ config: textField(asked, 'config'), kwargs: plainDict(dictGet(asked, 'kwargs')) }) };
+}
+
+function unknownFields(load: Dict): PlainDict {
+  const extra = newDict();
+  for (const [name, value] of dictEntries(load)) if (typeof name === 'string' && !known.has(name)) extra[name] = value;
+  return extra;
+}
+
+/** The result as events and stores carry it, in the order real minions write it; who else shall have it is no part of it. */
+export function returnFields(ret: JobReturn): PlainDict {
+  const fields = newDict();
+  const put = (name: string, value: Value | undefined): void => {
+    if (value !== undefined) fields[name] = value;
+  };
+  const { options = {}, extra = {} } = ret;
+  put('cmd', '_return');
+  put('id', ret.id);
+  put('success', ret.success);
+  put('return', ret.return);
+  put('retcode', ret.retcode);
+  put('jid', ret.jid);
+  put('fun', typeof ret.fun === 'string' ? ret.fun : [...ret.fun]);
+  put('fun_args', ret.fun_args && [...ret.fun_args]);
+  put('user', ret.user);
+  put('master_id', options.master_id);
+  put('ret_config', options.ret_config);
+  put('ret_kwargs', options.ret_kwargs);
+  put('schedule', ret.schedule);
+  put('metadata', options.metadata);
+  put('out', ret.out);
+  put(endedField, ret.ended);
+  for (const [name, value] of dictEntries(extra))
+    if (typeof name === 'string' && !known.has(name)) fields[name] = value;
+  return fields;
+}
+
+/** The request to the master. */
+export function returnMessage(ret: JobReturn): PlainDict {
+  const fields = returnFields(ret);
+  if (ret.returners) fields['returners'] = returnersValue(ret.returners);
+  return fields;
+}
+
+function returnersValue({ names, config, kwargs }: ReturnerRequest): PlainDict {
+  return newDict(Object.entries({ names: [...names], ...given({ config, kwargs }) }));
+}

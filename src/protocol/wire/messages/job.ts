@@ -1,0 +1,158 @@
+// A job as a map: what goes to minions and job processes, lies in the store and in proc files, and is shown to functions.
+import {
+  type Dict,
+  dictEntries,
+  dictGet,
+  isDict,
+  newDict,
+  type PlainDict,
+  type Value,
+} from '../../../base/codec/value.ts';
+import type { JobOption, JobOptions, PublishedJob, RunningJob } from '../../job/job.ts';
+import { deadlineField, durableField } from '../../job/verdict.ts';
+import {
+  given,
+  intField,
+  isProblem,
+  listField,
+  numberField,
+  type Problem,
+  plainDict,
+  problem,
+  textField,
+  textsField,
+} from './fields.ts';
+
+/** Of a running one: when its process must end, in milliseconds. */
+const deadlineAtField = 'halite_deadline_at';
+
+/** In the record of a run that a minion started itself, as in Salt's; no published job has it. */
+const startedByMinion = '_return';
+
+type OptionReader<Name extends JobOption> = (value: Value) => JobOptions[Name] | undefined;
+const anything = (value: Value): Value | undefined => value ?? undefined;
+const text = (value: Value): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+const optionReaders: { readonly [Name in JobOption]: OptionReader<Name> } = {
+  metadata: anything,
+  ret_config: text,
+  ret_kwargs: (value) => (isDict(value) ? value : undefined),
+  module_executors: anything,
+  executor_opts: anything,
+  start_event: (value) => (value === true ? true : undefined),
+  id: text,
+  master_id: text,
+};
+export const jobOptionNames = Object.keys(optionReaders) as readonly JobOption[];
+
+/** The options of these names; what has the wrong type is absent, and what is not named is not read. */
+export function readJobOptions(from: Dict, names: readonly JobOption[]): JobOptions {
+  const found: { -readonly [Name in JobOption]?: JobOptions[Name] } = {};
+  const read = <Name extends JobOption>(name: Name, reader: OptionReader<Name>): void => {
+    const value = reader(dictGet(from, name) ?? null);
+    if (value !== undefined) found[name] = value;
+  };
+  for (const name of names) read(name, optionReaders[name] as OptionReader<typeof name>);
+  return found;
+}
+
+const known = new Set<Value>([
+  ...jobOptionNames,
+  ...['fun', 'arg', 'tgt', 'jid', 'ret', 'tgt_type', 'user', 'delimiter', 'schedule', 'cmd', 'serial'],
+  ...[deadlineField, durableField, deadlineAtField, 'pid'],
+]);
+
+/** Reads a job. Salt: a minion runs it only when `tgt`, `jid`, `fun` and `arg` are there. */
+export function readPublishedJob(value: Value): PublishedJob | Problem {
+  const fields = plainDict(value);
+  if (!fields) return problem('a job whose fields are not names');
+  const jid = textField(fields, 'jid');
+  if (!jid) return problem('a job without jid');
+  const fun = textsField(fields, 'fun');
+  if (fun === undefined) return problem('a job without function');
+  const arg = listField(fields, 'arg');
+  if (!arg) return problem('a job without arguments');
+  const tgt = textsField(fields, 'tgt');
+  const tgt_type = dictGet(fields, 'tgt_type') ?? 'glob';
+  const delimiter = dictGet(fields, 'delimiter') ?? ':';
+  if (tgt === undefined || typeof tgt_type !== 'string' || typeof delimiter !== 'string')
+    return problem('a job without target');
+  const id = textField(fields, 'id');
+  const ownRun = id !== undefined && dictGet(fields, 'cmd') === startedByMinion;
+  return {
+    ...{ jid, fun, arg, tgt, tgt_type },
+    options: readJobOptions(fields, ownRun ? notItsSender : jobOptionNames),
+    extra: unknownFields(fields),
+    ...given({
+      ret: namesOf(textsField(fields, 'ret')),
+      delimiter: delimiter === ':' ? undefined : delimiter,
+      user: textField(fields, 'user'),
+      schedule: textField(fields, 'schedule'),
+      deadlineSeconds: positive(fields, deadlineField),
+      durableUntil: positive(fields, durableField),
+      startedBy: ownRun ? id : undefined,
+    }),
+  };
+}
+
+const notItsSender = jobOptionNames.filter((name) => name !== 'id');
+const namesOf = (names: string | readonly string[] | undefined): string | undefined =>
+  typeof names === 'object' ? names.join(',') : names;
+
+function positive(fields: Dict, name: string): number | undefined {
+  const value = numberField(fields, name);
+  return value !== undefined && value > 0 ? value : undefined;
+}
+
+function unknownFields(fields: PlainDict): PlainDict {
+  const extra = newDict();
+  for (const name in fields) {
+    const value = fields[name];
+    if (!known.has(name) && value !== undefined) extra[name] = value;
+  }
+  return extra;
+}
+
+/** The job as a map of its own. `tgt` stays text for everything but lists: 2015.5 minions ignore anything else. */
+export function jobFields(job: PublishedJob): PlainDict {
+  const fields = newDict();
+  const { options = {}, extra = {}, startedBy } = job;
+  if (startedBy !== undefined) fields['cmd'] = startedByMinion;
+  fields['fun'] = listed(job.fun);
+  fields['arg'] = [...job.arg];
+  fields['tgt'] = listed(job.tgt);
+  fields['jid'] = job.jid;
+  if (job.ret !== undefined) fields['ret'] = job.ret;
+  fields['tgt_type'] = job.tgt_type;
+  if (job.user !== undefined) fields['user'] = job.user;
+  if (job.delimiter !== undefined && job.delimiter !== ':') fields['delimiter'] = job.delimiter;
+  if (job.schedule !== undefined) fields['schedule'] = job.schedule;
+  if (job.deadlineSeconds !== undefined) fields[deadlineField] = job.deadlineSeconds;
+  if (job.durableUntil !== undefined) fields[durableField] = job.durableUntil;
+  for (const name of jobOptionNames) {
+    const value = options[name];
+    if (value !== undefined) fields[name] = value;
+  }
+  if (startedBy !== undefined) fields['id'] = startedBy;
+  for (const [name, value] of dictEntries(extra))
+    if (typeof name === 'string' && !known.has(name)) fields[name] = value;
+  return fields;
+}
+
+/** A running job as `saltutil.running` shows it, and as it lies in its proc file. */
+export function runningFields(job: PublishedJob, pid: number, deadlineAt?: number): PlainDict {
+  const fields = newDict([['pid', pid], ...Object.entries(jobFields(job))]);
+  if (deadlineAt !== undefined) fields[deadlineAtField] = deadlineAt;
+  return fields;
+}
+
+/** Reads a proc file. That of a `salt-call` has neither arguments nor returners. */
+export function readRunningJob(value: Value): RunningJob | Problem {
+  const shown = plainDict(value);
+  const pid = shown && intField(shown, 'pid');
+  if (!shown || pid === undefined) return problem('a proc file without pid');
+  const job = readPublishedJob(newDict([['fun', ''], ['arg', []], ['tgt', ''], ...Object.entries(shown)]));
+  if (isProblem(job)) return job;
+  return { job, pid, shown, ...given({ deadlineAt: numberField(shown, deadlineAtField) }) };
+}
+
+const listed = (value: string | readonly string[]): Value => (typeof value === 'string' ? value : [...value]);
