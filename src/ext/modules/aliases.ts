@@ -51,7 +51,7 @@ const targetOf = async (alias: string, ctx: ModuleContext): Promise<string> =>
   (await read(ctx)).findLast((line) => line.alias === alias)?.target ?? '';
 
 const alias = p.string({ doc: 'the alias' });
-const target = p.any({ doc: 'where its mail goes: text or a list' });
+const target = p.oneOf(['string', 'list'], { doc: 'where its mail goes: text or a list' });
 
 export default defineModule({
   name: 'aliases',

@@ -86,7 +86,7 @@ export default defineModule({
       doc: 'Adds a program to those for a name.',
       examples: ["salt '*' alternatives.install editor /usr/bin/editor /usr/bin/emacs23 50"],
       outputter: 'txt',
-      params: { name, link: p.path(), path, priority: p.any() },
+      params: { name, link: p.path(), path, priority: p.string() },
       run: (args, ctx) => change(ctx, ['--install', args.link, args.name, args.path, pyStr(args.priority)], true),
     }),
     remove: fn({

@@ -139,7 +139,7 @@ export default defineModule({
     atq: fn({
       doc: 'The jobs waiting.',
       examples: ["salt '*' at.atq", "salt '*' at.atq backup"],
-      params: { tag: p.any({ default: null, doc: 'only this tag or number' }) },
+      params: { tag: p.string({ default: null, falsy: null, doc: 'only this tag or number' }) },
       run: (args, ctx) => listed(args.tag, ctx),
     }),
     atrm: fn({
@@ -157,7 +157,7 @@ export default defineModule({
     atc: fn({
       doc: 'What a job will run.',
       examples: ["salt '*' at.atc 5"],
-      params: { jobid: p.any({ doc: 'its number' }) },
+      params: { jobid: p.string({ doc: 'its number' }) },
       async run(args, ctx) {
         const text = await ask('at', ['-c', pyStr(args.jobid)], ctx);
         return text === '' ? newDict([['error', `invalid job id '${pyStr(args.jobid)}'`]]) : text;

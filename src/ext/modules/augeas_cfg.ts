@@ -171,7 +171,7 @@ async function matches(paths: readonly string[], loadPath: Value, ctx: ModuleCon
 }
 
 const path = p.string({ doc: 'the node' });
-const load_path = p.any({ default: null, doc: 'folders of further lenses, with colons between' });
+const load_path = p.oneOf(['string', 'list'], { default: null, doc: 'folders of further lenses, with colons between' });
 
 const setvalue = fn({
   doc: 'Sets nodes: path and value in turn, below `prefix=` where given.',
@@ -204,7 +204,7 @@ const functions = {
     params: {
       context: p.string({ default: null, doc: 'what paths are below' }),
       lens: p.string({ default: null, doc: 'the lens, when the file has no usual name' }),
-      commands: p.any({ default: [], doc: 'list of commands' }),
+      commands: p.oneOf(['list', 'string'], { default: [], doc: 'list of commands' }),
       load_path,
       test: p.bool({ default: false, doc: 'save nothing, only say whether there is something to save' }),
     },

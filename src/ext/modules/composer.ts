@@ -16,26 +16,25 @@ import {
 import { pathExists } from 'halite/sdk/fs';
 import { which } from 'halite/sdk/system';
 
-const any = (doc: string) => p.any({ default: null, doc });
 const tool = {
-  composer: any('path of composer'),
-  php: any('path of php'),
-  runas: any('run as this user'),
+  composer: p.string({ default: null, falsy: null, doc: 'path of composer' }),
+  php: p.string({ default: null, doc: 'path of php' }),
+  runas: p.string({ default: null, doc: 'run as this user' }),
 };
-const quiet = p.any({ default: false, doc: 'say nothing' });
+const quiet = p.bool({ default: false, doc: 'say nothing' });
 const composer_home = p.string({ default: '/root', doc: 'folder of composer' });
 const project = {
   directory: p.string({ doc: 'the project' }),
   ...tool,
-  prefer_source: any('fetch repositories'),
-  prefer_dist: any('fetch packages'),
-  no_scripts: any('run no scripts'),
-  no_plugins: any('load no plugins'),
-  optimize: any('optimise loading'),
-  no_dev: any('without what only developers need'),
+  prefer_source: p.bool({ default: null, doc: 'fetch repositories' }),
+  prefer_dist: p.bool({ default: null, doc: 'fetch packages' }),
+  no_scripts: p.bool({ default: null, doc: 'run no scripts' }),
+  no_plugins: p.bool({ default: null, doc: 'load no plugins' }),
+  optimize: p.bool({ default: null, doc: 'optimise loading' }),
+  no_dev: p.bool({ default: null, doc: 'without what only developers need' }),
   quiet,
   composer_home,
-  env: any('environment variables'),
+  env: p.oneOf(['dict', 'list'], { default: null, doc: 'environment variables' }),
 };
 type Call = Partial<ArgsOf<typeof project>>;
 

@@ -169,7 +169,7 @@ export default defineModule({
       examples: ["salt '*' config.get pkg:apache", "salt '*' config.get lxc.container_profile:centos merge=recurse"],
       params: {
         key: p.string(),
-        default: p.any({ default: '' }),
+        default: p.any({ default: '', doc: 'given back, whatever it is, when there is no value' }),
         delimiter: p.string({ default: ':' }),
         merge: p.string({ default: null, doc: '`recurse` or `overwrite`' }),
         omit_opts: omitParams.omit_opts,
@@ -192,7 +192,7 @@ export default defineModule({
       examples: ["salt '*' config.option redis.host", "salt '*' config.option 'redis.*' wildcard=True"],
       params: {
         value: p.string(),
-        default: p.any({ default: null }),
+        default: p.any({ default: null, doc: 'given back, whatever it is, when there is no value' }),
         ...omitParams,
         omit_all: p.bool({ default: false, doc: 'look at the defaults only' }),
         wildcard: p.bool({ default: false }),
@@ -211,7 +211,7 @@ export default defineModule({
       examples: ["salt '*' config.merge schedule"],
       params: {
         value: p.string(),
-        default: p.any({ default: '' }),
+        default: p.any({ default: '', doc: 'given back, whatever it is, when there is no value' }),
         omit_opts: omitParams.omit_opts,
         omit_master: omitParams.omit_master,
         omit_pillar: omitParams.omit_pillar,
@@ -249,7 +249,7 @@ export default defineModule({
     manage_mode: fn({
       doc: 'A file mode as four octal digits in text.',
       examples: ["salt '*' config.manage_mode 644"],
-      params: { mode: p.any() },
+      params: { mode: p.string({ nullable: true }) },
       inline: true,
       run: ({ mode }) => normalizeMode(mode),
     }),

@@ -15,8 +15,8 @@ import {
 import { dictDelete, dictSet } from './shared/data.ts';
 import { readStore, writeStore } from './shared/datastore.ts';
 
-const key = p.any({ doc: 'the key' });
-const value = p.any({ doc: 'the value' });
+const key = p.any({ doc: 'the key, of any kind' });
+const value = p.any({ doc: 'the value, of any kind' });
 const missing = p.any({ default: null, doc: 'when there is none' });
 
 /** Changes what is on disk. */
@@ -100,7 +100,7 @@ export default defineModule({
     dump: fn({
       doc: 'Puts other data in the place of everything.',
       examples: ["salt '*' data.dump '{eggs: spam}'"],
-      params: { new_data: p.any({ doc: 'a map' }) },
+      params: { new_data: p.oneOf(['dict', 'list', 'string'], { doc: 'a map' }) },
       run({ new_data }, ctx) {
         if (!isDict(new_data)) return false;
         writeStore(ctx.opts, new_data);

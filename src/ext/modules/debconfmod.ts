@@ -73,7 +73,7 @@ export default defineModule({
     set: fn({
       doc: 'Sets an answer.',
       examples: ["salt '*' debconf.set <package> <question> <type> <value> [<value> ...]"],
-      params: { package: p.string(), question: p.string(), type: p.string(), value: p.any(), extra: p.rest() },
+      params: { package: p.string(), question: p.string(), type: p.string(), value: p.scalar(), extra: p.rest() },
       async run(args, ctx) {
         const value = [args.value, ...args.extra].map(pyStr).join(' ');
         if ([args.package, args.question, args.type, value].some((part) => part.includes('\n')))
@@ -99,8 +99,8 @@ export default defineModule({
       params: {
         path: p.string(),
         template: p.string(),
-        context: p.any(),
-        defaults: p.any(),
+        context: p.dict({ nullable: true }),
+        defaults: p.dict({ nullable: true }),
         saltenv: p.string({ default: 'base' }),
         kwargs: p.kwargs(),
       },

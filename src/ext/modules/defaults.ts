@@ -63,7 +63,10 @@ export default defineModule({
     get: fn({
       doc: 'A value from defaults.yaml (or defaults.json) of a formula on the file server.',
       examples: ["salt '*' defaults.get core:users:root"],
-      params: { key: p.string({ doc: 'formula, colon, path of the value' }), default: p.any({ default: '' }) },
+      params: {
+        key: p.string({ doc: 'formula, colon, path of the value' }),
+        default: p.any({ default: '', doc: 'given back, whatever it is, when there is no value' }),
+      },
       async run(args, ctx) {
         const at = args.key.indexOf(':');
         const values = await load(at < 0 ? args.key : args.key.slice(0, at), ctx);
@@ -74,21 +77,26 @@ export default defineModule({
     merge: fn({
       doc: 'Puts one dictionary over another, level by level.',
       examples: ["salt '*' defaults.merge '{a: b}' '{d: e}'"],
-      params: { dest: p.any(), src: p.any(), merge_lists: p.bool({ default: false, doc: 'join lists' }), ...shared },
+      params: {
+        dest: p.dict({ nullable: true }),
+        src: p.dict({ nullable: true }),
+        merge_lists: p.bool({ default: false, doc: 'join lists' }),
+        ...shared,
+      },
       run: (args) => merge(args.dest, args.src, args),
     }),
     deepcopy: fn({
       doc: 'A copy that shares nothing with the original.',
       examples: ["salt '*' defaults.deepcopy '{a: [1, 2]}'"],
-      params: { source: p.any() },
+      params: { source: p.any({ doc: 'data of any kind' }) },
       run: ({ source }) => deepCopy(source),
     }),
     update: fn({
       doc: 'Completes every entry of a dictionary with the same default values.',
       examples: ["salt '*' defaults.update '{node1: {a: 1}}' '{b: 2}'"],
       params: {
-        dest: p.any(),
-        defaults: p.any(),
+        dest: p.dict({ nullable: true }),
+        defaults: p.dict({ nullable: true }),
         merge_lists: p.bool({ default: true, doc: 'join lists' }),
         ...shared,
       },

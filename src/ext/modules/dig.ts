@@ -73,7 +73,7 @@ export default defineModule({
     check_ip: fn({
       doc: 'Whether a text is an address.',
       examples: ["salt '*' dig.check_ip 127.0.0.1"],
-      params: { addr: p.any({ doc: 'the text' }) },
+      params: { addr: p.string({ doc: 'the text' }) },
       run: (args) => typeof args.addr === 'string' && isAddress(args.addr),
     }),
     A: fn({

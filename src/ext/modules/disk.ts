@@ -257,7 +257,7 @@ export default defineModule({
     dump: fn({
       doc: 'What blockdev says about a device; False when it cannot be asked.',
       examples: ["salt '*' disk.dump /dev/sda1"],
-      params: { device, args: p.any({ default: null, doc: 'only these answers' }) },
+      params: { device, args: p.list({ default: null, doc: 'only these answers' }) },
       run: ({ device: path, args }, ctx) => dump(path, args, ctx),
     }),
     tune: fn({
@@ -284,9 +284,9 @@ export default defineModule({
       params: {
         device,
         fs_type: p.string({ default: 'ext4' }),
-        inode_size: p.any({ default: null }),
-        lazy_itable_init: p.any({ default: null }),
-        fat: p.any({ default: null, doc: '12, 16 or 32' }),
+        inode_size: p.string({ default: null }),
+        lazy_itable_init: p.string({ default: null }),
+        fat: p.string({ default: null, doc: '12, 16 or 32' }),
         force: p.bool({ default: false }),
       },
       async run(args, ctx) {
@@ -317,7 +317,11 @@ export default defineModule({
     smart_attributes: fn({
       doc: 'SMART attributes of a disk by number; needs smartctl.',
       examples: ["salt '*' disk.smart_attributes /dev/sda"],
-      params: { dev: p.string(), attributes: p.any({ default: null }), values: p.any({ default: null }) },
+      params: {
+        dev: p.string(),
+        attributes: p.list({ default: null }),
+        values: p.strings({ default: null, split: ',' }),
+      },
       async run({ dev, attributes, values }, ctx) {
         const { retcode, stdout, stderr } = await runTool(ctx, 'smartctl', [
           '--attributes',
@@ -331,7 +335,11 @@ export default defineModule({
     iostat: fn({
       doc: 'Averages of several reports of iostat.',
       examples: ["salt '*' disk.iostat 1 5 disks=sda"],
-      params: { interval: p.int({ default: 1 }), count: p.int({ default: 5 }), disks: p.any({ default: null }) },
+      params: {
+        interval: p.int({ default: 1 }),
+        count: p.int({ default: 5 }),
+        disks: p.strings({ default: null, split: ',' }),
+      },
       async run({ interval, count, disks }, ctx) {
         const wanted =
           disks === null

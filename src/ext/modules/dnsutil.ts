@@ -186,7 +186,7 @@ const questions = {
   check_ip: fn({
     doc: 'Whether a text is an address.',
     examples: ["salt '*' dnsutil.check_ip 127.0.0.1"],
-    params: { ip_addr: p.any({ doc: 'the text' }) },
+    params: { ip_addr: p.string({ doc: 'the text' }) },
     run: (args, ctx) => byDig('check_ip', [args.ip_addr], ctx),
   }),
   A: fn({

@@ -14,8 +14,8 @@ function setOne(key: string, value: Value, falseUnsets: boolean): Value {
   return text;
 }
 
-const key = p.any({ doc: 'name of the variable' });
-const permanent = p.any({ default: false, doc: 'Windows only' });
+const key = p.scalar({ doc: 'name of the variable' });
+const permanent = p.ignored({ default: false, doc: 'Windows only' });
 
 export default defineModule({
   name: 'environ',
@@ -24,13 +24,13 @@ export default defineModule({
     get: fn({
       doc: 'The value of a variable, or the default.',
       examples: ["salt '*' environ.get foo", "salt '*' environ.get baz default=False"],
-      params: { key, default: p.any({ default: '' }) },
+      params: { key, default: p.any({ default: '', doc: 'given back, whatever it is, when there is no value' }) },
       run: (args) => (typeof args.key === 'string' ? (process.env[args.key] ?? args.default) : false),
     }),
     has_value: fn({
       doc: 'Whether a variable is set (to that value).',
       examples: ["salt '*' environ.has_value foo"],
-      params: { key, value: p.any({ default: null }) },
+      params: { key, value: p.scalar({ default: null }) },
       run(args) {
         const now = typeof args.key === 'string' ? process.env[args.key] : undefined;
         return now !== undefined && (args.value === null || now === args.value);
@@ -39,7 +39,10 @@ export default defineModule({
     item: fn({
       doc: 'The values of several variables.',
       examples: ["salt '*' environ.item foo", "salt '*' environ.item '[foo, baz]' default=None"],
-      params: { keys: p.any(), default: p.any({ default: '' }) },
+      params: {
+        keys: p.oneOf(['list', 'string']),
+        default: p.any({ default: '', doc: 'given back, whatever it is, when there is no value' }),
+      },
       run(args) {
         const names = Array.isArray(args.keys)
           ? args.keys.map(pyStr)
@@ -59,7 +62,7 @@ export default defineModule({
       examples: ["salt '*' environ.setval foo bar", "salt '*' environ.setval baz val=False false_unsets=True"],
       params: {
         key,
-        val: p.any(),
+        val: p.scalar({ nullable: true }),
         false_unsets: p.bool({ default: false, doc: 'False removes the variable instead of emptying it' }),
         permanent,
       },
@@ -69,7 +72,7 @@ export default defineModule({
       doc: 'Sets several variables of this process.',
       examples: [`salt '*' environ.setenv '{"foo": "bar", "baz": "quux"}'`],
       params: {
-        environ: p.any({ doc: 'dictionary of variables' }),
+        environ: p.oneOf(['dict', 'list', 'string'], { doc: 'dictionary of variables' }),
         false_unsets: p.bool({ default: false }),
         clear_all: p.bool({ default: false, doc: 'also empty (or remove) every other variable' }),
         update_minion: p.bool({ default: false, doc: 'accepted; the daemon’s own environment is not changed' }),

@@ -48,11 +48,11 @@ const names = (gems: Value): string[] =>
         .split(/\s+/)
         .filter((name) => name !== '');
 
-const gems = p.any({ doc: 'one or several gems' });
+const gems = p.strings({ doc: 'one or several gems' });
 const where = {
-  ruby: p.any({ default: null, doc: 'the Ruby of rvm or rbenv' }),
-  runas: p.any({ default: null, doc: 'run as this user' }),
-  gem_bin: p.any({ default: null, doc: 'path of gem' }),
+  ruby: p.string({ default: null, doc: 'the Ruby of rvm or rbenv' }),
+  runas: p.string({ default: null, doc: 'run as this user' }),
+  gem_bin: p.string({ default: null, falsy: null, doc: 'path of gem' }),
 };
 const source = p.string({ doc: 'the address' });
 
@@ -64,12 +64,12 @@ const install = fn({
     ruby: where.ruby,
     gem_bin: where.gem_bin,
     runas: where.runas,
-    version: p.any({ default: null, doc: 'the version' }),
+    version: p.string({ default: null, falsy: null, doc: 'the version' }),
     rdoc: p.bool({ default: false, doc: 'with RDoc documentation' }),
     ri: p.bool({ default: false, doc: 'with ri documentation' }),
     pre_releases: p.bool({ default: false, doc: 'with versions that are not released yet' }),
-    proxy: p.any({ default: null, doc: 'proxy to use' }),
-    source: p.any({ default: null, doc: 'address to take them from' }),
+    proxy: p.string({ default: null, falsy: null, doc: 'proxy to use' }),
+    source: p.string({ default: null, falsy: null, doc: 'address to take them from' }),
   },
   async run(args, ctx) {
     const modern = (await versionOf(args, ctx)).startsWith('3.');

@@ -155,7 +155,6 @@ function createWords(args: Volume): string[] {
 
 const name = p.string({ doc: 'the volume' });
 const force = p.bool({ default: false, doc: 'whatever gluster thinks of it' });
-const off = (doc: string) => p.any({ default: false, doc });
 
 const functions = {
   peer_status: fn({
@@ -177,10 +176,10 @@ const functions = {
     examples: ["salt 'one' glusterfs.create_volume web '[one:/brick, two:/brick]' replica=2"],
     params: {
       name,
-      bricks: p.any({ doc: 'machine:/path, one or several' }),
-      stripe: off('number of stripes'),
-      replica: off('number of copies'),
-      device_vg: off('on a volume group'),
+      bricks: p.strings({ doc: 'machine:/path, one or several' }),
+      stripe: p.string({ default: false, falsy: null, doc: 'number of stripes' }),
+      replica: p.oneOf(['int', 'string', 'bool'], { default: false, falsy: null, doc: 'number of copies' }),
+      device_vg: p.truthy({ default: false, doc: 'on a volume group' }),
       transport: p.string({ default: 'tcp', doc: 'tcp or rdma' }),
       start: p.bool({ default: false, doc: 'start it' }),
       force,
@@ -202,7 +201,7 @@ const functions = {
   info: fn({
     doc: 'What volumes are made of.',
     examples: ["salt '*' glusterfs.info"],
-    params: { name: p.any({ default: null, doc: 'the volume; all otherwise' }) },
+    params: { name: p.string({ default: null, doc: 'the volume; all otherwise' }) },
     run: (args, ctx) => info(args.name, ctx),
   }),
   start_volume: fn({
@@ -231,7 +230,7 @@ const functions = {
   add_volume_bricks: fn({
     doc: 'Adds bricks that are not there yet.',
     examples: ["salt '*' glusterfs.add_volume_bricks web three:/brick"],
-    params: { name, bricks: p.any({ doc: 'machine:/path, one or several' }) },
+    params: { name, bricks: p.strings({ doc: 'machine:/path, one or several' }) },
     async run(args, ctx) {
       const volume = (await info(null, ctx))?.[args.name] as PlainDict | undefined;
       if (!volume) return false;

@@ -42,7 +42,7 @@ export default defineModule({
       examples: ["salt '*' group.add foo 3456"],
       params: {
         name,
-        gid: p.any({ default: null }),
+        gid: p.int({ default: null }),
         system: p.bool({ default: false }),
         root,
         non_unique: p.bool({ default: false, doc: 'the id may be in use' }),
@@ -63,7 +63,7 @@ export default defineModule({
     chgid: fn({
       doc: 'Changes the id of a group.',
       examples: ["salt '*' group.chgid foo 4376"],
-      params: { name, gid: p.any(), root, non_unique: p.bool({ default: false }) },
+      params: { name, gid: p.int(), root, non_unique: p.bool({ default: false }) },
       async run(args, ctx) {
         const folder = args.root ?? '';
         const gid = pyInt(args.gid);
@@ -96,7 +96,7 @@ export default defineModule({
     members: fn({
       doc: 'Replaces the members of a group.',
       examples: ["salt '*' group.members foo 'user1,user2,user3,...'"],
-      params: { name, members_list: p.any({ doc: 'list, or text with commas' }), root },
+      params: { name, members_list: p.strings({ split: ',', doc: 'list, or text with commas' }), root },
       async run(args, ctx) {
         const list = textList(args.members_list).join(',');
         return (

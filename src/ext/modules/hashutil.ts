@@ -42,7 +42,7 @@ async function hashFile(path: string, algorithm: string): Promise<string> {
   return hash.digest('hex');
 }
 
-const instr = { instr: p.any({ doc: 'the text' }) };
+const instr = { instr: p.scalar({ doc: 'the text' }) };
 const digestOf = (algorithm: string) =>
   fn({
     doc: `The ${algorithm} hash of a text in hexadecimal.`,
@@ -57,7 +57,7 @@ const decoder = (name: string) =>
     params: instr,
     run: (args) => textOrBytes(fromBase64(pyStr(args.instr))),
   });
-const hmacParams = { string: p.any({ doc: 'the message' }), shared_secret: p.any() };
+const hmacParams = { string: p.scalar({ doc: 'the message' }), shared_secret: p.scalar() };
 
 export default defineModule({
   name: 'hashutil',

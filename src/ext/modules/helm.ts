@@ -68,7 +68,6 @@ const readers = {
   },
 };
 
-const any = (doc: string) => p.any({ default: null, doc });
 const docs: Readonly<Record<string, string>> = {
   values: 'file of values',
   version: 'version of the chart',
@@ -76,7 +75,10 @@ const docs: Readonly<Record<string, string>> = {
   set: 'value, or list of values, as name=value',
   output_dir: 'folder to write to',
 };
-const common = { flags: any('list of options'), kvflags: any('options with a value') };
+const common = {
+  flags: p.oneOf(['list', 'string'], { default: null, doc: 'list of options' }),
+  kvflags: p.dict({ default: null, falsy: null, doc: 'options with a value' }),
+};
 
 const flagsOf = (value: Value): Flags =>
   Object.fromEntries(isDict(value) ? dictEntries(value).map(([key, item]) => [pyStr(key), item]) : []);
@@ -100,8 +102,9 @@ function wrap(
   options: readonly string[] = [],
 ): ModuleFunction {
   const params: Record<string, Param<Value>> = {};
-  for (const argument of needed) params[argument] = p.any({ doc: `the ${argument}` });
-  for (const option of options) params[option] = any(docs[option] ?? option);
+  for (const argument of needed) params[argument] = p.scalar({ nullable: true, doc: `the ${argument}` });
+  for (const option of options)
+    params[option] = p.oneOf(['string', 'list', 'dict'], { default: null, falsy: null, doc: docs[option] ?? option });
   return fn({
     doc,
     examples: [`salt '*' helm.${name}${needed.map((argument) => ` ${argument}`).join('')}`],
@@ -161,10 +164,10 @@ const repo_manage = fn({
   doc: 'Adds and removes repositories of charts; says which were there, came, went or failed.',
   examples: ["salt '*' helm.repo_manage present=\"[{name: stable, url: 'https://charts.example.com'}]\""],
   params: {
-    present: any('list of name and url'),
-    absent: any('list of names'),
+    present: p.oneOf(['list', 'string'], { default: null, doc: 'list of name and url' }),
+    absent: p.oneOf(['list', 'string'], { default: null, doc: 'list of names' }),
     prune: p.bool({ default: false, doc: 'remove those not named' }),
-    namespace: any('the name space'),
+    namespace: p.string({ default: null, doc: 'the name space' }),
     ...common,
   },
   run: manage,

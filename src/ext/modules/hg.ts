@@ -15,10 +15,10 @@ import { lines, words } from 'halite/sdk/text';
 import { command, complaint } from './shared/command.ts';
 
 const cwd = p.string({ doc: 'folder of the repository' });
-const rev = p.any({ default: 'tip', doc: 'the revision' });
-const user = p.any({ default: null, doc: 'run as this user' });
-const opts = p.any({ default: null, doc: 'further options, in one text' });
-const identity = p.any({ default: null, doc: 'private key for SSH' });
+const rev = p.string({ default: 'tip', doc: 'the revision' });
+const user = p.string({ default: null, doc: 'run as this user' });
+const opts = p.string({ default: null, falsy: null, doc: 'further options, in one text' });
+const identity = p.string({ default: null, falsy: null, doc: 'private key for SSH' });
 
 const ssh = (key: Value): string[] => (key ? ['--ssh', `ssh -i ${pyStr(key)}`] : []);
 const optionWords = (given: Value): string[] => (given ? words(pyStr(given)) : []);
@@ -93,8 +93,8 @@ export default defineModule({
         cwd,
         output: p.string({ doc: 'the archive' }),
         rev,
-        fmt: p.any({ default: null, doc: 'its format' }),
-        prefix: p.any({ default: null, doc: 'folder inside' }),
+        fmt: p.string({ default: null, falsy: null, doc: 'its format' }),
+        prefix: p.string({ default: null, falsy: null, doc: 'folder inside' }),
         user,
       },
       async run(args, ctx) {
@@ -110,7 +110,7 @@ export default defineModule({
     pull: fn({
       doc: 'Fetches changes.',
       examples: ["salt '*' hg.pull /srv/code opts=-u"],
-      params: { cwd, opts, user, identity, repository: p.any({ default: null, doc: 'from here' }) },
+      params: { cwd, opts, user, identity, repository: p.string({ default: null, doc: 'from here' }) },
       run(args, ctx) {
         const from = args.repository === null ? [] : [pyStr(args.repository)];
         return hg(['pull', ...ssh(args.identity), ...optionWords(args.opts), ...from], args.user, args.cwd, ctx);
@@ -121,7 +121,7 @@ export default defineModule({
       examples: ["salt '*' hg.update /srv/code stable"],
       params: {
         cwd,
-        rev: p.any({ doc: 'the revision' }),
+        rev: p.string({ doc: 'the revision' }),
         force: p.bool({ default: false, doc: 'drop changes' }),
         user,
       },
@@ -139,7 +139,7 @@ export default defineModule({
     status: fn({
       doc: 'Files by what happened to them.',
       examples: ["salt '*' hg.status /srv/code"],
-      params: { cwd: p.any({ doc: 'folder of the repository, or several' }), opts, user },
+      params: { cwd: p.strings({ doc: 'folder of the repository, or several' }), opts, user },
       async run(args, ctx) {
         if (!Array.isArray(args.cwd)) return status(pyStr(args.cwd), args.opts, args.user, ctx);
         const found = newDict();

@@ -81,7 +81,7 @@ function editLines(
 }
 
 const ip = p.string({ doc: 'the address' });
-const alias = p.any({ doc: 'the name' });
+const alias = p.strings({ doc: 'the name' });
 
 export default defineModule({
   name: 'hosts',

@@ -119,7 +119,7 @@ const user = p.string({ doc: 'whose table; `system` is that of the machine' });
 const job = {
   user,
   path: p.string({ doc: 'the file or folder' }),
-  mask: p.any({ doc: 'what must happen to it' }),
+  mask: p.string({ doc: 'what must happen to it' }),
   cmd: p.string({ doc: 'the command' }),
 };
 

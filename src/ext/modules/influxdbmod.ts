@@ -89,7 +89,7 @@ const rule = {
   database,
   name,
   duration: p.string({ doc: 'how long data is kept: 7d' }),
-  replication: p.any({ doc: 'how many copies' }),
+  replication: p.string({ doc: 'how many copies' }),
   default: p.bool({ default: false, doc: 'for data that names no policy' }),
   client_args,
 };

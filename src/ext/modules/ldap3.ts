@@ -111,7 +111,7 @@ const scopes: Readonly<Record<string, string>> = {
   subordinate: 'children',
 };
 
-const connect_spec = p.any({ doc: 'url, bind (method, dn, password) and tls of the connection' });
+const connect_spec = p.dict({ nullable: true, doc: 'url, bind (method, dn, password) and tls of the connection' });
 const dn = p.string({ doc: 'name of the entry' });
 const operations = new Set(['add', 'delete', 'replace']);
 
@@ -134,8 +134,8 @@ export default defineModule({
         base: p.string({ doc: 'where to begin' }),
         scope: p.string({ default: 'subtree', doc: 'base, onelevel or subtree' }),
         filterstr: p.string({ default: '(objectClass=*)', doc: 'which entries' }),
-        attrlist: p.any({ default: null, doc: 'which attributes; all otherwise' }),
-        attrsonly: p.any({ default: 0, doc: 'names of attributes only' }),
+        attrlist: p.strings({ default: null, doc: 'which attributes; all otherwise' }),
+        attrsonly: p.truthy({ default: 0, doc: 'names of attributes only' }),
       },
       async run(args, ctx) {
         const scope = scopes[args.scope.toLowerCase()];
@@ -156,7 +156,7 @@ export default defineModule({
       examples: [
         "salt '*' ldap3.add \"{url: 'ldapi:///'}\" uid=amy,dc=example,dc=com '{objectClass: [account], uid: [amy]}'",
       ],
-      params: { connect_spec, dn, attributes: p.any({ doc: 'attribute → values' }) },
+      params: { connect_spec, dn, attributes: p.dict({ doc: 'attribute → values' }) },
       run(args, ctx) {
         const lines = entriesOf(args.attributes).flatMap(([key, values]) => values.map((one) => attribute(key, one)));
         return change(args.connect_spec, args.dn, ['changetype: add', ...lines], ctx);
@@ -173,7 +173,7 @@ export default defineModule({
       examples: [
         "salt '*' ldap3.modify \"{url: 'ldapi:///'}\" uid=amy,dc=example,dc=com '[[replace, mail, [amy@example.com]]]'",
       ],
-      params: { connect_spec, dn, directives: p.any({ doc: 'the list' }) },
+      params: { connect_spec, dn, directives: p.list({ doc: 'the list' }) },
       run(args, ctx) {
         const lines = valuesOf(args.directives).flatMap((directive) => {
           const [operation = '', key = '', values] = valuesOf(directive);
@@ -191,8 +191,8 @@ export default defineModule({
       params: {
         connect_spec,
         dn,
-        before: p.any({ doc: 'attributes now' }),
-        after: p.any({ doc: 'attributes wanted' }),
+        before: p.oneOf(['dict', 'list'], { doc: 'attributes now' }),
+        after: p.oneOf(['dict', 'list'], { doc: 'attributes wanted' }),
       },
       async run(args, ctx) {
         const [before, after] = [new Map(entriesOf(args.before)), new Map(entriesOf(args.after))];

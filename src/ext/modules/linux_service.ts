@@ -108,7 +108,7 @@ export default defineModule({
       examples: ["salt '*' service.status <service name>"],
       params: {
         name,
-        sig: p.any({ default: null, doc: 'text in the list of processes, in place of the script' }),
+        sig: p.string({ default: null, falsy: null, doc: 'text in the list of processes, in place of the script' }),
         kwargs,
       },
       async run(args, ctx): Promise<Value> {

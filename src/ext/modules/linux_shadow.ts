@@ -88,7 +88,7 @@ const age = (doc: string, param: string, key: string, option: string, check = tr
   fn({
     doc,
     examples: [`salt '*' shadow.set_${param} username 7`],
-    params: { name, [param]: p.any(), root },
+    params: { name, [param]: p.scalar({ nullable: true }), root },
     run(args, ctx) {
       const given = args as unknown as { name: string; root: string | null } & Record<string, Value>;
       return setAge(given.name, key, given[param] ?? null, option, given.root, check, ctx);
@@ -143,7 +143,7 @@ export default defineModule({
       params: {
         name,
         password: p.string({ doc: 'hash' }),
-        use_usermod: p.any({ default: false, doc: 'let the program usermod do it' }),
+        use_usermod: p.isTrue({ default: false, doc: 'let the program usermod do it' }),
         root,
       },
       async run(args, ctx) {

@@ -95,7 +95,7 @@ async function persist(name: string, value: string, given: string | null, ctx: M
 }
 
 const name = p.string({ doc: 'the setting: net.ipv4.ip_forward' });
-const value = p.any({ doc: 'its value' });
+const value = p.string({ doc: 'its value' });
 
 export default defineModule({
   name: 'linux_sysctl',
@@ -111,7 +111,7 @@ export default defineModule({
     show: fn({
       doc: 'All settings of the running kernel, or those of a file.',
       examples: ["salt '*' sysctl.show"],
-      params: { config_file: p.any({ default: false }) },
+      params: { config_file: p.string({ default: false, falsy: null }) },
       async run({ config_file }, ctx) {
         if (config_file) return pathExists(pyStr(config_file)) ? (configured(pyStr(config_file)) ?? null) : [];
         const { stdout } = await askTool(ctx, 'sysctl', ['-a']);

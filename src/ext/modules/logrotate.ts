@@ -144,7 +144,11 @@ export default defineModule({
     get: fn({
       doc: 'One setting, or one inside braces; False when it is not there.',
       examples: ["salt '*' logrotate.get rotate", "salt '*' logrotate.get /var/log/wtmp rotate"],
-      params: { key: p.string(), value: p.any({ default: null, doc: 'name inside braces' }), conf_file: conf },
+      params: {
+        key: p.string(),
+        value: p.string({ default: null, falsy: null, doc: 'name inside braces' }),
+        conf_file: conf,
+      },
       run(args): Value {
         const stanza = parse(args.conf_file)[args.key] ?? false;
         return args.value && isDict(stanza) ? (dictGet(stanza, pyStr(args.value)) ?? false) : stanza;
@@ -153,7 +157,12 @@ export default defineModule({
     set: fn({
       doc: 'Sets a line, or a setting inside braces, in the file that has it; True when it is so already.',
       examples: ["salt '*' logrotate.set rotate 2", "salt '*' logrotate.set /var/log/wtmp rotate 2"],
-      params: { key: p.string(), value: p.any(), setting: p.any({ default: null }), conf_file: conf },
+      params: {
+        key: p.string(),
+        value: p.scalar({ nullable: true }),
+        setting: p.scalar({ default: null }),
+        conf_file: conf,
+      },
       async run(args, ctx): Promise<Value> {
         const all = parse(args.conf_file);
         const included = all['include files'];

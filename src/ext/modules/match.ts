@@ -136,14 +136,14 @@ async function choose(
   return fallback;
 }
 
-const minionId = p.any({ default: null, doc: 'another id to try instead of this minion’s' });
+const minionId = p.string({ default: null, doc: 'another id to try instead of this minion’s' });
 const delimiter = p.string({ default: defaultDelimiter, doc: 'what separates the levels of a key' });
 
 const byId = (kind: Kind, doc: string, example: string) =>
   fn({
     doc,
     examples: [example],
-    params: { tgt: p.any(), minion_id: minionId },
+    params: { tgt: p.oneOf(['string', 'list']), minion_id: minionId },
     // Somebody's regular expression may take long: not in the daemon.
     inline: kind === 'glob' || kind === 'list',
     run: ({ tgt, minion_id }, ctx) => matches(kind, tgt, minion_id, defaultDelimiter, ctx),
@@ -160,7 +160,7 @@ const byData = (kind: Kind, doc: string, example: string) =>
 const choiceParams = {
   tgt_type: p.string({ default: 'compound', doc: 'kind of the expressions' }),
   minion_id: minionId,
-  merge: p.any({ default: null, doc: 'dictionary put over the result' }),
+  merge: p.dict({ default: null, falsy: null, doc: 'dictionary put over the result' }),
   merge_lists: p.bool({ default: false, doc: 'join lists when merging' }),
 };
 
@@ -199,7 +199,7 @@ export default defineModule({
     filter_by: fn({
       doc: 'The value of the first expression in a dictionary that fits, or that of the default key.',
       examples: [`salt '*' match.filter_by '{web*: frontend, db*: backend}' minion_id=db03`],
-      params: { lookup: p.dict(), ...choiceParams, default: p.any({ default: 'default' }) },
+      params: { lookup: p.dict(), ...choiceParams, default: p.scalar({ default: 'default', nullable: true }) },
       run: (args, ctx) => choose(dictEntries(args.lookup), args, dictGet(args.lookup, args.default) ?? null, ctx),
     }),
     search_by: fn({

@@ -130,9 +130,9 @@ export default defineModule({
       examples: ["salt '*' raid.create /dev/md0 level=1 devices=['/dev/xvdd', '/dev/xvde']"],
       params: {
         name: device,
-        level: p.any({ doc: 'level' }),
-        devices: p.any({ doc: 'disks, or `missing`' }),
-        metadata: p.any({ default: 'default', doc: 'version of metadata' }),
+        level: p.string({ doc: 'level' }),
+        devices: p.strings({ split: ',', doc: 'disks, or `missing`' }),
+        metadata: p.string({ default: 'default', doc: 'version of metadata' }),
         test_mode,
         kwargs,
       },
@@ -147,7 +147,7 @@ export default defineModule({
     assemble: fn({
       doc: 'Puts an array together again.',
       examples: ["salt '*' raid.assemble /dev/md0 ['/dev/xvdd', '/dev/xvde']"],
-      params: { name: device, devices: p.any({ doc: 'disks' }), test_mode, kwargs },
+      params: { name: device, devices: p.strings({ split: ',', doc: 'disks' }), test_mode, kwargs },
       run({ name, devices, test_mode, kwargs }, ctx) {
         const args = ['-A', name, '-v', ...further(kwargs), ...deviceList(devices)];
         return test_mode ? ['mdadm', ...args] : said(args, ctx);

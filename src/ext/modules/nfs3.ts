@@ -77,8 +77,8 @@ export default defineModule({
       params: {
         exports: exportsFile,
         path,
-        hosts: p.any({ default: null, doc: 'the client' }),
-        options: p.any({ default: null, doc: 'options' }),
+        hosts: p.oneOf(['string', 'list'], { default: null, doc: 'the client' }),
+        options: p.oneOf(['list', 'string'], { default: null, doc: 'options' }),
       },
       run({ exports, path, hosts, options }) {
         if (typeof hosts !== 'string') throw pythonError('TypeError', 'hosts argument must be a string');

@@ -62,7 +62,7 @@ export default defineModule({
     signal: fn({
       doc: 'Starts the server, or sends it a signal: reopen, stop, quit, reload.',
       examples: ["salt '*' nginx.signal reload"],
-      params: { signal: p.any({ default: null, doc: 'which one' }) },
+      params: { signal: p.string({ default: null, doc: 'which one' }) },
       async run({ signal }, ctx) {
         if (typeof signal !== 'string' || !signals.includes(signal)) return null;
         const argv = signal === 'start' ? [program()] : [program(), '-s', signal];

@@ -60,10 +60,10 @@ function firstJson(text: string): Value | undefined {
   return undefined;
 }
 
-const runas = p.any({ default: null, doc: 'run as this user' });
-const env = p.any({ default: null, doc: 'environment variables' });
-const dir = p.any({ default: null, doc: 'the project; without it packages are global' });
-const path = p.any({ default: null, doc: 'part of the cache' });
+const runas = p.string({ default: null, doc: 'run as this user' });
+const env = p.dict({ default: null, falsy: null, doc: 'environment variables' });
+const dir = p.string({ default: null, falsy: null, doc: 'the project; without it packages are global' });
+const path = p.string({ default: null, falsy: null, doc: 'part of the cache' });
 
 export default defineModule({
   name: 'npm',
@@ -75,11 +75,11 @@ export default defineModule({
       doc: 'Installs packages, or what the project asks for.',
       examples: ["salt '*' npm.install coffee-script", "salt '*' npm.install dir=/srv/app"],
       params: {
-        pkg: p.any({ default: null, doc: 'one package' }),
-        pkgs: p.any({ default: null, doc: 'several packages' }),
+        pkg: p.string({ default: null, falsy: null, doc: 'one package' }),
+        pkgs: p.list({ default: null, doc: 'several packages' }),
         dir,
         runas,
-        registry: p.any({ default: null, doc: 'address of the registry' }),
+        registry: p.string({ default: null, falsy: null, doc: 'address of the registry' }),
         env,
         dry_run: p.bool({ default: false, doc: 'only say what would be done' }),
         silent: p.bool({ default: true, doc: 'no log of npm' }),
@@ -117,11 +117,11 @@ export default defineModule({
       doc: 'Installed packages and what npm knows of them.',
       examples: ["salt '*' npm.list"],
       params: {
-        pkg: p.any({ default: null, doc: 'only this package' }),
+        pkg: p.string({ default: null, falsy: null, doc: 'only this package' }),
         dir,
         runas,
         env,
-        depth: p.any({ default: null, doc: 'how many levels of dependencies' }),
+        depth: p.oneOf(['int', 'float', 'string'], { default: null, doc: 'how many levels of dependencies' }),
       },
       async run(args, ctx) {
         if (args.depth !== null && typeof args.depth !== 'number')

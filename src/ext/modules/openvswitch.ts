@@ -79,8 +79,8 @@ const bridges = {
     params: {
       br,
       may_exist: may_exist(true),
-      parent: p.any({ default: null, doc: 'the bridge it is a part of' }),
-      vlan: p.any({ default: null, doc: 'the VLAN' }),
+      parent: p.string({ default: null, doc: 'the bridge it is a part of' }),
+      vlan: p.string({ default: null, doc: 'the VLAN' }),
     },
     run(args, ctx) {
       if (args.parent !== null && args.vlan === null)
@@ -130,7 +130,7 @@ const portFunctions = {
   port_remove: fn({
     doc: 'Removes a port.',
     examples: ["salt '*' openvswitch.port_remove br0 eth1"],
-    params: { br: p.any({ doc: 'the bridge, or null for any' }), port, if_exists: if_exists(true) },
+    params: { br: p.string({ falsy: null, doc: 'the bridge, or null for any' }), port, if_exists: if_exists(true) },
     run(args, ctx) {
       const from = isTruthy(args.br) ? [pyStr(args.br)] : [];
       return worked(vsctl(ctx, ...(args.if_exists ? ['--if-exists'] : []), 'del-port', ...from, args.port));
@@ -234,7 +234,7 @@ const database = {
   db_set: fn({
     doc: 'Sets one cell of the database of the switch.',
     examples: ["salt '*' openvswitch.db_set Interface br0 mac 02:03:04:05:06:07"],
-    params: { ...cell, value: p.any({ doc: 'the value' }), if_exists: if_exists(false) },
+    params: { ...cell, value: p.any({ doc: 'the value, of any kind' }), if_exists: if_exists(false) },
     async run(args, ctx) {
       const value = `${args.column}=${dumpJson(args.value)}`;
       const argv = [...(args.if_exists ? ['--if-exists'] : []), 'set', args.table, args.record, value];

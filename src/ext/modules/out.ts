@@ -15,7 +15,7 @@ import {
 const params = {
   data: p.any({ doc: 'what to show' }),
   out: p.string({ default: 'nested', doc: 'the outputter' }),
-  opts: p.any({ default: null, doc: 'options of outputters; those of the minion unless given' }),
+  opts: p.dict({ default: null, falsy: null, doc: 'options of outputters; those of the minion unless given' }),
   kwargs: p.kwargs({ doc: 'further options' }),
 };
 interface Args {

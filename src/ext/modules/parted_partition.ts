@@ -98,12 +98,12 @@ export function parseParted(text: readonly string[], unit: string | null): Plain
 }
 
 const device = p.path({ doc: 'the disk' });
-const minor = p.any({ doc: 'number of the partition' });
+const minor = p.string({ doc: 'number of the partition' });
 const flag = p.string({ doc: 'the flag' });
 const state = p.string({ doc: 'on or off' });
 const fs_type = p.string({ default: null, doc: 'kind of filesystem' });
-const start = p.any({ default: null, doc: 'beginning' });
-const end = p.any({ default: null, doc: 'end' });
+const start = p.string({ default: null, doc: 'beginning' });
+const end = p.string({ default: null, doc: 'end' });
 
 const makePart = fn({
   doc: 'Makes a partition.',

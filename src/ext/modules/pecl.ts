@@ -36,7 +36,7 @@ async function list(channel: Value, ctx: ModuleContext): Promise<PlainDict> {
 }
 
 const names = (pecls: Value): string[] => (Array.isArray(pecls) ? pecls : [pecls]).map(pyStr);
-const pecls = p.any({ doc: 'one or several' });
+const pecls = p.strings({ doc: 'one or several' });
 
 export default defineModule({
   name: 'pecl',
@@ -48,8 +48,8 @@ export default defineModule({
       examples: ["salt '*' pecl.install redis"],
       params: {
         pecls,
-        defaults: p.any({ default: false, doc: 'answer questions with what is proposed' }),
-        force: p.any({ default: false, doc: 'also over one that is there' }),
+        defaults: p.isTrue({ default: false, doc: 'answer questions with what is proposed' }),
+        force: p.truthy({ default: false, doc: 'also over one that is there' }),
         preferred_state: p.string({ default: 'stable', doc: 'how mature it must be' }),
       },
       async run(args, ctx) {
@@ -80,7 +80,7 @@ export default defineModule({
     list: fn({
       doc: 'Installed extensions with version and state.',
       examples: ["salt '*' pecl.list"],
-      params: { channel: p.any({ default: null, doc: 'only of this channel' }) },
+      params: { channel: p.string({ default: null, falsy: null, doc: 'only of this channel' }) },
       run: (args, ctx) => list(args.channel, ctx),
     }),
   },

@@ -121,7 +121,7 @@ const getter = (name: string) =>
       key: p.string(),
       default: p.any({ default: notSet, doc: 'given back when the key is not there' }),
       merge: p.bool({ default: false, doc: 'join default and value' }),
-      merge_nested_lists: p.any({ default: null, doc: 'join lists inside too' }),
+      merge_nested_lists: p.truthy({ default: null, nullable: true, doc: 'join lists inside too' }),
       delimiter: p.string({ default: defaultDelimiter }),
       pillarenv: p.string({ default: null, doc: 'ask the master for the pillar of that environment' }),
       saltenv: p.string({ default: null }),
@@ -161,7 +161,7 @@ export default defineModule({
     raw: fn({
       doc: 'The pillar in memory, or one of its top-level keys.',
       examples: ["salt '*' pillar.raw", "salt '*' pillar.raw key='roles'"],
-      params: { key: p.any({ default: null }) },
+      params: { key: p.string({ default: null, falsy: null }) },
       inline: true,
       run: ({ key }, ctx) => (isTruthy(key) ? (dictGet(ctx.pillar, key) ?? newDict()) : ctx.pillar),
     }),
@@ -187,8 +187,8 @@ export default defineModule({
       doc: 'Compiles the pillar with one more external source; the master allows those of its option on_demand_ext_pillar.',
       examples: [`salt '*' pillar.ext '{libvirt: _}'`],
       params: {
-        external: p.any({ doc: 'one entry of ext_pillar' }),
-        pillar: p.any({ default: null, doc: 'values over all others' }),
+        external: p.oneOf(['string', 'dict'], { doc: 'one entry of ext_pillar' }),
+        pillar: p.dict({ default: null, falsy: null, doc: 'values over all others' }),
       },
       run: ({ external, pillar }, ctx) =>
         ctx.minion.compilePillar({
@@ -216,9 +216,9 @@ export default defineModule({
       params: {
         lookup_dict: p.dict(),
         pillar: p.string({ doc: 'the key to look at' }),
-        merge: p.any({ default: null }),
-        default: p.any({ default: 'default' }),
-        base: p.any({ default: null }),
+        merge: p.dict({ default: null, falsy: null }),
+        default: p.string({ default: 'default' }),
+        base: p.string({ default: null }),
       },
       run: (args, ctx) => filterBy(args.lookup_dict, valuesAt(ctx.pillar, args.pillar), args),
     }),

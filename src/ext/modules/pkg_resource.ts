@@ -94,7 +94,6 @@ async function sourceFiles(sources: PlainDict, saltenv: string, ctx: ModuleConte
 
 const isEmpty = (value: PlainDict): boolean => Object.keys(value).length === 0;
 
-const version = (doc: string) => p.any({ doc });
 const withoutEpoch = (text: Value, ignore: boolean): string =>
   ignore ? pyStr(text).replace(/^[^:]*:/, '') : pyStr(text);
 
@@ -106,9 +105,9 @@ export default defineModule({
       doc: 'Whether a comparison of two versions holds.',
       examples: ["salt '*' pkg_resource.version_compare 2.1.0 '<=' 2.2.0"],
       params: {
-        ver1: version('one'),
+        ver1: p.string({ doc: 'one' }),
         oper: p.string({ doc: '<, <=, ==, !=, >= or >' }),
-        ver2: version('the other'),
+        ver2: p.string({ doc: 'the other' }),
         ignore_epoch: p.bool({ default: false, doc: 'leave out what is before a colon' }),
       },
       run(args, ctx) {
@@ -124,16 +123,19 @@ export default defineModule({
     pack_sources: fn({
       doc: 'Sources of packages, a list of maps with one key each, as one map.',
       examples: [`salt '*' pkg_resource.pack_sources '[{"foo": "salt://foo.rpm"}, {"bar": "salt://bar.rpm"}]'`],
-      params: { sources: p.any(), normalize: p.bool({ default: true, doc: 'names as the package system has them' }) },
+      params: {
+        sources: p.oneOf(['string', 'list', 'dict'], { nullable: true }),
+        normalize: p.bool({ default: true, doc: 'names as the package system has them' }),
+      },
       run: (args, ctx) => packSources(args.sources, args.normalize, ctx),
     }),
     parse_targets: fn({
       doc: 'What shall be installed, as a map of names and versions (`repository`) or a list of files (`file`).',
       examples: ["salt '*' pkg_resource.parse_targets pkgs='[a, {b: 1.0}]'"],
       params: {
-        name: p.any({ default: null }),
-        pkgs: p.any({ default: null }),
-        sources: p.any({ default: null }),
+        name: p.string({ default: null, falsy: null }),
+        pkgs: p.oneOf(['string', 'list', 'dict'], { default: null, falsy: null }),
+        sources: p.oneOf(['string', 'list', 'dict'], { default: null, falsy: null }),
         saltenv: p.string({ default: 'base' }),
         normalize: p.bool({ default: true }),
         kwargs: p.kwargs({ doc: 'version' }),
@@ -184,7 +186,7 @@ export default defineModule({
     format_version: fn({
       doc: 'A version out of its parts.',
       examples: ["salt '*' pkg_resource.format_version 1 2.0 3"],
-      params: { epoch: p.any(), version: p.any(), release: p.any() },
+      params: { epoch: p.string({ falsy: null }), version: p.string(), release: p.string({ falsy: null }) },
       run(args) {
         const full = isTruthy(args.epoch) ? `${pyStr(args.epoch)}:${pyStr(args.version)}` : pyStr(args.version);
         return isTruthy(args.release) ? `${full}-${pyStr(args.release)}` : full;
@@ -193,13 +195,13 @@ export default defineModule({
     check_extra_requirements: fn({
       doc: 'Whether further requirements on a version are met; there are none but on Gentoo.',
       examples: ["salt '*' pkg_resource.check_extra_requirements <pkgname> <pkgver>"],
-      params: { pkgname: p.any(), pkgver: p.any() },
+      params: { pkgname: p.scalar(), pkgver: p.scalar() },
       run: () => true,
     }),
     version_clean: fn({
       doc: 'A version as the package system writes it.',
       examples: ["salt '*' pkg_resource.version_clean 1.2.3"],
-      params: { verstr: p.any({ doc: 'the version' }) },
+      params: { verstr: p.scalar({ nullable: true, doc: 'the version' }) },
       run: (args) => args.verstr,
     }),
   },

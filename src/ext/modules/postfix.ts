@@ -106,7 +106,7 @@ const settings = {
   set_main: fn({
     doc: 'Sets one setting of main.cf; the lines of the file as they are now.',
     examples: ["salt '*' postfix.set_main mailbox_size_limit 0"],
-    params: { key: p.string({ doc: 'the setting' }), value: p.any({ doc: 'its value' }), path: mainFile },
+    params: { key: p.string({ doc: 'the setting' }), value: p.string({ doc: 'its value' }), path: mainFile },
     run({ key, value, path }) {
       const before = mainLines(readFileSync(path, 'utf8'));
       const line = `${key} = ${pyStr(value)}`;
@@ -137,7 +137,7 @@ const settings = {
       unpriv: p.string({ default: 'y', doc: 'without rights of root' }),
       chroot: p.string({ default: 'y', doc: 'in a folder of its own' }),
       wakeup: p.string({ default: 'n', doc: 'seconds between wake-ups' }),
-      maxproc: p.any({ default: '100', doc: 'processes at most' }),
+      maxproc: p.string({ default: '100', doc: 'processes at most' }),
       command: p.string({ default: '', doc: 'what to run' }),
       write_conf: p.bool({ default: true, doc: 'write the file' }),
       path: masterFile,

@@ -16,7 +16,7 @@ import {
 const askAgainMs = 200;
 
 const params = {
-  tgt: p.any({ doc: 'the minions' }),
+  tgt: p.oneOf(['string', 'list'], { doc: 'the minions' }),
   fun: p.text({ doc: 'the function' }),
   arg: p.any({ default: null, doc: 'its argument, or a list of them' }),
   tgt_type: p.string({ default: 'glob', doc: 'how to read the target' }),

@@ -98,7 +98,7 @@ export default defineModule({
       doc: 'A random text, fit for passwords.',
       examples: ["salt '*' random.get_str 128", "salt '*' random.get_str 30 punctuation=False"],
       params: {
-        length: p.any({ default: 20 }),
+        length: p.int({ default: 20 }),
         chars: p.string({ default: null, doc: 'the letters to choose from, instead of the classes below' }),
         lowercase: p.bool({ default: true }),
         uppercase: p.bool({ default: true }),
@@ -123,13 +123,13 @@ export default defineModule({
     hash: fn({
       doc: 'The hash of a value in hexadecimal.',
       examples: ["salt '*' random.hash 'I am a string' md5"],
-      params: { value: p.any(), algorithm: p.string({ default: 'sha512' }) },
+      params: { value: p.scalar(), algorithm: p.string({ default: 'sha512' }) },
       run: ({ value, algorithm }) => hashHex(value, algorithm),
     }),
     str_encode: fn({
       doc: 'A text in base64.',
       examples: ["salt '*' random.str_encode 'I am a new string'"],
-      params: { value: p.any(), encoder: p.string({ default: 'base64' }) },
+      params: { value: p.scalar(), encoder: p.string({ default: 'base64' }) },
       run({ value, encoder }) {
         if (encoder !== 'base64') throw invocationError('Value must be an encode-able string');
         return Buffer.from(bytesOf(value)).toString('base64');
@@ -154,7 +154,7 @@ export default defineModule({
     rand_int: fn({
       doc: 'A random whole number between two others, both included. The same seed gives the same number.',
       examples: ["salt '*' random.rand_int 1 10"],
-      params: { start: p.int({ default: 1 }), end: p.int({ default: 10 }), seed: p.any({ default: null }) },
+      params: { start: p.int({ default: 1 }), end: p.int({ default: 10 }), seed: p.scalar({ default: null }) },
       run({ start, end, seed }) {
         if (end < start)
           throw pythonError('ValueError', `empty range for randrange() (${start}, ${end + 1}, ${end + 1 - start})`);
@@ -164,19 +164,19 @@ export default defineModule({
     seed: fn({
       doc: 'A number below a limit that is always the same for this minion (or for the given text).',
       examples: ["salt '*' random.seed", "salt '*' random.seed 10 hash=something"],
-      params: { range: p.int({ default: 10 }), hash: p.any({ default: null }) },
+      params: { range: p.int({ default: 10 }), hash: p.scalar({ default: null }) },
       run: ({ range, hash }, ctx) => seeded(hash ?? dictGet(ctx.grains, 'id') ?? ctx.id).below(range),
     }),
     sample: fn({
       doc: 'Some members of a list, chosen at random, none twice.',
       examples: ['salt \'*\' random.sample \'["one", "two"]\' 1 seed="something"'],
-      params: { value: p.any(), size: p.int(), seed: p.any({ default: null }) },
+      params: { value: p.oneOf(['list', 'string']), size: p.int(), seed: p.scalar({ default: null }) },
       run: ({ value, size, seed }) => sample(value, size, seed),
     }),
     shuffle: fn({
       doc: 'A list in random order.',
       examples: ['salt \'*\' random.shuffle \'["one", "two"]\' seed="something"'],
-      params: { value: p.any(), seed: p.any({ default: null }) },
+      params: { value: p.oneOf(['list', 'string']), seed: p.scalar({ default: null }) },
       run: ({ value, seed }) => sample(value, (Array.isArray(value) ? value : [...pyStr(value)]).length, seed),
     }),
   },

@@ -77,9 +77,9 @@ async function run(line: Value, runas: Value, given: Value, ctx: ModuleContext):
 }
 
 const ruby = p.string({ doc: 'the Ruby' });
-const runas = p.any({ default: null, doc: 'the user whose rbenv is meant' });
-const path = p.any({ default: null, doc: 'where rbenv lies' });
-const cmdline = p.any({ doc: 'the command' });
+const runas = p.string({ default: null, doc: 'the user whose rbenv is meant' });
+const path = p.string({ default: null, falsy: null, doc: 'where rbenv lies' });
+const cmdline = p.string({ falsy: null, doc: 'the command' });
 
 export default defineModule({
   name: 'rbenv',
@@ -132,7 +132,7 @@ export default defineModule({
     default: fn({
       doc: 'The Ruby used when none is named; sets it when one is given.',
       examples: ["salt '*' rbenv.default", "salt '*' rbenv.default 2.7.8"],
-      params: { ruby: p.any({ default: null, doc: 'the new default' }), runas },
+      params: { ruby: p.string({ default: null, falsy: null, doc: 'the new default' }), runas },
       async run(args, ctx) {
         if (!args.ruby) return ((await said(['global'], args.runas, ctx)) || '').trim();
         await rbenv(['global', pyStr(args.ruby)], args.runas, ctx);
@@ -160,7 +160,7 @@ export default defineModule({
     do: fn({
       doc: 'Runs a command with the programs of rbenv.',
       examples: ["salt '*' rbenv.do 'gem list bundler'"],
-      params: { cmdline, runas, env: p.any({ default: null, doc: 'environment variables' }) },
+      params: { cmdline, runas, env: p.dict({ default: null, falsy: null, doc: 'environment variables' }) },
       run: (args, ctx) => run(args.cmdline, args.runas, args.env, ctx),
     }),
     do_with_ruby: fn({

@@ -18,10 +18,10 @@ import { lines } from 'halite/sdk/text';
 import type { Redis } from 'ioredis';
 
 const conn = {
-  host: p.any({ default: null, doc: 'where the server is' }),
-  port: p.any({ default: null, doc: 'its port' }),
-  db: p.any({ default: null, doc: 'number of the database' }),
-  password: p.any({ default: null, doc: 'password to connect with' }),
+  host: p.string({ default: null, falsy: null, doc: 'where the server is' }),
+  port: p.scalar({ default: null, doc: 'its port' }),
+  db: p.scalar({ default: null, doc: 'number of the database' }),
+  password: p.string({ default: null, falsy: null, doc: 'password to connect with' }),
 };
 interface Conn {
   readonly host?: Value;
@@ -105,7 +105,7 @@ function command(words: readonly string[], doc: string, example: string, own: Kn
 
 const key = p.string({ doc: 'the key' });
 const field = p.string({ doc: 'the field' });
-const value = p.any({ doc: 'the value' });
+const value = p.string({ doc: 'the value' });
 const range = { start: p.int({ doc: 'the first' }), stop: p.int({ doc: 'the last' }) };
 const pattern = p.string({ default: '*', doc: 'glob' });
 
@@ -174,8 +174,8 @@ const replication = {
     doc: 'Makes the server a replica of another one, or of none.',
     examples: ["salt '*' redis.slaveof master.example.org 6379", "salt '*' redis.slaveof"],
     params: {
-      master_host: p.any({ default: null, doc: 'where the primary is' }),
-      master_port: p.any({ default: null, doc: 'its port' }),
+      master_host: p.string({ default: null, falsy: null, doc: 'where the primary is' }),
+      master_port: p.oneOf(['int', 'string'], { default: null, doc: 'its port' }),
       ...conn,
     },
     run: (args, ctx) =>
@@ -232,14 +232,14 @@ const keyFunctions = {
     ['EXPIRE'],
     'Lets a key go after some seconds.',
     'expire foo 300',
-    { key, seconds: p.any({ doc: 'seconds' }) },
+    { key, seconds: p.string({ doc: 'seconds' }) },
     truth,
   ),
   expireat: command(
     ['EXPIREAT'],
     'Lets a key go at a time.',
     'expireat foo 1900000000',
-    { key, timestamp: p.any({ doc: 'seconds since 1970' }) },
+    { key, timestamp: p.string({ doc: 'seconds since 1970' }) },
     truth,
   ),
   get_key: command(['GET'], 'The value of a key.', 'get_key foo', { key }),
@@ -271,13 +271,13 @@ const hashFunctions = {
   hincrby: command(['HINCRBY'], 'Adds to a field of a hash.', 'hincrby foo bar 5', {
     key,
     field,
-    increment: p.any({ default: 1, doc: 'how much' }),
+    increment: p.string({ default: 1, doc: 'how much' }),
   }),
   hincrbyfloat: command(
     ['HINCRBYFLOAT'],
     'Adds to a field of a hash, with decimals.',
     'hincrbyfloat foo bar 5.17',
-    { key, field, increment: p.any({ default: 1.0, doc: 'how much' }) },
+    { key, field, increment: p.string({ default: 1.0, doc: 'how much' }) },
     number,
   ),
   hlen: command(['HLEN'], 'How many fields a hash has.', 'hlen foo', { key }),
@@ -310,8 +310,8 @@ const hashFunctions = {
     params: {
       key,
       cursor: p.int({ default: 0, doc: 'where to go on' }),
-      match: p.any({ default: null, doc: 'glob' }),
-      count: p.any({ default: null, doc: 'about how many' }),
+      match: p.string({ default: null, doc: 'glob' }),
+      count: p.string({ default: null, doc: 'about how many' }),
       ...conn,
     },
     run: (args, ctx) =>

@@ -76,11 +76,11 @@ export default defineModule({
         force: flag('also replace folders that are not empty'),
         update: flag('pass over files that are newer there'),
         passwordfile: text('file with the password of a daemon'),
-        exclude: p.any({ default: null, doc: 'patterns to pass over' }),
+        exclude: p.oneOf(['string', 'list'], { default: null, doc: 'patterns to pass over' }),
         excludefrom: text('file with such patterns'),
         dryrun: flag('only say what would be done'),
         rsh: text('shell for the other side'),
-        additional_opts: p.any({ default: null, doc: 'list of further options' }),
+        additional_opts: p.oneOf(['list', 'string'], { default: null, doc: 'list of further options' }),
         saltenv: p.string({ default: 'base', doc: 'environment of salt://' }),
       },
       async run({ saltenv, ...args }, ctx) {

@@ -73,7 +73,7 @@ export default defineModule({
     status: fn({
       doc: 'Whether a service runs.',
       examples: ["salt '*' service.status <service name>"],
-      params: { name, sig: p.any({ default: null, doc: 'no effect' }), kwargs },
+      params: { name, sig: p.ignored({ default: null, doc: 'no effect' }), kwargs },
       run: async (args, ctx) => pidIn((await sv('status', args.name, ctx)).text) !== '',
     }),
     status_raw: fn({

@@ -44,8 +44,8 @@ const member = /^ {3}([^ ]+)/;
 
 const ruby = p.string({ doc: 'the Ruby' });
 const gemset = p.string({ doc: 'the set of gems' });
-const runas = p.any({ default: null, doc: 'the user whose rvm is meant' });
-const env = p.any({ default: null, doc: 'environment variables' });
+const runas = p.string({ default: null, doc: 'the user whose rvm is meant' });
+const env = p.oneOf(['dict', 'list', 'string'], { default: null, doc: 'environment variables' });
 
 const rubies = {
   is_installed: fn({
@@ -71,7 +71,7 @@ const rubies = {
   install_ruby: fn({
     doc: 'Installs a Ruby.',
     examples: ["salt '*' rvm.install_ruby 2.7.8"],
-    params: { ruby, runas, opts: p.any({ default: null, doc: 'list of options' }), env },
+    params: { ruby, runas, opts: p.oneOf(['list', 'string'], { default: null, doc: 'list of options' }), env },
     run: (args, ctx) => installRuby(args.ruby, args.opts, args, ctx),
   }),
   reinstall_ruby: fn({
@@ -126,9 +126,9 @@ const rubies = {
     examples: ["salt '*' rvm.do 2.7.8 'gem list'"],
     params: {
       ruby,
-      command: p.any({ doc: 'the command' }),
+      command: p.string({ doc: 'the command' }),
       runas,
-      cwd: p.any({ default: null, doc: 'in this folder' }),
+      cwd: p.string({ default: null, doc: 'in this folder' }),
       env,
     },
     run: ({ ruby: which, command: line, ...call }, ctx) => inRuby(which, shellSplit(pyStr(line)), call, ctx),

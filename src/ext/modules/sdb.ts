@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { defineModule, fn, HaliteError, type ModuleContext, p, type SdbServices, type Value } from 'halite/sdk';
 
-const uri = p.any({ doc: 'sdb://<profile>/<key>; the profile is an option or a key of the pillar' });
+const uri = p.scalar({ nullable: true, doc: 'sdb://<profile>/<key>; the profile is an option or a key of the pillar' });
 const usualCharacters = 'abcdefghijklmnopqrstuvwxyz0123456789!@#$%^&*(-_=+)';
 
 function stores(ctx: ModuleContext): SdbServices {
@@ -33,7 +33,7 @@ export default defineModule({
     set: fn({
       doc: 'Sets a value; False when there is no such profile.',
       examples: ["salt '*' sdb.set sdb://mymemcached/foo bar"],
-      params: { uri, value: p.any({ doc: 'the value' }) },
+      params: { uri, value: p.any({ doc: 'the value, of any kind' }) },
       run: (args, ctx) => stores(ctx).set(args.uri, args.value),
     }),
     delete: fn({

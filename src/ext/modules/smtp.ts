@@ -36,8 +36,6 @@ async function transport({ server, use_ssl, username, password, verify_ssl }: Se
   });
 }
 
-const any = (doc: string) => p.any({ default: null, doc });
-
 export default defineModule({
   name: 'smtp',
   doc: 'Sends mails.',
@@ -49,22 +47,24 @@ export default defineModule({
         recipient: p.string({ doc: 'addresses, with commas between' }),
         message: p.string({ doc: 'the text' }),
         subject: p.string({ default: 'Message from Salt', doc: 'the subject' }),
-        sender: any('from this address'),
-        server: any('host, or host:port'),
-        use_ssl: p.any({
+        sender: p.string({ default: null, doc: 'from this address' }),
+        server: p.string({ default: null, doc: 'host, or host:port' }),
+        use_ssl: p.scalar({
           default: 'True',
           doc: "encrypted from the start; 'starttls': encrypted before anything is said",
         }),
-        username: any('user, where the server asks for one'),
-        password: any('its password'),
-        profile: any(
-          'name of settings with smtp.server, smtp.tls, smtp.sender, smtp.username, smtp.password, smtp.verify_ssl',
-        ),
-        attachments: any('list of files'),
-        verify_ssl: p.any({ default: true, doc: "check the server's certificate" }),
+        username: p.string({ default: null, doc: 'user, where the server asks for one' }),
+        password: p.string({ default: null, doc: 'its password' }),
+        profile: p.string({
+          default: null,
+          falsy: null,
+          doc: 'name of settings with smtp.server, smtp.tls, smtp.sender, smtp.username, smtp.password, smtp.verify_ssl',
+        }),
+        attachments: p.oneOf(['list', 'string'], { default: null, doc: 'list of files' }),
+        verify_ssl: p.oneOf(['bool', 'string'], { default: true, doc: "check the server's certificate" }),
       },
       async run(args, ctx) {
-        let { sender, server, use_ssl, username, password, verify_ssl } = args;
+        let { sender, server, use_ssl, username, password, verify_ssl }: Server & { readonly sender: Value } = args;
         if (args.profile) {
           const found = await ctx.call('config.option', args.profile);
           const known = (isDict(found) ? found : {}) as Record<string, Value>;

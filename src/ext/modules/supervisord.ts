@@ -82,13 +82,17 @@ function setting(text: string): Value {
 }
 
 const where = {
-  user: p.any({ default: null, doc: 'run as this user' }),
-  conf_file: p.any({ default: null, doc: "supervisor's configuration" }),
-  bin_env: p.any({ default: null, doc: 'path of supervisorctl, or of the virtual environment it is in' }),
+  user: p.string({ default: null, doc: 'run as this user' }),
+  conf_file: p.string({ default: null, falsy: null, doc: "supervisor's configuration" }),
+  bin_env: p.string({
+    default: null,
+    falsy: null,
+    doc: 'path of supervisorctl, or of the virtual environment it is in',
+  }),
 };
 const one = p.string({ doc: 'the program, or `group:*`' });
 const all = p.string({ default: 'all', doc: 'the program, `group:*`, or all' });
-const named = p.any({ default: null, doc: 'only this program' });
+const named = p.string({ default: null, falsy: null, doc: 'only this program' });
 const words = (name: Value): string[] => (name ? [pyStr(name)] : []);
 const onEvery = (verb: string, doc: string) =>
   fn({
@@ -163,7 +167,7 @@ export default defineModule({
     status_bool: fn({
       doc: 'Whether a program is there, and in a certain state.',
       examples: ["salt '*' supervisord.status_bool web expected_state=RUNNING"],
-      params: { name: one, expected_state: p.any({ default: null, doc: 'the state' }), ...where },
+      params: { name: one, expected_state: p.string({ default: null, doc: 'the state' }), ...where },
       async run(args, ctx) {
         const said = lines(await control(['status', args.name], args, ctx)).at(-1) ?? '';
         const [process, state, reason] = parse(said);

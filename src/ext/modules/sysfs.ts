@@ -114,7 +114,7 @@ export default defineModule({
     attr: fn({
       doc: 'Reads a value, or writes it; of a folder its path.',
       examples: ["salt '*' sysfs.attr block/sda/queue/logical_block_size"],
-      params: { key, value: p.any({ default: null, doc: 'what to write' }) },
+      params: { key, value: p.string({ default: null, doc: 'what to write' }) },
       run({ key, value }): Value | Promise<Value> {
         const path = targetOf(key);
         if (path === undefined) return false;
@@ -125,14 +125,14 @@ export default defineModule({
     write: fn({
       doc: 'Writes a value; whether that worked.',
       examples: ["salt '*' sysfs.write devices/system/cpu/cpu0/cpufreq/scaling_governor performance"],
-      params: { key, value: p.any({ doc: 'what to write' }) },
+      params: { key, value: p.string({ doc: 'what to write' }) },
       run: (args) => write(args.key, args.value),
     }),
     read: fn({
       doc: 'Reads a value, several, or all of a folder.',
       examples: ["salt '*' sysfs.read class/net/em1/statistics"],
       params: {
-        key: p.any({ doc: 'a path below /sys, or several' }),
+        key: p.strings({ split: ',', doc: 'a path below /sys, or several' }),
         root: p.string({ default: '', doc: 'below this' }),
       },
       run: ({ key, root }) => read(key, root),

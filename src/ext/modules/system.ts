@@ -119,7 +119,7 @@ const atTime = (doc: string, name: string, flag: string) =>
   fn({
     doc,
     examples: [`salt '*' system.${name}`, `salt '*' system.${name} at_time=+5`],
-    params: { at_time: p.any({ default: null, doc: 'minutes, or a time of day; now when not given' }) },
+    params: { at_time: p.string({ default: null, falsy: null, doc: 'minutes, or a time of day; now when not given' }) },
     async run(args, ctx) {
       const when = args.at_time === null || args.at_time === '' ? 'now' : pyStr(args.at_time);
       return (await runTool(ctx, 'shutdown', [flag, when], { mergeStderr: true })).stdout.trimEnd();

@@ -83,7 +83,7 @@ const answers = {
   echo: fn({
     doc: 'Gives back the text it was given.',
     examples: ["salt '*' test.echo 'foo bar baz quo qux'"],
-    params: { text: p.any() },
+    params: { text: p.any({ doc: 'whatever shall come back' }) },
     inline: true,
     run: ({ text }) => text,
   }),
@@ -92,14 +92,14 @@ const answers = {
   outputter: fn({
     doc: 'Gives back the data it was given, to try outputters.',
     examples: ["salt '*' test.outputter foobar"],
-    params: { data: p.any() },
+    params: { data: p.any({ doc: 'whatever shall come back' }) },
     inline: true,
     run: ({ data }) => data,
   }),
   retcode: fn({
     doc: 'Ends the job with a return code.',
     examples: ["salt '*' test.retcode 42"],
-    params: { code: p.any({ default: 42 }) },
+    params: { code: p.int({ default: 42 }) },
     inline: true,
     run({ code }, ctx) {
       ctx.setRetcode(pyInt(code));
@@ -109,7 +109,7 @@ const answers = {
   sleep: fn({
     doc: 'Waits for a number of seconds and says True.',
     examples: ["salt '*' test.sleep 20"],
-    params: { length: p.any() },
+    params: { length: p.int() },
     async run({ length }, ctx) {
       await pause(pyInt(length) * 1000, undefined, { signal: ctx.signal });
       return true;
@@ -186,7 +186,7 @@ const computing = {
   fib: fn({
     doc: 'The given Fibonacci number and the seconds it took.',
     examples: ["salt '*' test.fib 3"],
-    params: { num: p.any() },
+    params: { num: p.int() },
     run({ num }) {
       const count = pyInt(num);
       if (count < 0) throw pythonError('ValueError', 'Negative number is not allowed!');
@@ -199,7 +199,7 @@ const computing = {
   collatz: fn({
     doc: 'The Collatz sequence from a number down to 1, and the seconds it took.',
     examples: ["salt '*' test.collatz 3"],
-    params: { start: p.any() },
+    params: { start: p.int() },
     run({ start }) {
       let now = pyInt(start);
       if (now < 1) throw pythonError('ValueError', 'Only positive numbers lead to 1');
@@ -256,7 +256,7 @@ const failures = {
   assertion: fn({
     doc: 'Fails when the argument is not true.',
     examples: ["salt '*' test.assertion False"],
-    params: { assertion: p.any() },
+    params: { assertion: p.truthy() },
     run({ assertion }) {
       if (!assertion) throw pythonError('AssertionError', '');
       return null;
@@ -336,7 +336,10 @@ const about = {
   cross_test: fn({
     doc: 'Calls another function from within this one.',
     examples: ["salt '*' test.cross_test file.gid_to_group 0"],
-    params: { func: p.string(), args: p.any({ default: null, doc: 'list of arguments' }) },
+    params: {
+      func: p.string(),
+      args: p.any({ default: null, doc: 'list of arguments, or the only one, of any kind' }),
+    },
     run: ({ func, args }, ctx) => ctx.call(func, ...(Array.isArray(args) ? args : args === null ? [] : [args])),
   }),
 };

@@ -156,7 +156,7 @@ const gecosFunction = (key: GecosKey, what: string) =>
   fn({
     doc: `Changes the ${what} of a user.`,
     examples: [`salt '*' user.ch${key} foo 'new value'`],
-    params: { name, [key]: p.any(), root },
+    params: { name, [key]: p.scalar({ nullable: true }), root },
     run: (args, ctx) => {
       const given = args as Record<string, Value>;
       return changeGecos(
@@ -233,9 +233,9 @@ const writing = {
     examples: ["salt '*' user.add name <uid> <gid> <groups> <home> <shell>"],
     params: {
       name,
-      uid: p.any({ default: null }),
-      gid: p.any({ default: null }),
-      groups: p.any({ default: null, doc: 'more groups: a list or text with commas' }),
+      uid: p.scalar({ default: null }),
+      gid: p.scalar({ default: null }),
+      groups: p.strings({ default: null, split: ',', doc: 'more groups: a list or text with commas' }),
       home: p.string({ default: null }),
       shell: p.string({ default: null }),
       unique: p.bool({ default: true, doc: 'the id must be unused' }),
@@ -249,7 +249,7 @@ const writing = {
       loginclass: p.string({ default: null, doc: 'OpenBSD only' }),
       nologinit: p.bool({ default: false, doc: 'do not enter the user into lastlog and faillog' }),
       root,
-      usergroup: p.any({ default: null, doc: 'make a group of the same name, or not' }),
+      usergroup: p.oneOf(['bool', 'string'], { default: null, doc: 'make a group of the same name, or not' }),
     },
     async run(args, ctx) {
       const { retcode } = await runTool(ctx, 'useradd', [...addOptions(args), '--', args.name]);
@@ -294,7 +294,7 @@ const writing = {
   chgid: fn({
     doc: 'Changes the primary group of a user (by id).',
     examples: ["salt '*' user.chgid foo 4376"],
-    params: { name, gid: p.any(), root },
+    params: { name, gid: p.scalar({ nullable: true }), root },
     run(args, ctx) {
       const gid = typeof args.gid === 'number' ? args.gid : (groupByName(pyStr(args.gid))?.gid ?? Number(args.gid));
       return change(args.name, args.root, ['-g', pyStr(args.gid)], (user) => user.gid === gid, ctx);
@@ -322,7 +322,7 @@ const writing = {
   chgroups: fn({
     doc: 'Changes the groups of a user; with append the present ones stay.',
     examples: ["salt '*' user.chgroups foo wheel,root", "salt '*' user.chgroups foo wheel append=True"],
-    params: { name, groups: p.any(), append: p.bool({ default: false }), root },
+    params: { name, groups: p.strings({ split: ',' }), append: p.bool({ default: false }), root },
     run: (args, ctx) => changeGroups(args.name, args.groups, args.append, args.root, ctx),
   }),
   chfullname: gecosFunction('fullname', 'full name'),

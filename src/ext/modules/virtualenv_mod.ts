@@ -107,7 +107,6 @@ async function ask(venv: string, code: string, words: string[], ctx: ModuleConte
 
 const venv = p.path({ doc: 'the environment' });
 const no = (doc: string) => p.bool({ default: false, doc });
-const any = (doc: string) => p.any({ default: null, doc });
 const text = (value: Value, name: string): string => {
   if (value === null) throw invocationError(`${name} is needed`);
   return pyStr(value);
@@ -118,18 +117,18 @@ const create = fn({
   examples: ["salt '*' virtualenv.create /srv/app/venv"],
   params: {
     path: p.path({ doc: 'where' }),
-    venv_bin: any('the program: virtualenv, or venv for the one of Python'),
+    venv_bin: p.string({ default: null, doc: 'the program: virtualenv, or venv for the one of Python' }),
     system_site_packages: no('with the packages of the system'),
     distribute: no('old versions only'),
     clear: no('remove what is there first'),
-    python: any('which Python'),
-    extra_search_dir: any('folders with packages'),
-    never_download: any('nothing from the network'),
-    prompt: any('text before the prompt'),
+    python: p.string({ default: null, doc: 'which Python' }),
+    extra_search_dir: p.oneOf(['list', 'string'], { default: null, doc: 'folders with packages' }),
+    never_download: p.bool({ default: null, doc: 'nothing from the network' }),
+    prompt: p.string({ default: null, doc: 'text before the prompt' }),
     pip: no('install pip if it is not there'),
-    symlinks: any('link instead of copying (venv)'),
-    upgrade: any('bring to the current Python (venv)'),
-    user: any('run as this user'),
+    symlinks: p.bool({ default: null, doc: 'link instead of copying (venv)' }),
+    upgrade: p.bool({ default: null, doc: 'bring to the current Python (venv)' }),
+    user: p.string({ default: null, doc: 'run as this user' }),
     use_vt: no('no effect: output arrives as it comes'),
     saltenv: p.string({ default: 'base', doc: 'environment of files on the file server' }),
     kwargs: p.kwargs({ doc: 'passed on to cmd.run_all' }),
@@ -160,7 +159,11 @@ const create = fn({
   },
 });
 
-const resourceParams = { venv, package: any('the package'), resource: any('the file in it') };
+const resourceParams = {
+  venv,
+  package: p.string({ default: null, doc: 'the package' }),
+  resource: p.string({ default: null, doc: 'the file in it' }),
+};
 
 export default defineModule({
   name: 'virtualenv_mod',
@@ -171,7 +174,11 @@ export default defineModule({
     virtualenv_ver: fn({
       doc: 'The version of virtualenv as a list of numbers.',
       examples: ["salt '*' virtualenv.virtualenv_ver virtualenv"],
-      params: { venv_bin: p.string({ doc: 'the program' }), user: any('run as this user'), kwargs: p.kwargs() },
+      params: {
+        venv_bin: p.string({ doc: 'the program' }),
+        user: p.string({ default: null, doc: 'run as this user' }),
+        kwargs: p.kwargs(),
+      },
       run: (args, ctx) => versionOf(args.venv_bin, args.user, ctx),
     }),
     get_site_packages: fn({

@@ -81,7 +81,6 @@ function parseBlkid(text: string): PlainDict {
 }
 
 const device = p.string({ doc: 'the device' });
-const any = (doc: string) => p.any({ default: null, doc });
 
 /** Options with values for one switch: `size=4096,log=12`. */
 const switched = (flag: string, options: Value): string[] =>
@@ -109,16 +108,16 @@ export default defineModule({
       examples: ["salt '*' xfs.mkfs /dev/sda1 label=data"],
       params: {
         device,
-        label: any('its name'),
-        ssize: any('size of a sector'),
-        noforce: any('fail when there is one already'),
-        bso: any('options of blocks'),
-        gmo: any('options of metadata'),
-        ino: any('options of inodes'),
-        lso: any('options of the log'),
-        rso: any('options of the real-time part'),
-        nmo: any('options of names'),
-        dso: any('options of data'),
+        label: p.string({ default: null, falsy: null, doc: 'its name' }),
+        ssize: p.string({ default: null, falsy: null, doc: 'size of a sector' }),
+        noforce: p.truthy({ default: null, doc: 'fail when there is one already' }),
+        bso: p.string({ default: null, falsy: null, doc: 'options of blocks' }),
+        gmo: p.string({ default: null, falsy: null, doc: 'options of metadata' }),
+        ino: p.string({ default: null, falsy: null, doc: 'options of inodes' }),
+        lso: p.string({ default: null, falsy: null, doc: 'options of the log' }),
+        rso: p.string({ default: null, falsy: null, doc: 'options of the real-time part' }),
+        nmo: p.string({ default: null, falsy: null, doc: 'options of names' }),
+        dso: p.string({ default: null, falsy: null, doc: 'options of data' }),
       },
       async run(args, ctx) {
         const argv = [
@@ -152,9 +151,9 @@ export default defineModule({
       examples: ["salt '*' xfs.modify /dev/sda1 label=data"],
       params: {
         device,
-        label: any('its name'),
-        lazy_counting: any('count lazily'),
-        uuid: any('true: a new one; false: none'),
+        label: p.string({ default: null, falsy: null, doc: 'its name' }),
+        lazy_counting: p.oneOf(['bool', 'string'], { default: null, doc: 'count lazily' }),
+        uuid: p.oneOf(['bool', 'string'], { default: null, doc: 'true: a new one; false: none' }),
       },
       run: modify,
     }),

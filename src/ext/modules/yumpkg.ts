@@ -128,9 +128,9 @@ const holding = (verb: 'add' | 'delete', example: string, doc: string) =>
     doc,
     examples: [`salt '*' pkg.${example} <package name>`],
     params: {
-      name: p.any({ default: null, doc: 'the package' }),
-      pkgs: p.any({ default: null, doc: 'several packages' }),
-      sources: p.any({ default: null, doc: 'several packages with their files' }),
+      name: p.string({ default: null, doc: 'the package' }),
+      pkgs: p.oneOf(['string', 'list', 'dict'], { default: null, doc: 'several packages' }),
+      sources: p.oneOf(['string', 'list', 'dict'], { default: null, doc: 'several packages with their files' }),
       normalize: p.bool({ default: true, doc: 'no effect' }),
       kwargs: p.kwargs({ doc: 'no effect' }),
     },
@@ -194,7 +194,7 @@ export default defineModule({
       doc: 'Packages kept at their version.',
       examples: ["salt '*' pkg.list_holds"],
       params: {
-        pattern: p.any({ default: null, doc: 'no effect' }),
+        pattern: p.ignored({ default: null, doc: 'no effect' }),
         full: p.bool({ default: true, doc: 'no effect' }),
       },
       run: (_args, ctx) => locked(ctx),
@@ -229,7 +229,7 @@ export default defineModule({
     group_install: fn({
       doc: 'Installs groups of packages and gives back what changed.',
       examples: ["salt '*' pkg.group_install 'Development Tools'"],
-      params: { name: p.any({ doc: 'one group, or several' }), kwargs: p.kwargs({ doc: 'no effect' }) },
+      params: { name: p.strings({ split: ',', doc: 'one group, or several' }), kwargs: p.kwargs({ doc: 'no effect' }) },
       run: (args, ctx) => {
         const groups = Array.isArray(args.name) ? args.name.map(pyStr) : [pyStr(args.name)];
         return ctx.callWith('pkg.install', [], { pkgs: groups.map((group) => `@${group}`) });

@@ -203,7 +203,7 @@ const functions = {
     doc: 'Data sets and some of their properties.',
     examples: ["salt '*' zfs.list tank recursive=True"],
     params: {
-      name: p.any({ default: null, doc: 'the data set' }),
+      name: p.string({ default: null, doc: 'the data set' }),
       kwargs: kwargs('recursive, depth, type, properties, sort, order, parsable'),
     },
     run: (args, ctx) => list(args.name, args.kwargs, ctx),
@@ -239,7 +239,7 @@ const functions = {
   mount: fn({
     doc: 'Mounts a file system; `-a` means all of them.',
     examples: ["salt '*' zfs.mount tank/data"],
-    params: { name: p.any({ default: null, doc: 'the file system' }), kwargs: kwargs('overlay, options') },
+    params: { name: p.string({ default: null, doc: 'the file system' }), kwargs: kwargs('overlay, options') },
     async run({ name: dataset, kwargs: given }, ctx) {
       const argv = [...flag(given, 'overlay', '-O'), ...options({ '-o': given['options'] })];
       return outcome(await zfs(ctx, 'mount', ...argv, ...(dataset === null ? [] : [pyStr(dataset)])), 'mounted');

@@ -133,8 +133,8 @@ export function parseInfo(text: string): PlainDict {
 }
 
 const lockParams = {
-  name: p.any({ default: null, doc: 'the package' }),
-  pkgs: p.any({ default: null, doc: 'several packages' }),
+  name: p.string({ default: null, doc: 'the package' }),
+  pkgs: p.oneOf(['list', 'string'], { default: null, doc: 'several packages' }),
   kwargs: p.kwargs({ doc: 'no effect' }),
 };
 const lockNames = (args: { name: Value; pkgs: Value }): string[] =>
@@ -217,7 +217,7 @@ export default defineModule({
     list_locks: fn({
       doc: 'Packages kept at their version, by name.',
       examples: ["salt '*' pkg.list_locks"],
-      params: { root: p.any({ default: null, doc: 'no effect' }) },
+      params: { root: p.ignored({ default: null, doc: 'no effect' }) },
       run: async (_args, ctx) => newDict((await locks(ctx)).map((name) => [name, newDict([['type', 'package']])])),
     }),
   },

@@ -26,7 +26,7 @@ export default definePillar({
     idkey: p.string({ default: 'id', doc: 'the column of ids' }),
     namespace: p.string({ default: null, doc: 'key to put the row under' }),
     fieldnames: p.list({ default: null, doc: 'names of the columns when the file has none' }),
-    restkey: p.any({ default: null, doc: 'key for cells without a name' }),
+    restkey: p.scalar({ default: null, doc: 'key for cells without a name' }),
     restval: p.any({ default: null, doc: 'value of cells that are missing' }),
     dialect: p.string({ default: 'excel', doc: 'excel or excel-tab' }),
   },

@@ -25,7 +25,7 @@ function part(data: Dict, path: readonly string[]): Dict | undefined {
 export default definePillar({
   name: 'extra_minion_data_in_pillar',
   doc: 'Puts into the pillar what the minion sent along: everything (*), or the keys listed in include (a:b for nested ones).',
-  params: { include: p.any({ doc: '"*", "<all>" or a list of keys' }) },
+  params: { include: p.oneOf(['string', 'list'], { doc: '"*", "<all>" or a list of keys' }) },
   compile({ include }, ctx): Dict {
     if (include === '*' || include === '<all>') return ctx.extraMinionData;
     const entries: [Value, Value][] = [];

@@ -143,7 +143,10 @@ export default definePillar({
     }),
     follow_dir_links: p.bool({ default: false }),
     debug: p.bool({ default: false, doc: 'kept for compatibility' }),
-    keep_newline: p.any({ default: false, doc: 'keep the last line break: true, false, or globs of files' }),
+    keep_newline: p.oneOf(['bool', 'list', 'string'], {
+      default: false,
+      doc: 'keep the last line break: true, false, or globs of files',
+    }),
     render_default: p.string({ default: null, doc: 'renderers for files without a #! line' }),
     renderer_blacklist: p.list({ default: null }),
     renderer_whitelist: p.list({ default: null }),

@@ -10,7 +10,7 @@ export default definePillar({
     url: p.string({ doc: 'the address' }),
     with_grains: p.bool({ default: false, doc: 'put grains into the address' }),
     header_dict: p.dict({ default: null, doc: 'headers to send' }),
-    auth: p.any({ default: null, doc: 'user and password as a list' }),
+    auth: p.list({ default: null, doc: 'user and password as a list' }),
     username: p.string({ default: null }),
     password: p.string({ default: null }),
     namespace: p.string({ default: null, doc: 'key to put the data under' }),

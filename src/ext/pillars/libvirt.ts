@@ -61,7 +61,7 @@ async function makeAll(folder: string, own: string, ctx: PillarContext): Promise
 export default definePillar({
   name: 'libvirt',
   doc: 'Keys and certificates for hypervisors, made by certtool on the master; the state virt.keys asks for them.',
-  params: { command: p.any({ default: null, doc: 'no effect' }) },
+  params: { command: p.ignored({ default: null, doc: 'no effect' }) },
   async compile(_args, ctx) {
     if (!/^[\w.@:+=,-]+$/.test(ctx.minionId) || ctx.minionId.startsWith('.'))
       throw new Error(`the id ${JSON.stringify(ctx.minionId)} cannot be the name of a folder`);

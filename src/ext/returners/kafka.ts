@@ -53,7 +53,7 @@ export default defineReturner({
   doc: 'Sends every result, or every event as `{"tag": …, "data": …}`, as a message of a topic of Kafka.',
   keeps: ['events'],
   options: {
-    bootstrap: p.any({ doc: 'Brokers: `["server1:9092", "server2:9092"]`.' }),
+    bootstrap: p.strings({ split: ',', doc: 'Brokers: `["server1:9092", "server2:9092"]`.' }),
     topic: p.string({ doc: 'The topic.' }),
     ssl: p.bool({ default: false, doc: 'Encrypt the connection.' }),
   },

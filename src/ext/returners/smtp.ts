@@ -53,7 +53,7 @@ export default defineReturner({
   keeps: ['events'],
   options: {
     from: p.string({ doc: 'The address of the sender.' }),
-    to: p.any({ doc: 'The addresses of those who get it, with commas between.' }),
+    to: p.strings({ split: ',', doc: 'The addresses of those who get it, with commas between.' }),
     host: p.string({ doc: 'Name or address of the mail server.' }),
     port: p.int({ default: 25, doc: 'Its port.' }),
     username: p.string({ default: null, doc: 'User, where the server asks for one.' }),
@@ -61,7 +61,11 @@ export default defineReturner({
     tls: p.bool({ default: false, doc: 'Encrypt the connection (STARTTLS).' }),
     verify_ssl: p.bool({ default: true, doc: "Check the server's certificate." }),
     subject: p.string({ default: 'Email from Salt', doc: 'The subject, a template.' }),
-    fields: p.any({ default: null, doc: 'Fields of the result to add to the subject, with commas between: `id,fun`.' }),
+    fields: p.strings({
+      default: null,
+      split: ',',
+      doc: 'Fields of the result to add to the subject, with commas between: `id,fun`.',
+    }),
     gpgowner: p.string({ default: null, doc: 'User whose keys (~/.gnupg) encrypt the text for those who get it.' }),
     template: p.path({ default: null, doc: 'A file with a template for the text.' }),
     renderer: p.string({ default: 'jinja', doc: 'The renderers of both templates.' }),

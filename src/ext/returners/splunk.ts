@@ -14,7 +14,7 @@ export default defineReturner({
     indexer: p.string({ doc: 'Name or address of the indexer, with `:port` when it is not 8088.' }),
     sourcetype: p.string({ default: null, doc: 'Source type of the data.' }),
     index: p.string({ default: null, doc: 'Index the data goes into.' }),
-    verify_ssl: p.any({
+    verify_ssl: p.oneOf(['bool', 'string'], {
       default: true,
       doc: "Check the server's certificate; or the file of the authority to check it by.",
     }),

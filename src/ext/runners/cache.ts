@@ -13,7 +13,7 @@ import {
 import { fetchKey, flushKey, listKeys, storeKey } from './shared/banks.ts';
 
 const params = {
-  tgt: p.any({ default: null, doc: 'which minions; all unless given' }),
+  tgt: p.oneOf(['string', 'list'], { default: null, doc: 'which minions; all unless given' }),
   tgt_type: p.string({ default: 'glob', doc: 'how to read the target' }),
 };
 

@@ -26,7 +26,7 @@ export default defineRunner({
     execution: masterFn({
       doc: 'The execution functions of all minions, each documented once.',
       examples: ['salt-run doc.execution'],
-      params: { timeout: p.any({ default: null, doc: 'seconds' }) },
+      params: { timeout: p.oneOf(['int', 'float', 'string'], { default: null, doc: 'seconds' }) },
       async run({ timeout }, ctx) {
         const { returns } = await ctx.master.runJob({
           tgt: '*',

@@ -7,7 +7,7 @@ interface Report {
   readonly errors: readonly string[];
 }
 
-const backend = p.any({
+const backend = p.oneOf(['string', 'list'], {
   default: null,
   doc: 'backends by name, as a list or with commas between them; names with a minus before them are left out instead',
 });
@@ -77,7 +77,10 @@ export default defineRunner({
     clear_file_list_cache: masterFn({
       doc: 'Forgets lists of files, so that the next request reads the folders again; the environments by backend.',
       examples: ['salt-run fileserver.clear_file_list_cache', 'salt-run fileserver.clear_file_list_cache saltenv=base'],
-      params: { saltenv: p.any({ default: null, doc: 'environments; all when not given' }), backend },
+      params: {
+        saltenv: p.oneOf(['string', 'list'], { default: null, falsy: null, doc: 'environments; all when not given' }),
+        backend,
+      },
       run: async (args, ctx) =>
         newDict(Object.entries(await ctx.master.files.forgetLists(names(args.saltenv), args.backend))),
     }),

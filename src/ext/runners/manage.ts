@@ -15,7 +15,7 @@ import {
 import { words } from './jobs/filter.ts';
 
 const target = {
-  tgt: p.any({ default: '*', doc: 'whom to look at' }),
+  tgt: p.oneOf(['string', 'list'], { default: '*', nullable: true, doc: 'whom to look at' }),
   tgt_type: p.string({ default: 'glob', doc: 'how to read the target' }),
   timeout: p.float({ default: null, doc: 'seconds to wait for minions that do not report by themselves' }),
   gather_job_timeout: p.float({ default: null, doc: 'accepted for compatibility' }),
@@ -64,7 +64,7 @@ const presence = (doc: string, name: string, wanted: 'yes' | 'no') =>
     doc,
     examples: [`salt-run manage.${name}`],
     params: {
-      subset: p.any({ default: null, doc: 'only of these ids' }),
+      subset: p.oneOf(['string', 'list'], { default: null, falsy: null, doc: 'only of these ids' }),
       show_ip: p.bool({ default: false, doc: 'with the address of each; those that are away have none' }),
     },
     async run({ subset, show_ip }, ctx) {

@@ -10,8 +10,8 @@ export default defineRunner({
       doc: 'Values of a mine function by minion; of several functions (a list, or with commas between) by function.',
       examples: ["salt-run mine.get '*' network.ip_addrs"],
       params: {
-        tgt: p.any({ doc: 'whose values' }),
-        fun: p.any({ doc: 'the mine function or functions' }),
+        tgt: p.oneOf(['string', 'list'], { doc: 'whose values' }),
+        fun: p.oneOf(['string', 'list'], { doc: 'the mine function or functions' }),
         tgt_type: p.string({ default: 'glob', doc: 'how to read the target' }),
       },
       async run({ tgt, fun, tgt_type }, ctx) {
@@ -25,10 +25,10 @@ export default defineRunner({
       doc: 'Lets minions put the values of their mine functions anew; what each answers.',
       examples: ["salt-run mine.update '*'", 'salt-run mine.update juniper-edges tgt_type=nodegroup'],
       params: {
-        tgt: p.any({ doc: 'which minions' }),
+        tgt: p.oneOf(['string', 'list'], { doc: 'which minions' }),
         tgt_type: p.string({ default: 'glob', doc: 'how to read the target' }),
         clear: p.bool({ default: false, doc: 'forget what they have put before' }),
-        mine_functions: p.any({ default: null, doc: 'these functions only' }),
+        mine_functions: p.oneOf(['string', 'list', 'dict'], { default: null, doc: 'these functions only' }),
       },
       run({ tgt, tgt_type, clear, mine_functions }, ctx) {
         const kwargs = newDict([

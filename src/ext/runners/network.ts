@@ -62,7 +62,7 @@ export default defineRunner({
       doc: 'Sends wake-up packets to the hardware addresses that the grains of minions name.',
       examples: ["salt-run network.wolmatch 'web*'"],
       params: {
-        tgt: p.any({ doc: 'which minions' }),
+        tgt: p.oneOf(['string', 'list'], { doc: 'which minions' }),
         tgt_type: p.string({ default: 'glob', doc: 'how to read the target' }),
         ...target,
       },

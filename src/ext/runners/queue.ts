@@ -20,7 +20,7 @@ import { deleteItems, insertItems, listItems, listQueues, popItems, readItem } f
 const queue = p.text({ doc: 'the queue' });
 const backend = p.text({ default: 'sqlite', doc: 'where queues are kept; only sqlite' });
 const items = p.any({ doc: 'one item, or a list of them' });
-const quantity = p.any({ default: 1, doc: 'how many, or all' });
+const quantity = p.oneOf(['int', 'string'], { default: 1, nullable: true, doc: 'how many, or all' });
 const is_runner = p.bool({ default: false, doc: 'items are calls of runners' });
 
 /** The folder of the queues, when the backend is one we have. */
@@ -88,7 +88,7 @@ const runners = {
     ],
     params: {
       fun: p.text({ doc: 'the runner function' }),
-      args: p.any({ default: null, doc: 'its arguments: a list, or text with commas between' }),
+      args: p.oneOf(['list', 'string'], { default: null, doc: 'its arguments: a list, or text with commas between' }),
       kwargs: p.dict({ default: null, doc: 'its named arguments' }),
       ...runnerParams,
     },

@@ -3,7 +3,7 @@ import { defineRunner, HaliteError, type MasterContext, masterFn, newDict, p, ty
 
 const compatibility = {
   saltenv: p.string({ default: 'base', doc: 'accepted for compatibility' }),
-  test: p.any({ default: null, doc: 'accepted for compatibility' }),
+  test: p.ignored({ default: null, doc: 'accepted for compatibility' }),
 };
 
 /** Salt reacts to events only when the configuration says so. */
@@ -39,7 +39,7 @@ export default defineRunner({
       examples: ["salt-run reactor.add 'salt/cloud/*/destroyed' reactors='/srv/reactor/destroy/*.sls'"],
       params: {
         event: p.text({ doc: 'the tag; may be a glob' }),
-        reactors: p.any({ doc: 'the file or files to render' }),
+        reactors: p.oneOf(['string', 'list'], { doc: 'the file or files to render' }),
         ...compatibility,
       },
       run({ event, reactors }, ctx) {

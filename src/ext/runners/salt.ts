@@ -42,14 +42,14 @@ export default defineRunner({
         'salt-run salt.execute web cmd.run arg=uptime tgt_type=nodegroup',
       ],
       params: {
-        tgt: p.any({ doc: 'the target' }),
+        tgt: p.oneOf(['string', 'list'], { doc: 'the target' }),
         fun: p.text({ doc: 'the function' }),
         arg: p.any({ default: null, doc: 'its arguments' }),
-        timeout: p.any({ default: null, doc: 'seconds' }),
+        timeout: p.oneOf(['int', 'float', 'string'], { default: null, doc: 'seconds' }),
         tgt_type: p.text({ default: 'glob', doc: 'the kind of target' }),
         ret: p.string({ default: '', doc: 'returners' }),
         jid: p.string({ default: '', doc: 'accepted for compatibility' }),
-        kwarg: p.any({ default: null, doc: 'named arguments' }),
+        kwarg: p.oneOf(['dict', 'list', 'string'], { default: null, doc: 'named arguments' }),
         kwargs: p.kwargs({ doc: 'accepted for compatibility' }),
       },
       run({ tgt, fun, arg, timeout, tgt_type, ret, kwarg }, ctx) {

@@ -26,9 +26,9 @@ const kinds: readonly (readonly [string, string])[] = [
 const functionFor = (name: string): string => (name === 'tokens' ? 'sync_eauth_tokens' : `sync_${name}`);
 
 const params = {
-  saltenv: p.any({ default: 'base', doc: 'environments of the file server' }),
-  extmod_whitelist: p.any({ default: null, doc: 'fetch only these' }),
-  extmod_blacklist: p.any({ default: null, doc: 'do not fetch these' }),
+  saltenv: p.oneOf(['string', 'list'], { default: 'base', nullable: true, doc: 'environments of the file server' }),
+  extmod_whitelist: p.oneOf(['dict', 'list', 'string'], { default: null, doc: 'fetch only these' }),
+  extmod_blacklist: p.oneOf(['dict', 'list', 'string'], { default: null, doc: 'do not fetch these' }),
 };
 
 interface Args {

@@ -54,10 +54,10 @@ function allWell(results: Value): boolean {
 const given = (fields: Record<string, Value>): PlainDict =>
   newDict(Object.entries(fields).filter(([, value]) => value !== null));
 
-const mods = p.any({ doc: 'SLS names, in a list or with commas between' });
-const test = p.any({ default: null, doc: 'True only says what would be done' });
-const queue = p.any({ default: false, doc: 'accepted for compatibility: orchestrations run side by side' });
-const pillar = p.any({ default: null, doc: "pillar over the master's own" });
+const mods = p.oneOf(['list', 'string'], { doc: 'SLS names, in a list or with commas between' });
+const test = p.scalar({ default: null, doc: 'True only says what would be done' });
+const queue = p.ignored({ default: false, doc: 'accepted for compatibility: orchestrations run side by side' });
+const pillar = p.oneOf(['dict', 'list', 'string'], { default: null, doc: "pillar over the master's own" });
 const saltenv = p.string({ default: 'base', doc: 'the environment of the SLS files' });
 const pillarParams = {
   pillar,
@@ -72,7 +72,7 @@ const orchestrate = masterFn({
     mods,
     saltenv,
     test,
-    exclude: p.any({ default: null, doc: 'SLS names or ids to leave out' }),
+    exclude: p.oneOf(['list', 'dict', 'string'], { default: null, doc: 'SLS names or ids to leave out' }),
     ...pillarParams,
     orchestration_jid: p.text({ default: null, doc: 'the job id it is known under; its own unless given' }),
   },
@@ -166,7 +166,7 @@ const marking = (doc: string, fun: string) =>
 const pause = masterFn({
   doc: 'Lets an orchestration wait before a state.',
   examples: ['salt-run state.pause 20171130110407769519', 'salt-run state.pause 20171130110407769519 vim 20'],
-  params: { jid, state_id: stateId, duration: p.any({ default: null, doc: 'seconds to wait at most' }) },
+  params: { jid, state_id: stateId, duration: p.scalar({ default: null, doc: 'seconds to wait at most' }) },
   run: (args, ctx) =>
     onMaster(ctx, 'state.pause', [args.jid], given({ state_id: args.state_id, duration: args.duration })),
 });
@@ -201,7 +201,7 @@ export default defineRunner({
       examples: ['salt-run state.orchestrate_single fun=salt.wheel name=key.list_all'],
       params: {
         fun: p.string({ doc: 'the state function' }),
-        name: p.any({ doc: 'its name' }),
+        name: p.scalar({ nullable: true, doc: 'its name' }),
         test,
         queue,
         pillar,

@@ -58,10 +58,10 @@ export default defineRunner({
       doc: 'A token for a minion, which has signed its id with its key.',
       params: {
         minion_id: p.string({ doc: 'the minion' }),
-        signature: p.any({ doc: 'its signature, in base64' }),
+        signature: p.scalar({ doc: 'its signature, in base64' }),
         impersonated_by_master: p.bool({ default: false, doc: 'signed by the master instead' }),
-        ttl: p.any({ default: null, doc: 'how long it shall be good' }),
-        uses: p.any({ default: null, doc: 'how often it can be used' }),
+        ttl: p.scalar({ default: null, doc: 'how long it shall be good' }),
+        uses: p.scalar({ default: null, doc: 'how often it can be used' }),
       },
       async run(args, ctx) {
         await checkSignature(args.minion_id, args.signature, args.impersonated_by_master, ctx);
@@ -83,8 +83,8 @@ export default defineRunner({
       examples: ['salt-run vault.show_policies myminion'],
       params: {
         minion_id: p.string({ doc: 'the minion' }),
-        refresh_pillar: p.any({ default: null, doc: 'True: compile its pillar; False: only what is remembered' }),
-        expire: p.any({ default: null, doc: 'seconds the answer is good for; 60 unless configured' }),
+        refresh_pillar: p.string({ default: null, doc: 'True: compile its pillar; False: only what is remembered' }),
+        expire: p.string({ default: null, doc: 'seconds the answer is good for; 60 unless configured' }),
       },
       run(args, ctx) {
         const refresh = args.refresh_pillar ?? vaultConfig(ctx.opts)['policies_refresh_pillar'] ?? null;

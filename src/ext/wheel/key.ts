@@ -43,7 +43,7 @@ const byFolder = (found: ReadonlyMap<KeyState, string[]>): PlainDict =>
   newDict([...found].map(([state, ids]) => [folders[state], ids]));
 const only = (found: ReadonlyMap<KeyState, string[]>): string[] => [...found.values()].flat();
 
-const match = p.any({ doc: 'ids, as a glob, a comma list or a list' });
+const match = p.oneOf(['string', 'list'], { doc: 'ids, as a glob, a comma list or a list' });
 const include = {
   include_rejected: p.bool({ default: false, doc: 'rejected keys too' }),
   include_denied: p.bool({ default: false, doc: 'denied keys too' }),
@@ -107,7 +107,7 @@ export default defineWheel({
     }),
     list: masterFn({
       doc: 'Keys in one state.',
-      params: { match: p.any({ doc: 'accepted, pre (or unaccepted), rejected, denied or all' }) },
+      params: { match: p.oneOf(['string', 'list'], { doc: 'accepted, pre (or unaccepted), rejected, denied or all' }) },
       async run({ match: wanted }, ctx) {
         const word = String(wanted);
         const lists = await ctx.master.keys.list();

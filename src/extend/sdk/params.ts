@@ -109,7 +109,7 @@ function oneOf(forms: readonly Form[], spec: Common = {}): Param {
 /** Parameter builders: `p.string({ default: null, doc: '…' })`. Without `default` the parameter is required. */
 export const p = {
   any: maker<Value>('any'),
-  ignored: (spec: Common & { readonly default?: Value } = {}): Param => make('ignored', spec),
+  ignored: (spec: Common & { readonly default?: Value } = {}): Param<Value> => make('ignored', spec),
   scalar: maker<Scalar>('scalar'),
   text: maker<string>('text'),
   string: maker<string, boolean | number>('string'),

@@ -1,17 +1,9 @@
 // Python's idea of numbers, truth and types, for functions that take whatever an operator typed.
 import { pyRepr, pyTypeName } from '../../base/codec/python/index.ts';
-import {
-  asNumber,
-  type Dict,
-  dictEntries,
-  dictSize,
-  isDict,
-  newDict,
-  type PlainDict,
-  PyFloat,
-  type Value,
-} from '../../base/codec/value.ts';
+import { asNumber, type Dict, dictEntries, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { pythonError } from './errors.ts';
+
+export { isTrue, isTruthy } from '../../base/codec/python/index.ts';
 
 /** Python's int(value): whole numbers, floats cut off, digits in text. */
 export function pyInt(value: Value): number {
@@ -26,29 +18,9 @@ export function pyInt(value: Value): number {
   );
 }
 
-/** Python's bool(value). */
-export function isTruthy(value: Value | undefined): boolean {
-  if (value === null || value === undefined || value === false || value === '' || value === 0 || value === 0n)
-    return false;
-  if (Array.isArray(value)) return value.length > 0;
-  if (value instanceof Uint8Array) return value.length > 0;
-  if (value instanceof PyFloat) return value.value !== 0;
-  return isDict(value) ? dictSize(value) > 0 : true;
-}
-
 /** Keyword arguments without those the minion adds (`__pub_jid`, …). */
 export function cleanKwargs(kwargs: PlainDict): PlainDict {
   return newDict(Object.entries(kwargs).filter(([key]) => !key.startsWith('__')));
-}
-
-/** Salt's reading of yes and no: words, numbers, and whatever Python finds true. */
-export function isTrue(value: Value | undefined): boolean {
-  if (typeof value === 'string') {
-    if (value.toLowerCase() === 'true') return true;
-    return /^\s*[-+]?\d+(?:\.\d+)?\s*$/.test(value) && Number(value) > 0;
-  }
-  const number = value === undefined ? undefined : asNumber(value);
-  return number === undefined ? isTruthy(value) : number > 0;
 }
 
 /** A dict as plain text keys and values, for environments and similar. */

@@ -5,7 +5,7 @@ import { asNumber, dictSize, isDict, PyFloat, type Value } from '../value.ts';
 export function isTruthy(value: Value | undefined): boolean {
   if (value instanceof PyFloat) return value.value !== 0;
   if (Array.isArray(value) || value instanceof Uint8Array) return value.length > 0;
-  return isDict(value) ? dictSize(value) > 0 : Boolean(value);
+  return isDict(value) ? dictSize(value) > 0 : Boolean(value) || Number.isNaN(value);
 }
 
 /** Salt's reading of yes and no: the word `true`, numbers above zero, and whatever else Python finds true but no text. */

@@ -107,7 +107,11 @@ async function obtain(args: Wanted, ctx: ModuleContext): Promise<PlainDict> {
 }
 
 const name = p.string({ doc: 'the certificate' });
-const window = p.any({ default: null, doc: 'days before its end; true means always' });
+const window = p.oneOf(['bool', 'string'], {
+  default: null,
+  falsy: null,
+  doc: 'days before its end; true means always',
+});
 
 export default defineModule({
   name: 'acme',

@@ -119,8 +119,8 @@ async function unhold(args: HoldArgs, ctx: ModuleContext): Promise<PlainDict> {
 
 const params = {
   name: p.string({ default: null }),
-  pkgs: p.any({ default: null }),
-  sources: p.any({ default: null }),
+  pkgs: p.oneOf(['string', 'list', 'dict'], { default: null, falsy: null }),
+  sources: p.oneOf(['string', 'list', 'dict'], { default: null, falsy: null }),
   kwargs: p.kwargs(),
 };
 
@@ -154,7 +154,7 @@ export const holdFunctions = {
     ],
     params: {
       path: p.string({ default: null, doc: 'file with the output of dpkg --get-selections' }),
-      selection: p.any({ default: null }),
+      selection: p.oneOf(['string', 'dict'], { default: null, falsy: null }),
       clear: p.bool({ default: false, doc: 'deselect everything first' }),
       saltenv: p.string({ default: 'base' }),
     },

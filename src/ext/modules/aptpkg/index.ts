@@ -129,9 +129,9 @@ const reading = {
     doc: 'Installed packages and their versions.',
     examples: ["salt '*' pkg.list_pkgs", "salt '*' pkg.list_pkgs versions_as_list=True"],
     params: {
-      versions_as_list: p.any({ default: false }),
-      removed: p.any({ default: false, doc: 'those removed whose configuration is still there' }),
-      purge_desired: p.any({ default: false, doc: 'those that shall be purged but are installed' }),
+      versions_as_list: p.isTrue({ default: false }),
+      removed: p.isTrue({ default: false, doc: 'those removed whose configuration is still there' }),
+      purge_desired: p.isTrue({ default: false, doc: 'those that shall be purged but are installed' }),
       kwargs,
     },
     async run(args, ctx) {
@@ -162,7 +162,7 @@ const reading = {
   list_upgrades: fn({
     doc: 'Packages that have a newer version, with it.',
     examples: ["salt '*' pkg.list_upgrades"],
-    params: { refresh: p.any({ default: true }), dist_upgrade: p.bool({ default: true }), kwargs },
+    params: { refresh: p.isTrue({ default: true }), dist_upgrade: p.bool({ default: true }), kwargs },
     async run(args, ctx) {
       const options = cleanKwargs(args.kwargs);
       if (isTrue(args.refresh)) await refreshDb(ctx, validTime(options));
@@ -309,7 +309,7 @@ const writing = {
     examples: ["salt '*' pkg.refresh_db"],
     params: {
       cache_valid_time: p.float({ default: 0, doc: 'do nothing when the lists are younger than that many seconds' }),
-      failhard: p.any({ default: false, doc: 'fail when one repository fails' }),
+      failhard: p.isTrue({ default: false, doc: 'fail when one repository fails' }),
       kwargs,
     },
     run: (args, ctx) => refreshDb(ctx, args.cache_valid_time, isTrue(args.failhard)),
@@ -323,12 +323,15 @@ const writing = {
     ],
     params: {
       name: p.string({ default: null, doc: 'one package, or several with commas' }),
-      refresh: p.any({ default: false, doc: 'fetch the lists first' }),
+      refresh: p.isTrue({ default: false, doc: 'fetch the lists first' }),
       fromrepo: p.string({ default: null, doc: 'release to install from' }),
       skip_verify: p.bool({ default: false, doc: 'allow unsigned packages' }),
       debconf: p.string({ default: null, doc: 'file of answers' }),
-      pkgs: p.any({ default: null, doc: 'list of names, or of names with versions (also `>=1.2`)' }),
-      sources: p.any({ default: null, doc: 'list of names with package files' }),
+      pkgs: p.oneOf(['string', 'list', 'dict'], {
+        default: null,
+        doc: 'list of names, or of names with versions (also `>=1.2`)',
+      }),
+      sources: p.oneOf(['string', 'list', 'dict'], { default: null, doc: 'list of names with package files' }),
       reinstall: p.bool({ default: false }),
       downloadonly: p.bool({ default: false }),
       ignore_epoch: p.bool({ default: false }),
@@ -342,13 +345,13 @@ const writing = {
   remove: fn({
     doc: 'Removes packages and gives back what changed.',
     examples: ["salt '*' pkg.remove <package name>", `salt '*' pkg.remove pkgs='["foo", "bar"]'`],
-    params: { name: p.string({ default: null }), pkgs: p.any({ default: null }), kwargs },
+    params: { name: p.string({ default: null }), pkgs: p.oneOf(['string', 'list', 'dict'], { default: null }), kwargs },
     run: (args, ctx) => uninstall('remove', args, ctx),
   }),
   purge: fn({
     doc: 'Removes packages with their configuration and gives back what changed.',
     examples: ["salt '*' pkg.purge <package name>"],
-    params: { name: p.string({ default: null }), pkgs: p.any({ default: null }), kwargs },
+    params: { name: p.string({ default: null }), pkgs: p.oneOf(['string', 'list', 'dict'], { default: null }), kwargs },
     run: (args, ctx) => uninstall('purge', args, ctx),
   }),
   autoremove: fn({
@@ -371,7 +374,7 @@ const writing = {
     doc: 'Upgrades all packages and gives back what changed.',
     examples: ["salt '*' pkg.upgrade"],
     params: {
-      refresh: p.any({ default: true }),
+      refresh: p.isTrue({ default: true }),
       dist_upgrade: p.bool({ default: false, doc: 'also install and remove packages where needed' }),
       kwargs: p.kwargs({ doc: 'cache_valid_time, download_only, force_conf_new, allow_downgrades, skip_verify' }),
     },

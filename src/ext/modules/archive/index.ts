@@ -106,12 +106,15 @@ async function cachedFile(
 }
 
 const common = {
-  template: p.any({ default: null, doc: 'engine the command is rendered with' }),
-  runas: p.any({ default: null, doc: 'run as this user' }),
+  template: p.string({ default: null, doc: 'engine the command is rendered with' }),
+  runas: p.string({ default: null, doc: 'run as this user' }),
 };
 const cwd = p.string({ default: null, doc: 'folder to work in' });
-const excludes = p.any({ default: null, doc: 'names to leave out' });
-const trim_output = p.any({ default: false, doc: 'true for 100, or how many names to give back' });
+const excludes = p.strings({ default: null, split: ',', doc: 'names to leave out' });
+const trim_output = p.oneOf(['bool', 'int', 'string'], {
+  default: false,
+  doc: 'true for 100, or how many names to give back',
+});
 
 export default defineModule({
   name: 'archive',
@@ -127,11 +130,11 @@ export default defineModule({
         name: p.string({ doc: 'archive: a path or address' }),
         archive_format: p.string({ default: null, doc: 'tar, zip or rar; by the name when left out' }),
         options: p.string({ default: null, doc: 'program that decompresses a tar archive' }),
-        strip_components: p.any({ default: null, doc: 'how many folders of the names to leave out' }),
+        strip_components: p.string({ default: null, falsy: null, doc: 'how many folders of the names to leave out' }),
         clean: p.bool({ default: false, doc: 'remove the fetched archive' }),
         verbose: p.bool({ default: false, doc: 'folders, files and links apart' }),
         saltenv: p.string({ default: 'base' }),
-        source_hash: p.any({ default: null }),
+        source_hash: p.string({ default: null }),
         use_etag: p.bool({ default: false }),
       },
       async run(args, ctx) {
@@ -162,7 +165,7 @@ export default defineModule({
         name: p.string(),
         clean: p.bool({ default: false }),
         saltenv: p.string({ default: 'base' }),
-        source_hash: p.any({ default: null }),
+        source_hash: p.string({ default: null }),
         use_etag: p.bool({ default: false }),
       },
       async run(args, ctx) {
@@ -185,7 +188,7 @@ export default defineModule({
       params: {
         options: p.string(),
         tarfile: p.path(),
-        sources: p.any({ default: null }),
+        sources: p.strings({ default: null, split: ',' }),
         dest: p.string({ default: null }),
         cwd,
         ...common,
@@ -223,7 +226,13 @@ export default defineModule({
     cmd_zip: fn({
       doc: 'Packs files with the program zip.',
       examples: ["salt '*' archive.cmd_zip /tmp/baz.zip baz.txt cwd=/foo/bar"],
-      params: { zip_file: p.path(), sources: p.any(), template: common.template, cwd, runas: common.runas },
+      params: {
+        zip_file: p.path(),
+        sources: p.strings({ split: ',', nullable: true }),
+        template: common.template,
+        cwd,
+        runas: common.runas,
+      },
       run: (args, ctx) => run([need('zip'), '-r', args.zip_file, ...expanded(args.sources)], args, ctx),
     }),
     zip: fn({
@@ -231,7 +240,7 @@ export default defineModule({
       examples: ["salt '*' archive.zip /tmp/zipfile.zip /tmp/sourcefile1,/tmp/sourcefile2"],
       params: {
         zip_file: p.path(),
-        sources: p.any(),
+        sources: p.strings({ split: ',', nullable: true }),
         template: common.template,
         cwd,
         runas: common.runas,
@@ -267,7 +276,7 @@ export default defineModule({
         options: p.string({ default: null }),
         ...common,
         trim_output,
-        password: p.any({ default: null }),
+        password: p.string({ default: null }),
       },
       async run(args, ctx) {
         const program = need('unzip');
@@ -299,10 +308,10 @@ export default defineModule({
         zip_file: p.path(),
         dest: p.path(),
         excludes,
-        options: p.any({ default: null, doc: 'accepted' }),
+        options: p.ignored({ default: null, doc: 'accepted' }),
         ...common,
         trim_output,
-        password: p.any({ default: null }),
+        password: p.string({ default: null }),
         extract_perms: p.bool({ default: true, doc: 'take over modes' }),
       },
       run(args) {
@@ -319,7 +328,13 @@ export default defineModule({
     rar: fn({
       doc: 'Packs files with the program rar.',
       examples: ["salt '*' archive.rar /tmp/rarfile.rar /tmp/sourcefile1,/tmp/sourcefile2"],
-      params: { rarfile: p.path(), sources: p.any(), template: common.template, cwd, runas: common.runas },
+      params: {
+        rarfile: p.path(),
+        sources: p.strings({ split: ',', nullable: true }),
+        template: common.template,
+        cwd,
+        runas: common.runas,
+      },
       run: (args, ctx) => run([need('rar'), 'a', '-idp', args.rarfile, ...expanded(args.sources)], args, ctx),
     }),
     unrar: fn({

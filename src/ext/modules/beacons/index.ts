@@ -5,7 +5,7 @@ import { answer, ask, listBeacons } from './ask.ts';
 import { add, modify, remove, reset, save, switchAll, switchOne } from './changes.ts';
 
 const name = p.string({ doc: 'the beacon' });
-const beacon_data = p.any({ doc: 'its settings: a list of maps' });
+const beacon_data = p.oneOf(['list', 'dict'], { doc: 'its settings: a list of maps' });
 const kwargs = p.kwargs({ doc: 'test: only say what would be done' });
 const return_yaml = p.bool({ default: true, doc: 'as text' });
 

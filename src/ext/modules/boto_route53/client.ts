@@ -23,7 +23,6 @@ export interface DnsRecord {
 }
 
 export interface Account {
-  readonly region: Value;
   readonly key: Value;
   readonly keyid: Value;
   readonly profile: Value;

@@ -13,16 +13,15 @@ import {
 } from 'halite/sdk';
 import { type DnsRecord, Route53, type Zone } from './client.ts';
 
-const any = (doc: string) => p.any({ default: null, doc });
 const account = {
-  region: any('no effect: there is one for all'),
-  key: any('secret key'),
-  keyid: any('id of the key'),
-  profile: any('name of options with key and keyid, or these'),
+  region: p.ignored({ default: null, doc: 'no effect: there is one for all' }),
+  key: p.string({ default: null, doc: 'secret key' }),
+  keyid: p.string({ default: null, doc: 'id of the key' }),
+  profile: p.oneOf(['string', 'dict'], { default: null, doc: 'name of options with key and keyid, or these' }),
 };
 const retries = {
-  retry_on_rate_limit: any('no effect'),
-  rate_limit_retries: any('no effect'),
+  retry_on_rate_limit: p.ignored({ default: null, doc: 'no effect' }),
+  rate_limit_retries: p.ignored({ default: null, doc: 'no effect' }),
   retry_on_errors: p.bool({ default: true, doc: 'no effect' }),
   error_retries: p.int({ default: 5, doc: 'no effect' }),
 };
@@ -35,9 +34,13 @@ const split = {
   split_dns: p.bool({ default: false, doc: 'there is a private and a public zone of that name' }),
   private_zone: p.bool({ default: false, doc: 'the private one is meant' }),
 };
-const identifier = any('of several records: which one, or that and its weight');
+const identifier = p.oneOf(['string', 'list'], {
+  default: null,
+  falsy: null,
+  doc: 'of several records: which one, or that and its weight',
+});
 const wait_for_sync = p.bool({ default: true, doc: 'wait until the servers know it' });
-const ttl = any('seconds others may remember it');
+const ttl = p.string({ default: null, doc: 'seconds others may remember it' });
 const setting = { ...which, value: p.string({ doc: 'its value, or several with commas between' }) };
 
 type Account = ArgsOf<typeof account>;

@@ -1,6 +1,5 @@
 // Execution module `cmd`: run commands, scripts and pieces of code.
-
-import { commandError, defineModule, fn, newDict, p, pyStr } from 'halite/sdk';
+import { commandError, defineModule, fn, isTruthy, newDict, p, pyStr } from 'halite/sdk';
 import { closeSync, openSync, writeSync } from 'halite/sdk/fs';
 import { which, whichFirst } from 'halite/sdk/system';
 import { runInChroot } from './chroot.ts';
@@ -36,7 +35,7 @@ const running = {
     params: params.shellParams,
     async run(args, ctx) {
       const { stdout } = await run(
-        { ...args, python_shell: args.kwargs['python_shell'] ?? true, redirect_stderr: true },
+        { ...args, python_shell: isTruthy(args.kwargs['python_shell'] ?? true), redirect_stderr: true },
         ctx,
       );
       return args.hide_output ? '' : stdout;
@@ -125,12 +124,12 @@ const scripts = {
   }),
   powershell: fn({
     doc: 'Windows only: refused here.',
-    params: { cmd: p.any(), kwargs: p.kwargs() },
+    params: { cmd: p.oneOf(['bool', 'string', 'list']), kwargs: p.kwargs() },
     run: refuseWindows,
   }),
   powershell_all: fn({
     doc: 'Windows only: refused here.',
-    params: { cmd: p.any(), kwargs: p.kwargs() },
+    params: { cmd: p.oneOf(['bool', 'string', 'list']), kwargs: p.kwargs() },
     run: refuseWindows,
   }),
 };
@@ -165,7 +164,7 @@ const looking = {
   which_bin: fn({
     doc: 'Where the first of several programs is that exists, or None.',
     examples: ["salt '*' cmd.which_bin '[pip3, pip, pip-python]'"],
-    params: { cmds: p.any() },
+    params: { cmds: p.oneOf(['string', 'list']) },
     run: ({ cmds }) =>
       typeof cmds === 'string' ? which(cmds) : Array.isArray(cmds) ? whichFirst(cmds.map(pyStr)) : null,
   }),

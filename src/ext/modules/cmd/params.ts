@@ -5,42 +5,52 @@ import { type ArgsOf, p } from 'halite/sdk';
 export const defaultShell = process.env['SHELL'] || '/bin/sh';
 
 const all = {
-  cmd: p.any({ doc: 'the command line, or a list of words that is run without a shell' }),
+  cmd: p.oneOf(['bool', 'string', 'list'], { doc: 'the command line, or a list of words that is run without a shell' }),
   cwd: p.string({ default: null, doc: 'folder to run in; the home of the user the command runs as when not given' }),
-  stdin: p.any({ default: null, doc: 'text given to the command; `\\n` in it becomes a new line' }),
+  stdin: p.string({ default: null, doc: 'text given to the command; `\\n` in it becomes a new line' }),
   runas: p.string({ default: null, doc: 'user to run as, with the login environment of that user' }),
   group: p.string({ default: null, doc: 'group to run as' }),
   shell: p.string({ default: defaultShell, doc: 'shell that reads the command line' }),
-  python_shell: p.any({
+  python_shell: p.truthy({
     default: null,
+    nullable: true,
     doc: 'whether a shell reads the line; yes for commands of operators, no for calls of functions',
   }),
-  env: p.any({ default: null, doc: 'environment variables to add: a dictionary or a list of one-key dictionaries' }),
+  env: p.oneOf(['dict', 'list', 'string'], {
+    default: null,
+    doc: 'environment variables to add: a dictionary or a list of one-key dictionaries',
+  }),
   clean_env: p.bool({ default: false, doc: 'start with an empty environment' }),
   template: p.string({ default: null, doc: 'render the command line (or script) with this engine first' }),
   rstrip: p.bool({ default: true, doc: 'drop white space at the end of output' }),
-  umask: p.any({ default: null, doc: 'file mode creation mask, octal' }),
+  umask: p.string({ default: null, doc: 'file mode creation mask, octal' }),
   output_encoding: p.string({ default: null, doc: 'how the output is encoded; UTF-8 unless given' }),
   output_loglevel: p.string({
     default: 'debug',
     doc: 'level at which output is logged; `quiet` logs nothing, not even the command',
   }),
-  log_callback: p.any({ default: null, doc: 'accepted and ignored' }),
+  log_callback: p.ignored({ default: null, doc: 'accepted and ignored' }),
   hide_output: p.bool({ default: false, doc: 'give back no output' }),
-  timeout: p.any({ default: null, doc: 'seconds after which the command and everything it started is killed' }),
+  timeout: p.scalar({ default: null, doc: 'seconds after which the command and everything it started is killed' }),
   reset_system_locale: p.bool({ default: true, doc: 'run with the C locale, so that output is English' }),
   ignore_retcode: p.bool({ default: false, doc: 'do not count a return code other than 0 as failure' }),
   saltenv: p.string({ default: null, doc: 'file server environment of templates and scripts' }),
-  use_vt: p.any({ default: false, doc: 'accepted; output is collected as without it' }),
+  use_vt: p.ignored({ default: false, doc: 'accepted; output is collected as without it' }),
   redirect_stderr: p.bool({ default: true, doc: 'put error output among the other output' }),
   bg: p.bool({ default: false, doc: 'do not wait for the command to end' }),
-  password: p.any({ default: null, doc: 'Windows only' }),
+  password: p.ignored({ default: null, doc: 'Windows only' }),
   encoded_cmd: p.bool({ default: false, doc: 'Windows only' }),
   raise_err: p.bool({ default: false, doc: 'fail the function when the command fails' }),
   prepend_path: p.string({ default: null, doc: 'folders put before PATH' }),
-  success_retcodes: p.any({ default: null, doc: 'return codes that count as 0' }),
-  success_stdout: p.any({ default: null, doc: 'texts in the output that make the return code 0' }),
-  success_stderr: p.any({ default: null, doc: 'texts in the error output that make the return code 0' }),
+  success_retcodes: p.oneOf(['list', 'string'], { default: null, doc: 'return codes that count as 0' }),
+  success_stdout: p.oneOf(['list', 'string'], {
+    default: null,
+    doc: 'texts in the output that make the return code 0',
+  }),
+  success_stderr: p.oneOf(['list', 'string'], {
+    default: null,
+    doc: 'texts in the error output that make the return code 0',
+  }),
   kwargs: p.kwargs(),
 };
 
@@ -105,7 +115,7 @@ export const backgroundParams = pick(
 );
 const scriptStart = {
   source: p.string({ doc: 'the script: a path on the minion, or an address such as salt://scripts/runme.sh' }),
-  args: p.any({ default: null, doc: 'arguments for the script, as one line or a list' }),
+  args: p.oneOf(['list', 'string'], { default: null, doc: 'arguments for the script, as one line or a list' }),
 };
 export const scriptParams = {
   ...scriptStart,
@@ -124,19 +134,19 @@ export const scriptRetcodeParams = {
     'use_vt password',
     rest,
   ),
-  template: p.any({ default: 'jinja', doc: 'engine that renders the script first; None for none' }),
+  template: p.string({ default: 'jinja', nullable: true, doc: 'engine that renders the script first; None for none' }),
 };
 export const codeParams = {
   lang: p.string({ doc: 'the program that runs the code' }),
   code: p.string({ doc: 'the source text' }),
   cwd: p.string({ default: null, doc: 'folder to run in' }),
-  args: p.any({ default: null, doc: 'one argument, or a list' }),
+  args: p.oneOf(['list', 'string'], { default: null, doc: 'one argument, or a list' }),
   kwargs: p.kwargs({ doc: 'any other option of cmd.run_all' }),
 };
 export const chrootParams = {
   root: p.path({ doc: 'folder that becomes /' }),
   ...pick('cmd cwd stdin runas group shell'),
-  python_shell: p.any({ default: true }),
+  python_shell: p.truthy({ default: true }),
   binds: p.list({ default: null, doc: 'folders to make visible inside' }),
   ...pick('env clean_env template rstrip umask output_encoding'),
   output_loglevel: p.string({ default: 'quiet' }),

@@ -50,7 +50,10 @@ export const cacheFunctions = {
   cache_files: fn({
     doc: 'Brings several files into the minion’s cache.',
     examples: ["salt '*' cp.cache_files salt://pathto/file1,salt://pathto/file2"],
-    params: { paths: p.any({ doc: 'addresses, as a list or with commas between them' }), saltenv: saltenvParam },
+    params: {
+      paths: p.strings({ split: ',', doc: 'addresses, as a list or with commas between them' }),
+      saltenv: saltenvParam,
+    },
     async run({ paths, saltenv }, ctx) {
       const found: Value[] = [];
       for (const path of pathList(paths)) {
@@ -69,8 +72,12 @@ export const cacheFunctions = {
       path: p.text({ doc: 'salt:// address of a folder' }),
       saltenv: saltenvParam,
       include_empty: p.bool({ default: false, doc: 'make empty folders too' }),
-      include_pat: p.any({ default: null, doc: 'only what fits: a glob, or an expression behind E@' }),
-      exclude_pat: p.any({ default: null, doc: 'not what fits' }),
+      include_pat: p.oneOf(['string', 'list'], {
+        default: null,
+        falsy: null,
+        doc: 'only what fits: a glob, or an expression behind E@',
+      }),
+      exclude_pat: p.oneOf(['string', 'list'], { default: null, falsy: null, doc: 'not what fits' }),
     },
     run: (args, ctx) =>
       ctx.files.cacheDir(args.path, {

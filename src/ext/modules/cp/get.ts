@@ -11,7 +11,11 @@ const copyParams = {
     default: null,
     doc: 'template engine for the names of source and destination (not the content)',
   }),
-  gzip: p.any({ default: null, doc: 'compress on the way: 1 (least work) to 9 (smallest)' }),
+  gzip: p.oneOf(['int', 'string'], {
+    default: null,
+    falsy: null,
+    doc: 'compress on the way: 1 (least work) to 9 (smallest)',
+  }),
   kwargs: p.kwargs({ doc: 'pillar and pillarenv for the templates of names' }),
 };
 
@@ -63,7 +67,11 @@ export const getFunctions = {
     ],
     params: {
       path: p.text({ doc: 'address' }),
-      dest: p.any({ default: '', doc: 'path on the minion; empty for the cache, None for the content as result' }),
+      dest: p.string({
+        default: '',
+        nullable: true,
+        doc: 'path on the minion; empty for the cache, None for the content as result',
+      }),
       saltenv: saltenvParam,
       makedirs: p.bool({ default: false, doc: 'make missing folders' }),
       source_hash: p.string({ default: null, doc: 'a cached copy with this digest is not fetched again' }),

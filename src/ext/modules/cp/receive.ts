@@ -26,7 +26,7 @@ const isFolder = async (path: string): Promise<boolean> =>
 export const receiveFunctions = {
   recv: fn({
     doc: 'Writes texts that came with the job; used by salt-cp.',
-    params: { files: p.any({ doc: 'content by path' }), dest: p.text({ doc: 'file or folder on the minion' }) },
+    params: { files: p.dict({ doc: 'content by path' }), dest: p.text({ doc: 'file or folder on the minion' }) },
     async run({ files, dest }) {
       if (!isDict(files)) throw pythonError('AttributeError', 'the files are not a dictionary of path and content');
       const written = newDict();
@@ -45,10 +45,10 @@ export const receiveFunctions = {
     doc: 'Writes one chunk of a file, or makes an empty folder; used by salt-cp.',
     params: {
       dest: p.text({ doc: 'path on the minion' }),
-      chunk: p.any({ doc: 'the chunk in base64; None makes a folder' }),
+      chunk: p.scalar({ nullable: true, doc: 'the chunk in base64; None makes a folder' }),
       append: p.bool({ default: false, doc: 'add to what is there' }),
       compressed: p.bool({ default: true, doc: 'the chunk is gzip' }),
-      mode: p.any({ default: null, doc: 'mode of the file, set with the first chunk' }),
+      mode: p.oneOf(['int'], { default: null, doc: 'mode of the file, set with the first chunk' }),
     },
     async run(args, ctx) {
       if (args.chunk === null) return makeFolder(args.dest, ctx);

@@ -139,21 +139,21 @@ async function setEnv(user: string, name: string, value: Value, ctx: ModuleConte
 }
 
 const user = p.string({ doc: 'whose crontab' });
-const time = p.any({ default: null });
+const time = p.string({ default: null });
 const cmd = p.string({ doc: 'the command' });
 const entryParams = {
   commented: p.bool({ default: false, doc: 'put in, but switched off' }),
   comment: p.string({ default: null }),
-  identifier: p.any({ default: null, doc: 'name of the entry, so that its command may change' }),
+  identifier: p.string({ default: null, falsy: null, doc: 'name of the entry, so that its command may change' }),
 };
 const small = (value: Value): string => pyStr(value).toLowerCase();
 const jobParams = {
   user,
-  minute: p.any(),
-  hour: p.any(),
-  daymonth: p.any(),
-  month: p.any(),
-  dayweek: p.any(),
+  minute: p.string(),
+  hour: p.string(),
+  daymonth: p.string(),
+  month: p.string(),
+  dayweek: p.string(),
   cmd,
   ...entryParams,
 };
@@ -175,7 +175,7 @@ const rmJob = fn({
     daymonth: time,
     month: time,
     dayweek: time,
-    identifier: p.any({ default: null }),
+    identifier: p.string({ default: null, falsy: null }),
   },
   run(args, ctx) {
     const fits = (entry: Job): boolean =>
@@ -221,7 +221,7 @@ export default defineModule({
     get_entry: fn({
       doc: 'One entry, by its identifier or command; False when there is none.',
       examples: ["salt '*' cron.get_entry root identifier=task1"],
-      params: { user, identifier: p.any({ default: null }), cmd: p.any({ default: null }) },
+      params: { user, identifier: p.string({ default: null, falsy: null }), cmd: p.string({ default: null }) },
       async run(args, ctx) {
         const table = await readTable(args.user, ctx);
         const entry = [...table.crons, ...table.special].find((item) =>
@@ -251,7 +251,7 @@ export default defineModule({
     rm_special: fn({
       doc: 'Removes a job that runs at a special time.',
       examples: [`salt '*' cron.rm_special root /usr/bin/foo`],
-      params: { user, cmd, special: p.string({ default: null }), identifier: p.any({ default: null }) },
+      params: { user, cmd, special: p.string({ default: null }), identifier: p.string({ default: null, falsy: null }) },
       run: (args, ctx) =>
         take(
           args.user,
@@ -264,7 +264,7 @@ export default defineModule({
     set_env: fn({
       doc: 'Sets a variable in a crontab: new, updated or present.',
       examples: ["salt '*' cron.set_env root MAILTO user@example.com"],
-      params: { user, name: p.string(), value: p.any({ default: null }) },
+      params: { user, name: p.string(), value: p.string({ default: null }) },
       run: (args, ctx) => setEnv(args.user, args.name, args.value, ctx),
     }),
     rm_env: fn({

@@ -7,13 +7,13 @@ import { createArgs } from './create-args.ts';
 
 const name = p.string({ doc: 'the container' });
 const image = p.string({ doc: 'the image' });
-const timeout = p.any({ default: null, doc: 'seconds until it is killed' });
+const timeout = p.string({ default: null, doc: 'seconds until it is killed' });
 const kwargs = p.kwargs({ doc: 'options of the container' });
 const common = {
-  skip_translate: p.any({ default: null, doc: 'no effect' }),
+  skip_translate: p.ignored({ default: null, doc: 'no effect' }),
   ignore_collisions: p.bool({ default: false, doc: 'no effect' }),
   validate_ip_addrs: p.bool({ default: true, doc: 'no effect' }),
-  client_timeout: p.any({ default: 60, doc: 'no effect' }),
+  client_timeout: p.ignored({ default: 60, doc: 'no effect' }),
 };
 
 async function create(of: string, called: Value, options: PlainDict, ctx: ModuleContext): Promise<PlainDict> {
@@ -100,7 +100,7 @@ const lookingFunctions = {
   ps: fn({
     doc: 'The containers.',
     examples: ['salt myminion docker.ps all=True'],
-    params: { filters: p.any({ default: null, doc: 'key: value' }), kwargs: p.kwargs({ doc: 'all' }) },
+    params: { filters: p.dict({ default: null, falsy: null, doc: 'key: value' }), kwargs: p.kwargs({ doc: 'all' }) },
     async run(args, ctx) {
       const filters = args.filters !== null && isDict(args.filters) ? Object.entries(plainOf(args.filters)) : [];
       const words = filters.flatMap(([key, value]) => ['--filter', `${key}=${pyStr(value)}`]);
@@ -175,7 +175,7 @@ const lookingFunctions = {
     params: {
       first: p.string({ doc: 'one container' }),
       second: p.string({ doc: 'the other' }),
-      ignore: p.any({ default: null, doc: 'keys to leave out' }),
+      ignore: p.strings({ default: null, split: ',', falsy: null, doc: 'keys to leave out' }),
     },
     run: async (args, ctx) =>
       differences(
@@ -192,7 +192,7 @@ const doingFunctions = {
     examples: ['salt myminion docker.create image=user/repo:tag name=mycontainer'],
     params: {
       image,
-      name: p.any({ default: null, doc: 'its name' }),
+      name: p.string({ default: null, falsy: null, doc: 'its name' }),
       start: p.bool({ default: false, doc: 'also start it' }),
       ...common,
       kwargs,
@@ -208,7 +208,7 @@ const doingFunctions = {
     examples: ['salt myminion docker.run_container myuser/myimage command=/usr/local/bin/myscript.sh'],
     params: {
       image,
-      name: p.any({ default: null, doc: 'its name' }),
+      name: p.string({ default: null, falsy: null, doc: 'its name' }),
       ...common,
       bg: p.bool({ default: false, doc: 'do not wait' }),
       replace: p.bool({ default: false, doc: 'in place of one of that name' }),

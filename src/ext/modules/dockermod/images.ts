@@ -15,7 +15,7 @@ import {
 import { ask, docker, inspect, listed } from './cli.ts';
 
 const name = p.string({ doc: 'its name' });
-const timeouts = { client_timeout: p.any({ default: 60, doc: 'no effect' }) };
+const timeouts = { client_timeout: p.ignored({ default: 60, doc: 'no effect' }) };
 
 async function imageId(image: string, ctx: ModuleContext): Promise<string | false> {
   const found = await ask(['image', 'inspect', '--format', '{{.Id}}', image], ctx);
@@ -128,15 +128,15 @@ export const imageFunctions = {
     doc: 'Makes an image from a Dockerfile.',
     examples: ['salt myminion docker.build /path/to/docker/build/dir image=user/repo tag=v1'],
     params: {
-      path: p.any({ default: null, doc: 'folder with the Dockerfile' }),
-      repository: p.any({ default: null, doc: 'name of the image' }),
-      tag: p.any({ default: null, doc: 'its tag' }),
+      path: p.string({ default: null, falsy: null, doc: 'folder with the Dockerfile' }),
+      repository: p.string({ default: null, doc: 'name of the image' }),
+      tag: p.string({ default: null, doc: 'its tag' }),
       cache: p.bool({ default: true, doc: 'take steps from before' }),
       rm: p.bool({ default: true, doc: 'no containers are left' }),
       api_response: p.bool({ default: false, doc: 'no effect' }),
-      fileobj: p.any({ default: null, doc: 'no effect' }),
-      dockerfile: p.any({ default: null, doc: 'another name of the Dockerfile' }),
-      buildargs: p.any({ default: null, doc: 'variables' }),
+      fileobj: p.ignored({ default: null, doc: 'no effect' }),
+      dockerfile: p.string({ default: null, falsy: null, doc: 'another name of the Dockerfile' }),
+      buildargs: p.dict({ default: null, falsy: null, doc: 'variables' }),
     },
     async run(args, ctx) {
       if (!args.path) throw commandError("'path' is required");
@@ -161,8 +161,8 @@ export const imageFunctions = {
     examples: ['salt myminion docker.load /path/to/archive.tar repository=user/repo tag=v1'],
     params: {
       path: p.string({ doc: 'the file, here or salt://…' }),
-      repository: p.any({ default: null, doc: 'name it gets' }),
-      tag: p.any({ default: null, doc: 'tag it gets' }),
+      repository: p.string({ default: null, falsy: null, doc: 'name it gets' }),
+      tag: p.string({ default: null, doc: 'tag it gets' }),
     },
     async run(args, ctx) {
       const path = args.path.includes('://') ? pyStr(await ctx.call('cp.cache_file', args.path)) : args.path;

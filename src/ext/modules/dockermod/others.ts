@@ -83,7 +83,10 @@ export const networkFunctions = {
   networks: fn({
     doc: 'The networks.',
     examples: ['salt myminion docker.networks'],
-    params: { names: p.any({ default: null, doc: 'only these' }), ids: p.any({ default: null, doc: 'only these' }) },
+    params: {
+      names: p.strings({ default: null, split: ',', falsy: null, doc: 'only these' }),
+      ids: p.strings({ default: null, split: ',', falsy: null, doc: 'only these' }),
+    },
     async run(args, ctx) {
       const ids = lines(await docker(['network', 'ls', '--quiet', '--no-trunc'], ctx));
       if (ids.length === 0) return [];
@@ -154,7 +157,7 @@ export const volumeFunctions = {
   volumes: fn({
     doc: 'The volumes.',
     examples: ['salt myminion docker.volumes'],
-    params: { filters: p.any({ default: null, doc: 'no effect' }) },
+    params: { filters: p.ignored({ default: null, doc: 'no effect' }) },
     async run(_args, ctx) {
       const names = lines(await docker(['volume', 'ls', '--quiet'], ctx));
       const all = names.length === 0 ? [] : loadJson(await docker(['volume', 'inspect', ...names], ctx));
@@ -166,8 +169,8 @@ export const volumeFunctions = {
     examples: ['salt myminion docker.create_volume data driver=local'],
     params: {
       name,
-      driver: p.any({ default: null, doc: 'its driver' }),
-      driver_opts: p.any({ default: null, doc: 'options of it' }),
+      driver: p.string({ default: null, falsy: null, doc: 'its driver' }),
+      driver_opts: p.dict({ default: null, falsy: null, doc: 'options of it' }),
     },
     async run(args, ctx) {
       const options = isDict(args.driver_opts) ? dictEntries(args.driver_opts) : [];

@@ -103,7 +103,7 @@ export default defineModule({
       examples: ['salt myminion etcd.set /path/to/key value'],
       params: {
         key,
-        value: p.any({ doc: 'the value' }),
+        value: p.string({ doc: 'the value' }),
         profile,
         ttl: p.int({ default: null, doc: 'seconds until it vanishes' }),
         directory: p.bool({ default: false, doc: 'a folder; there are none any more' }),
@@ -120,7 +120,7 @@ export default defineModule({
       doc: 'Sets the values of a nested map.',
       examples: [`salt myminion etcd.update "{'/path/to/key': 'value', 'other': {'key': 'value'}}"`],
       params: {
-        fields: p.any({ doc: 'keys and values' }),
+        fields: p.oneOf(['dict', 'list', 'string'], { doc: 'keys and values' }),
         path: p.string({ default: '', doc: 'below this key' }),
         profile,
         kwargs,

@@ -56,12 +56,24 @@ export default defineModule({
       ],
       params: {
         tag: p.string({ doc: 'name of the event' }),
-        data: p.any({ default: null, doc: 'dictionary sent with it' }),
-        preload: p.any({ default: null, doc: 'dictionary that changes the message itself' }),
-        with_env: p.any({ default: false, doc: 'add environment variables: all, or a list of names' }),
-        with_grains: p.any({ default: false, doc: 'add grains: all, or a list of names' }),
-        with_pillar: p.any({ default: false, doc: 'add pillar: all, or a list of keys' }),
-        with_env_opts: p.any({ default: false, doc: 'add saltenv and pillarenv' }),
+        data: p.dict({ default: null, falsy: null, doc: 'dictionary sent with it' }),
+        preload: p.dict({ default: null, falsy: null, doc: 'dictionary that changes the message itself' }),
+        with_env: p.oneOf(['bool', 'list', 'string'], {
+          default: false,
+          falsy: null,
+          doc: 'add environment variables: all, or a list of names',
+        }),
+        with_grains: p.oneOf(['bool', 'list', 'string'], {
+          default: false,
+          falsy: null,
+          doc: 'add grains: all, or a list of names',
+        }),
+        with_pillar: p.oneOf(['bool', 'list', 'string'], {
+          default: false,
+          falsy: null,
+          doc: 'add pillar: all, or a list of keys',
+        }),
+        with_env_opts: p.truthy({ default: false, doc: 'add saltenv and pillarenv' }),
         kwargs: p.kwargs(),
       },
       async run(args, ctx) {
@@ -81,13 +93,17 @@ export default defineModule({
     fire_master: fn({
       doc: 'Sends an event with the given data to the master.',
       examples: [`salt '*' event.fire_master '{"data":"my event data"}' 'tag'`],
-      params: { data: p.any(), tag: p.string(), preload: p.any({ default: null }) },
+      params: {
+        data: p.any({ doc: 'data of the event, of any kind' }),
+        tag: p.string(),
+        preload: p.dict({ default: null, falsy: null }),
+      },
       run: ({ data, tag, preload }, ctx) => fireMaster(tag, asDict(data), preload, ctx),
     }),
     fire: fn({
       doc: 'Puts an event on this minion’s own bus.',
       examples: [`salt '*' event.fire '{"data":"my event data"}' 'tag'`],
-      params: { data: p.any(), tag: p.string() },
+      params: { data: p.any({ doc: 'data of the event, of any kind' }), tag: p.string() },
       async run({ data, tag }, ctx) {
         // A minion without a daemon has no bus that anybody listens to.
         if (isLocal(ctx)) return false;

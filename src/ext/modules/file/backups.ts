@@ -103,7 +103,7 @@ function listOf(name: string) {
   return fn({
     doc: 'The backups of a file, newest first.',
     examples: [`salt '*' file.${name} /foo/bar/baz.txt`],
-    params: { path: p.path(), limit: p.any({ default: null }) },
+    params: { path: p.path(), limit: p.string({ default: null }) },
     run: (args, ctx) => numbered(backupsOf(expandUser(args.path), ctx).slice(0, limitOf(args.limit))),
   });
 }
@@ -111,7 +111,7 @@ function deleteOf(name: string) {
   return fn({
     doc: 'Removes a backup by its number in file.list_backups.',
     examples: [`salt '*' file.${name} /var/cache/salt/minion/file_backup/home/foo/bar/baz.txt 0`],
-    params: { path: p.path(), backup_id: p.any() },
+    params: { path: p.path(), backup_id: p.string() },
     run(args, ctx): PlainDict {
       const backup = chosen(expandUser(args.path), args.backup_id, ctx);
       if (!isBackup(backup)) return backup;
@@ -131,7 +131,7 @@ export const backupFunctions = {
   list_backups_dir: fn({
     doc: 'The backups of all files in a folder.',
     examples: ["salt '*' file.list_backups_dir /foo/bar/baz/"],
-    params: { path: p.path(), limit: p.any({ default: null }) },
+    params: { path: p.path(), limit: p.string({ default: null }) },
     run(args, ctx) {
       const found = new Map<string, Backup[]>();
       for (const backup of backupsIn(folderOf(expandUser(args.path), ctx))) {
@@ -145,7 +145,7 @@ export const backupFunctions = {
   restore_backup: fn({
     doc: 'Puts a backup back, after keeping the file as it is now.',
     examples: ["salt '*' file.restore_backup /foo/bar/baz.txt 0"],
-    params: { path: p.path(), backup_id: p.any() },
+    params: { path: p.path(), backup_id: p.string() },
     async run(args, ctx): Promise<PlainDict> {
       const path = expandUser(args.path);
       const backup = chosen(path, args.backup_id, ctx);

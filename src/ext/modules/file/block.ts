@@ -90,12 +90,24 @@ export const blockFunctions = {
       content: p.string({ default: '' }),
       append_if_not_found: p.bool({ default: false }),
       prepend_if_not_found: p.bool({ default: false }),
-      backup: p.any({ default: '.bak', doc: 'ending of the backup’s name; False for none' }),
+      backup: p.oneOf(['bool', 'string'], { default: '.bak', doc: 'ending of the backup’s name; False for none' }),
       dry_run: p.bool({ default: false }),
       show_changes: p.bool({ default: true, doc: 'give back the diff' }),
-      append_newline: p.any({ default: false, doc: 'end the content with a line break; None: when it has none' }),
-      insert_before_match: p.any({ default: null, doc: 'regular expression of the line to put the block before' }),
-      insert_after_match: p.any({ default: null, doc: 'regular expression of the line to put the block after' }),
+      append_newline: p.truthy({
+        default: false,
+        nullable: true,
+        doc: 'end the content with a line break; None: when it has none',
+      }),
+      insert_before_match: p.string({
+        default: null,
+        falsy: null,
+        doc: 'regular expression of the line to put the block before',
+      }),
+      insert_after_match: p.string({
+        default: null,
+        falsy: null,
+        doc: 'regular expression of the line to put the block after',
+      }),
     },
     run(args): Value {
       const places = [

@@ -120,13 +120,13 @@ export const contentFunctions = {
   touch: fn({
     doc: 'Makes an empty file, or sets the times of an existing one.',
     examples: ["salt '*' file.touch /var/log/emptyfile"],
-    params: { name: p.path(), atime: p.any({ default: null }), mtime: p.any({ default: null }) },
+    params: { name: p.path(), atime: p.scalar({ default: null }), mtime: p.scalar({ default: null }) },
     run: (args) => touch(expandUser(args.name), args.atime, args.mtime),
   }),
   truncate: fn({
     doc: 'Cuts (or stretches) a file to a number of bytes.',
     examples: ["salt '*' file.truncate /path/to/file 512"],
-    params: { path, length: p.any() },
+    params: { path, length: p.int() },
     async run(args) {
       const target = expandUser(args.path);
       await withOsErrors(target, async () => {
@@ -139,7 +139,7 @@ export const contentFunctions = {
   seek_read: fn({
     doc: 'Some bytes of a file from an offset on.',
     examples: ["salt '*' file.seek_read /path/to/file 4096 0"],
-    params: { path, size: p.any(), offset: p.any() },
+    params: { path, size: p.int(), offset: p.int() },
     run(args) {
       const target = expandUser(args.path);
       return withOsErrors(target, async () => {
@@ -157,7 +157,7 @@ export const contentFunctions = {
   seek_write: fn({
     doc: 'Writes into a file at an offset; the number of bytes written.',
     examples: ["salt '*' file.seek_write /path/to/file 'some data' 4096"],
-    params: { path, data: p.any(), offset: p.any() },
+    params: { path, data: p.scalar(), offset: p.int() },
     run(args) {
       const target = expandUser(args.path);
       return withOsErrors(target, async () => {

@@ -91,9 +91,9 @@ function openFiles(byPid: boolean): Value {
 
 const name = p.path();
 const ownerParams = {
-  user: p.any({ default: null }),
-  group: p.any({ default: null }),
-  mode: p.any({ default: '0660' }),
+  user: p.oneOf(['int', 'string'], { default: null }),
+  group: p.oneOf(['int', 'string'], { default: null }),
+  mode: p.string({ default: '0660' }),
 };
 const question = (doc: string, key: string, check: (path: string) => boolean) =>
   fn({ doc, examples: [`salt '*' file.${key} /dev/x`], params: { name }, run: (args) => check(expandUser(args.name)) });
@@ -119,7 +119,7 @@ export const deviceFunctions = {
   mknod_chrdev: fn({
     doc: 'Makes a character device.',
     examples: ["salt '*' file.mknod_chrdev /dev/chr 180 31"],
-    params: { name, major: p.any(), minor: p.any(), ...ownerParams },
+    params: { name, major: p.int(), minor: p.int(), ...ownerParams },
     run: (args, ctx) =>
       makeNode(
         { ...args, name: expandUser(args.name), type: 'c', numbers: [pyInt(args.major), pyInt(args.minor)] },
@@ -129,7 +129,7 @@ export const deviceFunctions = {
   mknod_blkdev: fn({
     doc: 'Makes a block device.',
     examples: ["salt '*' file.mknod_blkdev /dev/blk 8 999"],
-    params: { name, major: p.any(), minor: p.any(), ...ownerParams },
+    params: { name, major: p.int(), minor: p.int(), ...ownerParams },
     run: (args, ctx) =>
       makeNode(
         { ...args, name: expandUser(args.name), type: 'b', numbers: [pyInt(args.major), pyInt(args.minor)] },
@@ -148,11 +148,11 @@ export const deviceFunctions = {
     params: {
       name,
       ntype: p.string(),
-      major: p.any({ default: 0 }),
-      minor: p.any({ default: 0 }),
-      user: p.any({ default: null }),
-      group: p.any({ default: null }),
-      mode: p.any({ default: '0600' }),
+      major: p.int({ default: 0 }),
+      minor: p.int({ default: 0 }),
+      user: p.oneOf(['int', 'string'], { default: null }),
+      group: p.oneOf(['int', 'string'], { default: null }),
+      mode: p.string({ default: '0600' }),
     },
     run(args, ctx) {
       const type = args.ntype;

@@ -61,7 +61,7 @@ export const hashFunctions = {
   check_hash: fn({
     doc: 'Whether a file has a hash: `<algorithm>:<digits>`, or digits whose number tells the algorithm.',
     examples: ["salt '*' file.check_hash /etc/fstab md5:<md5sum>"],
-    params: { path, file_hash: p.any() },
+    params: { path, file_hash: p.scalar() },
     async run(args) {
       if (typeof args.file_hash !== 'string') throw invocationError('hash must be a string');
       const { type, digits } = splitHash(args.file_hash);

@@ -10,17 +10,17 @@ import { asState } from './as-state.ts';
 
 export const managedParams = {
   name: p.path(),
-  template: p.any({ doc: 'template engine, or None' }),
-  source: p.any(),
-  source_hash: p.any(),
-  source_hash_name: p.any(),
-  user: p.any(),
-  group: p.any(),
-  mode: p.any(),
-  attrs: p.any(),
-  saltenv: p.any(),
-  context: p.any(),
-  defaults: p.any(),
+  template: p.string({ falsy: null, doc: 'template engine, or None' }),
+  source: p.string({ falsy: null }),
+  source_hash: p.scalar({ nullable: true }),
+  source_hash_name: p.scalar({ nullable: true }),
+  user: p.oneOf(['int', 'string'], { nullable: true }),
+  group: p.oneOf(['int', 'string'], { nullable: true }),
+  mode: p.scalar({ nullable: true }),
+  attrs: p.scalar({ nullable: true }),
+  saltenv: p.string({ nullable: true }),
+  context: p.dict({ nullable: true }),
+  defaults: p.dict({ nullable: true }),
 };
 
 export interface Managed {

@@ -87,18 +87,18 @@ async function metaChanges(
 }
 
 const common = {
-  contents: p.any({ default: null, doc: 'the content itself' }),
+  contents: p.scalar({ default: null, doc: 'the content itself' }),
   skip_verify: p.bool({ default: false }),
 };
 /** Where the content comes from, and whose the file shall be. */
 const placed = {
-  source: p.any(),
-  source_sum: p.any(),
-  user: p.any(),
-  group: p.any(),
-  mode: p.any(),
-  attrs: p.any(),
-  saltenv: p.any(),
+  source: p.string({ nullable: true }),
+  source_sum: p.oneOf(['dict', 'string'], { nullable: true }),
+  user: p.oneOf(['int', 'string'], { nullable: true }),
+  group: p.oneOf(['int', 'string'], { nullable: true }),
+  mode: p.scalar({ nullable: true }),
+  attrs: p.scalar({ nullable: true }),
+  saltenv: p.string({ nullable: true }),
 };
 const follow = p.bool({ default: false });
 
@@ -175,7 +175,13 @@ export const managedFunctions = {
     examples: [
       `salt '*' file.apply_template_on_contents contents='{{ who }}' template=jinja context='{"who": "me"}' defaults='{}' saltenv=base`,
     ],
-    params: { contents: p.any(), template: p.any(), context: p.any(), defaults: p.any(), saltenv: p.any() },
+    params: {
+      contents: p.scalar(),
+      template: p.string(),
+      context: p.dict({ nullable: true }),
+      defaults: p.dict({ nullable: true }),
+      saltenv: p.string({ nullable: true }),
+    },
     async run(args, ctx): Promise<Value> {
       const engine = pyStr(args.template);
       if (!templateEngines.includes(engine))
@@ -198,7 +204,7 @@ export const managedFunctions = {
     params: {
       ...managedParams,
       skip_verify: common.skip_verify,
-      verify_ssl: p.any({ default: true }),
+      verify_ssl: p.oneOf(['bool', 'string'], { default: true }),
       use_etag: p.bool({ default: false }),
       kwargs: p.kwargs(),
     },
@@ -211,11 +217,11 @@ export const managedFunctions = {
     ],
     params: {
       name: p.path(),
-      sfn: p.any(),
+      sfn: p.string({ nullable: true }),
       ...placed,
       contents: common.contents,
       ...selinuxParams,
-      verify_ssl: p.any({ default: true }),
+      verify_ssl: p.oneOf(['bool', 'string'], { default: true }),
       follow_symlinks: follow,
     },
     run: (args, ctx): Promise<Value> =>
@@ -247,7 +253,7 @@ export const managedFunctions = {
       ...common,
       keep_mode: p.bool({ default: false }),
       ...selinuxParams,
-      verify_ssl: p.any({ default: true }),
+      verify_ssl: p.oneOf(['bool', 'string'], { default: true }),
       follow_symlinks: follow,
       kwargs: p.kwargs(),
     },
@@ -263,22 +269,22 @@ export const managedFunctions = {
     ],
     params: {
       name: p.path(),
-      sfn: p.any(),
-      ret: p.any(),
+      sfn: p.string({ nullable: true }),
+      ret: p.dict({ nullable: true }),
       ...placed,
-      backup: p.any(),
+      backup: p.oneOf(['bool', 'string'], { nullable: true }),
       makedirs: p.bool({ default: false }),
-      template: p.any({ default: null }),
+      template: p.string({ default: null }),
       show_changes: p.bool({ default: true }),
       contents: common.contents,
-      dir_mode: p.any({ default: null }),
+      dir_mode: p.scalar({ default: null }),
       follow_symlinks: p.bool({ default: true }),
       skip_verify: common.skip_verify,
       keep_mode: p.bool({ default: false }),
-      encoding: p.any({ default: null }),
+      encoding: p.string({ default: null, falsy: null }),
       encoding_errors: p.string({ default: 'strict' }),
       ...selinuxParams,
-      verify_ssl: p.any({ default: true }),
+      verify_ssl: p.oneOf(['bool', 'string'], { default: true }),
       use_etag: p.bool({ default: false }),
       kwargs: p.kwargs(),
     },

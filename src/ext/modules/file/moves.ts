@@ -165,7 +165,11 @@ function makeParents(path: string, about: NewFolder): string | null {
 }
 
 const path = p.path();
-const ownerParams = { user: p.any({ default: null }), group: p.any({ default: null }), mode: p.any({ default: null }) };
+const ownerParams = {
+  user: p.oneOf(['int', 'string'], { default: null }),
+  group: p.oneOf(['int', 'string'], { default: null }),
+  mode: p.string({ default: null }),
+};
 
 export const moveFunctions = {
   symlink: fn({
@@ -270,7 +274,11 @@ export const moveFunctions = {
       path,
       recurse: p.bool({ default: false }),
       verbose: p.bool({ default: false, doc: 'say what was removed' }),
-      older_than: p.any({ default: null, doc: 'only folders not changed for that many days' }),
+      older_than: p.oneOf(['int', 'string'], {
+        default: null,
+        falsy: null,
+        doc: 'only folders not changed for that many days',
+      }),
     },
     run: (args) => removeEmpty(expandUser(args.path), args.recurse, args.verbose, args.older_than),
   }),
@@ -295,9 +303,9 @@ export const moveFunctions = {
     examples: ["salt '*' file.makedirs_perms /opt/code"],
     params: {
       name: p.path(),
-      user: p.any({ default: null }),
-      group: p.any({ default: null }),
-      mode: p.any({ default: '0755' }),
+      user: p.oneOf(['int', 'string'], { default: null }),
+      group: p.oneOf(['int', 'string'], { default: null }),
+      mode: p.string({ default: '0755', nullable: true }),
     },
     run(args) {
       makeFolders(expandUser(args.name), args);

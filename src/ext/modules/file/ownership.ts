@@ -80,25 +80,33 @@ export const ownershipFunctions = {
   set_mode: fn({
     doc: 'Sets the permission bits of a file.',
     examples: ["salt '*' file.set_mode /etc/passwd 0644"],
-    params: { path, mode: p.any() },
+    params: { path, mode: p.string() },
     run: (args) => changeMode(expandUser(args.path), args.mode),
   }),
   chown: fn({
     doc: 'Changes the owner and group of a file; a link is followed.',
     examples: ["salt '*' file.chown /etc/passwd root root"],
-    params: { path, user: p.any(), group: p.any() },
+    params: {
+      path,
+      user: p.oneOf(['int', 'string'], { nullable: true }),
+      group: p.oneOf(['int', 'string'], { nullable: true }),
+    },
     run: (args) => changeOwner(expandUser(args.path), args.user, args.group),
   }),
   lchown: fn({
     doc: 'Changes the owner and group of a file; of a link, of the link itself.',
     examples: ["salt '*' file.lchown /path/to/link root root"],
-    params: { path, user: p.any(), group: p.any() },
+    params: {
+      path,
+      user: p.oneOf(['int', 'string'], { nullable: true }),
+      group: p.oneOf(['int', 'string'], { nullable: true }),
+    },
     run: (args) => changeOwner(expandUser(args.path), args.user, args.group, true),
   }),
   chgrp: fn({
     doc: 'Changes the group of a file.',
     examples: ["salt '*' file.chgrp /etc/passwd root"],
-    params: { path, group: p.any() },
+    params: { path, group: p.oneOf(['int', 'string'], { nullable: true }) },
     run(args) {
       const target = expandUser(args.path);
       return changeOwner(target, fileStats(target, true)['uid'] ?? null, args.group);
@@ -107,19 +115,19 @@ export const ownershipFunctions = {
   uid_to_user: fn({
     doc: 'The name behind a user id; the id itself when there is none.',
     examples: ["salt '*' file.uid_to_user 0"],
-    params: { uid: p.any() },
+    params: { uid: p.oneOf(['int', 'string'], { nullable: true }) },
     run: ({ uid }) => (typeof uid === 'number' ? (userById(uid)?.name ?? uid) : uid),
   }),
   user_to_uid: fn({
     doc: 'The id of a user; empty text when there is none of that name.',
     examples: ["salt '*' file.user_to_uid root"],
-    params: { user: p.any() },
+    params: { user: p.oneOf(['int', 'string'], { nullable: true }) },
     run: ({ user }) => uidOf(user),
   }),
   gid_to_group: fn({
     doc: 'The name behind a group id; the id itself when there is none.',
     examples: ["salt '*' file.gid_to_group 0"],
-    params: { gid: p.any() },
+    params: { gid: p.oneOf(['int', 'string'], { nullable: true }) },
     run({ gid }) {
       const id = typeof gid === 'string' && /^\d+$/.test(gid) ? Number(gid) : gidOf(gid);
       return id === '' ? '' : (groupById(id)?.name ?? id);
@@ -128,7 +136,7 @@ export const ownershipFunctions = {
   group_to_gid: fn({
     doc: 'The id of a group; empty text when there is none of that name.',
     examples: ["salt '*' file.group_to_gid root"],
-    params: { group: p.any() },
+    params: { group: p.oneOf(['int', 'string'], { nullable: true }) },
     run: ({ group }) => gidOf(group),
   }),
 };

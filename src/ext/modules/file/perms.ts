@@ -7,10 +7,10 @@ import { asState } from './as-state.ts';
 import { fileStats } from './stats.ts';
 
 export const selinuxParams = {
-  seuser: p.any({ default: null, doc: 'SELinux user' }),
-  serole: p.any({ default: null, doc: 'SELinux role' }),
-  setype: p.any({ default: null, doc: 'SELinux type' }),
-  serange: p.any({ default: null, doc: 'SELinux range' }),
+  seuser: p.scalar({ default: null, doc: 'SELinux user' }),
+  serole: p.scalar({ default: null, doc: 'SELinux role' }),
+  setype: p.scalar({ default: null, doc: 'SELinux type' }),
+  serange: p.scalar({ default: null, doc: 'SELinux range' }),
 };
 
 type SelinuxArgs = { readonly [key in keyof typeof selinuxParams]: Value };
@@ -49,11 +49,11 @@ export const permsFunctions = {
     examples: ["salt '*' file.check_perms /etc/sudoers '{}' root root 400"],
     params: {
       name: p.path(),
-      ret: p.any({ doc: 'an answer to go on with, or an empty map' }),
-      user: p.any(),
-      group: p.any(),
-      mode: p.any(),
-      attrs: p.any({ default: null }),
+      ret: p.dict({ nullable: true, doc: 'an answer to go on with, or an empty map' }),
+      user: p.oneOf(['int', 'string'], { nullable: true }),
+      group: p.oneOf(['int', 'string'], { nullable: true }),
+      mode: p.string({ nullable: true }),
+      attrs: p.scalar({ default: null }),
       follow_symlinks: p.bool({ default: false }),
       ...selinuxParams,
     },

@@ -132,9 +132,16 @@ function sedEscape(text: string, all: boolean): string {
 }
 
 const path = p.path();
-const flags = p.any({ default: 8, doc: 'flags of the regular expression: a number, a name or a list of names' });
-const bufsize = p.any({ default: 1, doc: 'accepted; the whole file is read' });
-const backup = p.any({ default: '.bak', doc: 'ending of the backup’s name; False for none' });
+const flags = p.oneOf(['int', 'string', 'list'], {
+  default: 8,
+  doc: 'flags of the regular expression: a number, a name or a list of names',
+});
+const bufsize = p.ignored({ default: 1, doc: 'accepted; the whole file is read' });
+const backup = p.oneOf(['bool', 'string'], {
+  default: '.bak',
+  nullable: true,
+  doc: 'ending of the backup’s name; False for none',
+});
 
 export const replaceFunctions = {
   replace: fn({

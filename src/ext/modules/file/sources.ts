@@ -15,10 +15,10 @@ export const sourceFunctions = {
     params: {
       file_name: p.string({ default: '', doc: 'the file it is for' }),
       source: p.string({ default: '', doc: 'where the file comes from' }),
-      source_hash: p.any({ default: null, doc: 'a hash, kind=hash, or where a file of sums is' }),
-      source_hash_name: p.any({ default: null, doc: 'name to look for in the file of sums' }),
+      source_hash: p.scalar({ default: null, doc: 'a hash, kind=hash, or where a file of sums is' }),
+      source_hash_name: p.scalar({ default: null, doc: 'name to look for in the file of sums' }),
       saltenv: p.string({ default: 'base', doc: 'environment of salt:// paths' }),
-      verify_ssl: p.any({ default: true, doc: 'check certificates' }),
+      verify_ssl: p.oneOf(['bool', 'string'], { default: true, doc: 'check certificates' }),
     },
     async run(args, ctx) {
       const request = {
@@ -38,10 +38,10 @@ export const sourceFunctions = {
     examples: ["salt '*' file.extract_hash /path/to/hash/file sha512 /etc/foo"],
     params: {
       hash_fn: p.path({ doc: 'the list of sums' }),
-      hash_type: p.any({ default: 'sha256', doc: 'kind of the hash; an empty text takes any' }),
-      file_name: p.any({ default: '' }),
-      source: p.any({ default: '' }),
-      source_hash_name: p.any({ default: null, doc: 'name to look for in the list first' }),
+      hash_type: p.string({ default: 'sha256', nullable: true, doc: 'kind of the hash; an empty text takes any' }),
+      file_name: p.string({ default: '', falsy: null }),
+      source: p.string({ default: '', falsy: null }),
+      source_hash_name: p.string({ default: null, falsy: null, doc: 'name to look for in the list first' }),
     },
     run(args): Value {
       let list: string;
@@ -58,7 +58,11 @@ export const sourceFunctions = {
   source_list: fn({
     doc: 'The first of several sources that exists, and its hash.',
     examples: [`salt '*' file.source_list salt://http/httpd.conf '{hash_type: md5, hsum: <md5sum>}' base`],
-    params: { source: p.any(), source_hash: p.any(), saltenv: p.any() },
+    params: {
+      source: p.oneOf(['string', 'list', 'dict'], { nullable: true }),
+      source_hash: p.scalar({ nullable: true }),
+      saltenv: p.string(),
+    },
     async run(args, ctx): Promise<Value> {
       if (!Array.isArray(args.source)) return [args.source, args.source_hash];
       const { source, hash } = await chooseSource(args.source, args.source_hash, asState(ctx, pyStr(args.saltenv)));

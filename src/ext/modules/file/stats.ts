@@ -190,7 +190,7 @@ export const statFunctions = {
   access: fn({
     doc: 'Whether this minion may use a path: f (it is there), r, w or x.',
     examples: ["salt '*' file.access /path/to/file f", "salt '*' file.access /path/to/file x"],
-    params: { path, mode: p.any() },
+    params: { path, mode: p.oneOf(['int', 'string']) },
     run: (args) => canAccess(expandUser(args.path), args.mode),
   }),
   readdir: fn({

@@ -13,7 +13,7 @@ import {
 import { encoding, expandPath, type GitResult, git, ignore, lineList, who } from './run.ts';
 
 const params = {
-  cwd: p.any({ default: null, doc: 'the checkout; not needed with global=True' }),
+  cwd: p.string({ default: null, doc: 'the checkout; not needed with global=True' }),
   ...who,
   ignore_retcode: ignore,
   output_encoding: encoding,
@@ -55,7 +55,7 @@ const texts = (value: Value): string[] => (Array.isArray(value) ? value.map(pySt
 const getRegexp = fn({
   doc: 'All settings whose names fit an expression.',
   examples: ["salt myminion git.config_get_regexp /path/to/repo 'url.+'"],
-  params: { key: p.string(), value_regex: p.any({ default: null }), ...params },
+  params: { key: p.string(), value_regex: p.string({ default: null }), ...params },
   async run(args, ctx) {
     const result = await get('--get-regexp', args.key, args.value_regex, args, ctx);
     const found = newDict();
@@ -111,7 +111,12 @@ export const configFunctions = {
   config_set: fn({
     doc: 'Sets a setting to one or several values.',
     examples: ['salt myminion git.config_set user.email me@example.com cwd=/path/to/repo'],
-    params: { key: p.string(), value: p.any({ default: null }), multivar: p.any({ default: null }), ...params },
+    params: {
+      key: p.string(),
+      value: p.string({ default: null }),
+      multivar: p.strings({ default: null, split: ',' }),
+      ...params,
+    },
     async run(args, ctx) {
       if (args.value !== null && args.multivar !== null)
         throw invocationError("Only one of 'value' and 'multivar' is permitted");
@@ -131,7 +136,7 @@ export const configFunctions = {
   config_unset: fn({
     doc: 'Removes a setting.',
     examples: ['salt myminion git.config_unset foo.bar cwd=/path/to/repo all=True'],
-    params: { key: p.string(), value_regex: p.any({ default: null }), ...params },
+    params: { key: p.string(), value_regex: p.string({ default: null }), ...params },
     run: (args, ctx) => unset(args, ctx),
   }),
 };

@@ -143,7 +143,7 @@ export const readingFunctions = {
   rev_parse: fn({
     doc: 'What rev-parse says.',
     examples: ['salt myminion git.rev_parse /path/to/repo HEAD'],
-    params: { cwd, rev: p.any({ default: null }), ...options, ...basic },
+    params: { cwd, rev: p.string({ default: null }), ...options, ...basic },
     run: (args, ctx) =>
       gitText(
         [...words(args.git_opts), 'rev-parse', ...words(args.opts), ...(args.rev === null ? [] : [pyStr(args.rev)])],
@@ -162,13 +162,13 @@ export const readingFunctions = {
     examples: ['salt myminion git.diff /path/to/repo branch1 branch2'],
     params: {
       cwd,
-      item1: p.any({ default: null }),
-      item2: p.any({ default: null }),
+      item1: p.string({ default: null }),
+      item2: p.string({ default: null }),
       ...options,
       ...who,
       no_index: p.bool({ default: false }),
       cached: p.bool({ default: false }),
-      paths: p.any({ default: null }),
+      paths: p.oneOf(['string', 'list'], { default: null }),
       output_encoding: encoding,
     },
     run(args, ctx) {
@@ -217,9 +217,9 @@ export const readingFunctions = {
     doc: 'The references of a remote.',
     examples: ['salt myminion git.ls_remote /path/to/repo origin master'],
     params: {
-      cwd: p.any({ default: null }),
+      cwd: p.string({ default: null }),
       remote: p.string({ default: 'origin' }),
-      ref: p.any({ default: null }),
+      ref: p.string({ default: null, falsy: null }),
       ...options,
       ...who,
       identity: identityParam,
@@ -299,11 +299,11 @@ export const readingFunctions = {
     examples: ['salt myminion git.merge_base /path/to/repo HEAD upstream/mybranch'],
     params: {
       cwd,
-      refs: p.any({ default: null }),
+      refs: p.oneOf(['string', 'list'], { default: null }),
       octopus: p.bool({ default: false }),
       is_ancestor: p.bool({ default: false }),
       independent: p.bool({ default: false }),
-      fork_point: p.any({ default: null }),
+      fork_point: p.string({ default: null, falsy: null }),
       ...options,
       ...basic,
       kwargs: p.kwargs({ doc: 'all' }),
@@ -319,7 +319,7 @@ export const readingFunctions = {
   merge_tree: fn({
     doc: 'What a merge would bring.',
     examples: ['salt myminion git.merge_tree /path/to/repo HEAD upstream/dev'],
-    params: { cwd, ref1: p.string(), ref2: p.string(), base: p.any({ default: null }), ...basic },
+    params: { cwd, ref1: p.string(), ref2: p.string(), base: p.string({ default: null }), ...basic },
     async run(args, ctx) {
       const base = args.base ?? (await gitText(['merge-base', args.ref1, args.ref2], at(args), ctx));
       return gitText(['merge-tree', pyStr(base), args.ref1, args.ref2], at(args), ctx);
@@ -344,7 +344,7 @@ export const readingFunctions = {
   symbolic_ref: fn({
     doc: 'What a symbolic reference points to.',
     examples: ['salt myminion git.symbolic_ref /path/to/repo HEAD'],
-    params: { cwd, ref: p.string(), value: p.any({ default: null }), ...options, ...basic },
+    params: { cwd, ref: p.string(), value: p.string({ default: null, falsy: null }), ...options, ...basic },
     run(args, ctx) {
       const opts = words(args.opts);
       if (args.value !== null && opts.some((word) => word === '-d' || word === '--delete')) {

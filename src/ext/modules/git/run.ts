@@ -9,20 +9,23 @@ import { shellQuote, shellSplit } from 'halite/sdk/text';
 
 /** Arguments every function has. */
 export const who = {
-  user: p.any({ default: null, doc: 'run as this user' }),
-  password: p.any({ default: null, doc: 'Windows only' }),
+  user: p.string({ default: null, doc: 'run as this user' }),
+  password: p.ignored({ default: null, doc: 'Windows only' }),
 };
-export const ignore = p.any({ default: false, doc: 'a failure is no failure of the job' });
-export const encoding = p.any({ default: null, doc: 'encoding of the output' });
+export const ignore = p.truthy({ default: false, doc: 'a failure is no failure of the job' });
+export const encoding = p.string({ default: null, doc: 'encoding of the output' });
 export const options = {
-  opts: p.any({ default: '', doc: 'options of the command' }),
-  git_opts: p.any({ default: '', doc: 'options of git itself' }),
+  opts: p.oneOf(['string', 'list'], { default: '', doc: 'options of the command' }),
+  git_opts: p.oneOf(['string', 'list'], { default: '', doc: 'options of git itself' }),
 };
 export const https = {
-  https_user: p.any({ default: null, doc: 'user name for HTTPS' }),
-  https_pass: p.any({ default: null, doc: 'password for HTTPS' }),
+  https_user: p.string({ default: null, doc: 'user name for HTTPS' }),
+  https_pass: p.string({ default: null, doc: 'password for HTTPS' }),
 };
-export const identityParam = p.any({ default: null, doc: 'private key for ssh: a path, salt://…, or a list' });
+export const identityParam = p.oneOf(['string', 'list'], {
+  default: null,
+  doc: 'private key for ssh: a path, salt://…, or a list',
+});
 export const saltenv = p.string({ default: 'base', doc: 'environment of keys on the file server' });
 
 export interface GitOptions {

@@ -80,7 +80,7 @@ export const writingFunctions = {
       cwd,
       output: p.string(),
       rev: p.string({ default: 'HEAD' }),
-      prefix: p.any({ default: null }),
+      prefix: p.string({ default: null, falsy: null }),
       git_opts: options.git_opts,
       ...tail,
       kwargs: p.kwargs({ doc: 'format' }),
@@ -108,7 +108,7 @@ export const writingFunctions = {
   branch: fn({
     doc: 'Makes, renames or removes branches.',
     examples: ['salt myminion git.branch /path/to/repo mybranch'],
-    params: { cwd, name: p.any({ default: null }), ...options, ...tail },
+    params: { cwd, name: p.string({ default: null, falsy: null }), ...options, ...tail },
     async run(args, ctx) {
       await git(command('branch', args, ...optional(args.name)), at(args), ctx);
       return true;
@@ -117,7 +117,13 @@ export const writingFunctions = {
   checkout: fn({
     doc: 'Checks out a revision.',
     examples: ['salt myminion git.checkout /path/to/repo somebranch force=True'],
-    params: { cwd, rev: p.any({ default: null }), force: p.bool({ default: false }), ...options, ...tail },
+    params: {
+      cwd,
+      rev: p.string({ default: null, falsy: null }),
+      force: p.bool({ default: false }),
+      ...options,
+      ...tail,
+    },
     run(args, ctx) {
       const opts = words(args.opts);
       if (args.rev === null && !opts.includes('-b') && !opts.includes('-B'))
@@ -134,8 +140,8 @@ export const writingFunctions = {
     examples: ['salt myminion git.clone /path/to/repo_parent_dir https://github.com/saltstack/salt.git'],
     params: {
       cwd,
-      url: p.any({ default: null }),
-      name: p.any({ default: null }),
+      url: p.string({ default: null, falsy: null }),
+      name: p.string({ default: null }),
       ...options,
       ...who,
       identity: identityParam,
@@ -166,7 +172,7 @@ export const writingFunctions = {
       message: p.string(),
       ...options,
       ...who,
-      filename: p.any({ default: null }),
+      filename: p.string({ default: null, falsy: null }),
       ignore_retcode: ignore,
       output_encoding: encoding,
     },
@@ -200,9 +206,9 @@ export const writingFunctions = {
     examples: ['salt myminion git.fetch /path/to/repo upstream'],
     params: {
       cwd,
-      remote: p.any({ default: null }),
+      remote: p.string({ default: null, falsy: null }),
       force: p.bool({ default: false }),
-      refspecs: p.any({ default: null }),
+      refspecs: p.oneOf(['string', 'list'], { default: null }),
       ...options,
       ...remoteTail,
     },
@@ -235,9 +241,9 @@ export const writingFunctions = {
     params: {
       cwd,
       bare: p.bool({ default: false }),
-      template: p.any({ default: null }),
-      separate_git_dir: p.any({ default: null }),
-      shared: p.any({ default: null }),
+      template: p.string({ default: null }),
+      separate_git_dir: p.string({ default: null }),
+      shared: p.oneOf(['int', 'bool', 'string'], { default: null }),
       ...options,
       ...tail,
     },
@@ -266,7 +272,7 @@ export const writingFunctions = {
     examples: ['salt myminion git.merge /path/to/repo rev=upstream/foo'],
     params: {
       cwd,
-      rev: p.any({ default: null }),
+      rev: p.string({ default: null, falsy: null }),
       ...options,
       ...who,
       identity: identityParam,
@@ -282,8 +288,8 @@ export const writingFunctions = {
     examples: ['salt myminion git.push /path/to/repo upstream issue21:issue21'],
     params: {
       cwd,
-      remote: p.any({ default: null }),
-      ref: p.any({ default: null }),
+      remote: p.string({ default: null, falsy: null }),
+      ref: p.string({ default: null, falsy: null }),
       ...options,
       ...remoteTail,
       kwargs: p.kwargs(),
@@ -293,7 +299,7 @@ export const writingFunctions = {
   rebase: fn({
     doc: 'Puts commits on another base.',
     examples: ['salt myminion git.rebase /path/to/repo master'],
-    params: { cwd, rev: p.any({ default: 'master' }), ...options, ...tail },
+    params: { cwd, rev: p.string({ default: 'master' }), ...options, ...tail },
     run(args, ctx) {
       if (words(args.opts).some((word) => word === '-i' || word === '--interactive'))
         throw invocationError('Interactive rebases are not supported');
@@ -309,9 +315,9 @@ export const writingFunctions = {
       remote: p.string({ default: 'origin' }),
       ...who,
       ...https,
-      push_url: p.any({ default: null }),
-      push_https_user: p.any({ default: null }),
-      push_https_pass: p.any({ default: null }),
+      push_url: p.string({ default: null, falsy: null }),
+      push_https_user: p.string({ default: null }),
+      push_https_pass: p.string({ default: null }),
       ignore_retcode: ignore,
       output_encoding: encoding,
     },
@@ -367,7 +373,7 @@ export const writingFunctions = {
       cwd,
       name: p.string(),
       ref: p.string({ default: 'HEAD' }),
-      message: p.any({ default: null }),
+      message: p.string({ default: null }),
       ...options,
       ...tail,
     },

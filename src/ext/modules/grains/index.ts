@@ -201,7 +201,7 @@ const getter = (examples: string[]) =>
     examples,
     params: {
       key,
-      default: p.any({ default: '' }),
+      default: p.any({ default: '', doc: 'given back, whatever it is, when there is no value' }),
       delimiter,
       ordered: p.bool({ default: true, doc: 'accepted; order is always kept' }),
     },
@@ -226,7 +226,7 @@ const reading = {
   items: fn({
     doc: 'All grains.',
     examples: ["salt '*' grains.items", "salt '*' grains.items sanitize=True"],
-    params: { sanitize: p.any({ default: false, doc: 'hide names and serial numbers' }) },
+    params: { sanitize: p.isTrue({ default: false, doc: 'hide names and serial numbers' }) },
     inline: true,
     run: (args, ctx) => (isTrue(args.sanitize) ? sanitized(ctx.grains) : ctx.grains),
   }),
@@ -257,7 +257,7 @@ const reading = {
   equals: fn({
     doc: 'Whether a grain has a value, compared as text.',
     examples: ["salt '*' grains.equals fqdn <expected_fqdn>", "salt '*' grains.equals systemd:version 219"],
-    params: { key, value: p.any() },
+    params: { key, value: p.string() },
     inline: true,
     run: (args, ctx) => pyStr(args.value) === pyStr(traverse(ctx.grains, args.key) ?? ''),
   }),
@@ -267,9 +267,9 @@ const reading = {
     params: {
       lookup_dict: p.dict({ doc: 'grain value → anything' }),
       grain: p.string({ default: 'os_family', doc: 'the grain to look at' }),
-      merge: p.any({ default: null, doc: 'dictionary put over the result' }),
-      default: p.any({ default: 'default', doc: 'key to take when nothing fits' }),
-      base: p.any({ default: null, doc: 'key of the entry the result is put over' }),
+      merge: p.dict({ default: null, falsy: null, doc: 'dictionary put over the result' }),
+      default: p.string({ default: 'default', doc: 'key to take when nothing fits' }),
+      base: p.string({ default: null, doc: 'key of the entry the result is put over' }),
     },
     run: (args, ctx) => filterBy(args.lookup_dict, valuesAt(ctx.grains, args.grain), args),
   }),
@@ -280,7 +280,7 @@ const writing = {
     doc: 'Sets several grains and keeps them in the grains file.',
     examples: [`salt '*' grains.setvals "{'key1': 'val1', 'key2': 'val2'}"`],
     params: {
-      grains: p.any({ doc: 'dictionary of new values' }),
+      grains: p.dict({ doc: 'dictionary of new values' }),
       destructive: p.bool({ default: false, doc: 'remove grains whose new value is None' }),
       refresh_pillar: p.bool({ default: true, doc: 'compile the pillar anew afterwards' }),
     },
@@ -293,8 +293,8 @@ const writing = {
     doc: 'Sets a grain and keeps it in the grains file.',
     examples: ["salt '*' grains.setval key val", `salt '*' grains.setval key "{'sub-key': 'val', 'sub-key2': 'val2'}"`],
     params: {
-      key: p.any(),
-      val: p.any(),
+      key: p.string(),
+      val: p.any({ doc: 'the value, of any kind' }),
       destructive: p.bool({ default: false }),
       refresh_pillar: p.bool({ default: true }),
     },
@@ -305,7 +305,7 @@ const writing = {
     examples: ["salt '*' grains.set 'apps:myApp:port' 2209", `salt '*' grains.set 'apps:myApp' '{port: 2209}'`],
     params: {
       key,
-      val: p.any({ default: '' }),
+      val: p.any({ default: '', doc: 'the value, of any kind' }),
       force: p.bool({ default: false }),
       destructive: p.bool({ default: false }),
       delimiter,
@@ -317,7 +317,7 @@ const writing = {
     examples: ["salt '*' grains.append key val"],
     params: {
       key,
-      val: p.any(),
+      val: p.any({ doc: 'the value, of any kind' }),
       convert: p.bool({ default: false, doc: 'make a list of a single value first' }),
       delimiter,
     },
@@ -335,7 +335,7 @@ const writing = {
   remove: fn({
     doc: 'Takes a value out of a grain that is a list.',
     examples: ["salt '*' grains.remove key val"],
-    params: { key, val: p.any(), delimiter },
+    params: { key, val: p.any({ doc: 'the value, of any kind' }), delimiter },
     run(args, ctx) {
       const list = copyAt(ctx, args.key, args.delimiter) ?? [];
       if (!Array.isArray(list)) return `The key ${args.key} is not a valid list`;

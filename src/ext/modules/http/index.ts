@@ -57,9 +57,9 @@ export default defineModule({
       doc: 'Fetches a bundle of certificates to trust.',
       examples: ["salt '*' http.update_ca_bundle"],
       params: {
-        target: p.any({ default: null, doc: 'where to' }),
-        source: p.any({ default: null, doc: 'where from' }),
-        merge_files: p.any({ default: null, doc: 'certificates to append' }),
+        target: p.string({ default: null, doc: 'where to' }),
+        source: p.string({ default: null, doc: 'where from' }),
+        merge_files: p.strings({ default: null, falsy: null, doc: 'certificates to append' }),
       },
       async run(args, ctx) {
         const target = args.target ?? (await ctx.call('config.get', 'ca_bundle', null));

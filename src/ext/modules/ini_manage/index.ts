@@ -5,7 +5,7 @@ import { plainOf, readIni, Section, writeIni } from './ini-file.ts';
 const file = p.path({ doc: 'the file' });
 const separator = p.string({ default: '=', doc: 'what stands between option and value' });
 const encoding = p.string({ default: null, doc: 'encoding of the file' });
-const section = p.any({ doc: 'the section; None for options before the first one' });
+const section = p.string({ nullable: true, doc: 'the section; None for options before the first one' });
 const option = p.string({ doc: 'the option' });
 
 /** A dictionary, also when it comes as a list of one-entry dictionaries. */
@@ -27,7 +27,10 @@ export default defineModule({
       examples: [`salt '*' ini.set_option /path/to/ini '{section_foo: {key: value}}'`],
       params: {
         file_name: file,
-        sections: p.any({ default: null, doc: 'section → option → value; options outside sections beside them' }),
+        sections: p.oneOf(['dict', 'list'], {
+          default: null,
+          doc: 'section → option → value; options outside sections beside them',
+        }),
         separator,
         encoding,
         no_spaces: p.bool({ default: false, doc: 'no spaces around the separator' }),

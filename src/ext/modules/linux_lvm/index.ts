@@ -17,7 +17,7 @@ import {
 import { display } from './display.ts';
 
 const quiet = p.bool({ default: false, doc: 'a missing one is no failure' });
-const devices = p.any({ doc: 'devices: a list, or text with commas' });
+const devices = p.strings({ split: ',', falsy: null, doc: 'devices: a list, or text with commas' });
 const override = p.bool({ default: true, doc: 'pass over those that need nothing' });
 const yes = p.bool({ default: true, doc: 'answer questions with yes' });
 const force = p.bool({ default: false, doc: 'answer questions with yes' });
@@ -26,9 +26,9 @@ const kwargs = p.kwargs({ doc: 'further options of the tool' });
 const bothNeeded = 'Error: vgname and device(s) are both required';
 
 const resizeParams = {
-  size: p.any({ default: null, doc: 'new size' }),
+  size: p.string({ default: null, falsy: null, doc: 'new size' }),
   lvpath: p.string({ default: null, doc: 'path of the volume' }),
-  extents: p.any({ default: null, doc: 'new size in extents' }),
+  extents: p.string({ default: null, falsy: null, doc: 'new size in extents' }),
   force,
   resizefs: p.bool({ default: false, doc: 'the filesystem too' }),
 };
@@ -129,8 +129,8 @@ const logical = {
     params: {
       lvname: p.string({ doc: 'its name' }),
       vgname,
-      size: p.any({ default: null, doc: 'size' }),
-      extents: p.any({ default: null, doc: 'size in extents' }),
+      size: p.string({ default: null, falsy: null, doc: 'size' }),
+      extents: p.string({ default: null, falsy: null, doc: 'size in extents' }),
       snapshot: p.string({ default: null, doc: 'of this volume' }),
       pv: p.string({ default: null, doc: 'on this physical volume' }),
       thinvolume: p.bool({ default: false, doc: 'in a thin pool' }),

@@ -223,7 +223,10 @@ export default defineModule({
       examples: ["salt '*' mine.update"],
       params: {
         clear: p.bool({ default: false, doc: 'forget everything else' }),
-        mine_functions: p.any({ default: null, doc: 'list of functions, or dictionary as in the option' }),
+        mine_functions: p.oneOf(['list', 'dict', 'string'], {
+          default: null,
+          doc: 'list of functions, or dictionary as in the option',
+        }),
       },
       async run({ clear, mine_functions }, ctx) {
         const given = Array.isArray(mine_functions)
@@ -267,8 +270,8 @@ export default defineModule({
       doc: 'What other minions put into the mine: minion → data; for several functions function → minion → data.',
       examples: ["salt '*' mine.get '*' network.interfaces", "salt '*' mine.get 'os:Fedora' network.interfaces grain"],
       params: {
-        tgt: p.any({ doc: 'which minions' }),
-        fun: p.any({ doc: 'function, list of functions or text with commas' }),
+        tgt: p.oneOf(['string', 'list'], { doc: 'which minions' }),
+        fun: p.oneOf(['string', 'list'], { doc: 'function, list of functions or text with commas' }),
         tgt_type: p.string({ default: 'glob' }),
         exclude_minion: p.bool({ default: false, doc: 'leave this minion out' }),
       },
@@ -333,8 +336,8 @@ export default defineModule({
       doc: 'Published ports of containers by image, from mined docker.ps.',
       examples: ["salt '*' mine.get_docker", `salt '*' mine.get_docker cidrs='107.170.147.0/24'`],
       params: {
-        interfaces: p.any({ default: null, doc: 'only addresses of these interfaces' }),
-        cidrs: p.any({ default: null, doc: 'only addresses of these networks' }),
+        interfaces: p.strings({ default: null, falsy: null, doc: 'only addresses of these interfaces' }),
+        cidrs: p.strings({ default: null, falsy: null, doc: 'only addresses of these networks' }),
         with_container_id: p.bool({ default: false }),
       },
       async run(args, ctx) {

@@ -157,8 +157,8 @@ const config = p.path({ default: '/etc/fstab', doc: 'the table' });
 const mountParams = {
   mkmnt: p.bool({ default: false, doc: 'make the mount point' }),
   fstype: p.string({ default: '' }),
-  opts: p.any({ default: 'defaults' }),
-  user: p.any({ default: null, doc: 'mount as this user' }),
+  opts: p.strings({ default: 'defaults', split: ',', nullable: true }),
+  user: p.string({ default: null, doc: 'mount as this user' }),
 };
 
 export default defineModule({
@@ -181,7 +181,7 @@ export default defineModule({
     rm_fstab: fn({
       doc: 'Removes a line from the table.',
       examples: ["salt '*' mount.rm_fstab /mnt/foo /dev/sdg"],
-      params: { name, device: p.any(), config },
+      params: { name, device: p.string({ nullable: true }), config },
       run: (args) => removeEntry(args.name, args.device, args.config),
     }),
     set_fstab: fn({
@@ -191,12 +191,12 @@ export default defineModule({
         name,
         device: p.string(),
         fstype: p.string(),
-        opts: p.any({ default: 'defaults' }),
-        dump: p.any({ default: 0 }),
-        pass_num: p.any({ default: 0 }),
+        opts: p.strings({ default: 'defaults', split: ',', nullable: true }),
+        dump: p.string({ default: 0 }),
+        pass_num: p.string({ default: 0 }),
         config,
         test: p.bool({ default: false, doc: 'only say what would be done' }),
-        match_on: p.any({ default: 'auto', doc: 'keys that say which line is meant' }),
+        match_on: p.oneOf(['string', 'list'], { default: 'auto', doc: 'keys that say which line is meant' }),
         not_change: p.bool({ default: false, doc: 'leave a line that is there' }),
         kwargs: p.kwargs(),
       },
@@ -223,7 +223,7 @@ export default defineModule({
       examples: ["salt '*' mount.mount /mnt/foo /dev/sdz1 True"],
       params: {
         name,
-        device: p.any({ default: false }),
+        device: p.string({ default: false, falsy: null }),
         ...mountParams,
         util: p.string({ default: 'mount', doc: 'only mount is known' }),
       },
@@ -232,7 +232,7 @@ export default defineModule({
     remount: fn({
       doc: 'Mounts anew with other options.',
       examples: ["salt '*' mount.remount /mnt/foo /dev/sdz1 True"],
-      params: { name, device: p.any(), ...mountParams },
+      params: { name, device: p.string({ falsy: null }), ...mountParams },
       run: (args, ctx) => remount(args, ctx),
     }),
     umount: fn({
@@ -240,8 +240,8 @@ export default defineModule({
       examples: ["salt '*' mount.umount /mnt/foo"],
       params: {
         name,
-        device: p.any({ default: null }),
-        user: p.any({ default: null }),
+        device: p.string({ default: null, falsy: null }),
+        user: p.string({ default: null }),
         util: p.string({ default: 'mount', doc: 'only mount is known' }),
       },
       async run(args, ctx): Promise<Value> {
@@ -262,7 +262,7 @@ export default defineModule({
     swapon: fn({
       doc: 'Turns swap on.',
       examples: ["salt '*' mount.swapon /root/swapfile"],
-      params: { name: p.path(), priority: p.any({ default: null }) },
+      params: { name: p.path(), priority: p.string({ default: null, falsy: null }) },
       async run(args, ctx): Promise<Value> {
         const before = swaps()[args.name];
         if (before !== undefined)
@@ -305,7 +305,13 @@ export default defineModule({
     write_mount_cache: fn({
       doc: 'Notes how a filesystem was mounted.',
       examples: ["salt '*' mount.write_mount_cache /mnt/share /dev/sda1 False ext4 defaults,nosuid"],
-      params: { real_name: p.path(), device: p.any(), mkmnt: p.any(), fstype: p.any(), mount_opts: p.any() },
+      params: {
+        real_name: p.path(),
+        device: p.scalar({ nullable: true }),
+        mkmnt: p.scalar({ nullable: true }),
+        fstype: p.scalar({ nullable: true }),
+        mount_opts: p.oneOf(['string', 'list'], { nullable: true }),
+      },
       run({ real_name, device, fstype, mkmnt, mount_opts: opts }, ctx) {
         writeCache(
           Object.assign(readCache(ctx), {

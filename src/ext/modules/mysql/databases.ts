@@ -4,10 +4,10 @@ import { asDicts, connectionArgs, quoteIdentifier, withSession } from './connect
 
 const name = p.string({ doc: 'the database' });
 const charset = {
-  character_set: p.any({ default: null, doc: 'character set' }),
-  collate: p.any({ default: null, doc: 'collation' }),
+  character_set: p.string({ default: null, doc: 'character set' }),
+  collate: p.string({ default: null, doc: 'collation' }),
 };
-const table = p.any({ default: null, doc: 'only this table' });
+const table = p.string({ default: null, doc: 'only this table' });
 
 async function dbExists(database: string, args: PlainDict, ctx: ModuleContext): Promise<boolean> {
   return withSession(args, false, ctx, async (session) => {

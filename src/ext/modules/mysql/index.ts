@@ -9,12 +9,12 @@ import { pluginStatus, serverVersion, userChangePassword, userCreate, userExists
 const user = p.string({ doc: 'the user' });
 const host = p.string({ default: 'localhost', doc: 'where the user comes from' });
 const passwords = {
-  password: p.any({ default: null, doc: 'the password' }),
-  password_hash: p.any({ default: null, doc: 'the hash of the password' }),
+  password: p.scalar({ default: null, doc: 'the password' }),
+  password_hash: p.scalar({ default: null, doc: 'the hash of the password' }),
 };
-const column = p.any({ default: null, doc: 'column of mysql.user with the hash' });
-const socket = p.any({ default: false, doc: 'login by the name of the system user' });
-const passwordless = p.any({ default: false, doc: 'without a password' });
+const column = p.string({ default: null, falsy: null, doc: 'column of mysql.user with the hash' });
+const socket = p.isTrue({ default: false, doc: 'login by the name of the system user' });
+const passwordless = p.isTrue({ default: false, doc: 'without a password' });
 const database = p.string({ doc: 'the database' });
 const plugin = p.string({ doc: 'the plugin' });
 const grantParams = {
@@ -22,8 +22,8 @@ const grantParams = {
   database: p.string({ doc: '`db.table`, `db.*` or `*.*`' }),
   user,
   host,
-  grant_option: p.any({ default: false, doc: 'may pass them on' }),
-  escape: p.any({ default: true, doc: 'quote the names' }),
+  grant_option: p.isTrue({ default: false, doc: 'may pass them on' }),
+  escape: p.isTrue({ default: true, doc: 'quote the names' }),
 };
 
 /** A function that only asks: rows as dictionaries. */
@@ -57,7 +57,7 @@ const userFunctions = {
       user,
       host,
       ...passwords,
-      passwordless: p.bool({ default: false, doc: 'only without a password' }),
+      passwordless: p.isTrue({ default: false, doc: 'only without a password' }),
       unix_socket: socket,
       password_column: column,
       connection_args: connectionArgs,
@@ -97,7 +97,7 @@ const userFunctions = {
       host,
       ...passwords,
       allow_passwordless: passwordless,
-      unix_socket: p.any({ default: null, doc: 'login by the name of the system user' }),
+      unix_socket: p.isTrue({ default: null, doc: 'login by the name of the system user' }),
       password_column: column,
       connection_args: connectionArgs,
     },
@@ -118,7 +118,7 @@ const userFunctions = {
   verify_login: fn({
     doc: 'Whether a user gets in with a password.',
     examples: ["salt '*' mysql.verify_login root password"],
-    params: { user, password: p.any({ default: null, doc: 'the password' }), connection_args: connectionArgs },
+    params: { user, password: p.scalar({ default: null, doc: 'the password' }), connection_args: connectionArgs },
     async run(args, ctx) {
       const own = { ...args.connection_args, connection_user: args.user, connection_pass: args.password };
       const fine = await withSession(own, false, ctx, async () => true);
@@ -146,7 +146,10 @@ const grantFunctions = {
     examples: ["salt '*' mysql.grant_add 'SELECT,INSERT,UPDATE,...' 'database.*' 'frank' 'localhost'"],
     params: {
       ...grantParams,
-      ssl_option: p.any({ default: false, doc: 'list of what is required of TLS: SSL, X509, {ISSUER: …}' }),
+      ssl_option: p.oneOf(['bool', 'list'], {
+        default: false,
+        doc: 'list of what is required of TLS: SSL, X509, {ISSUER: …}',
+      }),
       connection_args: connectionArgs,
     },
     run: ({ connection_args, ssl_option, ...args }, ctx) => grantAdd(grantOf(args), ssl_option, connection_args, ctx),
@@ -183,7 +186,11 @@ const pluginFunctions = {
   plugin_add: fn({
     doc: 'Installs a plugin.',
     examples: ["salt '*' mysql.plugin_add auth_socket"],
-    params: { name: plugin, soname: p.any({ default: null, doc: 'its file' }), connection_args: connectionArgs },
+    params: {
+      name: plugin,
+      soname: p.string({ default: null, falsy: null, doc: 'its file' }),
+      connection_args: connectionArgs,
+    },
     async run(args, ctx) {
       if (await statusOf(args.name, args.connection_args, ctx)) return true;
       const file = args.soname ? pyStr(args.soname) : `${args.name}.so`;

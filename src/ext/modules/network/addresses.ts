@@ -104,7 +104,7 @@ function reversePointer(text: string): string {
 
 const iface = p.string({ doc: 'name of the interface' });
 const loopback = p.bool({ default: false, doc: 'also 127.0.0.1 and ::1' });
-const interfaceChoice = p.any({ default: null, doc: 'names or globs of interfaces' });
+const interfaceChoice = p.strings({ default: null, split: ',', doc: 'names or globs of interfaces' });
 const cidr = p.string({ default: null, doc: 'only addresses in this network' });
 const ipAddr = p.string({ doc: 'an address' });
 
@@ -176,7 +176,7 @@ export const addressFunctions = {
   subnets: fn({
     doc: 'IPv4 networks this machine is in.',
     examples: ["salt '*' network.subnets", "salt '*' network.subnets interfaces=eth1"],
-    params: { interfaces: p.any({ default: null, doc: 'names of interfaces' }) },
+    params: { interfaces: p.strings({ default: null, split: ',', doc: 'names of interfaces' }) },
     run: async (args, ctx) => networksOf(await chosen(args.interfaces, ctx), 'inet', false).map(ip.formatNetwork),
   }),
   subnets6: fn({
@@ -196,7 +196,7 @@ export const addressFunctions = {
   ip_in_subnet: fn({
     doc: 'Whether an address is in a network.',
     examples: ["salt '*' network.ip_in_subnet 172.17.0.4 172.16.0.0/12"],
-    params: { ip_addr: p.any({ doc: 'an address or a list' }), cidr: p.string() },
+    params: { ip_addr: p.strings({ doc: 'an address or a list' }), cidr: p.string() },
     inline: true,
     run: (args) =>
       anyInside(

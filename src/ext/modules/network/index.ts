@@ -81,7 +81,7 @@ const reaching = {
     ],
     params: {
       host,
-      timeout: p.any({ default: false, doc: 'seconds to wait for each answer' }),
+      timeout: p.string({ default: false, falsy: null, doc: 'seconds to wait for each answer' }),
       return_boolean: p.bool({ default: false }),
     },
     async run(args, ctx) {
@@ -115,7 +115,7 @@ const reaching = {
     examples: ["salt '*' network.connect archlinux.org 80", "salt '*' network.connect archlinux.org 80 timeout=3"],
     params: {
       host,
-      port: p.any({ default: null }),
+      port: p.string({ default: null, falsy: null }),
       kwargs: p.kwargs({ doc: 'proto (tcp, udp), timeout, family (ipv4, ipv6)' }),
     },
     run: (args) => connect(args.host, args.port, cleanKwargs(args.kwargs)),
@@ -123,7 +123,7 @@ const reaching = {
   wol: fn({
     doc: 'Wakes a machine on the network.',
     examples: ["salt '*' network.wol 08-00-27-13-69-77"],
-    params: { mac: p.string(), bcast: p.string({ default: '255.255.255.255' }), destport: p.any({ default: 9 }) },
+    params: { mac: p.string(), bcast: p.string({ default: '255.255.255.255' }), destport: p.int({ default: 9 }) },
     run: (args) => wakeOnLan(args.mac, args.bcast, pyInt(args.destport)),
   }),
 };

@@ -41,8 +41,8 @@ const reading = {
       table: p.string({ default: null, doc: 'the table' }),
       chain: p.string({ default: null, doc: 'the chain' }),
       command: p.string({ default: null, doc: 'add or insert' }),
-      position: p.any({ default: '', doc: 'handle of the rule it shall stand before' }),
-      full: p.any({ default: null, doc: 'the whole command' }),
+      position: p.string({ default: '', falsy: null, doc: 'handle of the rule it shall stand before' }),
+      full: p.oneOf(['bool', 'string'], { default: null, doc: 'the whole command' }),
       family,
       kwargs: p.kwargs({ doc: 'parts of the rule: proto, dport, jump, …' }),
     },
@@ -161,7 +161,7 @@ const chains = {
       chain,
       table_type: p.string({ default: null, doc: 'filter, route or nat' }),
       hook: p.string({ default: null, doc: 'where packets enter it' }),
-      priority: p.any({ default: null, doc: 'order among chains of the hook' }),
+      priority: p.string({ default: null, doc: 'order among chains of the hook' }),
       family,
     },
     async run({ table, chain, table_type: type, hook, priority, family }, ctx) {
@@ -244,7 +244,13 @@ const rules = {
   insert: fn({
     doc: 'Puts a rule at the beginning of a chain, or before another rule.',
     examples: ["salt '*' nftables.insert filter input rule='tcp dport 22 accept'"],
-    params: { table, chain, position: p.any({ default: null, doc: 'handle of that rule' }), rule, family },
+    params: {
+      table,
+      chain,
+      position: p.string({ default: null, falsy: null, doc: 'handle of that rule' }),
+      rule,
+      family,
+    },
     run: (args, ctx) =>
       addRule(args, args.rule, ['insert', ...(args.position ? ['position', pyStr(args.position)] : [])], ctx),
   }),
@@ -254,7 +260,7 @@ const rules = {
     params: {
       table: p.string({ doc: 'the table' }),
       chain,
-      position: p.any({ default: null, doc: 'handle' }),
+      position: p.string({ default: null, falsy: null, doc: 'handle' }),
       rule,
       family,
     },

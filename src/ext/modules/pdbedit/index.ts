@@ -85,18 +85,17 @@ async function create(
   return outcome === 'created' ? outcome : 'updated';
 }
 
-const any = (doc: string) => p.any({ default: null, doc });
 const details = {
-  domain: any('its domain'),
-  profile: any('path of the profile'),
-  script: any('script at log-on'),
-  drive: any('drive of the home folder'),
-  homedir: any('home folder'),
-  fullname: any('full name'),
-  account_desc: any('description'),
-  account_control: any('flags out of N, D, H, L, X'),
-  machine_sid: any('security id of the machine'),
-  user_sid: any('security id of the user'),
+  domain: p.string({ default: null, doc: 'its domain' }),
+  profile: p.string({ default: null, doc: 'path of the profile' }),
+  script: p.string({ default: null, doc: 'script at log-on' }),
+  drive: p.string({ default: null, doc: 'drive of the home folder' }),
+  homedir: p.string({ default: null, doc: 'home folder' }),
+  fullname: p.string({ default: null, doc: 'full name' }),
+  account_desc: p.string({ default: null, doc: 'description' }),
+  account_control: p.string({ default: null, doc: 'flags out of N, D, H, L, X' }),
+  machine_sid: p.string({ default: null, doc: 'security id of the machine' }),
+  user_sid: p.string({ default: null, doc: 'security id of the user' }),
 };
 export type Details = Partial<ArgsOf<typeof details>>;
 
@@ -188,7 +187,7 @@ const functions = {
     examples: ["salt '*' pdbedit.modify inara fullname='Inara Serra'"],
     params: {
       login,
-      password: any('the password'),
+      password: p.string({ default: null, doc: 'the password' }),
       password_hashed,
       ...details,
       reset_login_hours: p.bool({ default: false, doc: 'log-on at any hour' }),

@@ -18,12 +18,16 @@ import { comparePythonVersions } from './pep440.ts';
 
 /** Where pip is and who runs it; arguments of every function. */
 export const where = {
-  bin_env: p.any({ default: null, doc: 'path of pip, of python, or of a virtual environment' }),
-  user: p.any({ default: null, doc: 'run as this user' }),
-  cwd: p.any({ default: null, doc: 'run in this folder' }),
+  bin_env: p.string({ default: null, falsy: null, doc: 'path of pip, of python, or of a virtual environment' }),
+  user: p.string({ default: null, doc: 'run as this user' }),
+  cwd: p.string({ default: null, doc: 'run in this folder' }),
 };
 export const useVt = p.bool({ default: false, doc: 'no effect: output arrives as it comes' });
-export const envVars = p.any({ default: null, doc: 'environment variables' });
+export const envVars = p.oneOf(['dict', 'list', 'string'], {
+  default: null,
+  falsy: null,
+  doc: 'environment variables',
+});
 
 export interface Where {
   readonly bin_env: Value;

@@ -7,7 +7,7 @@ import { installParams } from './params.ts';
 
 const saltenv = p.string({ default: 'base', doc: 'environment of files on the file server' });
 const kwargs = p.kwargs({ doc: 'passed on to cmd.run_all' });
-const prefix = p.any({ default: null, doc: 'only names that begin like this' });
+const prefix = p.string({ default: null, falsy: null, doc: 'only names that begin like this' });
 const text = (value: Value): string | null => (value ? pyStr(value) : null);
 
 function differences(old: PlainDict, now: PlainDict): PlainDict {
@@ -48,24 +48,28 @@ export default defineModule({
         "salt '*' pip.install flask,jinja2",
         "salt '*' pip.install requirements=/srv/app/requirements.txt bin_env=/srv/app/venv",
       ],
-      params: { pkgs: p.any({ default: null, doc: 'names with commas, or a list' }), ...installParams, kwargs },
+      params: {
+        pkgs: p.strings({ default: null, split: ',', falsy: null, doc: 'names with commas, or a list' }),
+        ...installParams,
+        kwargs,
+      },
       run: ({ kwargs: more, ...args }, ctx) => install(args, more, ctx),
     }),
     uninstall: fn({
       doc: 'Removes packages; gives what cmd.run_all gives.',
       examples: ["salt '*' pip.uninstall flask,jinja2"],
       params: {
-        pkgs: p.any({ default: null, doc: 'names with commas, or a list' }),
-        requirements: p.any({ default: null, doc: 'files of requirements' }),
+        pkgs: p.strings({ default: null, split: ',', falsy: null, doc: 'names with commas, or a list' }),
+        requirements: p.oneOf(['string', 'list'], { default: null, falsy: null, doc: 'files of requirements' }),
         bin_env: where.bin_env,
-        log: p.any({ default: null, doc: 'write a log there' }),
-        proxy: p.any({ default: null, doc: 'proxy to use' }),
-        timeout: p.any({ default: null, doc: 'seconds to wait' }),
+        log: p.string({ default: null, falsy: null, doc: 'write a log there' }),
+        proxy: p.string({ default: null, falsy: null, doc: 'proxy to use' }),
+        timeout: p.string({ default: null, falsy: null, doc: 'seconds to wait' }),
         user: where.user,
         cwd: where.cwd,
         saltenv,
         use_vt: useVt,
-        extra_args: p.any({ default: null, doc: 'further options of pip' }),
+        extra_args: p.oneOf(['list', 'dict', 'string'], { default: null, falsy: null, doc: 'further options of pip' }),
       },
       run: (args, ctx) => uninstall(args, ctx),
     }),
@@ -131,8 +135,8 @@ export default defineModule({
         include_rc: p.bool({ default: false, doc: 'with release candidates' }),
         user: where.user,
         cwd: where.cwd,
-        index_url: p.any({ default: null, doc: 'address of the index' }),
-        extra_index_url: p.any({ default: null, doc: 'address of another index' }),
+        index_url: p.string({ default: null, falsy: null, doc: 'address of the index' }),
+        extra_index_url: p.string({ default: null, falsy: null, doc: 'address of another index' }),
       },
       run: (args, ctx) =>
         allVersions(

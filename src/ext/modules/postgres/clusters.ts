@@ -2,8 +2,7 @@
 import { fn, isTruthy, type ModuleContext, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
 import { lines, words } from 'halite/sdk/text';
 
-const any = (doc: string) => p.any({ default: null, doc });
-const version = p.any({ doc: 'version of the server' });
+const version = p.string({ doc: 'version of the server' });
 const name = p.string({ default: 'main', doc: 'the cluster' });
 
 const run = async (ctx: ModuleContext, argv: string[]): Promise<PlainDict> =>
@@ -29,13 +28,13 @@ export const clusterFunctions = {
     params: {
       version,
       name,
-      port: any('its port'),
-      locale: any('locale of databases'),
-      encoding: any('encoding of databases'),
-      datadir: any('folder of the data'),
-      allow_group_access: any('the group may read the folder'),
-      data_checksums: any('with checksums'),
-      wal_segsize: any('size of a piece of the log, in megabytes'),
+      port: p.string({ default: null, falsy: null, doc: 'its port' }),
+      locale: p.string({ default: null, falsy: null, doc: 'locale of databases' }),
+      encoding: p.string({ default: null, falsy: null, doc: 'encoding of databases' }),
+      datadir: p.string({ default: null, falsy: null, doc: 'folder of the data' }),
+      allow_group_access: p.bool({ default: null, doc: 'the group may read the folder' }),
+      data_checksums: p.bool({ default: null, doc: 'with checksums' }),
+      wal_segsize: p.string({ default: null, falsy: null, doc: 'size of a piece of the log, in megabytes' }),
     },
     async run(args, ctx) {
       const server = [

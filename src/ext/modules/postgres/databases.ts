@@ -15,8 +15,8 @@ import { byName, type Conn, conn, execute, ident, literal, query, runas } from '
 import { serverVersion } from './roles.ts';
 
 const name = p.string({ doc: 'its name' });
-const owner = p.any({ default: null, doc: 'who it belongs to' });
-const tablespace = p.any({ default: null, doc: 'its tablespace' });
+const owner = p.string({ default: null, falsy: null, doc: 'who it belongs to' });
+const tablespace = p.string({ default: null, falsy: null, doc: 'its tablespace' });
 
 async function databases(at: Conn, ctx: ModuleContext): Promise<PlainDict> {
   const sql =
@@ -112,11 +112,11 @@ export const databaseFunctions = {
       name,
       ...conn,
       tablespace,
-      encoding: p.any({ default: null, doc: 'encoding' }),
-      lc_collate: p.any({ default: null, doc: 'collation' }),
-      lc_ctype: p.any({ default: null, doc: 'kinds of characters' }),
+      encoding: p.string({ default: null, falsy: null, doc: 'encoding' }),
+      lc_collate: p.string({ default: null, falsy: null, doc: 'collation' }),
+      lc_ctype: p.string({ default: null, falsy: null, doc: 'kinds of characters' }),
       owner,
-      template: p.any({ default: null, doc: 'database to copy' }),
+      template: p.string({ default: null, falsy: null, doc: 'database to copy' }),
       runas,
     },
     run(args, ctx) {
@@ -196,7 +196,7 @@ export const tablespaceFunctions = {
     params: {
       name,
       location: p.string({ doc: 'its folder' }),
-      options: p.any({ default: null, doc: 'its settings' }),
+      options: p.dict({ default: null, falsy: null, doc: 'its settings' }),
       owner,
       ...conn,
       runas,
@@ -214,10 +214,10 @@ export const tablespaceFunctions = {
     params: {
       name,
       ...conn,
-      new_name: p.any({ default: null, doc: 'new name' }),
-      new_owner: p.any({ default: null, doc: 'new owner' }),
-      set_option: p.any({ default: null, doc: 'setting to change' }),
-      reset_option: p.any({ default: null, doc: 'setting to take back' }),
+      new_name: p.string({ default: null, falsy: null, doc: 'new name' }),
+      new_owner: p.string({ default: null, falsy: null, doc: 'new owner' }),
+      set_option: p.dict({ default: null, falsy: null, doc: 'setting to change' }),
+      reset_option: p.string({ default: null, falsy: null, doc: 'setting to take back' }),
       runas,
     },
     async run(args, ctx) {
@@ -241,11 +241,11 @@ export const tablespaceFunctions = {
 };
 
 const schemaConn = {
-  user: p.any({ default: null, doc: 'run psql as this user of the system' }),
-  db_user: p.any({ default: null, doc: 'user of the database to connect as' }),
-  db_password: p.any({ default: null, doc: 'password to connect with' }),
-  db_host: p.any({ default: null, doc: 'where the server is' }),
-  db_port: p.any({ default: null, doc: 'its port' }),
+  user: p.string({ default: null, falsy: null, doc: 'run psql as this user of the system' }),
+  db_user: p.string({ default: null, falsy: null, doc: 'user of the database to connect as' }),
+  db_password: p.string({ default: null, falsy: null, doc: 'password to connect with' }),
+  db_host: p.string({ default: null, falsy: null, doc: 'where the server is' }),
+  db_port: p.string({ default: null, falsy: null, doc: 'its port' }),
 };
 interface SchemaConn {
   readonly dbname: string;

@@ -69,8 +69,8 @@ function statements(
 
 const name = p.string({ doc: 'the extension' });
 const wantedParams = {
-  schema: p.any({ default: null, doc: 'schema it is in' }),
-  ext_version: p.any({ default: null, doc: 'its version' }),
+  schema: p.string({ default: null, doc: 'schema it is in' }),
+  ext_version: p.string({ default: null, falsy: null, doc: 'its version' }),
 };
 
 export const extensionFunctions = {
@@ -122,9 +122,9 @@ export const extensionFunctions = {
     examples: ["salt '*' postgres.create_extension 'adminpack'"],
     params: {
       name,
-      if_not_exists: p.any({ default: null, doc: 'no failure if it is there' }),
+      if_not_exists: p.truthy({ default: null, nullable: true, doc: 'no failure if it is there' }),
       ...wantedParams,
-      from_version: p.any({ default: null, doc: 'version that was there without being an extension' }),
+      from_version: p.string({ default: null, falsy: null, doc: 'version that was there without being an extension' }),
       ...conn,
       runas,
     },
@@ -143,9 +143,9 @@ export const extensionFunctions = {
     examples: ["salt '*' postgres.drop_extension 'adminpack'"],
     params: {
       name,
-      if_exists: p.any({ default: null, doc: 'no failure if it is not there' }),
-      restrict: p.any({ default: null, doc: 'not if something depends on it' }),
-      cascade: p.any({ default: null, doc: 'with what depends on it' }),
+      if_exists: p.truthy({ default: null, doc: 'no failure if it is not there' }),
+      restrict: p.truthy({ default: null, doc: 'not if something depends on it' }),
+      cascade: p.truthy({ default: null, nullable: true, doc: 'with what depends on it' }),
       ...conn,
       runas,
     },

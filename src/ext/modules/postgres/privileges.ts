@@ -161,9 +161,9 @@ const params = {
   name: p.string({ doc: 'the role' }),
   object_name: p.string({ doc: 'the object, or ALL tables or sequences of a schema' }),
   object_type: p.string({ doc: 'table, sequence, schema, database, tablespace, language, function or group' }),
-  privileges: p.any({ default: null, doc: 'privileges, with commas' }),
+  privileges: p.string({ default: null, doc: 'privileges, with commas' }),
 };
-const grantOption = p.any({ default: null, doc: 'may pass them on' });
+const grantOption = p.truthy({ default: null, doc: 'may pass them on' });
 const { maintenance_db, user, host, port, password } = conn;
 const place = {
   prepend: p.string({ default: 'public', doc: 'the schema' }),

@@ -5,13 +5,13 @@ import { which } from 'halite/sdk/system';
 
 /** Arguments nearly every function has. */
 export const conn = {
-  user: p.any({ default: null, doc: 'user of the database to connect as' }),
-  host: p.any({ default: null, doc: 'where the server is' }),
-  port: p.any({ default: null, doc: 'its port' }),
-  maintenance_db: p.any({ default: null, doc: 'database to connect to' }),
-  password: p.any({ default: null, doc: 'password to connect with' }),
+  user: p.string({ default: null, falsy: null, doc: 'user of the database to connect as' }),
+  host: p.string({ default: null, falsy: null, doc: 'where the server is' }),
+  port: p.string({ default: null, falsy: null, doc: 'its port' }),
+  maintenance_db: p.string({ default: null, falsy: null, doc: 'database to connect to' }),
+  password: p.string({ default: null, doc: 'password to connect with' }),
 };
-export const runas = p.any({ default: null, doc: 'run psql as this user of the system' });
+export const runas = p.string({ default: null, doc: 'run psql as this user of the system' });
 
 export interface Conn {
   readonly user?: Value;

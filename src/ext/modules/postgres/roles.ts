@@ -126,17 +126,17 @@ const username = p.string({ doc: 'the user' });
 const groupname = p.string({ doc: 'the group' });
 const withPassword = p.bool({ default: false, doc: 'with the stored password' });
 const option = {
-  createdb: p.any({ default: null, doc: 'may make databases' }),
-  createroles: p.any({ default: null, doc: 'may make roles' }),
-  inherit: p.any({ default: null, doc: 'has the rights of its groups' }),
-  login: p.any({ default: null, doc: 'may log in' }),
-  connlimit: p.any({ default: null, doc: 'connections at a time' }),
-  encrypted: p.any({ default: null, doc: 'md5, scram-sha-256 or False' }),
-  superuser: p.any({ default: null, doc: 'may do anything' }),
-  replication: p.any({ default: null, doc: 'may replicate' }),
-  rolepassword: p.any({ default: null, doc: 'password of the role' }),
-  valid_until: p.any({ default: null, doc: 'until when the password is valid' }),
-  groups: p.any({ default: null, doc: 'groups it is in' }),
+  createdb: p.truthy({ default: null, nullable: true, doc: 'may make databases' }),
+  createroles: p.truthy({ default: null, nullable: true, doc: 'may make roles' }),
+  inherit: p.truthy({ default: null, nullable: true, doc: 'has the rights of its groups' }),
+  login: p.truthy({ default: null, nullable: true, doc: 'may log in' }),
+  connlimit: p.scalar({ default: null, doc: 'connections at a time' }),
+  encrypted: p.oneOf(['bool', 'string'], { default: null, doc: 'md5, scram-sha-256 or False' }),
+  superuser: p.truthy({ default: null, nullable: true, doc: 'may do anything' }),
+  replication: p.truthy({ default: null, nullable: true, doc: 'may replicate' }),
+  rolepassword: p.oneOf(['bool', 'string'], { default: null, doc: 'password of the role' }),
+  valid_until: p.string({ default: null, falsy: null, doc: 'until when the password is valid' }),
+  groups: p.oneOf(['string', 'list'], { default: null, doc: 'groups it is in' }),
 };
 const { createdb, createroles, inherit, login, connlimit, encrypted, superuser, replication } = option;
 const { rolepassword, valid_until, groups } = option;

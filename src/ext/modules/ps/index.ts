@@ -101,13 +101,13 @@ const processFunctions = {
   proc_info: fn({
     doc: 'Facts about a process, as psutil names them (net_connections and memory_maps are left out); attrs is a list of those wanted.',
     examples: ["salt '*' ps.proc_info 2322", `salt '*' ps.proc_info 2322 attrs='["pid", "name"]'`],
-    params: { pid: p.any(), attrs: p.any({ default: null }) },
+    params: { pid: p.int(), attrs: p.oneOf(['string', 'list'], { default: null }) },
     run: (args, ctx) => processInfo(pyInt(args.pid), args.attrs, ctx),
   }),
   kill_pid: fn({
     doc: 'Sends a signal to a process; False when there is none.',
     examples: ["salt 'minion' ps.kill_pid pid signal=9"],
-    params: { pid: p.any(), signal: p.any({ default: 15 }) },
+    params: { pid: p.int(), signal: p.int({ default: 15 }) },
     run: (args) => signal(pyInt(args.pid), pyInt(args.signal)),
   }),
   pkill: fn({
@@ -116,7 +116,7 @@ const processFunctions = {
     params: {
       pattern: p.string(),
       user: p.string({ default: null }),
-      signal: p.any({ default: 15 }),
+      signal: p.int({ default: 15 }),
       full: p.bool({ default: false }),
     },
     run(args) {

@@ -86,10 +86,10 @@ export const policyFunctions = {
       vhost,
       name: policy,
       pattern: p.string({ doc: 'names of what it is for' }),
-      definition: p.any({ doc: 'dictionary, or JSON text' }),
-      priority: p.any({ default: null, doc: 'the highest wins' }),
+      definition: p.oneOf(['dict', 'string'], { doc: 'dictionary, or JSON text' }),
+      priority: p.scalar({ default: null, doc: 'the highest wins' }),
       runas,
-      apply_to: p.any({ default: null, doc: 'queues, exchanges or all' }),
+      apply_to: p.scalar({ default: null, doc: 'queues, exchanges or all' }),
     },
     async run(args, ctx) {
       const definition = isDict(args.definition) ? dumpJson(args.definition) : args.definition;
@@ -112,18 +112,17 @@ export const policyFunctions = {
   }),
 };
 
-const number = (doc: string) => p.any({ default: null, doc });
 const upstreamOptions = {
-  prefetch_count: number('messages on their way at once'),
-  reconnect_delay: number('seconds before the next attempt'),
-  ack_mode: number('how messages are acknowledged'),
-  trust_user_id: number('keep the user of a message'),
-  exchange: number('the exchange over there'),
-  max_hops: number('how far a message may go'),
-  expires: number('when the queue over there ends'),
-  message_ttl: number('how long messages live over there'),
-  ha_policy: number('policy of the queue over there'),
-  queue: number('the queue over there'),
+  prefetch_count: p.scalar({ default: null, doc: 'messages on their way at once' }),
+  reconnect_delay: p.scalar({ default: null, doc: 'seconds before the next attempt' }),
+  ack_mode: p.scalar({ default: null, doc: 'how messages are acknowledged' }),
+  trust_user_id: p.scalar({ default: null, doc: 'keep the user of a message' }),
+  exchange: p.scalar({ default: null, doc: 'the exchange over there' }),
+  max_hops: p.scalar({ default: null, doc: 'how far a message may go' }),
+  expires: p.scalar({ default: null, doc: 'when the queue over there ends' }),
+  message_ttl: p.scalar({ default: null, doc: 'how long messages live over there' }),
+  ha_policy: p.scalar({ default: null, doc: 'policy of the queue over there' }),
+  queue: p.scalar({ default: null, doc: 'the queue over there' }),
 };
 
 export const clusterFunctions = {
@@ -133,7 +132,7 @@ export const clusterFunctions = {
     params: {
       host: p.string({ doc: 'a node of it' }),
       user: p.string({ default: 'rabbit', doc: 'name in front of the host' }),
-      ram_node: p.any({ default: null, doc: 'keep tables in memory only' }),
+      ram_node: p.truthy({ default: null, doc: 'keep tables in memory only' }),
       runas,
     },
     async run(args, ctx) {

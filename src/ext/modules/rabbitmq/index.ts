@@ -84,7 +84,7 @@ const userFunctions = {
   set_user_tags: fn({
     doc: 'Sets the tags of a user.',
     examples: ["salt '*' rabbitmq.set_user_tags larry administrator"],
-    params: { name, tags: p.any({ doc: 'one or several' }), runas },
+    params: { name, tags: p.strings({ doc: 'one or several' }), runas },
     run: async (args, ctx) => {
       const tags = (Array.isArray(args.tags) ? args.tags : [args.tags]).map(pyStr);
       return outcome(await ask(ctx, ['set_user_tags', args.name, ...tags], args.runas), 'Tag(s) set');

@@ -137,13 +137,13 @@ async function remote(call: RemoteCall, ctx: ModuleContext): Promise<PlainDict> 
 }
 
 const remoteParams = {
-  tgt: p.any({ doc: 'which minions' }),
+  tgt: p.oneOf(['string', 'list'], { doc: 'which minions' }),
   fun: p.string({ doc: 'the function' }),
-  arg: p.any({ default: [], doc: 'list of arguments' }),
+  arg: p.any({ default: [], doc: 'list of arguments, or the only one, of any kind' }),
   timeout: p.int({ default: null }),
   tgt_type: p.string({ default: 'glob' }),
   ret: p.string({ default: '' }),
-  kwarg: p.any({ default: null, doc: 'dictionary of keyword arguments' }),
+  kwarg: p.dict({ default: null, falsy: null, doc: 'dictionary of keyword arguments' }),
   ssh: p.bool({ default: false }),
   kwargs: p.kwargs(),
 };
@@ -157,8 +157,8 @@ export const masterFunctions = {
     ],
     params: {
       name: p.string(),
-      arg: p.any({ default: null }),
-      kwarg: p.any({ default: null }),
+      arg: p.any({ default: null, doc: 'list of arguments, or the only one, of any kind' }),
+      kwarg: p.dict({ default: null, falsy: null }),
       full_return: p.bool({ default: false }),
       saltenv: p.string({ default: 'base' }),
       jid: p.string({ default: null }),

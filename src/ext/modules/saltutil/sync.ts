@@ -22,10 +22,14 @@ import { dumpJson } from 'halite/sdk/codec';
 import { isDirectory, listDir, readdir } from 'halite/sdk/fs';
 
 const common = {
-  saltenv: p.any({ default: null, doc: 'file server environments; those of the top file when not given' }),
+  saltenv: p.oneOf(['string', 'list'], {
+    default: null,
+    falsy: null,
+    doc: 'file server environments; those of the top file when not given',
+  }),
   refresh: p.bool({ default: true, doc: 'load what was fetched' }),
-  extmod_whitelist: p.any({ default: null, doc: 'fetch only these' }),
-  extmod_blacklist: p.any({ default: null, doc: 'do not fetch these' }),
+  extmod_whitelist: p.oneOf(['dict', 'list', 'string'], { default: null, doc: 'fetch only these' }),
+  extmod_blacklist: p.oneOf(['dict', 'list', 'string'], { default: null, doc: 'do not fetch these' }),
 };
 const withPillarCache = { ...common, clean_pillar_cache: p.bool({ default: false }) };
 const notAtOnce = { ...common, refresh: p.bool({ default: false, doc: 'load what was fetched' }) };

@@ -24,7 +24,7 @@ export default defineModule({
       params: {
         show_all: p.bool({ default: false, doc: 'also the jobs the minion gives itself' }),
         show_disabled: p.bool({ default: true }),
-        where: p.any({ default: null, doc: 'only those of `opts` or of `pillar`' }),
+        where: p.string({ default: null, doc: 'only those of `opts` or of `pillar`' }),
         return_yaml: p.bool({ default: true }),
         offline: p.bool({ default: false, doc: 'read the file instead of asking the scheduler' }),
       },
@@ -38,7 +38,7 @@ export default defineModule({
     is_enabled: fn({
       doc: 'A job of the schedule; without a name whether the scheduler is on.',
       examples: ["salt '*' schedule.is_enabled name=job_name", "salt '*' schedule.is_enabled"],
-      params: { name: p.any({ default: null, doc: 'name of the job' }) },
+      params: { name: p.string({ default: null, falsy: null, doc: 'name of the job' }) },
       async run({ name: asked }, ctx) {
         const jobs = await listJobs(ctx, {});
         return isTruthy(asked) ? (jobs[String(asked)] ?? newDict()) : (jobs['enabled'] ?? true);
@@ -143,8 +143,8 @@ export default defineModule({
       examples: ["salt '*' schedule.postpone_job job 2026-11-30T10:00:00 2026-11-30T12:00:00"],
       params: {
         name,
-        current_time: p.any({ doc: 'when it would run' }),
-        new_time: p.any({ doc: 'when it is to run' }),
+        current_time: p.scalar({ nullable: true, doc: 'when it would run' }),
+        new_time: p.scalar({ nullable: true, doc: 'when it is to run' }),
         kwargs: p.kwargs({ doc: 'time_fmt' }),
       },
       run: ({ name: job, current_time, new_time, kwargs }, ctx) =>
@@ -153,7 +153,11 @@ export default defineModule({
     skip_job: fn({
       doc: 'Leaves one run of a job out.',
       examples: ["salt '*' schedule.skip_job job 2026-11-30T10:00:00"],
-      params: { name, current_time: p.any({ doc: 'when it would run' }), kwargs: p.kwargs({ doc: 'time_fmt' }) },
+      params: {
+        name,
+        current_time: p.scalar({ nullable: true, doc: 'when it would run' }),
+        kwargs: p.kwargs({ doc: 'time_fmt' }),
+      },
       run: ({ name: job, current_time, kwargs }, ctx) => moveRun(job, { time: current_time }, cleanKwargs(kwargs), ctx),
     }),
     show_next_fire_time: fn({

@@ -136,7 +136,7 @@ const booleans = {
   setsebools: fn({
     doc: 'Sets several booleans.',
     examples: [`salt '*' selinux.setsebools '{virt_use_usb: on, squid_use_tproxy: off}'`],
-    params: { pairs: p.any({ doc: 'boolean → on or off' }), persist },
+    params: { pairs: p.dict({ doc: 'boolean → on or off' }), persist },
     async run(args, ctx) {
       if (!isDict(args.pairs)) return newDict();
       const pairs = dictEntries(args.pairs).map(([key, value]) => `${pyStr(key)}=${pyStr(value)}`);

@@ -64,20 +64,23 @@ async function hide(disk: string, total: number, size: Value, ctx: ModuleContext
   if (retcode !== 0) throw commandError(`hdparm ${words.join(' ')}: ${stderr.trim()}`);
 }
 
-const disks = p.any({ doc: 'a disk, or several' });
+const disks = p.strings({ doc: 'a disk, or several' });
 
 export const hdparmFunctions = {
   hdparms: fn({
     doc: 'Settings of disks as hdparm tells them.',
     examples: ["salt '*' disk.hdparms /dev/sda"],
-    params: { disks, args: p.any({ default: null, doc: 'letters of the settings wanted; all unless given' }) },
+    params: {
+      disks,
+      args: p.oneOf(['list', 'string'], { default: null, doc: 'letters of the settings wanted; all unless given' }),
+    },
     run: ({ disks, args }, ctx) =>
       hdparms(disks, Array.isArray(args) ? args.map(pyStr).join('') : pyStr(args ?? 'aAbBcCdgHiJkMmNnQrRuW'), ctx),
   }),
   hpa: fn({
     doc: 'The host protected area of disks; with a size (sectors or per cent) it is set.',
     examples: ["salt '*' disk.hpa /dev/sda", "salt '*' disk.hpa /dev/sda 5%"],
-    params: { disks, size: p.any({ default: null, doc: 'how much to hide' }) },
+    params: { disks, size: p.string({ default: null, doc: 'how much to hide' }) },
     async run({ disks, size }, ctx): Promise<Value> {
       const found = Object.entries(await hdparms(disks, 'N', ctx)).map(([disk, settings]): [string, PlainDict] => [
         disk,

@@ -177,7 +177,7 @@ const reading = (driver: RpmDriver) => ({
   list_pkgs: fn({
     doc: 'Installed packages and their versions.',
     examples: ["salt '*' pkg.list_pkgs"],
-    params: { versions_as_list: p.any({ default: false, doc: 'each as list' }), kwargs },
+    params: { versions_as_list: p.isTrue({ default: false, doc: 'each as list' }), kwargs },
     async run(args, ctx) {
       if (isTrue(args.kwargs['removed'] ?? false) || isTrue(args.kwargs['purge_desired'] ?? false)) return newDict();
       const all = await installedRpms(ctx);
@@ -213,7 +213,7 @@ const reading = (driver: RpmDriver) => ({
   list_upgrades: fn({
     doc: 'Packages that have a newer version, with it.',
     examples: ["salt '*' pkg.list_upgrades"],
-    params: { refresh: p.any({ default: true, doc: 'fetch the lists first' }), kwargs },
+    params: { refresh: p.isTrue({ default: true, doc: 'fetch the lists first' }), kwargs },
     async run(args, ctx) {
       if (isTrue(args.refresh)) await driver.refresh(ctx);
       return newDict(
@@ -295,9 +295,9 @@ const writing = (driver: RpmDriver) => ({
     examples: ["salt '*' pkg.install <package name>", `salt '*' pkg.install pkgs='["foo", {"bar": "1.2.3-4.el9"}]'`],
     params: {
       name: p.string({ default: null, doc: 'one package, or several with commas' }),
-      refresh: p.any({ default: false, doc: 'fetch the lists first' }),
-      pkgs: p.any({ default: null, doc: 'list of names, or of names with versions' }),
-      sources: p.any({ default: null, doc: 'list of names with package files' }),
+      refresh: p.isTrue({ default: false, doc: 'fetch the lists first' }),
+      pkgs: p.oneOf(['string', 'list', 'dict'], { default: null, doc: 'list of names, or of names with versions' }),
+      sources: p.oneOf(['string', 'list', 'dict'], { default: null, doc: 'list of names with package files' }),
       kwargs,
     },
     run: (args, ctx) => install(driver, { ...args, kwargs: cleanKwargs(args.kwargs) }, ctx),
@@ -307,7 +307,7 @@ const writing = (driver: RpmDriver) => ({
     examples: ["salt '*' pkg.remove <package name>"],
     params: {
       name: p.string({ default: null, doc: 'the package' }),
-      pkgs: p.any({ default: null, doc: 'several' }),
+      pkgs: p.oneOf(['string', 'list', 'dict'], { default: null, doc: 'several' }),
       kwargs,
     },
     run: (args, ctx) => remove(driver, args.name, args.pkgs, cleanKwargs(args.kwargs), ctx),
@@ -317,7 +317,7 @@ const writing = (driver: RpmDriver) => ({
     examples: ["salt '*' pkg.purge <package name>"],
     params: {
       name: p.string({ default: null, doc: 'the package' }),
-      pkgs: p.any({ default: null, doc: 'several' }),
+      pkgs: p.oneOf(['string', 'list', 'dict'], { default: null, doc: 'several' }),
       kwargs,
     },
     run: (args, ctx) => remove(driver, args.name, args.pkgs, cleanKwargs(args.kwargs), ctx),
@@ -325,7 +325,7 @@ const writing = (driver: RpmDriver) => ({
   upgrade: fn({
     doc: 'Brings every package to its newest version and gives back what changed.',
     examples: ["salt '*' pkg.upgrade"],
-    params: { refresh: p.any({ default: true, doc: 'fetch the lists first' }), kwargs },
+    params: { refresh: p.isTrue({ default: true, doc: 'fetch the lists first' }), kwargs },
     async run(args, ctx) {
       if (isTrue(args.refresh)) await driver.refresh(ctx);
       const old = await installedRpms(ctx);

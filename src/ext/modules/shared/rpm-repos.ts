@@ -138,7 +138,7 @@ function remove(repo: string, where: readonly string[]): string {
   return `File ${file.path} containing repo ${repo} has been removed`;
 }
 
-const basedir = p.any({ default: null, doc: 'folders with the files' });
+const basedir = p.strings({ default: null, split: ',', falsy: null, doc: 'folders with the files' });
 const repoName = p.string({ doc: 'the repository' });
 const kwargs = p.kwargs({ doc: 'settings of the repository' });
 

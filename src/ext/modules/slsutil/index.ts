@@ -81,7 +81,7 @@ export default defineModule({
     merge: fn({
       doc: 'Two dictionaries merged into a new one.',
       examples: [`salt '*' slsutil.merge '{foo: Foo}' '{bar: Bar}'`],
-      params: { obj_a: p.any(), obj_b: p.any(), ...mergeParams },
+      params: { obj_a: p.any({ doc: 'data of any kind' }), obj_b: p.any({ doc: 'data put over it' }), ...mergeParams },
       run: (args, ctx) => merge(args.obj_a, args.obj_b, args, ctx),
     }),
     merge_all: fn({
@@ -94,8 +94,8 @@ export default defineModule({
       doc: 'Puts one dictionary into another, which is changed.',
       examples: [`salt '*' slsutil.update '{foo: Foo}' '{bar: Bar}'`],
       params: {
-        dest: p.any(),
-        upd: p.any(),
+        dest: p.any({ doc: 'data that is changed; other kinds are refused as Salt does' }),
+        upd: p.any({ doc: 'data put into it' }),
         recursive_update: p.bool({ default: true }),
         merge_lists: p.bool({ default: false }),
       },
@@ -108,13 +108,17 @@ export default defineModule({
     serialize: fn({
       doc: 'Data as text: json, yaml, python, configparser, keyvalue or msgpack. Other keyword arguments go to the serializer.',
       examples: [`salt '*' slsutil.serialize 'json' obj="{'foo': 'Foo!'}"`],
-      params: { serializer: p.string(), obj: p.any(), mod_kwargs: p.kwargs() },
+      params: { serializer: p.string(), obj: p.any({ doc: 'data of any kind' }), mod_kwargs: p.kwargs() },
       run: ({ serializer, obj, mod_kwargs }) => serializerFor(serializer, 'serialize')(obj, cleanKwargs(mod_kwargs)),
     }),
     deserialize: fn({
       doc: 'Data from text: json, yaml, configparser, keyvalue or msgpack.',
       examples: [`salt '*' slsutil.deserialize 'json' '{"foo": "Foo!"}'`],
-      params: { serializer: p.string(), stream_or_string: p.any(), mod_kwargs: p.kwargs() },
+      params: {
+        serializer: p.string(),
+        stream_or_string: p.any({ doc: 'what the serializer reads: text, bytes or data' }),
+        mod_kwargs: p.kwargs(),
+      },
       run: ({ serializer, stream_or_string, mod_kwargs }) =>
         serializerFor(serializer, 'deserialize')(stream_or_string, cleanKwargs(mod_kwargs)),
     }),
@@ -158,7 +162,11 @@ export default defineModule({
     boolstr: fn({
       doc: 'One of two texts, by whether a value is true.',
       examples: ["salt '*' slsutil.boolstr true yes no"],
-      params: { value: p.any(), true: p.any({ default: 'true' }), false: p.any({ default: 'false' }) },
+      params: {
+        value: p.truthy(),
+        true: p.any({ default: 'true', doc: 'given back, whatever it is, for a true value' }),
+        false: p.any({ default: 'false', doc: 'and for another' }),
+      },
       run: (args) => (isTruthy(args.value) ? args.true : args.false),
     }),
     file_exists: existence('Whether a file is on the file server.', 'file_exists', fileExists),
@@ -169,7 +177,7 @@ export default defineModule({
       examples: ["salt '*' slsutil.findup formulas/shared/nfs map.jinja"],
       params: {
         startpath: p.string({ doc: 'where to begin' }),
-        filenames: p.any({ doc: 'one name or a list' }),
+        filenames: p.oneOf(['string', 'list'], { doc: 'one name or a list' }),
         saltenv,
       },
       run(args, ctx) {

@@ -39,7 +39,11 @@ export default defineModule({
     user_keys: fn({
       doc: 'The keys of users.',
       examples: ["salt '*' ssh.user_keys", "salt '*' ssh.user_keys user='[user1, user2]'"],
-      params: { user: p.any({ default: null }), pubfile: p.any({ default: null }), prvfile: p.any({ default: null }) },
+      params: {
+        user: p.oneOf(['list', 'string'], { default: null }),
+        pubfile: p.oneOf(['list', 'string'], { default: null }),
+        prvfile: p.oneOf(['bool', 'list', 'string'], { default: null }),
+      },
       run(args) {
         const found = newDict();
         const files = [

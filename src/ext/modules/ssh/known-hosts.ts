@@ -175,7 +175,7 @@ function saved(item: HostKey, { key, enc, port }: SetRequest, plainPort: boolean
 
 const user = p.string({ default: null, doc: 'whose file; the one of the system when left out' });
 const config = p.string({ default: null, doc: 'the file' });
-const port = p.any({ default: null });
+const port = p.oneOf(['int', 'string'], { default: null });
 const hash = p.string({ default: null, doc: 'hash of fingerprints: sha256 or md5' });
 
 export const knownHostFunctions = {
@@ -202,7 +202,7 @@ export const knownHostFunctions = {
       enc: p.string({ default: null }),
       port,
       hash_known_hosts: p.bool({ default: true }),
-      timeout: p.any({ default: 5 }),
+      timeout: p.oneOf(['int', 'float', 'string'], { default: 5 }),
       fingerprint_hash_type: hash,
     },
     async run(args, ctx): Promise<Value> {
@@ -274,7 +274,7 @@ export const knownHostFunctions = {
       enc: p.string({ default: null }),
       config,
       hash_known_hosts: p.bool({ default: true }),
-      timeout: p.any({ default: 5 }),
+      timeout: p.oneOf(['int', 'float', 'string'], { default: 5 }),
       fingerprint_hash_type: hash,
     },
     run: (args, ctx) => setHost({ ...args, hash: args.hash_known_hosts, hashType: args.fingerprint_hash_type }, ctx),

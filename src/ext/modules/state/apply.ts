@@ -22,17 +22,23 @@ import { disabledTexts } from './disable.ts';
 import { excludeOf, namesOf, openRun, pillarProblem, requirePillar } from './open.ts';
 import { refuseConflict } from './queue.ts';
 
-const test = p.any({ default: null, doc: 'True only says what would be changed' });
-const queue = p.any({ default: null, doc: 'True waits for a run in progress; a number does so unless that many wait' });
-const stateEvents = p.any({ default: null, doc: 'send an event for every state that is done' });
+const test = p.scalar({ default: null, doc: 'True only says what would be changed' });
+const queue = p.oneOf(['bool', 'int', 'string'], {
+  default: null,
+  doc: 'True waits for a run in progress; a number does so unless that many wait',
+});
+const stateEvents = p.scalar({ default: null, doc: 'send an event for every state that is done' });
 const kwargs = p.kwargs({
   doc:
     "`pillar`: pillar over the minion's own; `pillar_enc`: its encryption; `saltenv`, `pillarenv`: environments; " +
     '`concurrent`: do not mind other runs; `mock`: check everything, call nothing; `localconfig`: a file of options; ' +
     '`cache`: apply the last compiled states again; `force`: go on in spite of pillar errors; `terse`: only what is not clean',
 });
-const mods = p.any({ doc: 'SLS names, in a list or with commas between; globs are understood' });
-const exclude = p.any({ default: null, doc: 'SLS names, globs, or `{id: …}` and `{sls: …}` to leave out' });
+const mods = p.oneOf(['list', 'string'], { doc: 'SLS names, in a list or with commas between; globs are understood' });
+const exclude = p.oneOf(['list', 'dict', 'string'], {
+  default: null,
+  doc: 'SLS names, globs, or `{id: …}` and `{sls: …}` to leave out',
+});
 
 /** Gives back what was applied and sets the job's return code. */
 export function finish(applied: Applied, ctx: ModuleContext): Value {
@@ -155,7 +161,10 @@ const whole = {
       "salt '*' state.apply stuff,pkgs test=True",
       `salt '*' state.apply stuff pillar='{"foo": "bar"}'`,
     ],
-    params: { mods: p.any({ default: null, doc: 'SLS names; all of the top file when not given' }), kwargs },
+    params: {
+      mods: p.oneOf(['list', 'string'], { default: null, doc: 'SLS names; all of the top file when not given' }),
+      kwargs,
+    },
     outputter,
     run: (args, ctx) => apply(args.mods, args.kwargs, ctx),
   }),
@@ -178,7 +187,10 @@ const whole = {
       test,
       exclude,
       queue,
-      sync_mods: p.any({ default: null, doc: 'kinds of extensions to bring up to date first, or `all`' }),
+      sync_mods: p.oneOf(['bool', 'list', 'string'], {
+        default: null,
+        doc: 'kinds of extensions to bring up to date first, or `all`',
+      }),
       state_events: stateEvents,
       kwargs,
     },
@@ -261,7 +273,7 @@ const parts = {
   single: fn({
     doc: 'Applies one state function with the arguments given.',
     examples: ["salt '*' state.single pkg.installed name=vim"],
-    params: { fun: p.string({ doc: 'the state function' }), name: p.any({ doc: 'its name' }), test, queue, kwargs },
+    params: { fun: p.string({ doc: 'the state function' }), name: p.string({ doc: 'its name' }), test, queue, kwargs },
     outputter,
     async run(args, ctx) {
       const conflict = await refuseConflict(args.queue, args.kwargs, ctx);

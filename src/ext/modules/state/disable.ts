@@ -45,7 +45,9 @@ async function change(states: Value, ctx: ModuleContext, on: boolean): Promise<P
   ]);
 }
 
-const states = p.any({ doc: '`highstate`, SLS names or state functions (globs), in a list or with commas between' });
+const states = p.oneOf(['list', 'string'], {
+  doc: '`highstate`, SLS names or state functions (globs), in a list or with commas between',
+});
 
 export const disableFunctions = {
   disable: fn({

@@ -15,12 +15,12 @@ export const orchestrateFunctions = {
       'salt-call --local state.orchestrate webserver test=True',
     ],
     params: {
-      mods: p.any({ doc: 'SLS names' }),
+      mods: p.oneOf(['list', 'string'], { doc: 'SLS names' }),
       saltenv: p.string({ default: 'base', doc: 'the environment they lie in' }),
-      test: p.any({ default: null, doc: 'change nothing' }),
-      exclude: p.any({ default: null, doc: 'leave these out' }),
-      pillar: p.any({ default: null, doc: 'values over those of the pillar' }),
-      pillarenv: p.any({ default: null, doc: 'the environment of the pillar' }),
+      test: p.scalar({ default: null, doc: 'change nothing' }),
+      exclude: p.oneOf(['list', 'dict', 'string'], { default: null, doc: 'leave these out' }),
+      pillar: p.dict({ default: null, doc: 'values over those of the pillar' }),
+      pillarenv: p.string({ default: null, doc: 'the environment of the pillar' }),
     },
     async run({ mods, ...rest }, ctx) {
       const running = await ctx.callWith('state.sls', [mods], newDict(Object.entries(rest)));

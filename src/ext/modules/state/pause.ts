@@ -80,13 +80,17 @@ export const pauseFunctions = {
   }),
   get_pauses: fn({
     doc: 'The pauses that are set for runs in progress.',
-    params: { jid: p.any({ default: null, doc: 'one job, or a list' }) },
+    params: { jid: p.oneOf(['list', 'string'], { default: null, doc: 'one job, or a list' }) },
     run: (args, ctx) => pauses(args.jid, ctx),
   }),
   pause: fn({
     doc: 'Lets a state run wait before a state.',
     examples: ["salt '*' state.pause 20171130110407769519", "salt '*' state.pause 20171130110407769519 vim 20"],
-    params: { jid, state_id: stateId, duration: p.any({ default: null, doc: 'seconds to wait at most' }) },
+    params: {
+      jid,
+      state_id: stateId,
+      duration: p.oneOf(['int', 'string'], { default: null, falsy: null, doc: 'seconds to wait at most' }),
+    },
     run: (args, ctx) =>
       set(args.jid, args.state_id, newDict(args.duration ? [['duration', pyInt(args.duration)]] : []), ctx),
   }),

@@ -69,7 +69,10 @@ export const requestFunctions = {
   request: fn({
     doc: 'Tries a state run out and leaves it for somebody on the minion to start with state.run_request.',
     examples: ["salt '*' state.request", "salt '*' state.request stuff,pkgs"],
-    params: { mods: p.any({ default: null, doc: 'SLS names, as for state.apply' }), kwargs: p.kwargs() },
+    params: {
+      mods: p.oneOf(['list', 'string'], { default: null, doc: 'SLS names, as for state.apply' }),
+      kwargs: p.kwargs(),
+    },
     outputter,
     async run(args, ctx) {
       const kwargs = Object.assign(newDict(Object.entries(args.kwargs)), { test: true });

@@ -16,9 +16,9 @@ import { finish } from './apply.ts';
 import { namesOf, openRun, requirePillar } from './open.ts';
 import { refuseConflict } from './queue.ts';
 
-const mods = p.any({ doc: 'SLS names, in a list or with commas between' });
-const test = p.any({ default: null, doc: 'as for state.apply' });
-const queue = p.any({ default: null, doc: 'True waits for a run in progress' });
+const mods = p.oneOf(['list', 'string'], { doc: 'SLS names, in a list or with commas between' });
+const test = p.scalar({ default: null, doc: 'as for state.apply' });
+const queue = p.oneOf(['bool', 'int', 'string'], { default: null, doc: 'True waits for a run in progress' });
 const kwargs = p.kwargs({ doc: '`pillar`, `saltenv`, `pillarenv`, `concurrent`, `localconfig` as for state.apply' });
 
 interface Asked {
@@ -122,7 +122,7 @@ const ofSls = {
   id_exists: fn({
     doc: 'Whether SLS files declare all of these ids.',
     examples: ["salt '*' state.id_exists create_myfile,update_template filestate saltenv=dev"],
-    params: { ids: p.any({ doc: 'ids, in a list or with commas between' }), ...slsParams },
+    params: { ids: p.oneOf(['list', 'string'], { doc: 'ids, in a list or with commas between' }), ...slsParams },
     async run(args, ctx) {
       const found = await looking(args, ctx, true, async (run) => {
         const low = await run.show.lowSls(namesOf(args.mods));
@@ -141,7 +141,7 @@ const ofSls = {
       'salt-call --out=newline_values_only state.graph format=svg > all.svg',
     ],
     params: {
-      mods: p.any({ default: null, doc: 'SLS names; all of the top file when not given' }),
+      mods: p.oneOf(['list', 'string'], { default: null, doc: 'SLS names; all of the top file when not given' }),
       format: p.string({ default: 'dot', doc: '`dot` for Graphviz, or `svg`' }),
       queue,
       kwargs,

@@ -221,7 +221,7 @@ export default defineModule({
     proxy_reconnect: fn({
       doc: 'Proxy minions only: False here.',
       examples: ["salt '*' status.proxy_reconnect rest_sample"],
-      params: { proxy_name: p.string(), opts: p.any({ default: null }) },
+      params: { proxy_name: p.string(), opts: p.ignored({ default: null }) },
       run: () => false,
     }),
     time: fn({

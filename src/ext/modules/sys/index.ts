@@ -233,7 +233,7 @@ export default defineModule({
       examples: ["salt '*' sys.reload_modules"],
       params: {
         initial_load: p.bool({ default: false, doc: 'accepted' }),
-        context: p.any({ default: null, doc: 'accepted' }),
+        context: p.ignored({ default: null, doc: 'accepted' }),
       },
       async run(_, ctx) {
         await ctx.minion.reloadExtensions();

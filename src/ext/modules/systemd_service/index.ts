@@ -107,7 +107,7 @@ async function show(name: string, root: string | null, ctx: ModuleContext): Prom
 
 const name = p.string({ doc: 'the service; other units with their ending' });
 const root = p.string({ default: null, doc: 'folder of another system' });
-const blocking = p.any({ default: false, doc: 'do not wait until it is done' });
+const blocking = p.truthy({ default: false, nullable: true, doc: 'do not wait until it is done' });
 const unmaskParams = {
   unmask: p.bool({ default: false, doc: 'unmask it first' }),
   unmask_runtime: p.bool({ default: false, doc: 'unmask it first, until the next boot' }),
@@ -134,7 +134,10 @@ const acting = {
   stop: fn({
     doc: 'Stops a service.',
     examples: ["salt '*' service.stop <service name>"],
-    params: { name, no_block: p.any({ default: null, doc: 'do not wait; the default only for the minion itself' }) },
+    params: {
+      name,
+      no_block: p.truthy({ default: null, nullable: true, doc: 'do not wait; the default only for the minion itself' }),
+    },
     async run(args, ctx) {
       await noticeChanges(args.name, ctx);
       const { retcode } = await systemctl(ctx, ['stop'], args.name, {
@@ -150,7 +153,7 @@ const acting = {
     examples: ["salt '*' service.restart <service name>"],
     params: {
       name,
-      no_block: p.any({ default: null, doc: 'do not wait; the default only for the minion itself' }),
+      no_block: p.truthy({ default: null, nullable: true, doc: 'do not wait; the default only for the minion itself' }),
       ...unmaskParams,
     },
     run: (args, ctx) => act('restart', args, { noBlock: noBlockFor(args.name, args.no_block) }, ctx),
@@ -164,7 +167,11 @@ const acting = {
   force_reload: fn({
     doc: 'Makes a service read its configuration, or restarts it when it cannot.',
     examples: ["salt '*' service.force_reload <service name>"],
-    params: { name, no_block: p.any({ default: true, doc: 'do not wait until it is done' }), ...unmaskParams },
+    params: {
+      name,
+      no_block: p.truthy({ default: true, nullable: true, doc: 'do not wait until it is done' }),
+      ...unmaskParams,
+    },
     run: (args, ctx) => act('force-reload', args, { noBlock: Boolean(args.no_block) }, ctx),
   }),
   enable: fn({
@@ -245,7 +252,7 @@ const asking = {
   status: fn({
     doc: 'Whether a service runs; for a glob a dictionary of services.',
     examples: ["salt '*' service.status <service name>"],
-    params: { name, sig: p.any({ default: null, doc: 'accepted' }) },
+    params: { name, sig: p.ignored({ default: null, doc: 'accepted' }) },
     async run(args, ctx) {
       const running = async (service: string): Promise<boolean> => {
         await noticeChanges(service, ctx);

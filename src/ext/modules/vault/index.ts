@@ -83,7 +83,7 @@ const reading = {
     examples: ["salt '*' vault.read_secret secret/my/secret some-key"],
     params: {
       path,
-      key: p.any({ default: null, doc: 'one value only' }),
+      key: p.string({ default: null, doc: 'one value only' }),
       metadata: p.bool({ default: false, doc: 'with version, times and the like' }),
       default: fallback,
     },
@@ -127,7 +127,7 @@ const writing = {
   write_raw: fn({
     doc: 'Writes a secret from a map.',
     examples: [`salt '*' vault.write_raw secret/my/secret '{"user": "foo", "password": "bar"}'`],
-    params: { path, raw: p.any({ doc: 'names and values' }) },
+    params: { path, raw: p.dict({ doc: 'names and values' }) },
     run: (args, ctx) => write(args.path, args.raw, ctx),
   }),
   delete_secret: fn({

@@ -9,7 +9,7 @@ import { poolFunctions } from './pools.ts';
 import { ask, fields, kwargs, names, virsh, worked } from './virsh.ts';
 
 const vm_ = p.string({ doc: 'the machine' });
-const oneOrAll = p.any({ default: null, doc: 'the machine; all otherwise' });
+const oneOrAll = p.string({ default: null, doc: 'the machine; all otherwise' });
 
 const domains = async (given: PlainDict, ctx: ModuleContext, which = '--all'): Promise<string[]> =>
   names(await virsh(ctx, given, 'list', which, '--name'));
@@ -119,7 +119,11 @@ const functions = {
   set_autostart: fn({
     doc: 'Whether a machine starts with the hypervisor.',
     examples: ["salt '*' virt.set_autostart web state=on"],
-    params: { vm_, state: p.any({ default: 'on', doc: 'on or off; YAML reads them as true and false' }), kwargs },
+    params: {
+      vm_,
+      state: p.oneOf(['bool', 'string'], { default: 'on', doc: 'on or off; YAML reads them as true and false' }),
+      kwargs,
+    },
     async run(args, ctx) {
       const on = args.state === 'on' || args.state === true;
       if (!on && args.state !== 'off' && args.state !== false) return false;

@@ -18,21 +18,20 @@ import {
 import { mkdtempSync, rmSync, writeFileSync } from 'halite/sdk/fs';
 import { ask, fields, kwargs, names, virsh, worked } from './virsh.ts';
 
-const any = (doc: string) => p.any({ default: null, doc });
 const name = p.string({ doc: 'the pool' });
 const layout = {
   name,
-  ptype: p.any({ doc: 'dir, fs, logical, netfs, …' }),
-  target: any('folder or volume group'),
-  permissions: any('mode, owner, group, label'),
-  source_devices: any('list of devices: path, part_separator'),
-  source_dir: any('folder over there'),
-  source_initiator: any('name of the initiator'),
-  source_adapter: any('the adapter: type, name, parent, …'),
-  source_hosts: any('list of host, or host:port'),
-  source_auth: any('type, username and secret'),
-  source_name: any('name over there'),
-  source_format: any('format over there'),
+  ptype: p.string({ doc: 'dir, fs, logical, netfs, …' }),
+  target: p.string({ default: null, falsy: null, doc: 'folder or volume group' }),
+  permissions: p.dict({ default: null, falsy: null, doc: 'mode, owner, group, label' }),
+  source_devices: p.list({ default: null, doc: 'list of devices: path, part_separator' }),
+  source_dir: p.string({ default: null, falsy: null, doc: 'folder over there' }),
+  source_initiator: p.string({ default: null, falsy: null, doc: 'name of the initiator' }),
+  source_adapter: p.dict({ default: null, falsy: null, doc: 'the adapter: type, name, parent, …' }),
+  source_hosts: p.list({ default: null, doc: 'list of host, or host:port' }),
+  source_auth: p.dict({ default: null, falsy: null, doc: 'type, username and secret' }),
+  source_name: p.string({ default: null, falsy: null, doc: 'name over there' }),
+  source_format: p.string({ default: null, falsy: null, doc: 'format over there' }),
 };
 type Layout = ArgsOf<typeof layout>;
 
@@ -158,7 +157,7 @@ export const poolFunctions = {
   pool_info: fn({
     doc: 'Sizes and state of one pool, or of all.',
     examples: ["salt '*' virt.pool_info default"],
-    params: { name: any('the pool'), kwargs },
+    params: { name: p.string({ default: null, doc: 'the pool' }), kwargs },
     async run(args, ctx) {
       const found = newDict();
       for (const pool of await listPools(args.kwargs, ctx))
@@ -208,7 +207,7 @@ export const poolFunctions = {
   pool_set_autostart: fn({
     doc: 'Whether a pool starts with the machine.',
     examples: ["salt '*' virt.pool_set_autostart default state=on"],
-    params: { name, state: p.any({ default: 'on', doc: 'on or off' }), kwargs },
+    params: { name, state: p.oneOf(['bool', 'string'], { default: 'on', doc: 'on or off' }), kwargs },
     async run(args, ctx) {
       const off = args.state === 'on' || args.state === true ? [] : ['--disable'];
       return (await ask(ctx, args.kwargs, 'pool-autostart', args.name, ...off)).retcode === 0;

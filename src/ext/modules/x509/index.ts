@@ -34,10 +34,10 @@ import { certificateShown, parseCertificate, requestShown } from './read.ts';
 
 const request = '(?:NEW )?CERTIFICATE REQUEST';
 const encoding = p.string({ default: 'pem', doc: 'pem or der' });
-const path = p.any({ default: null, doc: 'write it there' });
+const path = p.string({ default: null, doc: 'write it there' });
 const raw = p.bool({ default: false, doc: 'give the bytes' });
-const passphrase = p.any({ default: null, doc: 'passphrase of the key' });
-const certificate = p.any({ doc: 'a certificate: a path, PEM or DER' });
+const passphrase = p.string({ default: null, doc: 'passphrase of the key' });
+const certificate = p.scalar({ nullable: true, doc: 'a certificate: a path, PEM or DER' });
 
 /** As it is returned: text, base64 of DER, or bytes. */
 function delivered(der: Buffer, kind: string, how: string, asBytes: boolean): Value {
@@ -157,7 +157,7 @@ const makingFunctions = {
     ],
     params: {
       algo: p.string({ default: 'rsa', doc: 'rsa, ec, ed25519 or ed448' }),
-      keysize: p.any({ default: null, doc: 'bits' }),
+      keysize: p.scalar({ default: null, doc: 'bits' }),
       passphrase,
       encoding,
       pkcs12_encryption_compat: p.bool({ default: false, doc: 'no effect' }),
@@ -176,10 +176,10 @@ const makingFunctions = {
     doc: 'A private key in another form or with another passphrase.',
     examples: ["salt '*' x509.encode_private_key /etc/pki/my.key encoding=der"],
     params: {
-      private_key: p.any({ doc: 'the key' }),
+      private_key: p.scalar({ nullable: true, doc: 'the key' }),
       encoding,
-      passphrase: p.any({ default: null, doc: 'passphrase it shall have' }),
-      private_key_passphrase: p.any({ default: null, doc: 'passphrase it has' }),
+      passphrase: p.string({ default: null, doc: 'passphrase it shall have' }),
+      private_key_passphrase: p.string({ default: null, doc: 'passphrase it has' }),
       pkcs12_encryption_compat: p.bool({ default: false, doc: 'no effect' }),
       raw,
     },
@@ -195,7 +195,7 @@ const makingFunctions = {
     doc: 'Makes a request for a certificate: CN, O, … and extensions by name.',
     examples: ["salt '*' x509.create_csr private_key=/etc/pki/my.key CN=www.example.com"],
     params: {
-      private_key: p.any({ doc: 'the key' }),
+      private_key: p.scalar({ nullable: true, doc: 'the key' }),
       private_key_passphrase: passphrase,
       digest: p.string({ default: 'sha256', doc: 'hash of the signature' }),
       encoding,
@@ -214,20 +214,20 @@ const makingFunctions = {
   encode_csr: fn({
     doc: 'A request in another form.',
     examples: ["salt '*' x509.encode_csr /etc/pki/my.csr der"],
-    params: { csr: p.any({ doc: 'the request' }), encoding, raw },
+    params: { csr: p.scalar({ nullable: true, doc: 'the request' }), encoding, raw },
     run: (args) => delivered(pemBody(bytesOf(args.csr), request), 'CERTIFICATE REQUEST', args.encoding, args.raw),
   }),
   create_certificate: fn({
     doc: 'Makes a certificate: signed by a key here, or by another minion (ca_server).',
     examples: ["salt '*' x509.create_certificate signing_private_key=/etc/pki/ca.key CN=www.example.com days_valid=90"],
     params: {
-      ca_server: p.any({ default: null, doc: 'minion that signs' }),
-      signing_policy: p.any({ default: null, doc: 'name of a policy in x509_signing_policies' }),
+      ca_server: p.string({ default: null, falsy: null, doc: 'minion that signs' }),
+      signing_policy: p.string({ default: null, doc: 'name of a policy in x509_signing_policies' }),
       encoding,
-      append_certs: p.any({ default: null, doc: 'certificates to put behind it' }),
-      pkcs12_passphrase: p.any({ default: null, doc: 'no effect' }),
+      append_certs: p.oneOf(['list', 'string'], { default: null, falsy: null, doc: 'certificates to put behind it' }),
+      pkcs12_passphrase: p.ignored({ default: null, doc: 'no effect' }),
       pkcs12_encryption_compat: p.bool({ default: false, doc: 'no effect' }),
-      pkcs12_friendlyname: p.any({ default: null, doc: 'no effect' }),
+      pkcs12_friendlyname: p.ignored({ default: null, doc: 'no effect' }),
       path,
       overwrite: p.bool({ default: true, doc: 'also if the file is there' }),
       raw,
@@ -251,7 +251,7 @@ const makingFunctions = {
     params: {
       certificate,
       encoding,
-      append_certs: p.any({ default: null, doc: 'certificates to put behind it' }),
+      append_certs: p.oneOf(['list', 'string'], { default: null, falsy: null, doc: 'certificates to put behind it' }),
       raw,
     },
     run: (args) =>
@@ -264,8 +264,8 @@ const makingFunctions = {
     doc: 'Signs for another minion that asks through the master.',
     examples: [],
     params: {
-      signing_policy: p.any({ doc: 'name of the policy' }),
-      kwargs: p.any({ doc: 'what is asked for' }),
+      signing_policy: p.string({ nullable: true, doc: 'name of the policy' }),
+      kwargs: p.dict({ nullable: true, doc: 'what is asked for' }),
       get_signing_policy_only: p.bool({ default: false, doc: 'only the policy' }),
       more_kwargs: p.kwargs({ doc: 'who asks' }),
     },
@@ -299,34 +299,42 @@ const readingFunctions = {
   read_csr: fn({
     doc: 'What is in a request.',
     examples: ["salt '*' x509.read_csr /etc/pki/my.csr"],
-    params: { csr: p.any({ doc: 'the request' }) },
+    params: { csr: p.scalar({ nullable: true, doc: 'the request' }) },
     run: (args) => requestShown(pemBody(bytesOf(args.csr), request)),
   }),
   get_public_key: fn({
     doc: 'The public key of a key, a certificate or a request.',
     examples: ["salt '*' x509.get_public_key /etc/pki/my.key"],
-    params: { key: p.any({ doc: 'where it is' }), passphrase, asObj: p.any({ default: null, doc: 'no effect' }) },
+    params: {
+      key: p.scalar({ nullable: true, doc: 'where it is' }),
+      passphrase,
+      asObj: p.ignored({ default: null, doc: 'no effect' }),
+    },
     run: (args) => toPem(publicDer(loadPublicKey(args.key, args.passphrase)), 'PUBLIC KEY'),
   }),
   get_private_key_size: fn({
     doc: 'The bits of a private key.',
     examples: ["salt '*' x509.get_private_key_size /etc/pki/my.key"],
-    params: { private_key: p.any({ doc: 'the key' }), passphrase },
+    params: { private_key: p.scalar({ nullable: true, doc: 'the key' }), passphrase },
     run: (args) => keySize(loadPrivateKey(args.private_key, args.passphrase)),
   }),
   get_signing_policy: fn({
     doc: 'A policy for signing, from here or from the minion that signs.',
     examples: ["salt '*' x509.get_signing_policy www"],
     params: {
-      signing_policy: p.any({ doc: 'its name' }),
-      ca_server: p.any({ default: null, doc: 'minion that signs' }),
+      signing_policy: p.string({ doc: 'its name' }),
+      ca_server: p.string({ default: null, doc: 'minion that signs' }),
     },
     run: (args, ctx) => policyFor(args.signing_policy, args.ca_server, ctx),
   }),
   verify_private_key: fn({
     doc: 'Whether a private key belongs to a public key.',
     examples: ["salt '*' x509.verify_private_key /etc/pki/my.key /etc/pki/my.crt"],
-    params: { private_key: p.any({ doc: 'the key' }), public_key: p.any({ doc: 'the other' }), passphrase },
+    params: {
+      private_key: p.scalar({ nullable: true, doc: 'the key' }),
+      public_key: p.scalar({ nullable: true, doc: 'the other' }),
+      passphrase,
+    },
     run: (args) =>
       publicDer(loadPrivateKey(args.private_key, args.passphrase)).equals(publicDer(loadPublicKey(args.public_key))),
   }),
@@ -335,7 +343,7 @@ const readingFunctions = {
     examples: ["salt '*' x509.verify_signature /etc/pki/my.crt /etc/pki/ca.crt"],
     params: {
       certificate,
-      signing_pub_key: p.any({ default: null, doc: 'the key, or a certificate' }),
+      signing_pub_key: p.scalar({ default: null, doc: 'the key, or a certificate' }),
       signing_pub_key_passphrase: passphrase,
     },
     run: (args) =>
@@ -370,17 +378,20 @@ const readingFunctions = {
   get_pem_entry: fn({
     doc: 'One block of PEM, tidied up.',
     examples: ["salt '*' x509.get_pem_entry /etc/pki/my.crt CERTIFICATE"],
-    params: { text: p.any({ doc: 'text or path' }), pem_type: p.any({ default: null, doc: 'its kind' }) },
+    params: {
+      text: p.scalar({ nullable: true, doc: 'text or path' }),
+      pem_type: p.string({ default: null, falsy: null, doc: 'its kind' }),
+    },
     run: (args) => pemEntry(bytesOf(args.text).toString('utf8'), args.pem_type),
   }),
   write_pem: fn({
     doc: 'Writes one block of PEM to a file.',
     examples: ["salt '*' x509.write_pem '-----BEGIN CERTIFICATE-----…' path=/etc/pki/my.crt"],
     params: {
-      text: p.any({ doc: 'text or path' }),
+      text: p.scalar({ nullable: true, doc: 'text or path' }),
       path: p.string({ doc: 'where to' }),
       overwrite: p.bool({ default: true, doc: 'keep no key that is in the file' }),
-      pem_type: p.any({ default: null, doc: 'its kind' }),
+      pem_type: p.string({ default: null, falsy: null, doc: 'its kind' }),
     },
     run: (args) => writePem(bytesOf(args.text).toString('utf8'), args.path, args.pem_type, args.overwrite),
   }),

@@ -5,8 +5,8 @@ import { type Elastic, type ElasticDocument, elastic, hitsOf } from './client.ts
 import { bodiesOf, dated, documentOf, loadOf, openField } from './documents.ts';
 
 const options = {
-  host: p.any({ default: null, doc: 'The server, when there is one only.' }),
-  hosts: p.any({ default: ['127.0.0.1:9200'], doc: 'Servers, tried one after the other.' }),
+  host: p.strings({ default: null, split: ',', doc: 'The server, when there is one only.' }),
+  hosts: p.strings({ default: ['127.0.0.1:9200'], split: ',', doc: 'Servers, tried one after the other.' }),
   use_ssl: p.bool({ default: false, doc: 'Encrypt the connection.' }),
   ca_certs: p.path({ default: null, doc: 'File of the certificate authority.' }),
   verify_certs: p.bool({ default: true, doc: "Check the server's certificate." }),
@@ -15,7 +15,7 @@ const options = {
   timeout: p.float({ default: 10, doc: 'Seconds to wait for an answer.' }),
   debug_returner_payload: p.bool({ default: false, doc: 'Log every document at level debug.' }),
   doc_type: p.string({ default: 'default', doc: 'Type of results, for servers before version 7.' }),
-  functions_blacklist: p.any({ default: [], doc: 'Functions whose results are not kept.' }),
+  functions_blacklist: p.strings({ default: [], split: ',', doc: 'Functions whose results are not kept.' }),
   index_date: p.bool({ default: false, doc: 'A new index each day: `<index>-2026.11.29`.' }),
   master_event_index: p.string({ default: 'salt-master-event-cache', doc: 'Index of events.' }),
   master_event_doc_type: p.string({ default: 'default', doc: 'Type of events, for servers before version 7.' }),

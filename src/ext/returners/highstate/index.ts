@@ -59,7 +59,11 @@ export default defineReturner({
     }),
     smtp_server: p.string({ default: 'localhost', doc: 'The mail server, with `:port` when it is not 25.' }),
     smtp_sender: p.string({ default: '', doc: 'The address of the sender.' }),
-    smtp_recipients: p.any({ default: '', doc: 'The addresses of those who get it, with commas between.' }),
+    smtp_recipients: p.strings({
+      default: '',
+      split: ',',
+      doc: 'The addresses of those who get it, with commas between.',
+    }),
     smtp_success_subject: p.string({
       default: 'Installation success',
       doc: 'Subject; grains in braces are filled in.',

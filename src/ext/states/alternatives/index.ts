@@ -14,7 +14,7 @@ const install = state({
     name,
     link: p.path({ doc: 'where the name is found' }),
     path,
-    priority: p.any({ doc: 'the highest wins' }),
+    priority: p.scalar({ nullable: true, doc: 'the highest wins' }),
   },
   async run(args, ctx) {
     const { link, priority } = args;

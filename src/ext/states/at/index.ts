@@ -16,9 +16,9 @@ import { plain } from '../shared/calls.ts';
 const params = {
   name: p.string({ doc: 'the command, or any text' }),
   timespec: p.string({ doc: 'when, as at(1) reads it' }),
-  tag: p.any({ default: null, doc: 'a word to find the job by' }),
-  user: p.any({ default: null, doc: 'run as this user' }),
-  job: p.any({ default: null, doc: 'the command' }),
+  tag: p.scalar({ default: null, doc: 'a word to find the job by' }),
+  user: p.scalar({ default: null, doc: 'run as this user' }),
+  job: p.scalar({ default: null, doc: 'the command' }),
   unique_tag: p.bool({ default: false, doc: 'only one job with this tag' }),
 };
 
@@ -107,7 +107,7 @@ export default defineState({
       examples: ['backup:\n  at.absent:\n    - tag: backup'],
       params: {
         name: p.string({ doc: 'any text' }),
-        jobid: p.any({ default: null, doc: 'the number of one job' }),
+        jobid: p.scalar({ default: null, doc: 'the number of one job' }),
         kwargs: p.kwargs({ doc: 'runas, tag, hour, minute, day, month, year' }),
       },
       async run(args, ctx) {

@@ -52,9 +52,9 @@ const change = state({
   params: {
     name: p.string({ doc: 'any name' }),
     context: p.string({ default: null, doc: 'what paths are below' }),
-    changes: p.any({ default: null, doc: 'list of set, setm, mv, ins and rm' }),
+    changes: p.oneOf(['list', 'string'], { default: null, doc: 'list of set, setm, mv, ins and rm' }),
     lens: p.string({ default: null, doc: 'the lens, when the file has no usual name' }),
-    load_path: p.any({ default: null, doc: 'list of folders of further lenses' }),
+    load_path: p.oneOf(['list', 'string'], { default: null, doc: 'list of folders of further lenses' }),
     kwargs: p.kwargs({ doc: 'accepted' }),
   },
   async run(args, ctx) {

@@ -16,28 +16,31 @@ import {
 } from 'halite/sdk';
 import { isExpected, plain } from '../shared/calls.ts';
 
-const any = (doc: string) => p.any({ default: null, doc });
 const which = {
   name: p.string({ doc: 'the name' }),
   zone: p.string({ doc: 'its zone' }),
   record_type: p.string({ doc: 'A, CNAME, TXT, …' }),
 };
 const account = {
-  region: any('no effect: there is one for all'),
-  key: any('secret key'),
-  keyid: any('id of the key'),
-  profile: any('name of options with key and keyid, or these'),
+  region: p.ignored({ default: null, doc: 'no effect: there is one for all' }),
+  key: p.scalar({ default: null, doc: 'secret key' }),
+  keyid: p.scalar({ default: null, doc: 'id of the key' }),
+  profile: p.oneOf(['string', 'dict'], { default: null, doc: 'name of options with key and keyid, or these' }),
   wait_for_sync: p.bool({ default: true, doc: 'wait until the servers know it' }),
   split_dns: p.bool({ default: false, doc: 'there is a private and a public zone of that name' }),
   private_zone: p.bool({ default: false, doc: 'the private one is meant' }),
 };
-const identifier = any('of several records: which one, or that and its weight');
+const identifier = p.oneOf(['string', 'list'], {
+  default: null,
+  falsy: null,
+  doc: 'of several records: which one, or that and its weight',
+});
 const presentParams = {
   name: which.name,
-  value: p.any({ doc: 'its value, or several' }),
+  value: p.oneOf(['string', 'list'], { doc: 'its value, or several' }),
   zone: which.zone,
   record_type: which.record_type,
-  ttl: any('seconds others may remember it'),
+  ttl: p.scalar({ default: null, doc: 'seconds others may remember it' }),
   identifier,
   ...account,
 };

@@ -21,23 +21,34 @@ const shared = {
   name: p.string({ doc: 'the command line' }),
   cwd: p.string({ default: null, doc: 'folder to run in' }),
   root: p.string({ default: null, doc: 'folder that becomes / for the command' }),
-  runas: p.any({ default: null, doc: 'user to run as' }),
-  password: p.any({ default: null, doc: 'Windows only' }),
+  runas: p.scalar({ default: null, doc: 'user to run as' }),
+  password: p.ignored({ default: null, doc: 'Windows only' }),
   shell: p.string({ default: null, doc: 'shell that reads the line; the grain `shell` when not given' }),
-  env: p.any({ default: null, doc: 'environment variables: a dictionary or a list of one-key dictionaries' }),
-  prepend_path: p.any({ default: null, doc: 'folders put before PATH' }),
-  stateful: p.any({
+  env: p.oneOf(['dict', 'list', 'string'], {
+    default: null,
+    doc: 'environment variables: a dictionary or a list of one-key dictionaries',
+  }),
+  prepend_path: p.scalar({ default: null, doc: 'folders put before PATH' }),
+  stateful: p.oneOf(['bool', 'list', 'dict', 'string'], {
     default: false,
+    nullable: true,
     doc: 'the last line of output (`changed=yes comment="…"`) or JSON says how it went; `test_name` runs under test=True',
   }),
   output_loglevel: p.string({ default: 'debug', doc: 'level at which output is logged' }),
-  hide_output: p.any({ default: false, doc: 'leave the output out of the result' }),
-  timeout: p.any({ default: null, doc: 'seconds after which the command is ended' }),
-  ignore_timeout: p.any({ default: false, doc: 'a command that was ended by its timeout succeeded' }),
-  use_vt: p.any({ default: false, doc: 'accepted' }),
-  success_retcodes: p.any({ default: null, doc: 'return codes that count as 0' }),
-  success_stdout: p.any({ default: null, doc: 'texts in the output that make it a success' }),
-  success_stderr: p.any({ default: null, doc: 'texts in the error output that make it a success' }),
+  hide_output: p.scalar({ default: false, nullable: true, doc: 'leave the output out of the result' }),
+  timeout: p.scalar({ default: null, doc: 'seconds after which the command is ended' }),
+  ignore_timeout: p.scalar({
+    default: false,
+    nullable: true,
+    doc: 'a command that was ended by its timeout succeeded',
+  }),
+  use_vt: p.ignored({ default: false, doc: 'accepted' }),
+  success_retcodes: p.oneOf(['list', 'string'], { default: null, doc: 'return codes that count as 0' }),
+  success_stdout: p.oneOf(['list', 'string'], { default: null, doc: 'texts in the output that make it a success' }),
+  success_stderr: p.oneOf(['list', 'string'], {
+    default: null,
+    doc: 'texts in the error output that make it a success',
+  }),
   kwargs: p.kwargs({ doc: 'further options of cmd.run_all' }),
 };
 
@@ -184,11 +195,11 @@ function scriptOptions(name: string, args: Args, ctx: StateContext): PlainDict {
 }
 
 const scriptOnly = {
-  source: p.any({
+  source: p.scalar({
     default: null,
     doc: 'the script: a path, or an address such as salt://scripts/x.sh; the name when not given',
   }),
-  template: p.any({ default: null, doc: 'engine that renders the script first' }),
+  template: p.scalar({ default: null, doc: 'engine that renders the script first' }),
 };
 const scriptParams = {
   name: p.string({ doc: 'the script, or a line whose words behind the first are its arguments' }),
@@ -205,8 +216,11 @@ const scriptParams = {
     'output_loglevel',
     'hide_output',
   ),
-  defaults: p.any({ default: null, doc: 'values for the template' }),
-  context: p.any({ default: null, doc: 'values for the template that win over `defaults`' }),
+  defaults: p.oneOf(['dict', 'list', 'string'], { default: null, doc: 'values for the template' }),
+  context: p.oneOf(['dict', 'list', 'string'], {
+    default: null,
+    doc: 'values for the template that win over `defaults`',
+  }),
   ...pick('success_retcodes', 'success_stdout', 'success_stderr', 'kwargs'),
 };
 
@@ -258,12 +272,12 @@ const functions = {
   }),
   call: state({
     doc: 'Calls a function of a renderer that writes states as code; SLS files cannot name one, so it fails from there.',
-    params: { name: p.string(), func: p.any({ doc: 'the function' }), kwargs: p.kwargs() },
+    params: { name: p.string(), func: p.scalar({ doc: 'the function' }), kwargs: p.kwargs() },
     run: (args, ctx) => ctx.fail(`cmd.call needs a function, not ${pyStr(args.func)}`),
   }),
   wait_call: state({
     doc: 'Like cmd.call, when something the state watches has changed.',
-    params: { name: p.string(), func: p.any({ default: null, doc: 'the function' }), kwargs: p.kwargs() },
+    params: { name: p.string(), func: p.scalar({ default: null, doc: 'the function' }), kwargs: p.kwargs() },
     run: nothing,
   }),
 };

@@ -12,22 +12,21 @@ import {
 } from 'halite/sdk';
 import { isExpected, plain } from '../shared/calls.ts';
 
-const any = (doc: string) => p.any({ default: null, doc });
 const project = {
   name: p.string({ doc: 'folder of the project' }),
-  composer: any('path of composer'),
-  php: any('path of php'),
-  user: any('run as this user'),
-  prefer_source: any('fetch repositories'),
-  prefer_dist: any('fetch packages'),
-  no_scripts: any('run no scripts'),
-  no_plugins: any('load no plugins'),
-  optimize: any('optimise loading'),
-  no_dev: any('without what only developers need'),
-  quiet: p.any({ default: false, doc: 'keep what composer says to itself' }),
+  composer: p.scalar({ default: null, doc: 'path of composer' }),
+  php: p.scalar({ default: null, doc: 'path of php' }),
+  user: p.scalar({ default: null, doc: 'run as this user' }),
+  prefer_source: p.scalar({ default: null, doc: 'fetch repositories' }),
+  prefer_dist: p.scalar({ default: null, doc: 'fetch packages' }),
+  no_scripts: p.scalar({ default: null, doc: 'run no scripts' }),
+  no_plugins: p.scalar({ default: null, doc: 'load no plugins' }),
+  optimize: p.scalar({ default: null, doc: 'optimise loading' }),
+  no_dev: p.scalar({ default: null, doc: 'without what only developers need' }),
+  quiet: p.scalar({ default: false, nullable: true, doc: 'keep what composer says to itself' }),
   composer_home: p.string({ default: '/root', doc: 'folder of composer' }),
 };
-const env = any('environment variables');
+const env = p.oneOf(['dict', 'list'], { default: null, doc: 'environment variables' });
 type Args = ArgsOf<typeof project & { env: typeof env }>;
 
 async function run(action: 'install' | 'update', args: Args, ctx: StateContext): Promise<StateResult> {
@@ -60,7 +59,7 @@ export default defineState({
       examples: ['/var/www/shop:\n  composer.installed:\n    - no_dev: True'],
       params: {
         ...project,
-        always_check: p.any({ default: true, doc: 'run composer also when dependencies are there' }),
+        always_check: p.scalar({ default: true, nullable: true, doc: 'run composer also when dependencies are there' }),
         env,
       },
       async run({ always_check, ...args }, ctx) {

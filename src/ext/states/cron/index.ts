@@ -78,7 +78,6 @@ function removalForecast(what: string, name: string, status: Status, ctx: StateC
 }
 
 const user = p.string({ default: 'root', doc: 'whose crontab' });
-const time = (doc: string) => p.any({ default: '*', doc });
 
 const present = state({
   doc: 'A job in a crontab.',
@@ -88,18 +87,19 @@ const present = state({
   params: {
     name: p.string({ doc: 'the command' }),
     user,
-    minute: time('0–59, `*`, or `random` to choose once'),
-    hour: time('0–23'),
-    daymonth: time('1–31'),
-    month: time('1–12'),
-    dayweek: time('0–7, 0 is Sunday'),
-    comment: p.any({ default: null, doc: 'line above it' }),
+    minute: p.scalar({ default: '*', nullable: true, doc: '0–59, `*`, or `random` to choose once' }),
+    hour: p.scalar({ default: '*', nullable: true, doc: '0–23' }),
+    daymonth: p.scalar({ default: '*', nullable: true, doc: '1–31' }),
+    month: p.scalar({ default: '*', nullable: true, doc: '1–12' }),
+    dayweek: p.scalar({ default: '*', nullable: true, doc: '0–7, 0 is Sunday' }),
+    comment: p.scalar({ default: null, doc: 'line above it' }),
     commented: p.bool({ default: false, doc: 'put in, but switched off' }),
-    identifier: p.any({
+    identifier: p.scalar({
       default: false,
+      nullable: true,
       doc: 'name of the entry, so that its command may change later; the command when left out',
     }),
-    special: p.any({ default: null, doc: '`@daily`, `@reboot`, … instead of times' }),
+    special: p.scalar({ default: null, doc: '`@daily`, `@reboot`, … instead of times' }),
   },
   async run(args, ctx) {
     const name = args.name.trim();
@@ -131,8 +131,8 @@ const absent = state({
   params: {
     name: p.string({ doc: 'the command' }),
     user,
-    identifier: p.any({ default: false, doc: 'name of the entry; the command when left out' }),
-    special: p.any({ default: null, doc: 'only the entry of this special time' }),
+    identifier: p.scalar({ default: false, nullable: true, doc: 'name of the entry; the command when left out' }),
+    special: p.scalar({ default: null, doc: 'only the entry of this special time' }),
     kwargs: p.kwargs({ doc: 'accepted' }),
   },
   async run(args, ctx) {
@@ -159,7 +159,7 @@ async function variableStatus(whose: string, name: string, value: Value, ctx: St
 const env_present = state({
   doc: 'A variable in a crontab.',
   examples: ['MAILTO:\n  cron.env_present:\n    - value: admin@example.com'],
-  params: { name: p.string({ doc: 'the variable' }), value: p.any({ default: null, doc: 'its value' }), user },
+  params: { name: p.string({ doc: 'the variable' }), value: p.scalar({ default: null, doc: 'its value' }), user },
   async run({ name, value, user: whose }, ctx) {
     const what = `Cron env ${name}`;
     if (ctx.test) return forecast(what, name, await variableStatus(whose, name, value, ctx), ctx);

@@ -21,9 +21,9 @@ const set_file = state({
   params: {
     name: p.string({ doc: 'any name' }),
     source: p.string({ doc: 'the file' }),
-    template: p.any({ default: null, doc: 'engine it is rendered with' }),
-    context: p.any({ default: null, doc: 'variables for the template' }),
-    defaults: p.any({ default: null, doc: 'variables below those' }),
+    template: p.scalar({ default: null, doc: 'engine it is rendered with' }),
+    context: p.oneOf(['dict', 'list', 'string'], { default: null, doc: 'variables for the template' }),
+    defaults: p.oneOf(['dict', 'list', 'string'], { default: null, doc: 'variables below those' }),
     kwargs: p.kwargs({ doc: 'accepted' }),
   },
   run({ source, template, context, defaults, kwargs }, ctx) {

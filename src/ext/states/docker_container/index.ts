@@ -21,20 +21,20 @@ const kwargs = p.kwargs({
   doc: 'options of the container: binds, port_bindings, ports, environment, command, restart_policy, network_mode, labels, links, …',
 });
 const common = {
-  skip_translate: p.any({ default: null, doc: 'no effect' }),
+  skip_translate: p.ignored({ default: null, doc: 'no effect' }),
   ignore_collisions: p.bool({ default: false, doc: 'no effect' }),
   validate_ip_addrs: p.bool({ default: true, doc: 'no effect' }),
 };
 const runningParams = {
   name,
-  image: p.any({ default: null, doc: 'its image' }),
+  image: p.scalar({ default: null, doc: 'its image' }),
   ...common,
   force: p.bool({ default: false, doc: 'always replace it' }),
   watch_action: p.string({ default: 'force', doc: 'on a change of what it watches: force to replace it, or a signal' }),
   start: p.bool({ default: true, doc: 'it shall run' }),
-  shutdown_timeout: p.any({ default: null, doc: 'seconds until it is killed' }),
-  client_timeout: p.any({ default: 60, doc: 'no effect' }),
-  networks: p.any({ default: null, doc: 'networks it is in' }),
+  shutdown_timeout: p.scalar({ default: null, doc: 'seconds until it is killed' }),
+  client_timeout: p.ignored({ default: 60, doc: 'no effect' }),
+  networks: p.oneOf(['list', 'dict', 'string'], { default: null, doc: 'networks it is in' }),
   kwargs,
 };
 
@@ -186,13 +186,13 @@ export default defineState({
       ],
       params: {
         name,
-        image: p.any({ default: null, doc: 'its image' }),
+        image: p.scalar({ default: null, doc: 'its image' }),
         bg: p.bool({ default: false, doc: 'do not wait for its end' }),
         failhard: p.bool({ default: true, doc: 'fail if the command fails' }),
         replace: p.bool({ default: false, doc: 'in place of one of that name' }),
         force: p.bool({ default: false, doc: 'also of a running one' }),
         ...common,
-        client_timeout: p.any({ default: 60, doc: 'no effect' }),
+        client_timeout: p.ignored({ default: 60, doc: 'no effect' }),
         kwargs,
       },
       run: runOnce,
@@ -201,9 +201,9 @@ export default defineState({
       doc: 'Containers that shall not run.',
       examples: ['old:\n  docker_container.stopped:\n    - containers: [web1, web2]'],
       params: {
-        name: p.any({ default: null, doc: 'one container' }),
-        containers: p.any({ default: null, doc: 'several containers' }),
-        shutdown_timeout: p.any({ default: null, doc: 'seconds until they are killed' }),
+        name: p.scalar({ default: null, doc: 'one container' }),
+        containers: p.oneOf(['list', 'string'], { default: null, doc: 'several containers' }),
+        shutdown_timeout: p.scalar({ default: null, doc: 'seconds until they are killed' }),
         unpause: p.bool({ default: false, doc: 'also those that rest' }),
         error_on_absent: p.bool({ default: true, doc: 'fail if one does not exist' }),
         kwargs: p.kwargs({ doc: 'no effect' }),

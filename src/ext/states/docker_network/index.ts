@@ -193,10 +193,10 @@ export default defineState({
       examples: ['web:\n  docker_network.present:\n    - driver: bridge\n    - subnet: 10.7.0.0/24'],
       params: {
         name,
-        skip_translate: p.any({ default: null, doc: 'no effect' }),
+        skip_translate: p.ignored({ default: null, doc: 'no effect' }),
         ignore_collisions: p.bool({ default: false, doc: 'no effect' }),
         validate_ip_addrs: p.bool({ default: true, doc: 'no effect' }),
-        containers: p.any({ default: null, doc: 'containers in it' }),
+        containers: p.oneOf(['list', 'string', 'dict'], { default: null, doc: 'containers in it' }),
         reconnect: p.bool({ default: true, doc: 'put containers back when it is replaced' }),
         kwargs: p.kwargs({
           doc: 'driver, internal, subnet, gateway, iprange, ipam_pools, options, labels, enable_ipv6',

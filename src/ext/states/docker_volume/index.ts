@@ -38,8 +38,8 @@ export default defineState({
       examples: ['data:\n  docker_volume.present:\n    - driver: local'],
       params: {
         name,
-        driver: p.any({ default: null, doc: 'its driver' }),
-        driver_opts: p.any({ default: null, doc: 'options of the driver' }),
+        driver: p.scalar({ default: null, doc: 'its driver' }),
+        driver_opts: p.oneOf(['dict', 'list', 'string'], { default: null, doc: 'options of the driver' }),
         force: p.bool({ default: false, doc: 'replace one with another driver' }),
       },
       async run(args, ctx) {
@@ -90,7 +90,7 @@ export default defineState({
     absent: state({
       doc: 'A volume that shall not exist.',
       examples: ['data:\n  docker_volume.absent'],
-      params: { name, driver: p.any({ default: null, doc: 'no effect' }) },
+      params: { name, driver: p.scalar({ default: null, doc: 'no effect' }) },
       async run(args, ctx) {
         if (!(await find(args.name, ctx))) return ctx.ok(`Volume '${args.name}' already absent`);
         return ctx.change(newDict([['removed', true]]), '', {

@@ -30,7 +30,7 @@ const setenv = state({
     false_unsets: p.bool({ default: false, doc: 'false removes the variable' }),
     clear_all: p.bool({ default: false, doc: 'also empty or remove all others' }),
     update_minion: p.bool({ default: false, doc: 'also in the minion itself' }),
-    permanent: p.any({ default: false, doc: 'Windows only' }),
+    permanent: p.ignored({ default: false, doc: 'Windows only' }),
   },
   async run({ name, value, false_unsets, clear_all, update_minion, permanent }, ctx) {
     if (typeof value !== 'string' && value !== false && !isDict(value))

@@ -4,10 +4,14 @@ import { defineState, newDict, p, state } from 'halite/sdk';
 const params = {
   name: p.string({ doc: 'tag of the event' }),
   data: p.any({ default: null, doc: 'data of the event' }),
-  preload: p.any({ default: null, doc: 'fields beside the data' }),
-  with_env: p.any({ default: false, doc: 'add variables of the environment' }),
-  with_grains: p.any({ default: false, doc: 'add grains' }),
-  with_pillar: p.any({ default: false, doc: 'add pillar' }),
+  preload: p.oneOf(['dict', 'list', 'string'], { default: null, doc: 'fields beside the data' }),
+  with_env: p.oneOf(['bool', 'list', 'string'], {
+    default: false,
+    nullable: true,
+    doc: 'add variables of the environment',
+  }),
+  with_grains: p.oneOf(['bool', 'list', 'string'], { default: false, nullable: true, doc: 'add grains' }),
+  with_pillar: p.oneOf(['bool', 'list', 'string'], { default: false, nullable: true, doc: 'add pillar' }),
   show_changed: p.bool({ default: true, doc: 'show the event as a change' }),
   kwargs: p.kwargs({ doc: 'further data' }),
 };
@@ -44,7 +48,7 @@ const send = state({
 const wait = state({
   doc: 'Fires an event only when something it watches changed.',
   examples: ['app/changed:\n  event.wait:\n    - watch:\n      - file: /etc/app.conf'],
-  params: { name: params.name, sfun: p.any({ default: null }), data: params.data },
+  params: { name: params.name, sfun: p.ignored({ default: null }), data: params.data },
   run: (_, ctx) => ctx.ok(''),
 });
 

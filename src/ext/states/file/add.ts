@@ -94,7 +94,7 @@ function appendDiff(name: string, before: readonly string[], after: readonly str
 export const prepend = state({
   doc: 'Text at the beginning of a file, added when it is not yet in the file.',
   examples: ['/etc/motd:\n  file.prepend:\n    - text:\n      - Welcome.'],
-  params: { ...shared, header: p.any({ default: null, doc: 'the text must be the very beginning of the file' }) },
+  params: { ...shared, header: p.scalar({ default: null, doc: 'the text must be the very beginning of the file' }) },
   async run(args, ctx) {
     const prepared = await prepare(args, 'prepend', ctx);
     if ('settled' in prepared) return prepared.settled;

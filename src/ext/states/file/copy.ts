@@ -49,7 +49,7 @@ const params = {
   user: common.user,
   group: common.group,
   mode: common.mode,
-  dir_mode: p.any({ default: null, doc: 'permission bits of folders that are made' }),
+  dir_mode: p.scalar({ default: null, doc: 'permission bits of folders that are made' }),
   subdir: p.bool({ default: false, doc: 'into the folder of that name' }),
   kwargs: p.kwargs({ doc: 'accepted' }),
 };

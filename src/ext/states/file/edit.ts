@@ -21,7 +21,7 @@ import { managed, runManaged } from './managed.ts';
 import * as common from './params.ts';
 import { fileProblem, shownDiff, sourcesProblem, sourceTexts } from './texts.ts';
 
-const bak = p.any({ default: '.bak', doc: 'ending of the copy of the old file; false for none' });
+const bak = p.scalar({ default: '.bak', nullable: true, doc: 'ending of the copy of the old file; false for none' });
 
 /** The result for functions that say themselves what they changed, or would. */
 function told(changes: Value, name: string, would: string, ctx: StateContext): StateResult {
@@ -45,16 +45,19 @@ export const replace = state({
     pattern: p.string({ doc: 'regular expression' }),
     repl: p.string({ doc: 'new text; \\1 and \\g<name> stand for groups' }),
     count: p.int({ default: 0, doc: 'at most that many; 0 for all' }),
-    flags: p.any({ default: 8, doc: 'flags of the expression: names like MULTILINE, or their number' }),
-    bufsize: p.any({ default: 1, doc: 'accepted' }),
+    flags: p.oneOf(['int', 'string', 'list'], {
+      default: 8,
+      doc: 'flags of the expression: names like MULTILINE, or their number',
+    }),
+    bufsize: p.ignored({ default: 1, doc: 'accepted' }),
     append_if_not_found: p.bool({ default: false, doc: 'add the text at the end when nothing fits' }),
     prepend_if_not_found: p.bool({ default: false, doc: 'add the text at the beginning when nothing fits' }),
-    not_found_content: p.any({ default: null, doc: 'what to add then instead of `repl`' }),
+    not_found_content: p.scalar({ default: null, doc: 'what to add then instead of `repl`' }),
     backup: bak,
     show_changes: common.showChanges,
     ignore_if_missing: p.bool({ default: false, doc: 'a missing file is fine' }),
     backslash_literal: p.bool({ default: false, doc: 'a backslash in `repl` means itself' }),
-    encoding: p.any({ default: null, doc: 'encoding of the file' }),
+    encoding: p.scalar({ default: null, doc: 'encoding of the file' }),
   },
   async run(args, ctx) {
     const name = expandUser(args.name);
@@ -82,12 +85,12 @@ export const line = state({
   ],
   params: {
     name: common.name,
-    content: p.any({ default: null, doc: 'the line' }),
-    match: p.any({ default: null, doc: 'text or expression of the line to act on' }),
-    mode: p.any({ default: null, doc: 'ensure, insert, replace or delete' }),
-    location: p.any({ default: null, doc: '`start` or `end`, for insert' }),
-    before: p.any({ default: null, doc: 'expression of the line after it' }),
-    after: p.any({ default: null, doc: 'expression of the line before it' }),
+    content: p.scalar({ default: null, doc: 'the line' }),
+    match: p.scalar({ default: null, doc: 'text or expression of the line to act on' }),
+    mode: p.scalar({ default: null, doc: 'ensure, insert, replace or delete' }),
+    location: p.scalar({ default: null, doc: '`start` or `end`, for insert' }),
+    before: p.scalar({ default: null, doc: 'expression of the line after it' }),
+    after: p.scalar({ default: null, doc: 'expression of the line before it' }),
     show_changes: common.showChanges,
     backup: p.bool({ default: false, doc: 'keep the old file with the time in its name' }),
     quiet: p.bool({ default: false, doc: 'a missing file is no failure' }),
@@ -95,7 +98,7 @@ export const line = state({
     create: p.bool({ default: false, doc: 'make an empty file when there is none' }),
     user: common.user,
     group: common.group,
-    file_mode: p.any({ default: null, doc: 'permission bits of the file' }),
+    file_mode: p.scalar({ default: null, doc: 'permission bits of the file' }),
   },
   async run(args, ctx) {
     const name = expandUser(args.name);
@@ -146,14 +149,14 @@ export const blockreplace = state({
     marker_start: p.string({ default: '#-- start managed zone --', doc: 'line before the text' }),
     marker_end: p.string({ default: '#-- end managed zone --', doc: 'line after the text' }),
     ...common.textSources,
-    content: p.any({ default: '', doc: 'the text' }),
+    content: p.scalar({ default: '', nullable: true, doc: 'the text' }),
     append_if_not_found: p.bool({ default: false, doc: 'add the markers at the end when they are missing' }),
     prepend_if_not_found: p.bool({ default: false, doc: 'add the markers at the beginning when they are missing' }),
     backup: bak,
     show_changes: common.showChanges,
-    append_newline: p.any({ default: null, doc: 'end the text with a line end; left out: when it has none' }),
-    insert_before_match: p.any({ default: null, doc: 'expression of the line to put missing markers before' }),
-    insert_after_match: p.any({ default: null, doc: 'expression of the line to put missing markers after' }),
+    append_newline: p.scalar({ default: null, doc: 'end the text with a line end; left out: when it has none' }),
+    insert_before_match: p.scalar({ default: null, doc: 'expression of the line to put missing markers before' }),
+    insert_after_match: p.scalar({ default: null, doc: 'expression of the line to put missing markers after' }),
   },
   async run(args, ctx) {
     const name = expandUser(args.name);

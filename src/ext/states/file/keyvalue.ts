@@ -19,9 +19,9 @@ import * as common from './params.ts';
 
 const params = {
   name: common.name,
-  key: p.any({ default: null, doc: 'one key' }),
-  value: p.any({ default: null, doc: 'and its value' }),
-  key_values: p.any({ default: null, doc: 'several keys and values' }),
+  key: p.scalar({ default: null, doc: 'one key' }),
+  value: p.scalar({ default: null, doc: 'and its value' }),
+  key_values: p.oneOf(['bool', 'dict', 'list', 'string'], { default: null, doc: 'several keys and values' }),
   separator: p.string({ default: '=', doc: 'what stands between key and value' }),
   append_if_not_found: p.bool({ default: false, doc: 'add missing keys at the end' }),
   prepend_if_not_found: p.bool({ default: false, doc: 'add missing keys at the beginning' }),
@@ -29,7 +29,7 @@ const params = {
   show_changes: common.showChanges,
   ignore_if_missing: p.bool({ default: false, doc: 'a missing file is fine' }),
   count: p.int({ default: 1, doc: 'how many lines of a key stay; 0 removes them, -1 keeps all' }),
-  uncomment: p.any({ default: null, doc: 'comment signs to take away from lines that are needed' }),
+  uncomment: p.scalar({ default: null, doc: 'comment signs to take away from lines that are needed' }),
   key_ignore_case: p.bool({ default: false, doc: 'capital letters in keys do not matter' }),
   value_ignore_case: p.bool({ default: false, doc: 'capital letters in values do not matter' }),
 };

@@ -17,17 +17,17 @@ import { cachedCopy, chooseSource, fetchSource, type SourceRequest } from './sou
 
 const params = {
   name: common.name,
-  source: p.any({ default: null, doc: 'the patch' }),
-  source_hash: p.any({ default: null, doc: 'its hash, when it comes from the web' }),
+  source: p.oneOf(['string', 'list', 'dict'], { default: null, doc: 'the patch' }),
+  source_hash: p.scalar({ default: null, doc: 'its hash, when it comes from the web' }),
   source_hash_name: common.sourceHashName,
   skip_verify: common.skipVerify,
   template: common.template,
   context: common.context,
   defaults: common.defaults,
-  options: p.any({ default: '', doc: 'further options for the program patch' }),
-  reject_file: p.any({ default: null, doc: 'where parts that do not fit are written' }),
-  strip: p.any({ default: null, doc: 'how many folders of the names in the patch to leave out' }),
-  saltenv: p.any({ default: null, doc: 'environment of the source' }),
+  options: p.oneOf(['string', 'list'], { default: '', doc: 'further options for the program patch' }),
+  reject_file: p.scalar({ default: null, doc: 'where parts that do not fit are written' }),
+  strip: p.scalar({ default: null, doc: 'how many folders of the names in the patch to leave out' }),
+  saltenv: p.scalar({ default: null, doc: 'environment of the source' }),
   kwargs: p.kwargs({ doc: '`hash` and `dry_run_first` are accepted and not used' }),
 };
 type Args = ArgsOf<typeof params>;

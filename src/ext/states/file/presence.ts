@@ -132,8 +132,8 @@ export const touch = state({
   examples: ['/var/log/httpd/logrotate.empty:\n  file.touch'],
   params: {
     name: common.name,
-    atime: p.any({ default: null, doc: 'time of the last read, in seconds since 1970' }),
-    mtime: p.any({ default: null, doc: 'time of the last change' }),
+    atime: p.scalar({ default: null, doc: 'time of the last read, in seconds since 1970' }),
+    mtime: p.scalar({ default: null, doc: 'time of the last change' }),
     makedirs: common.makedirs,
   },
   run: (args, ctx) => touchFile(args.name, args.atime, args.mtime, args.makedirs, ctx),
@@ -212,15 +212,18 @@ export const tidied = state({
   params: {
     name: common.name,
     age: p.int({ default: 0, doc: 'at least so many days old' }),
-    matches: p.any({ default: null, doc: 'regular expressions for names; all names when left out' }),
+    matches: p.oneOf(['list', 'string'], {
+      default: null,
+      doc: 'regular expressions for names; all names when left out',
+    }),
     rmdirs: p.bool({ default: false, doc: 'also folders' }),
-    size: p.any({ default: 0, doc: 'at least so large; `10M` is understood' }),
-    exclude: p.any({ default: null, doc: 'regular expressions for names to leave alone' }),
+    size: p.scalar({ default: 0, nullable: true, doc: 'at least so large; `10M` is understood' }),
+    exclude: p.oneOf(['list', 'string'], { default: null, doc: 'regular expressions for names to leave alone' }),
     full_path_match: p.bool({ default: false, doc: 'compare the whole path instead of the name' }),
     followlinks: p.bool({ default: false, doc: 'enter folders that links point to' }),
-    time_comparison: p.any({ default: 'atime', doc: 'atime, mtime or ctime' }),
+    time_comparison: p.scalar({ default: 'atime', nullable: true, doc: 'atime, mtime or ctime' }),
     age_size_logical_operator: p.string({ default: 'OR', doc: 'AND: both old and large' }),
-    age_size_only: p.any({ default: null, doc: '`age` or `size`: only that counts' }),
+    age_size_only: p.scalar({ default: null, doc: '`age` or `size`: only that counts' }),
     rmlinks: p.bool({ default: true, doc: 'also links' }),
     kwargs: accepted,
   },
@@ -278,7 +281,7 @@ export const pruned = state({
     name: common.name,
     recurse: p.bool({ default: false, doc: 'also the folders in it' }),
     ignore_errors: p.bool({ default: false, doc: 'folders that are not empty are no failure' }),
-    older_than: p.any({ default: null, doc: 'only folders not changed for so many days' }),
+    older_than: p.scalar({ default: null, doc: 'only folders not changed for so many days' }),
   },
   run(args, ctx) {
     const name = expandUser(args.name);

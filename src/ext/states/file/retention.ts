@@ -90,11 +90,11 @@ export const retention_schedule = state({
     retain: p.dict({
       doc: 'rule → how many: most_recent, first_of_hour, first_of_day, first_of_week, first_of_month, first_of_year; `all` for any number',
     }),
-    strptime_format: p.any({
+    strptime_format: p.scalar({
       default: null,
       doc: 'how the time is written in the names; the time of change counts when left out',
     }),
-    timezone: p.any({ default: null, doc: 'accepted' }),
+    timezone: p.ignored({ default: null, doc: 'accepted' }),
   },
   async run(args, ctx) {
     const name = expandUser(args.name);

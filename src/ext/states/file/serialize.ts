@@ -28,7 +28,7 @@ import * as common from './params.ts';
 const params = {
   name: common.name,
   dataset: p.any({ default: null, doc: 'the data' }),
-  dataset_pillar: p.any({ default: null, doc: 'key of the pillar that holds the data' }),
+  dataset_pillar: p.scalar({ default: null, doc: 'key of the pillar that holds the data' }),
   user: common.user,
   group: common.group,
   mode: common.mode,
@@ -37,11 +37,14 @@ const params = {
   show_changes: common.showChanges,
   create: p.bool({ default: true, doc: 'false: only a file that exists' }),
   merge_if_exists: p.bool({ default: false, doc: 'put the data over what the file holds' }),
-  encoding: p.any({ default: null, doc: 'encoding of the file' }),
+  encoding: p.scalar({ default: null, doc: 'encoding of the file' }),
   encoding_errors: p.string({ default: 'strict', doc: 'what to do with characters it does not have' }),
-  serializer: p.any({ default: null, doc: 'format: yaml, json, python, configparser, …' }),
-  serializer_opts: p.any({ default: null, doc: 'options for writing' }),
-  deserializer_opts: p.any({ default: null, doc: 'options for reading, with `merge_if_exists`' }),
+  serializer: p.scalar({ default: null, doc: 'format: yaml, json, python, configparser, …' }),
+  serializer_opts: p.oneOf(['list', 'dict', 'string'], { default: null, doc: 'options for writing' }),
+  deserializer_opts: p.oneOf(['list', 'dict', 'string'], {
+    default: null,
+    doc: 'options for reading, with `merge_if_exists`',
+  }),
   kwargs: p.kwargs({ doc: '`formatter` is another word for `serializer`' }),
 };
 type Args = ArgsOf<typeof params>;

@@ -113,7 +113,7 @@ export const mknod = state({
     minor: p.int({ default: 0, doc: 'minor number' }),
     user: common.user,
     group: common.group,
-    mode: p.any({ default: '0600', doc: 'permission bits' }),
+    mode: p.scalar({ default: '0600', nullable: true, doc: 'permission bits' }),
   },
   async run({ ntype, major, minor, user, group, mode, ...args }, ctx) {
     const name = expandUser(args.name);
@@ -147,8 +147,8 @@ export const decode = state({
   examples: ['/tmp/logo.png:\n  file.decode:\n    - contents_pillar: logo'],
   params: {
     name: common.name,
-    encoded_data: p.any({ default: null, doc: 'the content in base64' }),
-    contents_pillar: p.any({ default: null, doc: 'key of the pillar that holds it' }),
+    encoded_data: p.scalar({ default: null, doc: 'the content in base64' }),
+    contents_pillar: p.scalar({ default: null, doc: 'key of the pillar that holds it' }),
     encoding_type: p.string({ default: 'base64', doc: 'only base64 is known' }),
     checksum: p.string({ default: 'md5', doc: 'hash to compare by: md5, sha256, sha512' }),
   },
@@ -321,7 +321,7 @@ export const shortcut = state({
   doc: 'Shortcuts exist on Windows only: this fails here, as it does in Salt.',
   params: {
     name: p.string({ doc: 'the shortcut' }),
-    target: p.any({ doc: 'what it opens' }),
+    target: p.scalar({ nullable: true, doc: 'what it opens' }),
     kwargs: p.kwargs({ doc: 'accepted' }),
   },
   run: (_, ctx) => ctx.fail('Shortcuts are only supported on Windows'),

@@ -41,8 +41,8 @@ const service = state({
   examples: ['mine:\n  firewalld.service:\n    - ports: [8080/tcp]\n    - protocols: [igmp]'],
   params: {
     name: p.string({ doc: 'the service' }),
-    ports: p.any({ default: null, doc: 'ports with protocol' }),
-    protocols: p.any({ default: null, doc: 'protocols' }),
+    ports: p.oneOf(['list', 'string'], { default: null, doc: 'ports with protocol' }),
+    protocols: p.oneOf(['list', 'string'], { default: null, doc: 'protocols' }),
   },
   async run({ name, ports, protocols }, ctx) {
     const changes = newDict();

@@ -14,25 +14,24 @@ import {
 } from 'halite/sdk';
 import { isExpected, plain, readable } from '../shared/calls.ts';
 
-const list = (doc: string) => p.any({ default: null, doc });
 const prune = p.bool({ default: false, doc: 'remove those that are not named' });
 const params = {
   name: p.string({ doc: 'the zone' }),
-  block_icmp: list('kinds of ICMP messages to block'),
+  block_icmp: p.oneOf(['list', 'string'], { default: null, doc: 'kinds of ICMP messages to block' }),
   prune_block_icmp: prune,
-  default: p.any({ default: null, doc: 'make it the default zone' }),
+  default: p.oneOf(['list', 'string'], { default: null, doc: 'make it the default zone' }),
   masquerade: p.bool({ default: false, doc: 'hide the addresses behind it' }),
-  ports: list('ports with protocol: 22/tcp'),
+  ports: p.oneOf(['list', 'string'], { default: null, doc: 'ports with protocol: 22/tcp' }),
   prune_ports: prune,
-  port_fwd: list('ports to pass on: here:there:protocol[:address]'),
+  port_fwd: p.oneOf(['list', 'string'], { default: null, doc: 'ports to pass on: here:there:protocol[:address]' }),
   prune_port_fwd: prune,
-  services: list('services'),
+  services: p.oneOf(['list', 'string'], { default: null, doc: 'services' }),
   prune_services: prune,
-  interfaces: list('interfaces'),
+  interfaces: p.oneOf(['list', 'string'], { default: null, doc: 'interfaces' }),
   prune_interfaces: prune,
-  sources: list('source addresses'),
+  sources: p.oneOf(['list', 'string'], { default: null, doc: 'source addresses' }),
   prune_sources: prune,
-  rich_rules: list('rules in the rich language'),
+  rich_rules: p.oneOf(['list', 'string'], { default: null, doc: 'rules in the rich language' }),
   prune_rich_rules: prune,
 };
 type Args = ArgsOf<typeof params>;

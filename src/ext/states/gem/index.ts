@@ -3,11 +3,10 @@ import { defineState, newDict, p, pyStr, type StateContext, type StateResult, st
 import { comparePythonVersions } from '../../modules/pip/pep440.ts';
 import { plain } from '../shared/calls.ts';
 
-const any = (doc: string) => p.any({ default: null, doc });
 const name = p.string({ doc: 'the gem' });
-const ruby = any('the Ruby of rvm or rbenv');
-const user = any('run as this user');
-const gem_bin = any('path of gem');
+const ruby = p.scalar({ default: null, doc: 'the Ruby of rvm or rbenv' });
+const user = p.scalar({ default: null, doc: 'run as this user' });
+const gem_bin = p.scalar({ default: null, doc: 'path of gem' });
 
 interface Where {
   readonly name: string;
@@ -52,12 +51,12 @@ const installed = state({
     ruby,
     gem_bin,
     user,
-    version: any('the version, or a limit: `>=2.0`'),
+    version: p.scalar({ default: null, doc: 'the version, or a limit: `>=2.0`' }),
     rdoc: p.bool({ default: false, doc: 'with RDoc documentation' }),
     ri: p.bool({ default: false, doc: 'with ri documentation' }),
     pre_releases: p.bool({ default: false, doc: 'with versions that are not released yet' }),
-    proxy: any('proxy to use'),
-    source: any('address to take it from'),
+    proxy: p.scalar({ default: null, doc: 'proxy to use' }),
+    source: p.scalar({ default: null, doc: 'address to take it from' }),
   },
   async run(args, ctx) {
     const found = await versions(args, ctx);

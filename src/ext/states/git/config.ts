@@ -30,9 +30,9 @@ export const config_set = state({
   examples: ['user.email:\n  git.config_set:\n    - value: me@example.com\n    - global: true'],
   params: {
     name: p.string({ doc: 'the setting' }),
-    value: p.any({ default: null, doc: 'its value' }),
-    multivar: p.any({ default: null, doc: 'several values' }),
-    repo: p.any({ default: null, doc: 'the repository' }),
+    value: p.scalar({ default: null, doc: 'its value' }),
+    multivar: p.oneOf(['list', 'string'], { default: null, doc: 'several values' }),
+    repo: p.scalar({ default: null, doc: 'the repository' }),
     ...who,
     output_encoding,
     kwargs: p.kwargs({ doc: 'global' }),
@@ -152,8 +152,8 @@ export const config_unset = state({
   examples: ['alias.ci:\n  git.config_unset:\n    - global: true'],
   params: {
     name: p.string({ doc: 'the setting; an expression' }),
-    value_regex: p.any({ default: null, doc: 'only values that fit' }),
-    repo: p.any({ default: null, doc: 'the repository' }),
+    value_regex: p.scalar({ default: null, doc: 'only values that fit' }),
+    repo: p.scalar({ default: null, doc: 'the repository' }),
     ...who,
     output_encoding,
     kwargs: p.kwargs({ doc: 'global, all' }),

@@ -4,15 +4,18 @@ import { expandUser } from 'halite/sdk/fs';
 import { failureOf } from '../shared/calls.ts';
 
 export const who = {
-  user: p.any({ default: null, doc: 'run git as this user' }),
-  password: p.any({ default: null, doc: 'Windows only' }),
+  user: p.scalar({ default: null, doc: 'run git as this user' }),
+  password: p.ignored({ default: null, doc: 'Windows only' }),
 };
-export const identity = p.any({ default: null, doc: 'private key for ssh: a path, salt://…, or a list' });
+export const identity = p.oneOf(['string', 'list'], {
+  default: null,
+  doc: 'private key for ssh: a path, salt://…, or a list',
+});
 export const https = {
-  https_user: p.any({ default: null, doc: 'user name for HTTPS' }),
-  https_pass: p.any({ default: null, doc: 'password for HTTPS' }),
+  https_user: p.scalar({ default: null, doc: 'user name for HTTPS' }),
+  https_pass: p.scalar({ default: null, doc: 'password for HTTPS' }),
 };
-export const output_encoding = p.any({ default: null, doc: 'encoding of git’s output' });
+export const output_encoding = p.scalar({ default: null, doc: 'encoding of git’s output' });
 
 /** Sentences joined as Salt does. */
 export const sentences = (comments: readonly string[]): string =>

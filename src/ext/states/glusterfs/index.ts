@@ -70,10 +70,10 @@ const volume_present = state({
   ],
   params: {
     name,
-    bricks: p.any({ doc: 'list of machine:/path' }),
-    stripe: p.any({ default: false, doc: 'number of stripes' }),
-    replica: p.any({ default: false, doc: 'number of copies' }),
-    device_vg: p.any({ default: false, doc: 'on a volume group' }),
+    bricks: p.oneOf(['string', 'list'], { doc: 'list of machine:/path' }),
+    stripe: p.scalar({ default: false, nullable: true, doc: 'number of stripes' }),
+    replica: p.scalar({ default: false, nullable: true, doc: 'number of copies' }),
+    device_vg: p.scalar({ default: false, nullable: true, doc: 'on a volume group' }),
     transport: p.string({ default: 'tcp', doc: 'tcp or rdma' }),
     start: p.bool({ default: false, doc: 'start it' }),
     force: p.bool({ default: false, doc: 'whatever gluster thinks of it' }),
@@ -121,7 +121,7 @@ const startedState = state({
 const add_volume_bricks = state({
   doc: 'Bricks that belong to a volume.',
   examples: ['web:\n  glusterfs.add_volume_bricks:\n    - bricks: [three:/brick]'],
-  params: { name, bricks: p.any({ doc: 'list of machine:/path' }) },
+  params: { name, bricks: p.oneOf(['string', 'list'], { doc: 'list of machine:/path' }) },
   async run({ name: volume, bricks }, ctx) {
     const paths = async (): Promise<Value[]> => {
       const about = plain(plain(await ctx.call('glusterfs.info'))[volume]);

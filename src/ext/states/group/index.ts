@@ -17,11 +17,11 @@ import { plain } from '../shared/calls.ts';
 
 const params = {
   name: p.string({ doc: 'the group' }),
-  gid: p.any({ default: null, doc: 'id; the next free one when left out' }),
+  gid: p.scalar({ default: null, doc: 'id; the next free one when left out' }),
   system: p.bool({ default: false, doc: 'take an id of the system range' }),
-  addusers: p.any({ default: null, doc: 'users to add' }),
-  delusers: p.any({ default: null, doc: 'users to take out' }),
-  members: p.any({ default: null, doc: 'exactly these users' }),
+  addusers: p.oneOf(['list', 'string'], { default: null, doc: 'users to add' }),
+  delusers: p.oneOf(['list', 'string'], { default: null, doc: 'users to take out' }),
+  members: p.oneOf(['list', 'string'], { default: null, doc: 'exactly these users' }),
   non_unique: p.bool({ default: false, doc: 'the id may be in use' }),
 };
 type Args = ArgsOf<typeof params>;

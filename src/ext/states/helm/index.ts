@@ -15,13 +15,12 @@ import {
 } from 'halite/sdk';
 import { isExpected, plain } from '../shared/calls.ts';
 
-const any = (doc: string) => p.any({ default: null, doc });
 const name = p.string({ doc: 'any name' });
 const release = p.string({ doc: 'the release' });
 const common = {
-  namespace: any('the name space'),
-  flags: any('list of options'),
-  kvflags: any('options with a value'),
+  namespace: p.scalar({ default: null, doc: 'the name space' }),
+  flags: p.oneOf(['list', 'string'], { default: null, doc: 'list of options' }),
+  kvflags: p.oneOf(['dict', 'list', 'string'], { default: null, doc: 'options with a value' }),
 };
 
 /** A run that Salt does not predict: under test it only says what it would do. */
@@ -42,8 +41,8 @@ const repo_managed = state({
   ],
   params: {
     name,
-    present: any('list of name and url'),
-    absent: any('list of names'),
+    present: p.oneOf(['list', 'string'], { default: null, doc: 'list of name and url' }),
+    absent: p.oneOf(['list', 'string'], { default: null, doc: 'list of names' }),
     prune: p.bool({ default: false, doc: 'remove those not named' }),
     repo_update: p.bool({ default: false, doc: 'renew what is known of them after a change' }),
     ...common,
@@ -81,11 +80,11 @@ const release_present = state({
   examples: ['web:\n  helm.release_present:\n    - chart: stable/nginx\n    - namespace: web'],
   params: {
     name: release,
-    chart: p.any({ doc: 'the chart' }),
-    values: any('file of values'),
-    version: any('version of the chart'),
+    chart: p.scalar({ nullable: true, doc: 'the chart' }),
+    values: p.scalar({ default: null, doc: 'file of values' }),
+    version: p.scalar({ default: null, doc: 'version of the chart' }),
     namespace: common.namespace,
-    set: any('value, or list of values, as name=value'),
+    set: p.oneOf(['list', 'string', 'dict'], { default: null, doc: 'value, or list of values, as name=value' }),
     flags: common.flags,
     kvflags: common.kvflags,
   },

@@ -17,13 +17,13 @@ import { isExpected } from '../shared/calls.ts';
 
 const params = {
   name: p.string({ doc: 'address of the repository' }),
-  rev: p.any({ default: null, doc: 'the revision; the newest otherwise' }),
-  target: p.any({ default: null, doc: 'the folder' }),
+  rev: p.scalar({ default: null, doc: 'the revision; the newest otherwise' }),
+  target: p.scalar({ default: null, doc: 'the folder' }),
   clean: p.bool({ default: false, doc: 'drop changes made there' }),
-  user: p.any({ default: null, doc: 'run as this user' }),
-  identity: p.any({ default: null, doc: 'private key for SSH' }),
+  user: p.scalar({ default: null, doc: 'run as this user' }),
+  identity: p.scalar({ default: null, doc: 'private key for SSH' }),
   force: p.bool({ default: false, doc: 'replace a folder that is no repository' }),
-  opts: p.any({ default: false, doc: 'further options, in one text' }),
+  opts: p.scalar({ default: false, nullable: true, doc: 'further options, in one text' }),
   update_head: p.bool({ default: true, doc: 'bring the folder to the revision' }),
 };
 type Args = ArgsOf<typeof params> & { target: string };

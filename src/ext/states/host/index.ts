@@ -87,8 +87,8 @@ const present = state({
   examples: ['node1:\n  host.present:\n    - ip: 192.168.0.42'],
   params: {
     name: p.string({ doc: 'the name' }),
-    ip: p.any({ doc: 'address or list of addresses' }),
-    comment: p.any({ default: '', doc: 'comment on the line' }),
+    ip: p.oneOf(['string', 'list'], { doc: 'address or list of addresses' }),
+    comment: p.scalar({ default: '', nullable: true, doc: 'comment on the line' }),
     clean: p.bool({ default: false, doc: 'take the name from all other addresses' }),
   },
   async run({ name, ip, comment: given, clean }, ctx) {
@@ -142,7 +142,10 @@ const present = state({
 const absent = state({
   doc: 'A name that an address shall not have.',
   examples: ['node1:\n  host.absent:\n    - ip: 192.168.0.42'],
-  params: { name: p.string({ doc: 'the name' }), ip: p.any({ doc: 'address or list of addresses' }) },
+  params: {
+    name: p.string({ doc: 'the name' }),
+    ip: p.oneOf(['string', 'list'], { doc: 'address or list of addresses' }),
+  },
   async run({ name, ip }, ctx) {
     const comments: string[] = [];
     let [changed, ok] = [false, true];
@@ -167,7 +170,10 @@ const absent = state({
 const only = state({
   doc: 'An address that has exactly these names.',
   examples: ['127.0.1.1:\n  host.only:\n    - hostnames:\n      - foo.bar\n      - foo'],
-  params: { name: p.string({ doc: 'the address' }), hostnames: p.any({ doc: 'name or list of names' }) },
+  params: {
+    name: p.string({ doc: 'the address' }),
+    hostnames: p.oneOf(['string', 'list'], { doc: 'name or list of names' }),
+  },
   async run({ name, hostnames }, ctx) {
     const old = texts(await ctx.call('hosts.get_alias', name)).join(' ');
     const now = texts(hostnames)

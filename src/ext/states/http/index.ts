@@ -16,9 +16,9 @@ import { plain } from '../shared/calls.ts';
 
 const queryParams = {
   name: p.string({ doc: 'the address' }),
-  match: p.any({ default: null, doc: 'text the answer must contain' }),
+  match: p.scalar({ default: null, doc: 'text the answer must contain' }),
   match_type: p.string({ default: 'string', doc: 'string or pcre' }),
-  status: p.any({ default: null, doc: 'status the answer must have' }),
+  status: p.oneOf(['int', 'string', 'list'], { default: null, doc: 'status the answer must have' }),
   status_type: p.string({ default: 'string', doc: 'string, pcre or list' }),
 };
 const kwargs = p.kwargs({ doc: 'passed on to http.query' });
@@ -128,7 +128,7 @@ export default defineState({
     query: state({
       doc: 'An address that shall answer with a text or a status.',
       examples: ['http://localhost/health:\n  http.query:\n    - status: 200\n    - match: OK'],
-      params: { ...queryParams, wait_for: p.any({ default: null, doc: 'seconds to go on trying' }), kwargs },
+      params: { ...queryParams, wait_for: p.scalar({ default: null, doc: 'seconds to go on trying' }), kwargs },
       run: ({ wait_for, ...args }, ctx) => query(args, wait_for, ctx),
     }),
     wait_for_successful_query: state({

@@ -15,7 +15,7 @@ import { plain } from '../shared/calls.ts';
 const params = {
   name: p.string({ doc: 'any name' }),
   path: p.string({ doc: 'the file or folder' }),
-  mask: p.any({ doc: 'list of what must happen to it' }),
+  mask: p.oneOf(['list', 'string'], { doc: 'list of what must happen to it' }),
   cmd: p.string({ doc: 'the command' }),
   user: p.string({ default: 'root', doc: 'whose table; `system` is that of the machine' }),
 };

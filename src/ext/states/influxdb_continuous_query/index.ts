@@ -19,8 +19,8 @@ export default defineState({
         name,
         database,
         query: p.string({ doc: 'what it runs' }),
-        resample_time: p.any({ default: null, doc: 'how often' }),
-        coverage_period: p.any({ default: null, doc: 'over how much' }),
+        resample_time: p.scalar({ default: null, doc: 'how often' }),
+        coverage_period: p.scalar({ default: null, doc: 'over how much' }),
         client_args,
       },
       async run(args, ctx) {

@@ -10,7 +10,7 @@ const params = {
   name,
   database,
   duration: p.string({ default: '7d', doc: 'hours, days or weeks: 12h, 7d, 4w' }),
-  replication: p.any({ default: 1, doc: 'how many copies' }),
+  replication: p.scalar({ default: 1, nullable: true, doc: 'how many copies' }),
   default: p.bool({ default: false, doc: 'for data that names no policy' }),
   client_args,
 };

@@ -20,7 +20,7 @@ const params = {
   name,
   passwd: p.string({ doc: 'the password, set when the user is made' }),
   admin: p.bool({ default: false, doc: 'an administrator' }),
-  grants: p.any({ default: null, doc: 'database → read, write or all' }),
+  grants: p.oneOf(['dict', 'list', 'string'], { default: null, doc: 'database → read, write or all' }),
   client_args,
 };
 type Args = ArgsOf<typeof params>;

@@ -17,10 +17,13 @@ import { failureOf, plain } from '../shared/calls.ts';
 
 const params = {
   name: p.path({ doc: 'the file' }),
-  sections: p.any({ default: null, doc: 'section → option → value; options outside sections beside them' }),
+  sections: p.oneOf(['dict', 'list', 'string'], {
+    default: null,
+    doc: 'section → option → value; options outside sections beside them',
+  }),
   separator: p.string({ default: '=', doc: 'what stands between option and value' }),
 };
-const encoding = p.any({ default: null, doc: 'encoding of the file' });
+const encoding = p.scalar({ default: null, doc: 'encoding of the file' });
 const presentParams = {
   ...params,
   strict: p.bool({ default: false, doc: 'remove options and sections that are not named' }),

@@ -57,7 +57,7 @@ const setPolicy = state({
     family,
     chain: p.string({ doc: 'the chain' }),
     policy: p.string({ doc: 'ACCEPT or DROP' }),
-    save: p.any({ default: null, doc: 'write all rules down: true, or a file' }),
+    save: p.scalar({ default: null, doc: 'write all rules down: true, or a file' }),
     kwargs: p.kwargs({ doc: 'accepted' }),
   },
   async run({ name, table, family, chain, policy, save }, ctx) {

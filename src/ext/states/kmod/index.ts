@@ -58,7 +58,7 @@ async function each(
 const params = {
   name: p.string({ doc: 'the module' }),
   persist: p.bool({ default: false, doc: 'also at boot' }),
-  mods: p.any({ default: null, doc: 'several modules' }),
+  mods: p.oneOf(['list', 'string'], { default: null, doc: 'several modules' }),
 };
 
 const listed = async (persist: boolean, ctx: StateContext): Promise<Set<string>> =>

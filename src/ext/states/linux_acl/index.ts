@@ -28,7 +28,7 @@ import {
 const name = p.path({ doc: 'the file or folder' });
 const acl_type = p.string({ doc: 'user, group, mask, or with `default:` in front' });
 const acl_name = p.string({ default: '', doc: 'the user or group; empty for the owner' });
-const acl_names = p.any({ default: null, doc: 'the users or groups' });
+const acl_names = p.oneOf(['list', 'string'], { default: null, doc: 'the users or groups' });
 const perms = p.string({ default: '', doc: 'permissions, as in rwx' });
 const recurse = p.bool({ default: false, doc: 'and all below' });
 const force = p.bool({ default: false, doc: 'remove all other entries first' });

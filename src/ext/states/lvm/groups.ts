@@ -105,7 +105,7 @@ export const groupPresent = state({
   examples: ['data:\n  lvm.vg_present:\n    - devices: [/dev/sdb1, /dev/sdb2]'],
   params: {
     name: p.string({ doc: 'the group' }),
-    devices: p.any({ default: null, doc: 'devices: a list, or text with commas' }),
+    devices: p.oneOf(['string', 'list'], { default: null, doc: 'devices: a list, or text with commas' }),
     kwargs,
   },
   async run({ name, devices, kwargs }, ctx) {

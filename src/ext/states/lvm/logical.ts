@@ -31,8 +31,8 @@ function megabytes(size: Value): number {
 const params = {
   name: p.string({ doc: 'the volume' }),
   vgname: p.string({ default: null, doc: 'its volume group' }),
-  size: p.any({ default: null, doc: 'size' }),
-  extents: p.any({ default: null, doc: 'size in extents' }),
+  size: p.scalar({ default: null, doc: 'size' }),
+  extents: p.scalar({ default: null, doc: 'size in extents' }),
   snapshot: p.string({ default: null, doc: 'name of the snapshot to make of the volume' }),
   pv: p.string({ default: '', doc: 'on this physical volume' }),
   thinvolume: p.bool({ default: false, doc: 'in a thin pool' }),

@@ -66,8 +66,8 @@ const present = state({
   examples: ['/dev/md0:\n  raid.present:\n    - level: 5\n    - devices: [/dev/xvdd, /dev/xvde, /dev/xvdf]'],
   params: {
     name: p.path({ doc: 'the array' }),
-    level: p.any({ doc: 'level' }),
-    devices: p.any({ doc: 'disks, or `missing`' }),
+    level: p.scalar({ nullable: true, doc: 'level' }),
+    devices: p.oneOf(['list', 'string'], { doc: 'disks, or `missing`' }),
     kwargs: p.kwargs({ doc: 'further options of mdadm' }),
   },
   async run({ name, level, devices, kwargs }, ctx) {

@@ -84,10 +84,10 @@ const unmounted = state({
   examples: ['/mnt/sdb:\n  mount.unmounted:\n    - persist: true'],
   params: {
     name: p.path({ doc: 'mount point' }),
-    device: p.any({ default: null, doc: 'only this device' }),
+    device: p.scalar({ default: null, doc: 'only this device' }),
     config,
     persist: p.bool({ default: false, doc: 'also take it out of the table' }),
-    user: p.any({ default: null, doc: 'unmount as this user' }),
+    user: p.scalar({ default: null, doc: 'unmount as this user' }),
     kwargs: p.kwargs({ doc: 'accepted' }),
   },
   async run({ name, device, config: path, persist, user }, ctx) {
@@ -143,15 +143,19 @@ const fstabParams = {
   name: p.string({ doc: 'device' }),
   fs_file: p.path({ doc: 'mount point' }),
   fs_vfstype: p.string({ doc: 'kind of filesystem' }),
-  fs_mntops: p.any({ default: 'defaults', doc: 'options' }),
-  fs_freq: p.any({ default: 0, doc: 'fifth field of the table' }),
-  fs_passno: p.any({ default: 0, doc: 'order of checks at boot' }),
-  mount_by: p.any({ default: null, doc: 'name the device by: device, label, uuid, partlabel, partuuid' }),
+  fs_mntops: p.oneOf(['string', 'list'], { default: 'defaults', nullable: true, doc: 'options' }),
+  fs_freq: p.scalar({ default: 0, nullable: true, doc: 'fifth field of the table' }),
+  fs_passno: p.scalar({ default: 0, nullable: true, doc: 'order of checks at boot' }),
+  mount_by: p.scalar({ default: null, doc: 'name the device by: device, label, uuid, partlabel, partuuid' }),
   config,
   mount: p.bool({ default: true, doc: 'also mount it now' }),
-  match_on: p.any({ default: 'auto', doc: 'fields that say which line of the table is meant' }),
+  match_on: p.oneOf(['string', 'list'], {
+    default: 'auto',
+    nullable: true,
+    doc: 'fields that say which line of the table is meant',
+  }),
   not_change: p.bool({ default: false, doc: 'leave a line that is there' }),
-  fs_mount: p.any({ default: true, doc: 'AIX only' }),
+  fs_mount: p.ignored({ default: true, doc: 'AIX only' }),
 };
 const pointOf = (path: string): string => (path === '/' ? '/' : path.replace(/\/+$/, ''));
 
@@ -230,7 +234,7 @@ const fstab_absent = state({
 
 const modWatch = state({
   doc: 'Mounts anew because something the state watches changed.',
-  params: { name: p.path(), user: p.any({ default: null }), kwargs: p.kwargs() },
+  params: { name: p.path(), user: p.scalar({ default: null }), kwargs: p.kwargs() },
   async run({ name, user, kwargs }, ctx) {
     const fun = ctx.watchedFunction ?? pyStr(kwargs['sfun'] ?? '');
     if (fun !== 'mounted') return ctx.ok(`Watch not supported in ${fun} at this time`);

@@ -85,8 +85,8 @@ export default defineState({
       examples: ['shop:\n  mysql_database.present:\n    - character_set: utf8mb4\n    - connection_user: admin'],
       params: {
         name,
-        character_set: p.any({ default: null, doc: 'character set' }),
-        collate: p.any({ default: null, doc: 'collation' }),
+        character_set: p.scalar({ default: null, doc: 'character set' }),
+        collate: p.scalar({ default: null, doc: 'collation' }),
         connection_args: connection,
       },
       run: ({ connection_args, ...wanted }, ctx) => present(wanted, connection_args, ctx),

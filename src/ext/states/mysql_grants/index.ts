@@ -15,12 +15,12 @@ import { connection, lastError, reason } from '../shared/mysql.ts';
 
 const params = {
   name: p.string({ doc: 'any text' }),
-  grant: p.any({ default: null, doc: 'privileges, with commas' }),
-  database: p.any({ default: null, doc: '`db.table`, `db.*` or `*.*`' }),
-  user: p.any({ default: null, doc: 'the user' }),
+  grant: p.scalar({ default: null, doc: 'privileges, with commas' }),
+  database: p.scalar({ default: null, doc: '`db.table`, `db.*` or `*.*`' }),
+  user: p.scalar({ default: null, doc: 'the user' }),
   host: p.string({ default: 'localhost', doc: 'where the user comes from' }),
-  grant_option: p.any({ default: false, doc: 'may pass them on' }),
-  escape: p.any({ default: true, doc: 'quote the names' }),
+  grant_option: p.scalar({ default: false, nullable: true, doc: 'may pass them on' }),
+  escape: p.scalar({ default: true, nullable: true, doc: 'quote the names' }),
 };
 
 interface Wanted {
@@ -115,8 +115,12 @@ export default defineState({
       ],
       params: {
         ...params,
-        revoke_first: p.any({ default: false, doc: 'first take away what the user has there' }),
-        ssl_option: p.any({ default: false, doc: 'list of what is required of TLS: SSL, X509, {ISSUER: …}' }),
+        revoke_first: p.scalar({ default: false, nullable: true, doc: 'first take away what the user has there' }),
+        ssl_option: p.oneOf(['bool', 'list', 'string'], {
+          default: false,
+          nullable: true,
+          doc: 'list of what is required of TLS: SSL, X509, {ISSUER: …}',
+        }),
         connection_args: connection,
       },
       run: ({ connection_args, ...wanted }, ctx) => present(wanted, connection_args, ctx),

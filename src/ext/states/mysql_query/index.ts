@@ -22,14 +22,14 @@ const params = {
   database: p.string({ doc: 'the database' }),
 };
 const storing = {
-  output: p.any({ default: null, doc: 'where the result goes: `grain`, or a file' }),
-  grain: p.any({ default: null, doc: 'the grain' }),
-  key: p.any({ default: null, doc: 'a key in that grain' }),
+  output: p.scalar({ default: null, doc: 'where the result goes: `grain`, or a file' }),
+  grain: p.scalar({ default: null, doc: 'the grain' }),
+  key: p.scalar({ default: null, doc: 'a key in that grain' }),
   overwrite: p.bool({ default: true, doc: 'run although there is a result already' }),
 };
 const checking = {
   check_db_exists: p.bool({ default: true, doc: 'only if the database is there' }),
-  client_flags: p.any({ default: null, doc: 'list of flags for the connection' }),
+  client_flags: p.oneOf(['list', 'string'], { default: null, doc: 'list of flags for the connection' }),
 };
 
 interface Job {
@@ -172,7 +172,7 @@ export default defineState({
         ...params,
         query_file: p.string({ default: null, doc: 'the file, here or salt://…' }),
         ...storing,
-        saltenv: p.any({ default: null, doc: 'environment of the file' }),
+        saltenv: p.scalar({ default: null, doc: 'environment of the file' }),
         ...checking,
         connection_args: connection,
       },

@@ -104,7 +104,7 @@ const managed = state({
     name: p.string({ doc: 'the interface' }),
     enabled: p.bool({ default: true, doc: 'up, also at boot' }),
     type: p.string({ default: 'eth', doc: 'eth, bond, bridge, slave, vlan or source' }),
-    noifupdown: p.any({ default: null, doc: 'neither start nor stop it' }),
+    noifupdown: p.scalar({ default: null, doc: 'neither start nor stop it' }),
     kwargs,
   },
   async run({ name, enabled, type, noifupdown, kwargs }, ctx) {

@@ -11,9 +11,9 @@ const present = state({
   examples: ['/srv/share:\n  nfs_export.present:\n    - hosts: 10.0.2.0/24\n    - options: [rw]'],
   params: {
     name,
-    clients: p.any({ default: null, doc: 'list of {hosts, options}' }),
-    hosts: p.any({ default: null, doc: 'the only client' }),
-    options: p.any({ default: null, doc: 'its options' }),
+    clients: p.oneOf(['list', 'dict', 'string'], { default: null, doc: 'list of {hosts, options}' }),
+    hosts: p.oneOf(['string', 'list'], { default: null, doc: 'the only client' }),
+    options: p.oneOf(['list', 'string'], { default: null, doc: 'its options' }),
     exports: file,
   },
   async run({ name, clients, hosts, options, exports }, ctx) {

@@ -60,7 +60,7 @@ const chainPresent = state({
     table,
     table_type: p.string({ default: null, doc: 'filter, route or nat' }),
     hook: p.string({ default: null, doc: 'where packets enter it' }),
-    priority: p.any({ default: null, doc: 'order among chains of the hook' }),
+    priority: p.scalar({ default: null, doc: 'order among chains of the hook' }),
     family,
   },
   async run({ name, table, table_type, hook, priority, family }, ctx) {
@@ -115,7 +115,7 @@ const setPolicy = state({
     family,
     chain: p.string({ doc: 'the chain' }),
     policy: p.string({ doc: 'accept or drop' }),
-    save: p.any({ default: null, doc: 'write all rules down' }),
+    save: p.truthy({ default: null, doc: 'write all rules down' }),
     save_filename: p.path({ default: null, doc: 'to this file' }),
     kwargs,
   },

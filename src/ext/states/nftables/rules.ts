@@ -56,8 +56,8 @@ export const ruleState = (verb: Verb) =>
       family: p.string({ default: 'ipv4', doc: 'ipv4, ipv6, inet, arp, bridge or netdev' }),
       table: p.string({ default: 'filter', doc: 'the table' }),
       chain: p.string({ doc: 'the chain' }),
-      position: p.any({ default: null, doc: 'handle of a rule' }),
-      save: p.any({ default: null, doc: 'write all rules down' }),
+      position: p.scalar({ default: null, doc: 'handle of a rule' }),
+      save: p.truthy({ default: null, doc: 'write all rules down' }),
       kwargs: p.kwargs({ doc: 'the parts of the rule: proto, dport, jump, …' }),
     },
     async run({ name, family, table, chain, position, save, kwargs }, ctx) {

@@ -13,10 +13,9 @@ import {
 } from 'halite/sdk';
 import { plain } from '../shared/calls.ts';
 
-const any = (doc: string) => p.any({ default: null, doc });
 const name = p.string({ doc: 'the package, with a version if wanted: `left-pad@1.0.0`' });
-const dir = any('the project; without it packages are global');
-const user = any('run as this user');
+const dir = p.scalar({ default: null, doc: 'the project; without it packages are global' });
+const user = p.scalar({ default: null, doc: 'run as this user' });
 
 /** `@scope/name@1.2` → name and version. */
 function split(pkg: string): { name: string; version: string | undefined } {
@@ -60,12 +59,12 @@ const installed = state({
   examples: ['left-pad@1.3.0:\n  npm.installed:\n    - dir: /srv/app'],
   params: {
     name,
-    pkgs: any('several packages'),
+    pkgs: p.oneOf(['list', 'string'], { default: null, doc: 'several packages' }),
     dir,
     user,
     force_reinstall: p.bool({ default: false, doc: 'install again what is there' }),
-    registry: any('address of the registry'),
-    env: any('environment variables'),
+    registry: p.scalar({ default: null, doc: 'address of the registry' }),
+    env: p.oneOf(['dict', 'list', 'string'], { default: null, doc: 'environment variables' }),
   },
   async run(args, ctx) {
     const wanted = Array.isArray(args.pkgs) && args.pkgs.length > 0 ? args.pkgs.map(pyStr) : [args.name];
@@ -181,7 +180,7 @@ const cacheCleaned = state({
   doc: 'An empty cache of npm.',
   examples: ['npm:\n  npm.cache_cleaned:\n    - name:'],
   params: {
-    name: p.any({ default: null, doc: 'only this package' }),
+    name: p.scalar({ default: null, doc: 'only this package' }),
     user,
     force: p.bool({ default: false, doc: '' }),
   },

@@ -10,8 +10,8 @@ const present = state({
   examples: ['br0:\n  openvswitch_bridge.present'],
   params: {
     name,
-    parent: p.any({ default: null, doc: 'the bridge it is a part of' }),
-    vlan: p.any({ default: null, doc: 'the VLAN' }),
+    parent: p.scalar({ default: null, doc: 'the bridge it is a part of' }),
+    vlan: p.scalar({ default: null, doc: 'the VLAN' }),
   },
   run({ name: bridge, parent, vlan }, ctx) {
     const orNone = (value: Value, none: Value): Value => (value === none ? null : value);

@@ -20,10 +20,10 @@ const name = p.string({ doc: 'the port' });
 const params = {
   name,
   bridge: p.string({ doc: 'its bridge' }),
-  tunnel_type: p.any({ default: null, doc: 'vlan, vxlan or gre' }),
-  id: p.any({ default: null, doc: 'the VLAN, or key of the tunnel' }),
-  remote: p.any({ default: null, doc: 'address of the other end' }),
-  dst_port: p.any({ default: null, doc: 'port of the other end' }),
+  tunnel_type: p.scalar({ default: null, doc: 'vlan, vxlan or gre' }),
+  id: p.scalar({ default: null, doc: 'the VLAN, or key of the tunnel' }),
+  remote: p.scalar({ default: null, doc: 'address of the other end' }),
+  dst_port: p.scalar({ default: null, doc: 'port of the other end' }),
   internal: p.bool({ default: false, doc: 'an interface of the machine itself' }),
 };
 type Args = ArgsOf<typeof params>;
@@ -154,7 +154,7 @@ const present = state({
 const absent = state({
   doc: 'A port that shall not be there.',
   examples: ['eth1:\n  openvswitch_port.absent:\n    - bridge: br0'],
-  params: { name, bridge: p.any({ default: null, doc: 'its bridge; any otherwise' }) },
+  params: { name, bridge: p.scalar({ default: null, doc: 'its bridge; any otherwise' }) },
   async run({ name: port, bridge }, ctx) {
     if (bridge && !isTruthy(await ctx.call('openvswitch.bridge_exists', bridge)))
       return ctx.result({ result: ctx.test ? null : false, comment: `Bridge ${pyStr(bridge)} does not exist.` });

@@ -9,9 +9,9 @@ const installed = state({
   examples: ['redis:\n  pecl.installed:\n    - version: 5.3.7'],
   params: {
     name,
-    version: p.any({ default: null, doc: 'this version' }),
-    defaults: p.any({ default: false, doc: 'answer questions with what is proposed' }),
-    force: p.any({ default: false, doc: 'also over one that is there' }),
+    version: p.scalar({ default: null, doc: 'this version' }),
+    defaults: p.scalar({ default: false, nullable: true, doc: 'answer questions with what is proposed' }),
+    force: p.scalar({ default: false, nullable: true, doc: 'also over one that is there' }),
     preferred_state: p.string({ default: 'stable', doc: 'how mature it must be' }),
   },
   async run(args, ctx) {

@@ -247,9 +247,9 @@ export const installed = state({
   examples: ['django:\n  pip.installed:\n    - name: django >= 4.2, <5\n    - bin_env: /srv/app/venv'],
   params: {
     name: p.string({ doc: 'the package, with a version if wanted: `flask==2.0`' }),
-    pkgs: p.any({ default: null, doc: 'several packages' }),
-    pip_bin: p.any({ default: null, doc: 'old name of bin_env' }),
-    repo: p.any({ default: null, doc: 'no effect' }),
+    pkgs: p.oneOf(['list', 'string'], { default: null, doc: 'several packages' }),
+    pip_bin: p.scalar({ default: null, doc: 'old name of bin_env' }),
+    repo: p.ignored({ default: null, doc: 'no effect' }),
     ...options,
     kwargs: p.kwargs({ doc: 'passed on to cmd.run_all' }),
   },

@@ -41,10 +41,10 @@ export const downloaded = state({
   examples: ['zsh:\n  pkg.downloaded:\n    - version: 5.8*'],
   params: {
     name: p.string({ doc: 'the package' }),
-    version: p.any({ default: null, doc: 'version, or conditions' }),
-    pkgs: p.any({ default: null, doc: 'several packages' }),
-    fromrepo: p.any({ default: null, doc: 'repository to fetch from' }),
-    ignore_epoch: p.any({ default: null, doc: 'compare versions without their epoch' }),
+    version: p.scalar({ default: null, doc: 'version, or conditions' }),
+    pkgs: p.oneOf(['list', 'dict', 'string'], { default: null, doc: 'several packages' }),
+    fromrepo: p.scalar({ default: null, doc: 'repository to fetch from' }),
+    ignore_epoch: p.scalar({ default: null, doc: 'compare versions without their epoch' }),
     kwargs: p.kwargs({ doc: 'options of the package manager' }),
   },
   async run({ name, version, pkgs, fromrepo, ignore_epoch, kwargs }, ctx) {
@@ -122,8 +122,8 @@ async function patches(args: PatchArgs, downloadOnly: Value, ctx: StateContext):
 
 const patchParams = {
   name: p.string({ doc: 'the advisory' }),
-  advisory_ids: p.any({ default: null, doc: 'several advisories' }),
-  downloadonly: p.any({ default: null, doc: 'fetch without installing' }),
+  advisory_ids: p.oneOf(['list', 'string'], { default: null, doc: 'several advisories' }),
+  downloadonly: p.scalar({ default: null, doc: 'fetch without installing' }),
   kwargs: p.kwargs({ doc: 'options of the package manager' }),
 };
 
@@ -153,8 +153,8 @@ export const group_installed = state({
   doc: 'A group of packages (Red Hat, Arch).',
   params: {
     name: p.string({ doc: 'the group' }),
-    skip: p.any({ default: null, doc: 'packages of the group to leave out' }),
-    include: p.any({ default: null, doc: 'packages to add' }),
+    skip: p.oneOf(['list', 'string'], { default: null, doc: 'packages of the group to leave out' }),
+    include: p.oneOf(['list', 'string'], { default: null, doc: 'packages to add' }),
     kwargs: p.kwargs({ doc: 'options of the package manager' }),
   },
   async run({ name, skip, include, kwargs }, ctx) {

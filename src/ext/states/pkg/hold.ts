@@ -116,8 +116,8 @@ export const held = state({
   examples: ['linux-image-amd64:\n  pkg.held'],
   params: {
     name: p.string({ doc: 'the package' }),
-    version: p.any({ default: null, doc: 'version to hold, where the package manager knows that' }),
-    pkgs: p.any({ default: null, doc: 'several packages' }),
+    version: p.scalar({ default: null, doc: 'version to hold, where the package manager knows that' }),
+    pkgs: p.oneOf(['list', 'dict', 'string'], { default: null, doc: 'several packages' }),
     replace: p.bool({ default: false, doc: 'release all others' }),
     kwargs: p.kwargs({ doc: 'accepted' }),
   },
@@ -148,8 +148,8 @@ export const unheld = state({
   examples: ['linux-image-amd64:\n  pkg.unheld'],
   params: {
     name: p.string({ doc: 'the package' }),
-    version: p.any({ default: null, doc: 'only when this version is held' }),
-    pkgs: p.any({ default: null, doc: 'several packages' }),
+    version: p.scalar({ default: null, doc: 'only when this version is held' }),
+    pkgs: p.oneOf(['list', 'dict', 'string'], { default: null, doc: 'several packages' }),
     all: p.bool({ default: false, doc: 'all that are held' }),
     kwargs: p.kwargs({ doc: 'accepted' }),
   },

@@ -40,7 +40,7 @@ export default defineState({
   },
   modWatch: state({
     doc: 'Called when something a package state watches has changed.',
-    params: { name: p.string(), sfun: p.any({ default: null }), kwargs: p.kwargs() },
+    params: { name: p.string(), sfun: p.scalar({ default: null }), kwargs: p.kwargs() },
     run: ({ name, sfun, kwargs }, ctx) => watch(name, ctx.watchedFunction ?? pyStr(sfun), kwargs, ctx),
   }),
   /** The first state that installs something has the package lists fetched. */

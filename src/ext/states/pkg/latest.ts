@@ -16,11 +16,11 @@ import { wantedOf } from './versions.ts';
 
 const params = {
   name: p.string({ doc: 'the package' }),
-  refresh: p.any({ default: null, doc: 'fetch the package lists first; left out: once per run' }),
-  fromrepo: p.any({ default: null, doc: 'repository or release to install from' }),
+  refresh: p.scalar({ default: null, doc: 'fetch the package lists first; left out: once per run' }),
+  fromrepo: p.scalar({ default: null, doc: 'repository or release to install from' }),
   skip_verify: p.bool({ default: false, doc: 'allow unsigned packages' }),
-  pkgs: p.any({ default: null, doc: 'several packages' }),
-  watch_flags: p.any({ default: true, doc: 'Gentoo only' }),
+  pkgs: p.oneOf(['list', 'dict', 'string'], { default: null, doc: 'several packages' }),
+  watch_flags: p.ignored({ default: true, doc: 'Gentoo only' }),
   kwargs: p.kwargs({ doc: 'options of the package manager' }),
 };
 export type LatestArgs = ArgsOf<typeof params>;
@@ -141,8 +141,8 @@ export const uptodate = state({
   examples: ['everything:\n  pkg.uptodate:\n    - refresh: true'],
   params: {
     name: p.string({ doc: 'any name' }),
-    refresh: p.any({ default: false, doc: 'fetch the package lists first' }),
-    pkgs: p.any({ default: null, doc: 'only these packages' }),
+    refresh: p.scalar({ default: false, nullable: true, doc: 'fetch the package lists first' }),
+    pkgs: p.oneOf(['list', 'dict', 'string'], { default: null, doc: 'only these packages' }),
     kwargs: p.kwargs({ doc: 'options of the package manager: dist_upgrade, …' }),
   },
   async run({ refresh, pkgs, kwargs }, ctx) {

@@ -15,10 +15,10 @@ import { fulfills, versionsOf, type Wanted, wantedOf } from './versions.ts';
 
 const params = {
   name: p.string({ doc: 'the package' }),
-  version: p.any({ default: null, doc: 'only when this version is installed' }),
-  pkgs: p.any({ default: null, doc: 'several packages' }),
+  version: p.scalar({ default: null, doc: 'only when this version is installed' }),
+  pkgs: p.oneOf(['list', 'dict', 'string'], { default: null, doc: 'several packages' }),
   normalize: p.bool({ default: true, doc: 'leave the machine’s own architecture out of names' }),
-  ignore_epoch: p.any({ default: null, doc: 'compare versions without their epoch' }),
+  ignore_epoch: p.scalar({ default: null, doc: 'compare versions without their epoch' }),
   kwargs: p.kwargs({ doc: 'options of the package manager' }),
 };
 export type RemoveArgs = ArgsOf<typeof params>;

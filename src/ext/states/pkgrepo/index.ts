@@ -25,8 +25,8 @@ import { forgetKeys, importKeys } from './keys.ts';
 
 const params = {
   name: p.string({ doc: 'apt: the line of the source; others: its name' }),
-  ppa: p.any({ default: null, doc: 'Ubuntu: owner/name of a personal archive' }),
-  copr: p.any({ default: null, doc: 'Fedora: owner/name of a copr project' }),
+  ppa: p.scalar({ default: null, doc: 'Ubuntu: owner/name of a personal archive' }),
+  copr: p.scalar({ default: null, doc: 'Fedora: owner/name of a copr project' }),
   aptkey: p.bool({ default: true, doc: 'accepted; keys go into files of their own' }),
   kwargs: p.kwargs({
     doc: 'file, dist, comps, architectures, disabled, enabled, humanname, baseurl, mirrorlist, gpgkey, gpgcheck, keyid, keyserver, key_url, key_text, refresh, clean_file, …',

@@ -2,8 +2,7 @@
 import { defineState, isTruthy, needsFunction, newDict, p, pyEquals, pyStr, state } from 'halite/sdk';
 import { plain } from '../shared/calls.ts';
 
-const any = (doc: string) => p.any({ default: null, doc });
-const version = p.any({ doc: 'version of the server' });
+const version = p.scalar({ nullable: true, doc: 'version of the server' });
 const name = p.string({ doc: 'the cluster' });
 
 const present = state({
@@ -12,13 +11,13 @@ const present = state({
   params: {
     version,
     name,
-    port: any('its port'),
-    encoding: any('encoding of databases'),
-    locale: any('locale of databases'),
-    datadir: any('folder of the data'),
-    allow_group_access: any('the group may read the folder'),
-    data_checksums: any('with checksums'),
-    wal_segsize: any('size of a piece of the log, in megabytes'),
+    port: p.scalar({ default: null, doc: 'its port' }),
+    encoding: p.scalar({ default: null, doc: 'encoding of databases' }),
+    locale: p.scalar({ default: null, doc: 'locale of databases' }),
+    datadir: p.scalar({ default: null, doc: 'folder of the data' }),
+    allow_group_access: p.scalar({ default: null, doc: 'the group may read the folder' }),
+    data_checksums: p.scalar({ default: null, doc: 'with checksums' }),
+    wal_segsize: p.scalar({ default: null, doc: 'size of a piece of the log, in megabytes' }),
   },
   async run(args, ctx) {
     const { port, datadir } = args;

@@ -20,10 +20,10 @@ export default defineState({
       examples: ['hstore:\n  postgres_extension.present:\n    - maintenance_db: shop'],
       params: {
         name,
-        if_not_exists: p.any({ default: null, doc: 'no failure if it is there' }),
-        schema: p.any({ default: null, doc: 'schema it is in' }),
-        ext_version: p.any({ default: null, doc: 'its version' }),
-        from_version: p.any({ default: null, doc: 'version that was there without being an extension' }),
+        if_not_exists: p.scalar({ default: null, doc: 'no failure if it is there' }),
+        schema: p.scalar({ default: null, doc: 'schema it is in' }),
+        ext_version: p.scalar({ default: null, doc: 'its version' }),
+        from_version: p.scalar({ default: null, doc: 'version that was there without being an extension' }),
         ...connection,
       },
       async run(args, ctx) {
@@ -55,9 +55,9 @@ export default defineState({
       examples: ['hstore:\n  postgres_extension.absent:\n    - maintenance_db: shop'],
       params: {
         name,
-        if_exists: p.any({ default: null, doc: 'no failure if it is not there' }),
-        restrict: p.any({ default: null, doc: 'not if something depends on it' }),
-        cascade: p.any({ default: null, doc: 'with what depends on it' }),
+        if_exists: p.scalar({ default: null, doc: 'no failure if it is not there' }),
+        restrict: p.scalar({ default: null, doc: 'not if something depends on it' }),
+        cascade: p.scalar({ default: null, doc: 'with what depends on it' }),
         ...connection,
       },
       run(args, ctx) {

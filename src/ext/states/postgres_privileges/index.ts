@@ -7,7 +7,7 @@ const params = {
   name: p.string({ doc: 'the role' }),
   object_name: p.string({ doc: 'the object, or ALL tables or sequences of a schema' }),
   object_type: p.string({ doc: 'table, sequence, schema, database, tablespace, language, function or group' }),
-  privileges: p.any({ default: null, doc: 'list of privileges' }),
+  privileges: p.oneOf(['list', 'string'], { default: null, doc: 'list of privileges' }),
 };
 const place = { prepend: p.string({ default: 'public', doc: 'the schema' }), maintenance_db, ...connection };
 
@@ -31,7 +31,7 @@ export default defineState({
       examples: [
         'shop:\n  postgres_privileges.present:\n    - object_name: orders\n    - object_type: table\n    - privileges: [SELECT, INSERT]\n    - maintenance_db: shop',
       ],
-      params: { ...params, grant_option: p.any({ default: null, doc: 'may pass them on' }), ...place },
+      params: { ...params, grant_option: p.scalar({ default: null, doc: 'may pass them on' }), ...place },
       async run(args, ctx) {
         const privileges = joined(args.privileges);
         const kwargs = { privileges, grant_option: args.grant_option, prepend: args.prepend, ...dbArgs(args) };

@@ -26,7 +26,7 @@ export default defineState({
     present: state({
       doc: 'A schema that shall exist.',
       examples: ['reports:\n  postgres_schema.present:\n    - dbname: shop'],
-      params: { ...names, owner: p.any({ default: null, doc: 'who it belongs to' }), ...connection },
+      params: { ...names, owner: p.scalar({ default: null, doc: 'who it belongs to' }), ...connection },
       async run(args, ctx) {
         const { dbname, name, owner } = args;
         const extra = { dbname };

@@ -93,8 +93,8 @@ export default defineState({
       params: {
         name,
         directory: p.string({ doc: 'its folder' }),
-        options: p.any({ default: null, doc: 'its settings' }),
-        owner: p.any({ default: null, doc: 'who it belongs to' }),
+        options: p.oneOf(['dict', 'list', 'string'], { default: null, doc: 'its settings' }),
+        owner: p.scalar({ default: null, doc: 'who it belongs to' }),
         ...dbParams,
       },
       run: present,

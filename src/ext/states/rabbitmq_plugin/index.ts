@@ -8,7 +8,7 @@ const plugin = (wanted: boolean): StateFunction => {
   return state({
     doc: `A plugin that shall be ${wanted ? 'on' : 'off'}.`,
     examples: [`rabbitmq_management:\n  rabbitmq_plugin.${word}`],
-    params: { name: p.string({ doc: 'the plugin' }), runas: p.any({ default: null, doc: 'as this user' }) },
+    params: { name: p.string({ doc: 'the plugin' }), runas: p.scalar({ default: null, doc: 'as this user' }) },
     async run({ name, runas }, ctx) {
       const as = newDict([['runas', runas]]);
       try {

@@ -6,7 +6,7 @@ import { plain } from '../shared/calls.ts';
 
 const name = p.string({ doc: 'the policy' });
 const vhost = p.string({ default: '/', doc: 'its virtual host' });
-const runas = p.any({ default: null, doc: 'as this user' });
+const runas = p.scalar({ default: null, doc: 'as this user' });
 
 const meaning = (definition: Value | undefined): Value =>
   isTruthy(definition) ? loadJson(pyStr(definition ?? '')) : '';
@@ -40,7 +40,7 @@ const present = state({
     priority: p.int({ default: 0, doc: 'the highest wins' }),
     vhost,
     runas,
-    apply_to: p.any({ default: null, doc: 'queues, exchanges or all' }),
+    apply_to: p.scalar({ default: null, doc: 'queues, exchanges or all' }),
   },
   async run(args, ctx) {
     const { name: policy, vhost: host, pattern, definition, priority, apply_to } = args;

@@ -22,8 +22,12 @@ const params = {
   name: p.string({ doc: 'the user' }),
   password: p.string({ default: null, doc: 'the password' }),
   force: p.bool({ default: false, doc: 'set the password in any case' }),
-  tags: p.any({ default: null, doc: 'tags: a list, or text with spaces' }),
-  perms: p.any({ default: [], doc: 'list of: virtual host → [configure, write, read]' }),
+  tags: p.oneOf(['list', 'string'], { default: null, doc: 'tags: a list, or text with spaces' }),
+  perms: p.oneOf(['list', 'dict', 'string'], {
+    default: [],
+    nullable: true,
+    doc: 'list of: virtual host → [configure, write, read]',
+  }),
   runas: p.string({ default: null, doc: 'as this user' }),
 };
 type Args = ArgsOf<typeof params>;

@@ -2,7 +2,7 @@
 import { defineState, isTruthy, newDict, p, type StateContext, state, type Value } from 'halite/sdk';
 
 const name = p.string({ doc: 'the Ruby' });
-const user = p.any({ default: null, doc: 'the user whose rbenv is meant' });
+const user = p.scalar({ default: null, doc: 'the user whose rbenv is meant' });
 const bare = (ruby: string): string => ruby.replace(/^ruby-/, '');
 const as = (runas: Value) => newDict([['runas', runas]]);
 

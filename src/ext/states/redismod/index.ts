@@ -14,9 +14,9 @@ export default defineState({
       examples: ['colour:\n  redis.string:\n    - value: blue\n    - expire: 300'],
       params: {
         name: p.string({ doc: 'the key' }),
-        value: p.any({ doc: 'its value' }),
-        expire: p.any({ default: null, doc: 'seconds until it goes' }),
-        expireat: p.any({ default: null, doc: 'when it goes, in seconds since 1970' }),
+        value: p.scalar({ nullable: true, doc: 'its value' }),
+        expire: p.scalar({ default: null, doc: 'seconds until it goes' }),
+        expireat: p.scalar({ default: null, doc: 'when it goes, in seconds since 1970' }),
         connection_args,
       },
       async run(args, ctx) {
@@ -45,7 +45,7 @@ export default defineState({
       examples: ['old:\n  redis.absent:\n    - keys: [colour, size]'],
       params: {
         name: p.string({ doc: 'the key, or any text' }),
-        keys: p.any({ default: null, doc: 'several keys' }),
+        keys: p.oneOf(['list', 'string'], { default: null, doc: 'several keys' }),
         connection_args,
       },
       async run(args, ctx) {
@@ -66,9 +66,9 @@ export default defineState({
       examples: ['mymaster:\n  redis.slaveof:\n    - sentinel_host: localhost'],
       params: {
         name: p.string({ doc: 'name of the primary' }),
-        sentinel_host: p.any({ default: null, doc: 'where a sentinel is' }),
-        sentinel_port: p.any({ default: null, doc: 'its port' }),
-        sentinel_password: p.any({ default: null, doc: 'its password' }),
+        sentinel_host: p.scalar({ default: null, doc: 'where a sentinel is' }),
+        sentinel_port: p.scalar({ default: null, doc: 'its port' }),
+        sentinel_password: p.scalar({ default: null, doc: 'its password' }),
         connection_args,
       },
       async run(args, ctx) {

@@ -30,12 +30,12 @@ const synchronized = state({
     delete: p.bool({ default: false, doc: 'remove what is no longer in the source' }),
     force: p.bool({ default: false, doc: 'also replace folders that are not empty' }),
     update: p.bool({ default: false, doc: 'pass over files that are newer here' }),
-    passwordfile: p.any({ default: null, doc: 'file with the password of a daemon' }),
-    exclude: p.any({ default: null, doc: 'patterns to pass over' }),
-    excludefrom: p.any({ default: null, doc: 'file with such patterns' }),
+    passwordfile: p.scalar({ default: null, doc: 'file with the password of a daemon' }),
+    exclude: p.oneOf(['string', 'list'], { default: null, doc: 'patterns to pass over' }),
+    excludefrom: p.scalar({ default: null, doc: 'file with such patterns' }),
     prepare: p.bool({ default: false, doc: 'make the folder' }),
     dryrun: p.bool({ default: false, doc: 'only say what would be done' }),
-    additional_opts: p.any({ default: null, doc: 'list of further options' }),
+    additional_opts: p.oneOf(['list', 'string'], { default: null, doc: 'list of further options' }),
   },
   async run({ name, source, prepare, dryrun, ...args }, ctx) {
     const there = existsSync(name);

@@ -1,7 +1,7 @@
 // State module `rvm`: Rubies and sets of gems.
 import { defineState, newDict, p, pyStr, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
 
-const user = p.any({ default: null, doc: 'the user whose rvm is meant' });
+const user = p.scalar({ default: null, doc: 'the user whose rvm is meant' });
 
 const patch = /-([0-9]{4}\.[0-9]{2}|p[0-9]+)$/;
 
@@ -47,8 +47,8 @@ const installed = state({
     name: p.string({ doc: 'the Ruby' }),
     default: p.bool({ default: false, doc: 'use it when none is named' }),
     user,
-    opts: p.any({ default: null, doc: 'list of options for rvm install' }),
-    env: p.any({ default: null, doc: 'environment variables' }),
+    opts: p.oneOf(['list', 'string'], { default: null, doc: 'list of options for rvm install' }),
+    env: p.oneOf(['dict', 'list', 'string'], { default: null, doc: 'environment variables' }),
   },
   async run(args, ctx) {
     if (ctx.test) return ctx.result({ result: null, comment: `Ruby ${args.name} is set to be installed` });

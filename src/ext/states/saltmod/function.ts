@@ -56,7 +56,7 @@ export const functionFunction = state({
       doc: 'an execution function that gets a result and says whether it is good',
     }),
     arg: p.any({ default: null, doc: 'list of arguments' }),
-    kwarg: p.any({ default: null, doc: 'dictionary of keyword arguments' }),
+    kwarg: p.oneOf(['dict', 'list', 'string'], { default: null, doc: 'dictionary of keyword arguments' }),
     kwargs: p.kwargs({ doc: '`roster`: where SSH targets come from' }),
   },
   async run(args, ctx): Promise<StateResult> {

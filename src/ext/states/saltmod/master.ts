@@ -140,7 +140,7 @@ function failureText(failed: readonly string[], reports: ReadonlyMap<string, Mas
 export const parallelRunners = state({
   doc: 'Runs several runner functions on the master at the same time.',
   params: {
-    name: p.any({ doc: 'a text that tells this state from others' }),
+    name: p.scalar({ nullable: true, doc: 'a text that tells this state from others' }),
     runners: p.any({ doc: 'id → `name` (the function; the id unless given) and `kwarg` (its arguments)' }),
     kwargs: p.kwargs({ doc: 'anything else is accepted' }),
   },

@@ -27,17 +27,21 @@ export interface Answers {
 
 /** Arguments that say whom a job is for and how it is published. */
 export const publishParams = {
-  tgt: p.any({ doc: 'which minions' }),
+  tgt: p.scalar({ nullable: true, doc: 'which minions' }),
   ssh: p.bool({ default: false, doc: 'reach the targets by SSH' }),
   tgt_type: p.string({ default: 'glob', doc: 'how to read the target' }),
-  ret: p.any({ default: '', doc: 'returners the minions use, in a list or with commas between' }),
-  ret_config: p.any({ default: null, doc: 'another configuration of the returner' }),
-  ret_kwargs: p.any({ default: null, doc: 'single settings of the returner' }),
-  fail_minions: p.any({ default: null, doc: 'minions that may fail' }),
-  timeout: p.any({ default: null, doc: 'seconds to wait before minions are asked whether they still work on it' }),
-  batch: p.any({ default: null, doc: 'never more at a time: a number or a percentage' }),
-  subset: p.any({ default: null, doc: 'only this many of the targeted, chosen at random' }),
-  failhard: p.any({ default: null, doc: 'with `batch`: no further minions after a failure' }),
+  ret: p.oneOf(['string', 'list'], {
+    default: '',
+    nullable: true,
+    doc: 'returners the minions use, in a list or with commas between',
+  }),
+  ret_config: p.scalar({ default: null, doc: 'another configuration of the returner' }),
+  ret_kwargs: p.oneOf(['dict', 'list', 'string'], { default: null, doc: 'single settings of the returner' }),
+  fail_minions: p.oneOf(['string', 'list'], { default: null, doc: 'minions that may fail' }),
+  timeout: p.scalar({ default: null, doc: 'seconds to wait before minions are asked whether they still work on it' }),
+  batch: p.scalar({ default: null, doc: 'never more at a time: a number or a percentage' }),
+  subset: p.scalar({ default: null, doc: 'only this many of the targeted, chosen at random' }),
+  failhard: p.scalar({ default: null, doc: 'with `batch`: no further minions after a failure' }),
 };
 
 export interface PublishArgs {

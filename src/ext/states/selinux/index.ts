@@ -51,7 +51,7 @@ const boolean = state({
   examples: ['samba_create_home_dirs:\n  selinux.boolean:\n    - value: true\n    - persist: true'],
   params: {
     name: p.string({ doc: 'the boolean' }),
-    value: p.any({ doc: 'on or off' }),
+    value: p.scalar({ nullable: true, doc: 'on or off' }),
     persist: p.bool({ default: false, doc: 'also at boot' }),
   },
   async run({ name, value, persist }, ctx) {
@@ -99,7 +99,7 @@ const module = state({
   examples: ['mysql:\n  selinux.module:\n    - module_state: enabled'],
   params: {
     name: p.string({ doc: 'the module' }),
-    module_state: p.any({ default: 'Enabled', doc: 'enabled or disabled' }),
+    module_state: p.scalar({ default: 'Enabled', nullable: true, doc: 'enabled or disabled' }),
     version: p.string({ default: 'any', doc: 'this version only' }),
     install: p.bool({ default: false, doc: 'install it first' }),
     remove: p.bool({ default: false, doc: 'remove it' }),

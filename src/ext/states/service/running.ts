@@ -21,12 +21,12 @@ import { setMask } from './mask.ts';
 
 const params = {
   name: p.string({ doc: 'the service' }),
-  enable: p.any({ default: null, doc: 'whether it starts at boot; left out: stays as it is' }),
-  sig: p.any({
+  enable: p.scalar({ default: null, doc: 'whether it starts at boot; left out: stays as it is' }),
+  sig: p.scalar({
     default: null,
     doc: 'text to look for in the list of processes, where the service manager cannot tell',
   }),
-  init_delay: p.any({ default: null, doc: 'seconds to wait afterwards' }),
+  init_delay: p.scalar({ default: null, doc: 'seconds to wait afterwards' }),
   kwargs: p.kwargs({ doc: 'no_block, unmask, unmask_runtime; reload and full_restart for watching' }),
 };
 type Args = ArgsOf<typeof params>;

@@ -6,16 +6,16 @@ import { plain } from './calls.ts';
 import { type DbArgs, dbArgs } from './postgres.ts';
 
 export const roleParams = {
-  createdb: p.any({ default: null, doc: 'may make databases' }),
-  createroles: p.any({ default: null, doc: 'may make roles' }),
-  encrypted: p.any({ default: null, doc: 'how the password is stored: md5, scram-sha-256 or False' }),
-  superuser: p.any({ default: null, doc: 'may do anything' }),
-  replication: p.any({ default: null, doc: 'may replicate' }),
-  inherit: p.any({ default: null, doc: 'has the rights of its groups' }),
-  login: p.any({ default: null, doc: 'may log in' }),
-  password: p.any({ default: null, doc: 'the password, or what is stored of it' }),
-  refresh_password: p.any({ default: null, doc: 'set it without looking whether it is set' }),
-  groups: p.any({ default: null, doc: 'groups it is in' }),
+  createdb: p.scalar({ default: null, doc: 'may make databases' }),
+  createroles: p.scalar({ default: null, doc: 'may make roles' }),
+  encrypted: p.scalar({ default: null, doc: 'how the password is stored: md5, scram-sha-256 or False' }),
+  superuser: p.scalar({ default: null, doc: 'may do anything' }),
+  replication: p.scalar({ default: null, doc: 'may replicate' }),
+  inherit: p.scalar({ default: null, doc: 'has the rights of its groups' }),
+  login: p.scalar({ default: null, doc: 'may log in' }),
+  password: p.scalar({ default: null, doc: 'the password, or what is stored of it' }),
+  refresh_password: p.scalar({ default: null, doc: 'set it without looking whether it is set' }),
+  groups: p.scalar({ default: null, doc: 'groups it is in' }),
 };
 
 interface RoleArgs extends DbArgs {

@@ -2,12 +2,12 @@
 import { newDict, type PlainDict, p, type StateContext, type StateResult, type Value } from 'halite/sdk';
 
 export const dbParams = {
-  user: p.any({ default: null, doc: 'run psql as this user of the system' }),
-  maintenance_db: p.any({ default: null, doc: 'database to connect to' }),
-  db_password: p.any({ default: null, doc: 'password to connect with' }),
-  db_host: p.any({ default: null, doc: 'where the server is' }),
-  db_port: p.any({ default: null, doc: 'its port' }),
-  db_user: p.any({ default: null, doc: 'user of the database to connect as' }),
+  user: p.scalar({ default: null, doc: 'run psql as this user of the system' }),
+  maintenance_db: p.scalar({ default: null, doc: 'database to connect to' }),
+  db_password: p.scalar({ default: null, doc: 'password to connect with' }),
+  db_host: p.scalar({ default: null, doc: 'where the server is' }),
+  db_port: p.scalar({ default: null, doc: 'its port' }),
+  db_user: p.scalar({ default: null, doc: 'user of the database to connect as' }),
 };
 
 export interface DbArgs {

@@ -21,9 +21,9 @@ const params = {
   enc: p.string({ default: 'ssh-rsa', doc: 'kind of key' }),
   comment: p.string({ default: '', doc: 'comment behind it' }),
   source: p.string({ default: '', doc: 'file with keys instead' }),
-  options: p.any({ default: null, doc: 'options before it' }),
+  options: p.oneOf(['list', 'string'], { default: null, doc: 'options before it' }),
   config: p.string({ default: '.ssh/authorized_keys', doc: 'the file; %h is the home, %u the user' }),
-  fingerprint_hash_type: p.any({ default: null, doc: 'hash of fingerprints' }),
+  fingerprint_hash_type: p.scalar({ default: null, doc: 'hash of fingerprints' }),
 };
 const withMore = { ...params, kwargs: p.kwargs({ doc: 'accepted' }) };
 type Args = ArgsOf<typeof params>;

@@ -13,8 +13,8 @@ import {
 } from 'halite/sdk';
 import { failureOf, isExpected, plain } from '../shared/calls.ts';
 
-const user = p.any({ default: null, doc: 'whose file; the one of the system when left out' });
-const config = p.any({ default: null, doc: 'the file' });
+const user = p.scalar({ default: null, doc: 'whose file; the one of the system when left out' });
+const config = p.scalar({ default: null, doc: 'the file' });
 const fileOf = (given: Value, who: Value): string =>
   pyStr(given || (who ? '.ssh/known_hosts' : '/etc/ssh/ssh_known_hosts'));
 const needsPath = 'If not specifying a "user", specify an absolute "config".';
@@ -72,14 +72,14 @@ const present = state({
   params: {
     name: p.string({ doc: 'the host' }),
     user,
-    fingerprint: p.any({ default: null, doc: 'fingerprint its key must have' }),
-    key: p.any({ default: null, doc: 'its key' }),
-    port: p.any({ default: null, doc: 'its port' }),
-    enc: p.any({ default: null, doc: 'kind of key' }),
+    fingerprint: p.scalar({ default: null, doc: 'fingerprint its key must have' }),
+    key: p.scalar({ default: null, doc: 'its key' }),
+    port: p.scalar({ default: null, doc: 'its port' }),
+    enc: p.scalar({ default: null, doc: 'kind of key' }),
     config,
     hash_known_hosts: p.bool({ default: true, doc: 'hide its name' }),
-    timeout: p.any({ default: 5, doc: 'seconds to wait for its answer' }),
-    fingerprint_hash_type: p.any({ default: null, doc: 'hash of fingerprints' }),
+    timeout: p.scalar({ default: 5, nullable: true, doc: 'seconds to wait for its answer' }),
+    fingerprint_hash_type: p.scalar({ default: null, doc: 'hash of fingerprints' }),
   },
   async run(args, ctx) {
     const file = fileOf(args.config, args.user);

@@ -12,11 +12,10 @@ import {
 } from 'halite/sdk';
 import { hasFunction, plain } from '../shared/calls.ts';
 
-const any = (doc: string) => p.any({ default: null, doc });
 const where = {
-  user: any('run as this user'),
-  conf_file: any("supervisor's configuration"),
-  bin_env: any('path of supervisorctl, or of the virtual environment it is in'),
+  user: p.scalar({ default: null, doc: 'run as this user' }),
+  conf_file: p.scalar({ default: null, doc: "supervisor's configuration" }),
+  bin_env: p.scalar({ default: null, doc: 'path of supervisorctl, or of the virtual environment it is in' }),
 };
 const name = p.string({ doc: 'the program, or `group:*`' });
 

@@ -49,8 +49,8 @@ const present = state({
   examples: ['vm.swappiness:\n  sysctl.present:\n    - value: 20'],
   params: {
     name: p.string({ doc: 'the setting' }),
-    value: p.any({ doc: 'its value' }),
-    config: p.any({ default: null, doc: 'file it is kept in' }),
+    value: p.scalar({ nullable: true, doc: 'its value' }),
+    config: p.scalar({ default: null, doc: 'file it is kept in' }),
   },
   async run({ name, value, config }, ctx) {
     const fallback = async (): Promise<Value> =>

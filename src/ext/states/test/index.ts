@@ -16,7 +16,7 @@ import {
   type Value,
 } from 'halite/sdk';
 
-const name = p.any({ doc: 'a text that tells this state from others' });
+const name = p.scalar({ nullable: true, doc: 'a text that tells this state from others' });
 const kwargs = p.kwargs({ doc: 'anything else is accepted; `comment` replaces the comment' });
 
 const pretended = (): PlainDict =>
@@ -103,10 +103,14 @@ const configurable = {
     doc: 'Comes out as it is told.',
     params: {
       name,
-      changes: p.any({ default: true, doc: 'True, False or `Random`: whether there are changes' }),
-      result: p.any({ default: true, doc: 'True, False or `Random`; None under test=True when there are changes' }),
+      changes: p.scalar({ default: true, nullable: true, doc: 'True, False or `Random`: whether there are changes' }),
+      result: p.scalar({
+        default: true,
+        nullable: true,
+        doc: 'True, False or `Random`; None under test=True when there are changes',
+      }),
       comment: p.any({ default: '', doc: 'the comment' }),
-      warnings: p.any({ default: null, doc: 'a text or a list of texts' }),
+      warnings: p.oneOf(['string', 'list'], { default: null, doc: 'a text or a list of texts' }),
     },
     run: (args, ctx) => {
       const changes = decide('changes', args.changes) ? pretended() : newDict();
@@ -152,12 +156,12 @@ const keysOf = (value: Value): Value[] => {
 
 const checkParams = {
   name,
-  present: p.any({ default: null, doc: 'keys that must be there' }),
-  boolean: p.any({ default: null, doc: 'keys that must hold True or False' }),
-  integer: p.any({ default: null, doc: 'keys that must hold an integer' }),
-  string: p.any({ default: null, doc: 'keys that must hold text' }),
-  listing: p.any({ default: null, doc: 'keys that must hold a list' }),
-  dictionary: p.any({ default: null, doc: 'keys that must hold a dictionary' }),
+  present: p.oneOf(['list', 'string'], { default: null, doc: 'keys that must be there' }),
+  boolean: p.oneOf(['list', 'string'], { default: null, doc: 'keys that must hold True or False' }),
+  integer: p.oneOf(['list', 'string'], { default: null, doc: 'keys that must hold an integer' }),
+  string: p.oneOf(['list', 'string'], { default: null, doc: 'keys that must hold text' }),
+  listing: p.oneOf(['list', 'string'], { default: null, doc: 'keys that must hold a list' }),
+  dictionary: p.oneOf(['list', 'string'], { default: null, doc: 'keys that must hold a dictionary' }),
   verbose: p.bool({ default: false, doc: 'also list the keys that are right' }),
 };
 
@@ -196,7 +200,7 @@ const tagOf = (low: Readonly<PlainDict>): string =>
 
 const modWatch = state({
   doc: 'What happens when something a `test` state watches has changed; `result`, `comment` and `changes` may be given.',
-  params: { name, sfun: p.any({ default: null }), kwargs: p.kwargs() },
+  params: { name, sfun: p.ignored({ default: null }), kwargs: p.kwargs() },
   run: (args, ctx) => {
     const changed = (ctx.requisites['watch'] ?? [])
       .filter((low) => {

@@ -63,11 +63,10 @@ const keys = state({
   },
 });
 
-const any = (doc: string) => p.any({ default: null, doc });
 const connection = {
-  connection: any('address of the hypervisor'),
-  username: any('no effect'),
-  password: any('no effect'),
+  connection: p.scalar({ default: null, doc: 'address of the hypervisor' }),
+  username: p.scalar({ default: null, doc: 'no effect' }),
+  password: p.scalar({ default: null, doc: 'no effect' }),
 };
 
 interface Step {
@@ -117,10 +116,13 @@ const machines = (doc: string, example: string, step: Step) =>
 
 const poolParams = {
   name: p.string({ doc: 'the pool' }),
-  ptype: any('dir, fs, logical, netfs, …'),
-  target: any('folder or volume group'),
-  permissions: any('mode, owner, group, label'),
-  source: any('devices, dir, initiator, adapter, hosts, auth, name, format'),
+  ptype: p.scalar({ default: null, doc: 'dir, fs, logical, netfs, …' }),
+  target: p.scalar({ default: null, doc: 'folder or volume group' }),
+  permissions: p.oneOf(['dict', 'list'], { default: null, doc: 'mode, owner, group, label' }),
+  source: p.oneOf(['dict', 'list'], {
+    default: null,
+    doc: 'devices, dir, initiator, adapter, hosts, auth, name, format',
+  }),
   transient: p.bool({ default: false, doc: 'forget it when it stops' }),
   autostart: p.bool({ default: true, doc: 'start it with the machine' }),
   ...connection,

@@ -7,9 +7,8 @@ import { guarded, privateKeyManaged, requestManaged, splitArgs } from '../shared
 
 const name = p.path({ doc: 'the file' });
 const encoding = p.string({ default: 'pem', doc: 'pem or der' });
-const passphrase = p.any({ default: null, doc: 'passphrase of the key' });
+const passphrase = p.scalar({ default: null, doc: 'passphrase of the key' });
 const digest = p.string({ default: 'sha256', doc: 'hash of the signature' });
-const optional = (doc: string) => p.any({ default: null, doc });
 
 export default defineState({
   name: 'x509',
@@ -21,7 +20,7 @@ export default defineState({
       params: {
         name,
         algo: p.string({ default: 'rsa', doc: 'rsa, ec, ed25519 or ed448' }),
-        keysize: optional('bits'),
+        keysize: p.scalar({ default: null, doc: 'bits' }),
         passphrase,
         encoding,
         new: p.bool({ default: false, doc: 'always a new one' }),
@@ -38,11 +37,11 @@ export default defineState({
       ],
       params: {
         name,
-        private_key: p.any({ doc: 'the key' }),
+        private_key: p.scalar({ nullable: true, doc: 'the key' }),
         private_key_passphrase: passphrase,
         digest,
         encoding,
-        subject: optional('the name: text, list or dictionary'),
+        subject: p.oneOf(['string', 'list', 'dict'], { default: null, doc: 'the name: text, list or dictionary' }),
         kwargs: p.kwargs({ doc: 'CN, O, …, extensions, and arguments of file.managed' }),
       },
       run: (args, ctx) => requestManaged(args, ctx),
@@ -54,27 +53,30 @@ export default defineState({
       ],
       params: {
         name,
-        days_remaining: optional('days before the end at which it is made anew (90)'),
-        ca_server: optional('minion that signs'),
-        signing_policy: optional('name of a policy in x509_signing_policies'),
+        days_remaining: p.scalar({ default: null, doc: 'days before the end at which it is made anew (90)' }),
+        ca_server: p.scalar({ default: null, doc: 'minion that signs' }),
+        signing_policy: p.scalar({ default: null, doc: 'name of a policy in x509_signing_policies' }),
         encoding,
-        append_certs: optional('certificates to put behind it'),
+        append_certs: p.oneOf(['list', 'string'], { default: null, doc: 'certificates to put behind it' }),
         digest,
-        signing_private_key: optional('key that signs'),
-        signing_private_key_passphrase: optional('its passphrase'),
-        signing_cert: optional('certificate of the issuer; without it the certificate signs itself'),
-        public_key: optional('public key it is for'),
-        private_key: optional('private key it is for'),
+        signing_private_key: p.scalar({ default: null, doc: 'key that signs' }),
+        signing_private_key_passphrase: p.scalar({ default: null, doc: 'its passphrase' }),
+        signing_cert: p.scalar({
+          default: null,
+          doc: 'certificate of the issuer; without it the certificate signs itself',
+        }),
+        public_key: p.scalar({ default: null, doc: 'public key it is for' }),
+        private_key: p.scalar({ default: null, doc: 'private key it is for' }),
         private_key_passphrase: passphrase,
-        csr: optional('request it is for'),
-        subject: optional('the name: text, list or dictionary'),
-        serial_number: optional('its number'),
-        not_before: optional('from when: 2026-01-31 12:00:00'),
-        not_after: optional('until when'),
-        days_valid: optional('how many days (365)'),
-        pkcs12_passphrase: optional('no effect'),
+        csr: p.scalar({ default: null, doc: 'request it is for' }),
+        subject: p.oneOf(['string', 'list', 'dict'], { default: null, doc: 'the name: text, list or dictionary' }),
+        serial_number: p.scalar({ default: null, doc: 'its number' }),
+        not_before: p.scalar({ default: null, doc: 'from when: 2026-01-31 12:00:00' }),
+        not_after: p.scalar({ default: null, doc: 'until when' }),
+        days_valid: p.scalar({ default: null, doc: 'how many days (365)' }),
+        pkcs12_passphrase: p.ignored({ default: null, doc: 'no effect' }),
         pkcs12_encryption_compat: p.bool({ default: false, doc: 'no effect' }),
-        pkcs12_friendlyname: optional('no effect'),
+        pkcs12_friendlyname: p.ignored({ default: null, doc: 'no effect' }),
         kwargs: p.kwargs({ doc: 'CN, O, …, extensions, and arguments of file.managed' }),
       },
       run(
@@ -91,7 +93,7 @@ export default defineState({
       examples: ['/etc/pki/ca.crt:\n  x509.pem_managed:\n    - text: {{ salt["pillar.get"]("ca") | json }}'],
       params: {
         name,
-        text: p.any({ doc: 'the text, or a path' }),
+        text: p.scalar({ nullable: true, doc: 'the text, or a path' }),
         kwargs: p.kwargs({ doc: 'arguments of file.managed' }),
       },
       run: (args, ctx) =>

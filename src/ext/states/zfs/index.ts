@@ -18,8 +18,8 @@ import { plain } from '../shared/calls.ts';
 
 const name = p.string({ doc: 'the data set' });
 const create_parent = p.bool({ default: false, doc: 'make what it lies below' });
-const propertiesParam = p.any({ default: null, doc: 'property → value' });
-const cloned_from = p.any({ default: null, doc: 'a snapshot to begin with' });
+const propertiesParam = p.oneOf(['dict', 'list'], { default: null, doc: 'property → value' });
+const cloned_from = p.scalar({ default: null, doc: 'a snapshot to begin with' });
 const removal = {
   name,
   force: p.bool({ default: false, doc: 'also when it is in use' }),
@@ -165,7 +165,7 @@ export default defineState({
       examples: ['tank/swap:\n  zfs.volume_present:\n    - volume_size: 4G'],
       params: {
         name,
-        volume_size: p.any({ doc: 'its size' }),
+        volume_size: p.scalar({ nullable: true, doc: 'its size' }),
         sparse: p.bool({ default: false, doc: 'take space when it is used' }),
         create_parent,
         properties: propertiesParam,

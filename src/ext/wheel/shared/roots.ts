@@ -123,7 +123,7 @@ export function rootsWheel(option: Roots, what: string): Wheel {
         doc: 'Writes a file into one of the roots.',
         examples: [`salt '*' saltutil.wheel ${option}.write 'text' path/of/file`],
         params: {
-          data: p.any({ doc: 'what it shall hold' }),
+          data: p.string({ doc: 'what it shall hold' }),
           path,
           saltenv,
           index: p.int({ default: 0, doc: 'which of the roots, counted from 0' }),
