@@ -1,17 +1,5 @@
 // `lvm.lv_present` and `lv_absent`: logical volumes.
-import {
-  type ArgsOf,
-  invocationError,
-  isTruthy,
-  newDict,
-  type PlainDict,
-  p,
-  pyStr,
-  type StateContext,
-  type StateResult,
-  state,
-  type Value,
-} from 'halite/sdk';
+import { type ArgsOf, invocationError, isTruthy, newDict, p, type PlainDict, pyStr, resource, state, type StateContext, type StateResult, type Value } from 'halite/sdk';
 import { plain } from '../shared/calls.ts';
 
 const factors: Readonly<Record<string, number>> = { s: 1 / 2048, m: 1, g: 1024, t: 1024 ** 2, p: 1024 ** 3 };
@@ -115,18 +103,17 @@ export const logicalAbsent = state({
   doc: 'A logical volume that shall not be there.',
   examples: ['www:\n  lvm.lv_absent:\n    - vgname: data'],
   params: { name: params.name, vgname: params.vgname },
-  async run({ name, vgname }, ctx) {
-    const path = `/dev/${vgname}/${name}`;
-    const there = async (): Promise<boolean> =>
-      isTruthy(await ctx.callWith('lvm.lvdisplay', [path], newDict([['quiet', true]])));
-    if (!(await there())) return ctx.ok(`Logical Volume ${name} already absent`);
-    return ctx.change(newDict(), '', {
-      test: `Logical Volume ${name} is set to be removed`,
-      async apply() {
-        const removed = await ctx.call('lvm.lvremove', name, vgname);
-        if (await there()) return ctx.fail(`Failed to remove Logical Volume ${name}`);
-        return ctx.ok(`Removed Logical Volume ${name}`, { changes: newDict([['removed', removed]]) });
-      },
+  run({ name, vgname }, ctx) {
+    return resource(ctx, {
+      find: () => ctx.callWith('lvm.lvdisplay', [`/dev/${vgname}/${name}`], { quiet: true }),
+      wanted: false,
+      change: () => ctx.call('lvm.lvremove', name, vgname),
+      recheck: true,
+      changes: ({ answer }) => ({ removed: answer }),
+      right: `Logical Volume ${name} already absent`,
+      would: `Logical Volume ${name} is set to be removed`,
+      done: `Removed Logical Volume ${name}`,
+      failed: `Failed to remove Logical Volume ${name}`,
     });
   },
 });
