@@ -5,7 +5,6 @@ import { HaliteError } from '../../base/errors/index.ts';
 import type { Changes } from './resource.ts';
 import type { StateContext, StateExtra, StateResult } from './states.ts';
 
-
 export interface ChangePart {
   /** Does it; never called under test. With `failed`, an answer that Python takes for false means that it failed. */
   readonly change?: () => unknown;

@@ -1,5 +1,15 @@
 // State module `acme`: certificates of Let's Encrypt.
-import { defineState, isTruthy, needsFunction, newDict, type PlainDict, pyEquals, pyStr, resource, state } from 'halite/sdk';
+import {
+  defineState,
+  isTruthy,
+  needsFunction,
+  newDict,
+  type PlainDict,
+  pyEquals,
+  pyStr,
+  resource,
+  state,
+} from 'halite/sdk';
 import { certParams } from '../../modules/acme/params.ts';
 import { plain } from '../shared/calls.ts';
 

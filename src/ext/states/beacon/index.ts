@@ -1,5 +1,17 @@
 // State module `beacon`: configured beacons.
-import { defineState, newDict, p, type PlainDict, pyEquals, pyStr, state, type StateContext, type StateResult, type Value, withForecast } from 'halite/sdk';
+import {
+  defineState,
+  newDict,
+  type PlainDict,
+  p,
+  pyEquals,
+  pyStr,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+  withForecast,
+} from 'halite/sdk';
 import { plain } from '../shared/calls.ts';
 
 const name = p.string({ doc: 'the beacon' });
@@ -15,7 +27,13 @@ interface Done {
 }
 
 /** Calls a function of the minion, which only says what it would do under test. */
-async function change(fun: string, args: Value[], given: PlainDict, done: Done, ctx: StateContext): Promise<StateResult> {
+async function change(
+  fun: string,
+  args: Value[],
+  given: PlainDict,
+  done: Done,
+  ctx: StateContext,
+): Promise<StateResult> {
   const said = plain(await ctx.callWith(`beacons.${fun}`, args, { ...given, ...(ctx.test ? { test: true } : {}) }));
   const comment = pyStr(said['comment'] ?? '');
   const changes = plain(said['changes']);
@@ -43,7 +61,8 @@ const present = state({
   async run({ name, save, kwargs }, ctx) {
     const known = (await current(kwargs, ctx))[name];
     const data = Object.entries(kwargs).map(([key, value]) => newDict([[key, value]]));
-    if (known !== undefined && pyEquals(known, data)) return saved(name, save, ctx.ok(`Job ${name} in correct state`), ctx);
+    if (known !== undefined && pyEquals(known, data))
+      return saved(name, save, ctx.ok(`Job ${name} in correct state`), ctx);
     const done =
       known === undefined
         ? { comment: `Adding ${name} to beacons`, changes: newDict([[name, { old: null, new: data }]]) }

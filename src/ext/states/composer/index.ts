@@ -1,5 +1,15 @@
 // State module `composer`: dependencies of PHP projects.
-import { type ArgsOf, defineState, isTruthy, messageOf, newDict, p, state, type StateContext, type StateResult } from 'halite/sdk';
+import {
+  type ArgsOf,
+  defineState,
+  isTruthy,
+  messageOf,
+  newDict,
+  p,
+  type StateContext,
+  type StateResult,
+  state,
+} from 'halite/sdk';
 import { isExpected, plain } from '../shared/calls.ts';
 
 const any = (doc: string) => p.any({ default: null, doc });

@@ -1,16 +1,27 @@
 // State module `cron`: jobs and variables in the crontabs of users.
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defineState, needsFunction, newDict, p, type PlainDict, pyStr, state, type StateContext, type StateResult, type Value, withForecast } from 'halite/sdk';
+import {
+  defineState,
+  needsFunction,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+  withForecast,
+} from 'halite/sdk';
 import { mkdtempSync, rmSync, writeFileSync } from 'halite/sdk/fs';
 import { unifiedDiff } from 'halite/sdk/text';
 import { isMeant, needsChange } from '../../modules/cron/table.ts';
 import { byteLines, bytesOf } from '../file/content.ts';
 import { failureText } from '../file/errors.ts';
+import * as common from '../file/params.ts';
 import { cachedCopy, chooseSource, fetchSource } from '../file/source.ts';
 import { plain } from '../shared/calls.ts';
-
-import * as common from '../file/params.ts';
 
 const timeFields = ['minute', 'hour', 'daymonth', 'month', 'dayweek'] as const;
 const entries = (table: PlainDict, kind: string): PlainDict[] =>

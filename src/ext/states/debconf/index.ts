@@ -1,5 +1,19 @@
 // State module `debconf`: answers to the questions Debian packages ask.
-import { changeSet, defineState, dictEntries, dictGet, isDict, isTruthy, needsFunction, newDict, p, pyEquals, pyStr, state, type Value } from 'halite/sdk';
+import {
+  changeSet,
+  defineState,
+  dictEntries,
+  dictGet,
+  isDict,
+  isTruthy,
+  needsFunction,
+  newDict,
+  p,
+  pyEquals,
+  pyStr,
+  state,
+  type Value,
+} from 'halite/sdk';
 import { plain } from '../shared/calls.ts';
 
 const set_file = state({

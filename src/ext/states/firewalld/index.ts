@@ -1,5 +1,5 @@
 // State module `firewalld`: zones and services of the firewall.
-import { ChangeSet, changeSet, defineState, p, pyStr, state, type StateContext, type Value } from 'halite/sdk';
+import { type ChangeSet, changeSet, defineState, p, pyStr, type StateContext, state, type Value } from 'halite/sdk';
 import { which } from 'halite/sdk/system';
 import { zonePresent } from './zone.ts';
 

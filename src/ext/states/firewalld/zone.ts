@@ -1,5 +1,17 @@
 // `firewalld.present`: a zone with all that it lets in, passes on and blocks.
-import { type ArgsOf, ChangeSet, changeSet, newDict, p, type PlainDict, pyEquals, pyStr, state, type StateContext, type Value } from 'halite/sdk';
+import {
+  type ArgsOf,
+  type ChangeSet,
+  changeSet,
+  newDict,
+  type PlainDict,
+  p,
+  pyEquals,
+  pyStr,
+  type StateContext,
+  state,
+  type Value,
+} from 'halite/sdk';
 import { plain, readable } from '../shared/calls.ts';
 
 const list = (doc: string) => p.any({ default: null, doc });

@@ -1,7 +1,18 @@
 // State module `glusterfs`: peers and volumes of a file system over several machines.
 import { lookup } from 'node:dns/promises';
 import { networkInterfaces } from 'node:os';
-import { defineState, isTruthy, needsFunction, newDict, p, resource, state, type StateContext, type StateResult, type Value } from 'halite/sdk';
+import {
+  defineState,
+  isTruthy,
+  needsFunction,
+  newDict,
+  p,
+  resource,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
 import { plain } from '../shared/calls.ts';
 
 const name = p.string({ doc: 'the volume' });

@@ -1,5 +1,18 @@
 // State module `grains`: facts about this minion that its owner sets.
-import { changeSet, defineState, dictHas, isTruthy, newDict, p, pyEquals, pyStr, state, type StateContext, type StateResult, type Value } from 'halite/sdk';
+import {
+  changeSet,
+  defineState,
+  dictHas,
+  isTruthy,
+  newDict,
+  p,
+  pyEquals,
+  pyStr,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
 import { traverse } from 'halite/sdk/data';
 import { pyRegexSearch } from 'halite/sdk/text';
 import { plain } from '../shared/calls.ts';

@@ -1,5 +1,18 @@
 // State module `helm`: repositories of charts, and releases on Kubernetes.
-import { defineState, isDict, isTruthy, messageOf, needsFunction, newDict, p, pyStr, state, type StateContext, type StateResult, type Value } from 'halite/sdk';
+import {
+  defineState,
+  isDict,
+  isTruthy,
+  messageOf,
+  needsFunction,
+  newDict,
+  p,
+  pyStr,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
 import { isExpected, plain } from '../shared/calls.ts';
 
 const any = (doc: string) => p.any({ default: null, doc });

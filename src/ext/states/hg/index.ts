@@ -1,5 +1,15 @@
 // State module `hg`: repositories of Mercurial.
-import { type ArgsOf, defineState, messageOf, newDict, p, pyStr, state, type StateContext, type StateResult } from 'halite/sdk';
+import {
+  type ArgsOf,
+  defineState,
+  messageOf,
+  newDict,
+  p,
+  pyStr,
+  type StateContext,
+  type StateResult,
+  state,
+} from 'halite/sdk';
 import { isDirectory, readdirSync, rmSync } from 'halite/sdk/fs';
 import { which } from 'halite/sdk/system';
 import { isExpected } from '../shared/calls.ts';

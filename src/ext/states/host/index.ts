@@ -1,6 +1,6 @@
 // State module `host`: names and addresses in /etc/hosts.
 import { isIP } from 'node:net';
-import { changeSet, defineState, p, type PlainDict, pyStr, resource, state, type Value } from 'halite/sdk';
+import { changeSet, defineState, type PlainDict, p, pyStr, resource, state, type Value } from 'halite/sdk';
 import { plain } from '../shared/calls.ts';
 
 const texts = (value: Value): string[] => (Array.isArray(value) ? value.map(pyStr) : [pyStr(value)]);

@@ -1,5 +1,16 @@
 // State module `incron`: commands that run when files change.
-import { type ArgsOf, defineState, needsFunction, newDict, p, pyStr, state, type StateContext, type StateResult, withForecast } from 'halite/sdk';
+import {
+  type ArgsOf,
+  defineState,
+  needsFunction,
+  newDict,
+  p,
+  pyStr,
+  type StateContext,
+  type StateResult,
+  state,
+  withForecast,
+} from 'halite/sdk';
 import { plain } from '../shared/calls.ts';
 
 const params = {

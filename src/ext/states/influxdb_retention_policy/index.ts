@@ -1,5 +1,5 @@
 // State module `influxdb_retention_policy`: how long InfluxDB keeps data.
-import { type ArgsOf, defineState, isTruthy, newDict, p, type PlainDict, pyStr, resource, state } from 'halite/sdk';
+import { type ArgsOf, defineState, isTruthy, newDict, type PlainDict, p, pyStr, resource, state } from 'halite/sdk';
 import { plain } from '../shared/calls.ts';
 
 const name = p.string({ doc: 'the policy' });

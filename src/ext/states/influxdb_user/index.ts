@@ -1,5 +1,19 @@
 // State module `influxdb_user`: users of InfluxDB and their rights.
-import { type ArgsOf, ChangeSet, changeSet, defineState, dictEntries, isDict, isTruthy, p, type PlainDict, pyStr, resource, state, type StateContext } from 'halite/sdk';
+import {
+  type ArgsOf,
+  type ChangeSet,
+  changeSet,
+  defineState,
+  dictEntries,
+  isDict,
+  isTruthy,
+  type PlainDict,
+  p,
+  pyStr,
+  resource,
+  type StateContext,
+  state,
+} from 'halite/sdk';
 import { plain } from '../shared/calls.ts';
 
 const name = p.string({ doc: 'the user' });

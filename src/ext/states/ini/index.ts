@@ -1,5 +1,19 @@
 // State module `ini`: options and sections of INI files.
-import { type ArgsOf, defineState, dictEntries, isDict, newDict, p, type PlainDict, pyStr, state, type StateContext, type StateResult, type Value, withForecast } from 'halite/sdk';
+import {
+  type ArgsOf,
+  defineState,
+  dictEntries,
+  isDict,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+  withForecast,
+} from 'halite/sdk';
 import { failureOf, plain } from '../shared/calls.ts';
 
 const params = {
@@ -207,7 +221,9 @@ const sections_present = state({
       const now = plain(await ctx.callWith('ini.get_ini', [], file));
       const wanted = namesOf(args.sections);
       const missing = wanted.filter((name) => !(name in now));
-      const rows = wanted.map((name) => (name in now ? `Section unchanged ${name}.\n` : `Created new section ${name}.\n`));
+      const rows = wanted.map((name) =>
+        name in now ? `Section unchanged ${name}.\n` : `Created new section ${name}.\n`,
+      );
       return await withForecast(
         ctx,
         () => announced(rows, missing.length > 0, ctx),
@@ -234,7 +250,9 @@ const sections_absent = state({
       const now = plain(await ctx.callWith('ini.get_ini', [], file));
       const wanted = namesOf(args.sections);
       const there = wanted.filter((name) => name in now);
-      const rows = wanted.map((name) => (name in now ? `Deleted section ${name}.\n` : `Section ${name} does not exist.\n`));
+      const rows = wanted.map((name) =>
+        name in now ? `Deleted section ${name}.\n` : `Section ${name} does not exist.\n`,
+      );
       return await withForecast(
         ctx,
         () => announced(rows, there.length > 0, ctx),

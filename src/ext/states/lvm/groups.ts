@@ -1,5 +1,17 @@
 // `lvm.pv_*` and `lvm.vg_*`: physical volumes and the groups they form.
-import { changeSet, isTruthy, newDict, p, type PlainDict, pyStr, resource, state, type StateContext, type StateResult, type Value } from 'halite/sdk';
+import {
+  changeSet,
+  isTruthy,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  resource,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
 import { realpathSync } from 'halite/sdk/fs';
 import { plain } from '../shared/calls.ts';
 

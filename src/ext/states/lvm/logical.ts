@@ -1,5 +1,18 @@
 // `lvm.lv_present` and `lv_absent`: logical volumes.
-import { type ArgsOf, invocationError, isTruthy, newDict, p, type PlainDict, pyStr, resource, state, type StateContext, type StateResult, type Value } from 'halite/sdk';
+import {
+  type ArgsOf,
+  invocationError,
+  isTruthy,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  resource,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
 import { plain } from '../shared/calls.ts';
 
 const factors: Readonly<Record<string, number>> = { s: 1 / 2048, m: 1, g: 1024, t: 1024 ** 2, p: 1024 ** 3 };

@@ -1,5 +1,19 @@
 // State module `pdbedit`: accounts of Samba.
-import { defineState, isTruthy, needsFunction, newDict, p, type PlainDict, pyEquals, pyStr, resource, state, type StateContext, type StateResult, withForecast } from 'halite/sdk';
+import {
+  defineState,
+  isTruthy,
+  needsFunction,
+  newDict,
+  type PlainDict,
+  p,
+  pyEquals,
+  pyStr,
+  resource,
+  type StateContext,
+  type StateResult,
+  state,
+  withForecast,
+} from 'halite/sdk';
 import { changesOf } from '../../modules/pdbedit/index.ts';
 import { plain } from '../shared/calls.ts';
 

@@ -1,5 +1,5 @@
 // State module `rabbitmq_plugin`: plugins of a message server.
-import { defineState, p, resource, state, type StateFunction } from 'halite/sdk';
+import { defineState, p, resource, type StateFunction, state } from 'halite/sdk';
 import { which } from 'halite/sdk/system';
 
 const plugin = (wanted: boolean): StateFunction => {

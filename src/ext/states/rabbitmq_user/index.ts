@@ -1,5 +1,23 @@
 // State module `rabbitmq_user`: users of a message server, with tags and permissions.
-import { type ArgsOf, type Changes, ChangeSet, changeSet, defineState, dictEntries, isDict, isTruthy, newDict, p, type PlainDict, pyEquals, pyStr, resource, state, type StateContext, type Value } from 'halite/sdk';
+import {
+  type ArgsOf,
+  type ChangeSet,
+  type Changes,
+  changeSet,
+  defineState,
+  dictEntries,
+  isDict,
+  isTruthy,
+  newDict,
+  type PlainDict,
+  p,
+  pyEquals,
+  pyStr,
+  resource,
+  type StateContext,
+  state,
+  type Value,
+} from 'halite/sdk';
 import { which } from 'halite/sdk/system';
 import { plain } from '../shared/calls.ts';
 

@@ -1,5 +1,5 @@
 // State module `rabbitmq_vhost`: virtual hosts of a message server.
-import { defineState, p, pyStr, resource, state, type StateFunction } from 'halite/sdk';
+import { defineState, p, pyStr, resource, type StateFunction, state } from 'halite/sdk';
 import { which } from 'halite/sdk/system';
 import { plain } from '../shared/calls.ts';
 

@@ -1,5 +1,15 @@
 // State module `rbenv`: versions of Ruby.
-import { defineState, isTruthy, newDict, p, resource, state, type StateContext, type Value, withForecast } from 'halite/sdk';
+import {
+  defineState,
+  isTruthy,
+  newDict,
+  p,
+  resource,
+  type StateContext,
+  state,
+  type Value,
+  withForecast,
+} from 'halite/sdk';
 
 const name = p.string({ doc: 'the Ruby' });
 const user = p.any({ default: null, doc: 'the user whose rbenv is meant' });

@@ -1,5 +1,15 @@
 // State module `rvm`: Rubies and sets of gems.
-import { defineState, newDict, p, pyStr, resource, state, type StateContext, type StateResult, type Value } from 'halite/sdk';
+import {
+  defineState,
+  newDict,
+  p,
+  pyStr,
+  resource,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
 
 const user = p.any({ default: null, doc: 'the user whose rvm is meant' });
 

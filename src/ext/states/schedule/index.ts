@@ -1,5 +1,19 @@
 // State module `schedule`: jobs that the minion runs by the clock.
-import { defineState, isDict, isTruthy, newDict, p, type PlainDict, pyEquals, pyStr, state, type StateContext, type StateResult, type Value, withForecast } from 'halite/sdk';
+import {
+  defineState,
+  isDict,
+  isTruthy,
+  newDict,
+  type PlainDict,
+  p,
+  pyEquals,
+  pyStr,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+  withForecast,
+} from 'halite/sdk';
 
 const asDict = (value: Value | undefined): PlainDict => (isDict(value ?? null) ? (value as PlainDict) : newDict());
 const one = (name: string, word: string): PlainDict => newDict([[name, word]]);

@@ -1,5 +1,16 @@
 // State module `selinux`: mode, booleans, modules, and contexts of files and ports.
-import { defineState, needsFunction, newDict, p, pyStr, resource, state, type StateContext, type StateResult, type Value } from 'halite/sdk';
+import {
+  defineState,
+  needsFunction,
+  newDict,
+  p,
+  pyStr,
+  resource,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
 import { plain } from '../shared/calls.ts';
 import { fcontextAbsent, fcontextApplied, fcontextPresent, portAbsent, portPresent } from './policies.ts';
 

@@ -1,5 +1,18 @@
 // State module `ssh_auth`: keys that may log in as a user.
-import { type ArgsOf, changeSet, defineState, newDict, p, type PlainDict, pyStr, state, type StateContext, type StateResult, type Value, withForecast } from 'halite/sdk';
+import {
+  type ArgsOf,
+  changeSet,
+  defineState,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+  withForecast,
+} from 'halite/sdk';
 import { words } from 'halite/sdk/text';
 import { keyLine } from '../../modules/ssh/keys.ts';
 import { plain } from '../shared/calls.ts';

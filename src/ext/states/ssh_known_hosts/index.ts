@@ -1,5 +1,18 @@
 // State module `ssh_known_hosts`: hosts whose keys are known.
-import { defineState, isDict, newDict, p, type PlainDict, pyStr, resource, state, type StateContext, type StateResult, type Value, withForecast } from 'halite/sdk';
+import {
+  defineState,
+  isDict,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  resource,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+  withForecast,
+} from 'halite/sdk';
 import { failureOf, isExpected, plain } from '../shared/calls.ts';
 
 const user = p.any({ default: null, doc: 'whose file; the one of the system when left out' });

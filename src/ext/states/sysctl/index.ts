@@ -1,5 +1,17 @@
 // State module `sysctl`: settings of the kernel, now and at every boot.
-import { defineState, isDict, needsFunction, newDict, p, pyStr, state, type StateContext, type StateResult, type Value, withForecast } from 'halite/sdk';
+import {
+  defineState,
+  isDict,
+  needsFunction,
+  newDict,
+  p,
+  pyStr,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+  withForecast,
+} from 'halite/sdk';
 import { failureOf, hasFunction, isExpected } from '../shared/calls.ts';
 
 const words = (text: string): string => text.trim().split(/\s+/).join(' ');

@@ -1,6 +1,23 @@
 // State module `virt`: keys of libvirt, machines that are off, and storage pools.
 import { dirname, join } from 'node:path';
-import { type ArgsOf, type ChangeSet, changeSet, defineState, dictEntries, isTruthy, messageOf, needsFunction, newDict, p, type PlainDict, pyStr, state, type StateContext, type StateResult, type Value } from 'halite/sdk';
+import {
+  type ArgsOf,
+  type ChangeSet,
+  changeSet,
+  defineState,
+  dictEntries,
+  isTruthy,
+  messageOf,
+  needsFunction,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
 import { isFile, mkdirSync, readText, replaceSecretNow } from 'halite/sdk/fs';
 import { matchesGlob } from 'halite/sdk/text';
 import { isExpected, plain } from '../shared/calls.ts';

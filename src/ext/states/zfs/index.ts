@@ -1,5 +1,19 @@
 // State module `zfs`: file systems, volumes and snapshots of ZFS.
-import { changeSet, defineState, isTruthy, newDict, p, type PlainDict, pyEquals, pyStr, resource, state, type StateContext, type StateResult, type Value } from 'halite/sdk';
+import {
+  changeSet,
+  defineState,
+  isTruthy,
+  newDict,
+  type PlainDict,
+  p,
+  pyEquals,
+  pyStr,
+  resource,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
 import { which } from 'halite/sdk/system';
 import { fromProperties, fromProperty, isBookmark, isSnapshot } from '../../modules/zfs.ts';
 import { plain } from '../shared/calls.ts';
