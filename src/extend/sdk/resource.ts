@@ -29,8 +29,11 @@ export interface AfterChange<Found, Difference, Answer> extends BeforeChange<Fou
 export interface Resource<Found, Difference, Answer> {
   /** Keys of every result (`name` when it is not that of the state). */
   readonly extra?: StateExtra;
-  /** What is there. Reads only: it runs under test too. `again` is true when it looks what became of the change. */
-  find(again: boolean): Awaitable<Found>;
+  /**
+   * What is there. Reads only: it runs under test too. `again` is true when it looks what became of the change. Without
+   * it there is always something to do.
+   */
+  find?(again: boolean): Awaitable<Found>;
   /**
    * What is not as wanted; nothing (undefined, false, '', or empty) when everything is. Without it, finding something is
    * right, or finding nothing with `wanted: false`.
@@ -50,7 +53,7 @@ export interface Resource<Found, Difference, Answer> {
   /** Finds and compares again after the change: what still differs (or an answer of `false`) means that it failed. */
   readonly recheck?: boolean;
   /** The comment when nothing has to change, */
-  readonly right: Given<Text, { readonly found: Found }>;
+  readonly right?: Given<Text, { readonly found: Found }>;
   /** under test when something would change, */
   readonly would: Given<Text, BeforeChange<Found, Difference>>;
   /** after the change, */
@@ -114,15 +117,17 @@ export async function resource<
       : // Without `compare` nobody gives another type to the difference than the one it has here.
         ((isTruthy(found) !== (spec.wanted ?? true)) as Difference);
 
+  // What there is no function for is not there.
+  const find = async (again: boolean): Promise<Found> => (spec.find ? await spec.find(again) : (undefined as Found));
   const looked = await guarded(async () => {
-    const found = await spec.find(false);
+    const found = await find(false);
     const refusal = spec.refuse?.(found);
     return refusal === undefined ? { found, difference: await differenceOf(found) } : ctx.fail(refusal, spec.extra);
   }, onError('find'));
   if ('result' in looked) return looked.result;
   if ('result' in looked.value) return looked.value;
   const known = looked.value;
-  if (!isTruthy(known.difference)) return ctx.ok(given(spec.right, known), spec.extra);
+  if (!isTruthy(known.difference)) return ctx.ok(given(spec.right ?? '', known), spec.extra);
 
   const { changes, done, failed } = spec;
   const isKnown = changes !== undefined && typeof changes !== 'function';
@@ -137,7 +142,7 @@ export async function resource<
       const problem = spec.problem?.(answer);
       if (problem !== undefined) return ctx.fail(problem);
       const refused = failed !== undefined && (spec.recheck ? answer === false : !isTruthy(answer as Value));
-      const after = spec.recheck && !refused ? await spec.find(true) : known.found;
+      const after = spec.recheck && !refused ? await find(true) : known.found;
       const outcome = { ...known, answer, after };
       if (refused || (spec.recheck && isTruthy(await differenceOf(after))))
         return ctx.fail(given(failed ?? '', outcome));

@@ -116,12 +116,12 @@ const present = state({
       return forecast(what, name, await statusOf(args.user, name, identifier, wanted, ctx), ctx);
     };
     return withForecast(ctx, foreseen, async () => {
-      const wish = { user: args.user, cmd: name, comment, commented, identifier };
+      const job = { user: args.user, cmd: name, comment, commented, identifier };
       const { minute, hour, daymonth, month, dayweek } = args;
       const answer =
         special === null
-          ? await ctx.callWith('cron.set_job', [], { ...wish, minute, hour, daymonth, month, dayweek })
-          : await ctx.callWith('cron.set_special', [], { ...wish, special });
+          ? await ctx.callWith('cron.set_job', [], { ...job, minute, hour, daymonth, month, dayweek })
+          : await ctx.callWith('cron.set_special', [], { ...job, special });
       return added(what, args.user, name, answer, ctx);
     });
   },

@@ -10,6 +10,7 @@ import {
   p,
   pyStr,
   pythonError,
+  resource,
   type StateContext,
   type StateResult,
   state,
@@ -143,10 +144,12 @@ const present = state({
           : plainPlan(args, ctx);
     const settled = await plan.check();
     if (settled) return settled;
-    return ctx.change(plan.changes, plan.created, {
-      test: plan.created,
-      testChanges: newDict(),
-      apply: async () => ((await plan.create()) ? undefined : ctx.fail(plan.notCreated)),
+    return resource(ctx, {
+      change: plan.create,
+      changes: () => plan.changes,
+      would: plan.created,
+      done: plan.created,
+      failed: plan.notCreated,
     });
   },
 });
@@ -160,14 +163,12 @@ const absent = state({
       return ctx.result({ result: ctx.test ? null : false, comment: `Bridge ${pyStr(bridge)} does not exist.` });
     if (bridge && !list(await ctx.call('openvswitch.port_list', bridge)).includes(port))
       return ctx.ok(`Port ${port} does not exist on bridge ${pyStr(bridge)}.`);
-    const changes = change(port, `Port named ${port} may exist.`, `Deleted port ${port}.`);
-    return ctx.change(changes, `Port ${port} deleted.`, {
-      test: `Port ${port} deleted.`,
-      testChanges: newDict(),
-      apply: async () =>
-        (await ctx.callWith('openvswitch.port_remove', [], { br: bridge || null, port }))
-          ? undefined
-          : ctx.fail(`Unable to delete port ${port}.`),
+    return resource(ctx, {
+      change: () => ctx.callWith('openvswitch.port_remove', [], { br: bridge || null, port }),
+      changes: () => change(port, `Port named ${port} may exist.`, `Deleted port ${port}.`),
+      would: `Port ${port} deleted.`,
+      done: `Port ${port} deleted.`,
+      failed: `Unable to delete port ${port}.`,
     });
   },
 });

@@ -82,9 +82,7 @@ const boolean = state({
 
 const install = (path: string, ctx: StateContext): Promise<StateResult> =>
   resource(ctx, {
-    find: () => false,
     change: () => ctx.call('selinux.install_semod', path),
-    right: '',
     would: `Module ${path} is set to be installed`,
     done: `Module ${path} has been installed`,
     failed: `Failed to install module ${path}`,
@@ -96,7 +94,6 @@ const remove = (name: string, ctx: StateContext): Promise<StateResult> =>
     refuse: (found) => (found ? undefined : `Module ${name} is not available`),
     wanted: false,
     change: () => ctx.call('selinux.remove_semod', name),
-    right: '',
     would: `Module ${name} is set to be removed`,
     done: `Module ${name} has been removed`,
     failed: `Failed to remove module ${name}`,
