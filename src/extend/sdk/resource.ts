@@ -159,8 +159,8 @@ export async function resource<
  * A state whose execution function finds and changes in one go (`cron.set_job` says whether it was there): under test
  * `forecast` answers, which reads only, otherwise `apply`.
  */
-export const withForecast = async (
+export const withForecast = async <Result extends StateResult | undefined>(
   ctx: StateContext,
-  forecast: () => Awaitable<StateResult>,
-  apply: () => Awaitable<StateResult>,
-): Promise<StateResult> => (ctx.test ? forecast() : apply());
+  forecast: () => Awaitable<Result>,
+  apply: () => Awaitable<Result>,
+): Promise<Result> => (ctx.test ? forecast() : apply());

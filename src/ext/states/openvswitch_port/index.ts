@@ -15,6 +15,7 @@ import {
   type StateResult,
   state,
   type Value,
+  withForecast,
 } from 'halite/sdk';
 
 const name = p.string({ doc: 'the port' });
@@ -115,10 +116,13 @@ async function existing({ name: port, bridge, internal }: Args, ctx: StateContex
   const type = list(await ctx.call('openvswitch.interface_get_type', port));
   if (!internal || (type.length === 1 && type[0] === 'internal')) return ctx.ok(`Port ${port} already exists.`);
   const done = `Port ${port} already exists, but interface type has been changed to internal.`;
-  if (ctx.test) return ctx.ok(done);
-  if (!(await ctx.callWith('openvswitch.port_add', [bridge, port], { may_exist: true, internal })))
-    return ctx.fail(`Port ${port} already exists, but the interface type could not be changed to internal.`);
-  return ctx.ok(done, { changes: newDict([['internal', newDict(Object.entries({ old: false, new: true }))]]) });
+  // Salt announces the change as one that needs none.
+  const foreseen = (): StateResult => ctx.ok(done);
+  return withForecast(ctx, foreseen, async () => {
+    if (!(await ctx.callWith('openvswitch.port_add', [bridge, port], { may_exist: true, internal })))
+      return ctx.fail(`Port ${port} already exists, but the interface type could not be changed to internal.`);
+    return ctx.ok(done, { changes: newDict([['internal', { old: false, new: true }]]) });
+  });
 }
 
 const present = state({
