@@ -1,10 +1,9 @@
 // A state of several parts, each of which may have to change: one place that carries them out, or only notes them.
-
 import { isTruthy } from '../../base/codec/python/index.ts';
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import type { Changes } from './resource.ts';
-import type { StateContext, StateResult } from './states.ts';
+import type { StateContext, StateExtra, StateResult } from './states.ts';
 
 export interface ChangePart {
   /** Does it; never called under test. With `failed`, an answer that Python takes for false means that it failed. */
@@ -17,7 +16,7 @@ export interface ChangePart {
   readonly would?: string;
   /** when it is done, */
   readonly done?: string;
-  /** and when it failed. */
+  /** and when it failed; '' adds none. */
   readonly failed?: string;
 }
 
@@ -39,8 +38,7 @@ export class ChangeSet {
   async part(part: ChangePart): Promise<boolean> {
     const answer = this.#test ? true : await part.change?.();
     if (part.failed !== undefined && !isTruthy(answer as Value)) {
-      this.ok = false;
-      this.comments.push(part.failed);
+      this.fail(part.failed);
       return false;
     }
     this.isChanged = true;
@@ -53,7 +51,12 @@ export class ChangeSet {
   /** A part that cannot be changed: the state fails. */
   fail(comment: string): void {
     this.ok = false;
-    this.comments.push(comment);
+    if (comment !== '') this.comments.push(comment);
+  }
+
+  /** Work around the parts that counts for no change itself; not done under test. */
+  async run(work: () => unknown): Promise<void> {
+    if (!this.#test) await work();
   }
 }
 
@@ -61,11 +64,15 @@ export interface ChangeSetSpec {
   /** Compares part after part and hands those that differ to `set.part`. */
   each(set: ChangeSet): Promise<void>;
   /** The comment when no part has one: nothing had to change, */
-  readonly right?: string;
+  readonly right?: string | ((changes: PlainDict) => string);
   /** something would change, */
   readonly would?: string | ((changes: PlainDict) => string);
-  /** something was changed. */
-  readonly done?: string;
+  /** something was changed, */
+  readonly done?: string | ((changes: PlainDict) => string);
+  /** or could not be changed. */
+  readonly failed?: string;
+  /** Keys of every result (`name` when it is not that of the state). */
+  readonly extra?: StateExtra;
   /** The changes are not shown under test. */
   readonly hidden?: boolean;
   /** The comment when something throws. */
@@ -94,14 +101,15 @@ export async function changeSet(ctx: StateContext, spec: ChangeSetSpec): Promise
     await spec.each(set);
   } catch (error) {
     if (spec.error === undefined || !(error instanceof HaliteError)) throw error;
-    return ctx.fail(spec.error(error.message), { changes });
+    return ctx.fail(spec.error(error.message), { changes, ...spec.extra });
   }
   const planned = ctx.test && set.isChanged;
-  const would = typeof spec.would === 'function' ? spec.would(changes) : spec.would;
-  const text = planned ? would : set.isChanged ? spec.done : spec.right;
+  const text =
+    !set.ok && spec.failed !== undefined ? spec.failed : planned ? spec.would : set.isChanged ? spec.done : spec.right;
   return ctx.result({
     result: set.ok ? (planned ? null : true) : false,
-    comment: comments.length > 0 ? comments.join('\n') : (text ?? ''),
+    comment: comments.length > 0 ? comments.join('\n') : ((typeof text === 'function' ? text(changes) : text) ?? ''),
     changes: planned && spec.hidden ? newDict() : changes,
+    ...spec.extra,
   });
 }

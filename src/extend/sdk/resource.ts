@@ -29,8 +29,11 @@ export interface AfterChange<Found, Difference, Answer> extends BeforeChange<Fou
 export interface Resource<Found, Difference, Answer> {
   /** Keys of every result (`name` when it is not that of the state). */
   readonly extra?: StateExtra;
-  /** What is there. Reads only: it runs under test too. */
-  find(): Awaitable<Found>;
+  /**
+   * What is there. Reads only: it runs under test too. `again` is true when it looks what became of the change. Without
+   * it there is always something to do.
+   */
+  find?(again: boolean): Awaitable<Found>;
   /**
    * What is not as wanted; nothing (undefined, false, '', or empty) when everything is. Without it, finding something is
    * right, or finding nothing with `wanted: false`.
@@ -45,10 +48,12 @@ export interface Resource<Found, Difference, Answer> {
    * `ctx.result`.
    */
   change(known: BeforeChange<Found, Difference>): Awaitable<Answer>;
-  /** Finds and compares again after the change: what still differs means that it failed. */
+  /** What the answer says went wrong, when falsehood does not tell. */
+  problem?(answer: Answer): Text | undefined;
+  /** Finds and compares again after the change: what still differs (or an answer of `false`) means that it failed. */
   readonly recheck?: boolean;
   /** The comment when nothing has to change, */
-  readonly right: Given<Text, { readonly found: Found }>;
+  readonly right?: Given<Text, { readonly found: Found }>;
   /** under test when something would change, */
   readonly would: Given<Text, BeforeChange<Found, Difference>>;
   /** after the change, */
@@ -112,15 +117,17 @@ export async function resource<
       : // Without `compare` nobody gives another type to the difference than the one it has here.
         ((isTruthy(found) !== (spec.wanted ?? true)) as Difference);
 
+  // What there is no function for is not there.
+  const find = async (again: boolean): Promise<Found> => (spec.find ? await spec.find(again) : (undefined as Found));
   const looked = await guarded(async () => {
-    const found = await spec.find();
+    const found = await find(false);
     const refusal = spec.refuse?.(found);
     return refusal === undefined ? { found, difference: await differenceOf(found) } : ctx.fail(refusal, spec.extra);
   }, onError('find'));
   if ('result' in looked) return looked.result;
   if ('result' in looked.value) return looked.value;
   const known = looked.value;
-  if (!isTruthy(known.difference)) return ctx.ok(given(spec.right, known), spec.extra);
+  if (!isTruthy(known.difference)) return ctx.ok(given(spec.right ?? '', known), spec.extra);
 
   const { changes, done, failed } = spec;
   const isKnown = changes !== undefined && typeof changes !== 'function';
@@ -132,12 +139,13 @@ export async function resource<
       const changed = await guarded(() => spec.change(known), onError('change'));
       if ('result' in changed) return changed.result;
       const answer = changed.value;
-      const after = spec.recheck ? await spec.find() : known.found;
+      const problem = spec.problem?.(answer);
+      if (problem !== undefined) return ctx.fail(problem);
+      const refused = failed !== undefined && (spec.recheck ? answer === false : !isTruthy(answer as Value));
+      const after = spec.recheck && !refused ? await find(true) : known.found;
       const outcome = { ...known, answer, after };
-      const wrong =
-        (failed !== undefined && !spec.recheck && !isTruthy(answer as Value)) ||
-        (spec.recheck === true && isTruthy(await differenceOf(after)));
-      if (wrong) return ctx.fail(given(failed ?? '', outcome));
+      if (refused || (spec.recheck && isTruthy(await differenceOf(after))))
+        return ctx.fail(given(failed ?? '', outcome));
       if (done === undefined) return answer;
       return ctx.ok(given(done, outcome), {
         changes: changes === undefined ? newDict() : asDict(given(changes, outcome)),
@@ -151,8 +159,8 @@ export async function resource<
  * A state whose execution function finds and changes in one go (`cron.set_job` says whether it was there): under test
  * `forecast` answers, which reads only, otherwise `apply`.
  */
-export const withForecast = async (
+export const withForecast = async <Result extends StateResult | undefined>(
   ctx: StateContext,
-  forecast: () => Awaitable<StateResult>,
-  apply: () => Awaitable<StateResult>,
-): Promise<StateResult> => (ctx.test ? forecast() : apply());
+  forecast: () => Awaitable<Result>,
+  apply: () => Awaitable<Result>,
+): Promise<Result> => (ctx.test ? forecast() : apply());

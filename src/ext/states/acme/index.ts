@@ -1,5 +1,15 @@
 // State module `acme`: certificates of Let's Encrypt.
-import { defineState, isTruthy, needsFunction, newDict, type PlainDict, pyEquals, pyStr, state } from 'halite/sdk';
+import {
+  defineState,
+  isTruthy,
+  needsFunction,
+  newDict,
+  type PlainDict,
+  pyEquals,
+  pyStr,
+  resource,
+  state,
+} from 'halite/sdk';
 import { certParams } from '../../modules/acme/params.ts';
 import { plain } from '../shared/calls.ts';
 
@@ -21,28 +31,23 @@ const cert = state({
   params: certParams,
   async run({ name, ...given }, ctx) {
     const certname = given.certname === null ? name : pyStr(given.certname);
-    const there = isTruthy(await ctx.call('acme.has', certname));
-    if (there && !isTruthy(await ctx.call('acme.needs_renewal', certname, given.renew)))
-      return ctx.result({
-        name: certname,
-        result: true,
-        comment: [`Certificate ${certname} exists and does not need renewal.`],
-      });
-    if (ctx.test)
-      return ctx.result({
-        name: certname,
-        result: null,
-        comment: [`Certificate ${certname} would have been ${there ? 'renew' : 'obtain'}ed.`],
-        changes: newDict(Object.entries({ old: 'current certificate', new: 'new certificate' })),
-      });
-    const before = there ? plain(await ctx.call('acme.info', certname)) : newDict();
-    const said = plain(await ctx.callWith('acme.cert', [name], { ...given, certname }));
-    const after = isTruthy(said['result']) ? plain(await ctx.call('acme.info', certname)) : newDict();
-    return ctx.result({
-      name: certname,
-      result: said['result'] ?? null,
-      comment: [pyStr(said['comment'] ?? '')],
-      changes: difference(before, after),
+    return resource(ctx, {
+      find: async () => isTruthy(await ctx.call('acme.has', certname)),
+      compare: async (there) => !there || isTruthy(await ctx.call('acme.needs_renewal', certname, given.renew)),
+      async change({ found: there }) {
+        const before = there ? plain(await ctx.call('acme.info', certname)) : newDict();
+        const said = plain(await ctx.callWith('acme.cert', [name], { ...given, certname }));
+        const after = isTruthy(said['result']) ? plain(await ctx.call('acme.info', certname)) : newDict();
+        return ctx.result({
+          result: said['result'] ?? null,
+          comment: [pyStr(said['comment'] ?? '')],
+          changes: difference(before, after),
+        });
+      },
+      testChanges: { old: 'current certificate', new: 'new certificate' },
+      right: [`Certificate ${certname} exists and does not need renewal.`],
+      would: ({ found }) => [`Certificate ${certname} would have been ${found ? 'renew' : 'obtain'}ed.`],
+      extra: { name: certname },
     });
   },
 });

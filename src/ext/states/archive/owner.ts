@@ -1,5 +1,4 @@
 // Owner and group of what an archive brought.
-
 import { type PlainDict, pyStr, type StateContext, type StateResult } from 'halite/sdk';
 import { joinPath, lchownSync } from 'halite/sdk/fs';
 import { gidOf, uidOf } from '../../modules/file/ownership.ts';
@@ -31,7 +30,7 @@ export async function enforceOwner(
   for (const dir of dirs) {
     const path = joinPath(name, dir);
     if (!isDir(path)) {
-      if (!ctx.test) missing.push(path);
+      missing.push(path);
       continue;
     }
     const done = await ctx.state('file.directory', { name: path, user: args.user, group: args.group, recurse });
@@ -43,8 +42,8 @@ export async function enforceOwner(
     const path = joinPath(name, file);
     const stats = lookAtLink(path);
     if (!stats) {
-      if (!ctx.test) missing.push(path);
-      if (!ctx.test) failed.push(path);
+      missing.push(path);
+      failed.push(path);
       continue;
     }
     if ((uid === '' || uid === stats.uid) && (gid === '' || gid === stats.gid)) continue;
@@ -55,7 +54,8 @@ export async function enforceOwner(
       failed.push(file);
     }
   }
-  return { missing, failed };
+  // Under test what is missing may still be unpacked.
+  return ctx.test ? { missing: [], failed: failed.filter((path) => !missing.includes(path)) } : { missing, failed };
 }
 
 export function addOwnerNotes(result: StateResult, owned: Owned, args: Args): void {

@@ -10,6 +10,7 @@ import {
   type StateResult,
   state,
   type Value,
+  withForecast,
 } from 'halite/sdk';
 import { plain } from '../shared/calls.ts';
 
@@ -20,26 +21,37 @@ const kwargs = p.kwargs({ doc: 'settings of the beacon' });
 const current = async (given: PlainDict, ctx: StateContext): Promise<PlainDict> =>
   plain(await ctx.callWith('beacons.list', [], newDict([['return_yaml', false], ...Object.entries(given)])));
 
+interface Done {
+  readonly comment: string;
+  readonly changes?: PlainDict;
+}
+
 /** Calls a function of the minion, which only says what it would do under test. */
-async function change(fun: string, args: Value[], given: PlainDict, ctx: StateContext): Promise<PlainDict> {
-  const kwargs = newDict([...Object.entries(given), ...(ctx.test ? [['test', true] as const] : [])]);
-  return plain(await ctx.callWith(`beacons.${fun}`, args, kwargs));
+async function change(
+  fun: string,
+  args: Value[],
+  given: PlainDict,
+  done: Done,
+  ctx: StateContext,
+): Promise<StateResult> {
+  const said = plain(await ctx.callWith(`beacons.${fun}`, args, { ...given, ...(ctx.test ? { test: true } : {}) }));
+  const comment = pyStr(said['comment'] ?? '');
+  const changes = plain(said['changes']);
+  return withForecast(
+    ctx,
+    () => ctx.result({ result: null, comment, changes }),
+    () => (said['result'] ? ctx.ok(done.comment, { changes: done.changes ?? changes }) : ctx.fail(comment)),
+  );
 }
 
-/** The verdict: under test null when there was something to do. */
-function verdict(ctx: StateContext, done: { comments: string[]; changes?: PlainDict; isChange: boolean }): StateResult {
-  return ctx.result({
-    result: ctx.test && done.isChange ? null : true,
-    comment: done.comments.join('\n'),
-    changes: done.changes ?? newDict(),
+/** Adds to a result that all beacons are saved, when that is wanted and nothing failed. */
+async function saved(name: string, wanted: boolean, said: StateResult, ctx: StateContext): Promise<StateResult> {
+  if (!wanted || said.result === false) return said;
+  const { comment } = await ctx.change(newDict(), `Beacon ${name} saved`, {
+    test: `Beacon ${name} would be saved`,
+    apply: () => ctx.call('beacons.save'),
   });
-}
-
-async function savedComment(name: string, wanted: boolean, ctx: StateContext): Promise<string[]> {
-  if (!wanted) return [];
-  if (ctx.test) return [`Beacon ${name} would be saved`];
-  await ctx.call('beacons.save');
-  return [`Beacon ${name} saved`];
+  return Object.assign(said, { comment: [said.comment, comment].join('\n') });
 }
 
 const present = state({
@@ -50,26 +62,13 @@ const present = state({
     const known = (await current(kwargs, ctx))[name];
     const data = Object.entries(kwargs).map(([key, value]) => newDict([[key, value]]));
     if (known !== undefined && pyEquals(known, data))
-      return verdict(ctx, {
-        comments: [`Job ${name} in correct state`, ...(await savedComment(name, save, ctx))],
-        isChange: false,
-      });
-    const done = await change(known === undefined ? 'add' : 'modify', [name, data], kwargs, ctx);
-    if (!done['result'] && !ctx.test) return ctx.fail(pyStr(done['comment'] ?? ''));
-    const changes =
+      return saved(name, save, ctx.ok(`Job ${name} in correct state`), ctx);
+    const done =
       known === undefined
-        ? newDict([[name, newDict(Object.entries({ old: null, new: data }))]])
-        : plain(done['changes']);
-    const said = ctx.test
-      ? pyStr(done['comment'] ?? '')
-      : known === undefined
-        ? `Adding ${name} to beacons`
-        : `Modifying ${name} in beacons`;
-    return verdict(ctx, {
-      comments: [said, ...(await savedComment(name, save, ctx))],
-      changes: ctx.test ? plain(done['changes']) : changes,
-      isChange: true,
-    });
+        ? { comment: `Adding ${name} to beacons`, changes: newDict([[name, { old: null, new: data }]]) }
+        : { comment: `Modifying ${name} in beacons` };
+    const said = await change(known === undefined ? 'add' : 'modify', [name, data], kwargs, done, ctx);
+    return saved(name, save, said, ctx);
   },
 });
 
@@ -79,16 +78,10 @@ const absent = state({
   params: { name, save, kwargs },
   async run({ name, save, kwargs }, ctx) {
     const known = (await current(kwargs, ctx))[name];
-    if (known === undefined)
-      return verdict(ctx, {
-        comments: [`${name} not configured in beacons`, ...(await savedComment(name, save, ctx))],
-        isChange: false,
-      });
-    const done = await change('delete', [name], kwargs, ctx);
-    if (!done['result'] && !ctx.test) return ctx.fail(pyStr(done['comment'] ?? ''));
-    const said = ctx.test ? pyStr(done['comment'] ?? '') : `Removed ${name} from beacons`;
-    const changes = ctx.test ? newDict() : newDict([[name, newDict(Object.entries({ old: known, new: null }))]]);
-    return verdict(ctx, { comments: [said, ...(await savedComment(name, save, ctx))], changes, isChange: true });
+    if (known === undefined) return saved(name, save, ctx.ok(`${name} not configured in beacons`), ctx);
+    const changes = newDict([[name, { old: known, new: null }]]);
+    const done = { comment: `Removed ${name} from beacons`, changes };
+    return saved(name, save, await change('delete', [name], kwargs, done, ctx), ctx);
   },
 });
 
@@ -108,12 +101,9 @@ const switchState = (on: boolean) =>
       const known = (await current(kwargs, ctx))[name];
       if (known === undefined) return ctx.ok(on ? `${name} not a configured beacon` : `Job ${name} is not configured.`);
       if (isOn(known) === on) return ctx.ok(`Beacon ${name} is already ${on ? 'enabled' : 'disabled'}`);
-      const done = await change(on ? 'enable_beacon' : 'disable_beacon', [name], kwargs, ctx);
-      if (!done['result'] && !ctx.test) return ctx.fail(pyStr(done['comment'] ?? ''));
-      if (ctx.test) return verdict(ctx, { comments: [pyStr(done['comment'] ?? '')], isChange: true });
-      const changes = newDict([[name, newDict(Object.entries({ old: { enabled: !on }, new: { enabled: on } }))]]);
-      const said = on ? `Enabled ${name} from beacons` : `Disabled beacon ${name}.`;
-      return verdict(ctx, { comments: [said], changes, isChange: true });
+      const changes = newDict([[name, { old: { enabled: !on }, new: { enabled: on } }]]);
+      const comment = on ? `Enabled ${name} from beacons` : `Disabled beacon ${name}.`;
+      return change(on ? 'enable_beacon' : 'disable_beacon', [name], kwargs, { comment, changes }, ctx);
     },
   });
 

@@ -29,7 +29,7 @@ const project = {
 const env = p.oneOf(['dict', 'list'], { default: null, doc: 'environment variables' });
 type Args = ArgsOf<typeof project & { env: typeof env }>;
 
-async function run(action: 'install' | 'update', args: Args, ctx: StateContext): Promise<StateResult> {
+async function execute(action: 'install' | 'update', args: Args, ctx: StateContext): Promise<StateResult> {
   const { name, user, quiet, ...rest } = args;
   try {
     const said = plain(await ctx.callWith(`composer.${action}`, [name], { ...rest, runas: user, quiet }));
@@ -43,11 +43,14 @@ async function run(action: 'install' | 'update', args: Args, ctx: StateContext):
   }
 }
 
-const planned = (name: string, before: string, action: string, ctx: StateContext): StateResult =>
-  ctx.result({
-    result: null,
-    comment: `The state of "${name}" will be changed.`,
-    changes: newDict(Object.entries({ old: before, new: `composer ${action} will be run in ${name}` })),
+const run = (action: 'install' | 'update', before: string, args: Args, ctx: StateContext): Promise<StateResult> =>
+  ctx.change(newDict(), '', {
+    test: `The state of "${args.name}" will be changed.`,
+    testChanges: newDict([
+      ['old', before],
+      ['new', `composer ${action === 'install' ? action : 'install/update'} will be run in ${args.name}`],
+    ]),
+    apply: () => execute(action, args, ctx),
   });
 
 export default defineState({
@@ -66,7 +69,7 @@ export default defineState({
         const there = isTruthy(await ctx.call('composer.did_composer_install', args.name));
         if (always_check === false && there) return ctx.ok('Composer already installed this directory');
         const before = `composer install has ${there ? '' : 'not '}been run in ${args.name}`;
-        return ctx.test ? planned(args.name, before, 'install', ctx) : run('install', args, ctx);
+        return run('install', before, args, ctx);
       },
     }),
     update: state({
@@ -77,7 +80,7 @@ export default defineState({
         // Salt says it the wrong way round; what it says is kept.
         const there = isTruthy(await ctx.call('composer.did_composer_install', args.name));
         const before = `composer install has ${there ? 'not yet ' : ''}been run in ${args.name}`;
-        return ctx.test ? planned(args.name, before, 'install/update', ctx) : run('update', args, ctx);
+        return run('update', before, args, ctx);
       },
     }),
   },

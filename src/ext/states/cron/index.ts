@@ -1,5 +1,4 @@
 // State module `cron`: jobs and variables in the crontabs of users.
-
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -13,6 +12,7 @@ import {
   type StateResult,
   state,
   type Value,
+  withForecast,
 } from 'halite/sdk';
 import { mkdtempSync, rmSync, writeFileSync } from 'halite/sdk/fs';
 import { unifiedDiff } from 'halite/sdk/text';
@@ -106,7 +106,7 @@ const present = state({
     const identifier = args.identifier === false ? name : args.identifier;
     const { comment, commented, special } = args;
     const what = `Cron ${name}`;
-    if (ctx.test) {
+    const foreseen = async (): Promise<StateResult> => {
       const times = timeFields.map((field): [string, Value] => [field, pyStr(args[field]).toLowerCase()]);
       const wanted = newDict([
         ...(special === null ? times : ([['spec', special]] as [string, Value][])),
@@ -114,14 +114,16 @@ const present = state({
         ['commented', commented],
       ]);
       return forecast(what, name, await statusOf(args.user, name, identifier, wanted, ctx), ctx);
-    }
-    const request = { user: args.user, cmd: name, comment, commented, identifier };
-    const { minute, hour, daymonth, month, dayweek } = args;
-    const answer =
-      special === null
-        ? await ctx.callWith('cron.set_job', [], { ...request, minute, hour, daymonth, month, dayweek })
-        : await ctx.callWith('cron.set_special', [], { ...request, special });
-    return added(what, args.user, name, answer, ctx);
+    };
+    return withForecast(ctx, foreseen, async () => {
+      const job = { user: args.user, cmd: name, comment, commented, identifier };
+      const { minute, hour, daymonth, month, dayweek } = args;
+      const answer =
+        special === null
+          ? await ctx.callWith('cron.set_job', [], { ...job, minute, hour, daymonth, month, dayweek })
+          : await ctx.callWith('cron.set_special', [], { ...job, special });
+      return added(what, args.user, name, answer, ctx);
+    });
   },
 });
 
@@ -135,18 +137,22 @@ const absent = state({
     special: p.scalar({ default: null, doc: 'only the entry of this special time' }),
     kwargs: p.kwargs({ doc: 'accepted' }),
   },
-  async run(args, ctx) {
+  run(args, ctx) {
     const name = args.name.trim();
+    const what = `Cron ${name}`;
+    const { special } = args;
     const identifier = args.identifier === false ? name : args.identifier;
-    if (ctx.test) {
-      const wanted = args.special === null ? newDict([['minute', null]]) : newDict([['spec', args.special]]);
-      return removalForecast(`Cron ${name}`, name, await statusOf(args.user, name, identifier, wanted, ctx), ctx);
-    }
-    const answer =
-      args.special === null
-        ? await ctx.callWith('cron.rm_job', [args.user, name], { identifier })
-        : await ctx.callWith('cron.rm_special', [args.user, name], { special: args.special, identifier });
-    return removed(`Cron ${name}`, args.user, name, answer, ctx);
+    const foreseen = async (): Promise<StateResult> => {
+      const wanted = special === null ? newDict([['minute', null]]) : newDict([['spec', special]]);
+      return removalForecast(what, name, await statusOf(args.user, name, identifier, wanted, ctx), ctx);
+    };
+    return withForecast(ctx, foreseen, async () => {
+      const answer =
+        special === null
+          ? await ctx.callWith('cron.rm_job', [args.user, name], { identifier })
+          : await ctx.callWith('cron.rm_special', [args.user, name], { special, identifier });
+      return removed(what, args.user, name, answer, ctx);
+    });
   },
 });
 
@@ -162,8 +168,11 @@ const env_present = state({
   params: { name: p.string({ doc: 'the variable' }), value: p.scalar({ default: null, doc: 'its value' }), user },
   async run({ name, value, user: whose }, ctx) {
     const what = `Cron env ${name}`;
-    if (ctx.test) return forecast(what, name, await variableStatus(whose, name, value, ctx), ctx);
-    return added(what, whose, name, await ctx.callWith('cron.set_env', [whose, name], { value }), ctx);
+    return withForecast(
+      ctx,
+      async () => forecast(what, name, await variableStatus(whose, name, value, ctx), ctx),
+      async () => added(what, whose, name, await ctx.callWith('cron.set_env', [whose, name], { value }), ctx),
+    );
   },
 });
 
@@ -174,8 +183,11 @@ const env_absent = state({
   async run({ name: given, user: whose }, ctx) {
     const name = given.trim();
     const what = `Cron env ${name}`;
-    if (ctx.test) return removalForecast(what, name, await variableStatus(whose, name, '', ctx), ctx);
-    return removed(what, whose, name, await ctx.call('cron.rm_env', whose, name), ctx);
+    return withForecast(
+      ctx,
+      async () => removalForecast(what, name, await variableStatus(whose, name, '', ctx), ctx),
+      async () => removed(what, whose, name, await ctx.call('cron.rm_env', whose, name), ctx),
+    );
   },
 });
 

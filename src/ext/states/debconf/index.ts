@@ -1,5 +1,6 @@
 // State module `debconf`: answers to the questions Debian packages ask.
 import {
+  changeSet,
   defineState,
   dictEntries,
   dictGet,
@@ -55,28 +56,31 @@ const set = state({
   },
   async run({ name, data }, ctx) {
     const current = await ctx.call('debconf.show', name);
-    const changes = newDict();
     let comment = '';
-    let ok = true;
-    for (const [question, answer] of dictEntries(data)) {
-      const key = pyStr(question);
-      const type = pyStr(dictGet(plain(answer), 'type') ?? '');
-      const given: Value = dictGet(plain(answer), 'value') ?? '';
-      const value = type === 'boolean' ? (isTruthy(given) ? 'true' : 'false') : given;
-      if (Array.isArray(current) && current.some((row) => pyEquals(row, [key, type, pyStr(value)]))) {
-        comment = `${comment === '' ? 'Unchanged answers: ' : comment}${key} `;
-      } else if (ctx.test) changes[key] = `New value: ${pyStr(value)}`;
-      else if (await ctx.call('debconf.set', name, key, type, value))
-        changes[key] = type === 'password' ? '(password hidden)' : pyStr(value);
-      else {
-        ok = false;
-        comment = 'Some settings failed to be applied.';
-        changes[key] = 'Failed to set!';
-      }
-    }
-    const changed = Object.keys(changes).length > 0;
-    const result = changed && ctx.test ? null : ok;
-    return ctx.result({ result, comment: changed ? comment : 'All specified answers are already set', changes });
+    return changeSet(ctx, {
+      async each(set) {
+        for (const [question, answer] of dictEntries(data)) {
+          const key = pyStr(question);
+          const type = pyStr(dictGet(plain(answer), 'type') ?? '');
+          const given: Value = dictGet(plain(answer), 'value') ?? '';
+          const value = type === 'boolean' ? (isTruthy(given) ? 'true' : 'false') : given;
+          if (Array.isArray(current) && current.some((row) => pyEquals(row, [key, type, pyStr(value)]))) {
+            comment = `${comment === '' ? 'Unchanged answers: ' : comment}${key} `;
+            continue;
+          }
+          const done = await set.part({
+            changes: { [key]: type === 'password' ? '(password hidden)' : pyStr(value) },
+            testChanges: { [key]: `New value: ${pyStr(value)}` },
+            change: () => ctx.call('debconf.set', name, key, type, value),
+            failed: '',
+          });
+          if (done) continue;
+          comment = 'Some settings failed to be applied.';
+          set.changes[key] = 'Failed to set!';
+        }
+        set.comments.push(Object.keys(set.changes).length > 0 ? comment : 'All specified answers are already set');
+      },
+    });
   },
 });
 

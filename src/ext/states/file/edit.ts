@@ -1,5 +1,4 @@
 // `file.replace`, `line`, `blockreplace`, `comment` and `uncomment`: changes inside a file.
-
 import {
   dictGet,
   isDict,
@@ -11,6 +10,7 @@ import {
   type StateResult,
   state,
   type Value,
+  withForecast,
 } from 'halite/sdk';
 import { expandUser, readFileSync } from 'halite/sdk/fs';
 import { linesWithEnds } from '../shared/text.ts';
@@ -24,15 +24,14 @@ import { fileProblem, shownDiff, sourcesProblem, sourceTexts } from './texts.ts'
 const bak = p.scalar({ default: '.bak', nullable: true, doc: 'ending of the copy of the old file; false for none' });
 
 /** The result for functions that say themselves what they changed, or would. */
-function told(changes: Value, name: string, would: string, ctx: StateContext): StateResult {
+async function told(changes: Value, name: string, would: string, ctx: StateContext): Promise<StateResult> {
   if (!isTruthy(changes)) return ctx.ok('No changes needed to be made', { name });
   const diff = newDict([['diff', changes]]);
-  return ctx.result({
-    name,
-    changes: diff,
-    result: ctx.test ? null : true,
-    comment: ctx.test ? would : 'Changes were made',
-  });
+  return withForecast(
+    ctx,
+    () => ctx.result({ name, changes: diff, result: null, comment: would }),
+    () => ctx.ok('Changes were made', { name, changes: diff }),
+  );
 }
 
 export const replace = state({
@@ -182,7 +181,7 @@ export const blockreplace = state({
     );
     try {
       const changes = await ctx.callWith('file.blockreplace', [name, marker_start, marker_end], kwargs);
-      return told(changes, name, 'Changes would be made', ctx);
+      return await told(changes, name, 'Changes would be made', ctx);
     } catch (error) {
       return ctx.fail(`Encountered error managing block: ${failureText(error)}. See the log for details.`, { name });
     }

@@ -1,5 +1,4 @@
 // `file.symlink` and `file.hardlink`.
-
 import {
   type ArgsOf,
   newDict,
@@ -10,6 +9,7 @@ import {
   type StateResult,
   state,
   type Value,
+  withForecast,
 } from 'halite/sdk';
 import {
   baseName,
@@ -45,6 +45,7 @@ import {
   ownerOf,
 } from './facts.ts';
 import { makeParents } from './folders.ts';
+
 import * as common from './params.ts';
 
 interface Owner {
@@ -257,14 +258,17 @@ export const symlink = state({
     if (problem) return ctx.fail(problem, { name });
     const plan = forecast(work);
     const folder = dirName(name);
-    let more = '';
-    if (!isDir(folder)) {
-      more = args.makedirs ? `\n${folder} will be created` : `\nDirectory ${folder} for symlink is not present`;
-      if (!ctx.test && !args.makedirs) return ctx.fail(`Directory ${folder} for symlink is not present`, { name });
-    }
-    if (ctx.test) return ctx.result({ name, changes: plan.changes, result: plan.result, comment: plan.comment + more });
-    if (more) await makeParents(name, { ...work.owner, mode: normalizeMode(args.mode) }, ctx);
-    return applyLink(work, ctx);
+    const missing = `Directory ${folder} for symlink is not present`;
+    const more = isDir(folder) ? '' : args.makedirs ? `\n${folder} will be created` : `\n${missing}`;
+    return withForecast(
+      ctx,
+      () => ctx.result({ name, changes: plan.changes, result: plan.result, comment: plan.comment + more }),
+      async () => {
+        if (more && !args.makedirs) return ctx.fail(missing, { name });
+        if (more) await makeParents(name, { ...work.owner, mode: normalizeMode(args.mode) }, ctx);
+        return applyLink(work, ctx);
+      },
+    );
   },
 });
 
@@ -337,23 +341,28 @@ export const hardlink = state({
     const owner = { user, group: args.group ?? mainGroupOf(user) };
     const problem = preflight(name, owner, target);
     if (problem) return ctx.fail(problem, { name });
-    if (ctx.test) return ctx.result({ name, ...hardForecast(name, target, force) });
-    if (isDir(name)) return ctx.fail(`Unable to hard link to directory ${name}`, { name });
-    if (isDir(target)) return ctx.fail(`Unable to hard link from directory ${target}`, { name });
-    if (!exists(target)) return ctx.fail(`Target ${target} for hard link does not exist`, { name });
-    if (!isDir(dirName(name))) {
-      if (!args.makedirs) return ctx.fail(`Directory ${dirName(name)} for hard link is not present`, { name });
-      await makeParents(name, { ...owner, mode: normalizeMode(args.dir_mode) }, ctx);
-    }
-    const changes = newDict();
-    if (isRegular(name) && !isHardlink(name)) {
-      if (!force) return ctx.fail(`File exists where the hard link ${name} should be`, { name });
-      rmSync(name);
-      changes['forced'] = 'File for hard link was forcibly replaced';
-    }
-    if (isHardlink(name) && sameFile(name, target)) {
-      return ctx.ok(`Target of hard link ${name} is already pointing to ${target}`, { name });
-    }
-    return linkHard(name, target, changes, ctx);
+    return withForecast(
+      ctx,
+      () => ctx.result({ name, ...hardForecast(name, target, force) }),
+      async () => {
+        if (isDir(name)) return ctx.fail(`Unable to hard link to directory ${name}`, { name });
+        if (isDir(target)) return ctx.fail(`Unable to hard link from directory ${target}`, { name });
+        if (!exists(target)) return ctx.fail(`Target ${target} for hard link does not exist`, { name });
+        if (!isDir(dirName(name))) {
+          if (!args.makedirs) return ctx.fail(`Directory ${dirName(name)} for hard link is not present`, { name });
+          await makeParents(name, { ...owner, mode: normalizeMode(args.dir_mode) }, ctx);
+        }
+        const changes = newDict();
+        if (isRegular(name) && !isHardlink(name)) {
+          if (!force) return ctx.fail(`File exists where the hard link ${name} should be`, { name });
+          rmSync(name);
+          changes['forced'] = 'File for hard link was forcibly replaced';
+        }
+        if (isHardlink(name) && sameFile(name, target)) {
+          return ctx.ok(`Target of hard link ${name} is already pointing to ${target}`, { name });
+        }
+        return linkHard(name, target, changes, ctx);
+      },
+    );
   },
 });

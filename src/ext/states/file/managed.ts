@@ -1,5 +1,4 @@
 // `file.managed`: a file with the content of a source, of the state itself, or of the pillar.
-
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -13,6 +12,7 @@ import {
   type StateResult,
   state,
   type Value,
+  withForecast,
 } from 'halite/sdk';
 import { expandUser, mkdtempSync, normalizeMode, rmSync, writeFileSync } from 'halite/sdk/fs';
 import { schemeOf } from '../shared/sources.ts';
@@ -125,7 +125,7 @@ const permsOf = ({ args, user, mode }: Work) => ({
 /** The content of an existing file stays as it is; owner and mode do not. */
 async function permsOnly(work: Work, warnings: PlainDict, ctx: StateContext): Promise<StateResult> {
   const { name } = work;
-  if (ctx.test) {
+  const foreseen = async (): Promise<StateResult> => {
     const changes = await permsNeeded(name, permsOf(work), ctx);
     const old = changes['mode'] === undefined ? undefined : await modeOfSource(name, ctx);
     const comment = old
@@ -133,12 +133,13 @@ async function permsOnly(work: Work, warnings: PlainDict, ctx: StateContext): Pr
       : `File ${name} not updated`;
     const result = Object.keys(changes).length > 0 ? null : true;
     return ctx.result({ ...warnings, name, changes, result, comment });
-  }
-  const done = await setPerms(name, permsOf(work), ctx);
-  const changed = Object.keys(done.changes).length > 0;
-  const comment =
-    !changed && done.ok ? `File ${name} exists with proper permissions. No changes made.` : done.problems.join('; ');
-  return ctx.result({ ...warnings, name, changes: done.changes, result: done.ok, comment });
+  };
+  return withForecast(ctx, foreseen, async () => {
+    const done = await setPerms(name, permsOf(work), ctx);
+    const right = Object.keys(done.changes).length === 0 && done.ok;
+    const comment = right ? `File ${name} exists with proper permissions. No changes made.` : done.problems.join('; ');
+    return ctx.result({ ...warnings, name, changes: done.changes, result: done.ok, comment });
+  });
 }
 
 /** A source from elsewhere that must have a known hash. */
@@ -334,10 +335,12 @@ async function manage(work: Work, ctx: StateContext): Promise<StateResult> {
         name,
       });
     }
-    if (!ctx.test) return await applyPlan(work, planned, ctx);
-    const changes = await changesNeeded(planned.request, ctx);
-    if (Object.keys(changes).length === 0) return ctx.ok(`The file ${name} is in the correct state`, { name });
-    return ctx.result({ name, changes, result: null, comment: `The file ${name} is set to be changed${note}` });
+    const foreseen = async (): Promise<StateResult> => {
+      const changes = await changesNeeded(planned.request, ctx);
+      if (Object.keys(changes).length === 0) return ctx.ok(`The file ${name} is in the correct state`, { name });
+      return ctx.result({ name, changes, result: null, comment: `The file ${name} is set to be changed${note}` });
+    };
+    return await withForecast(ctx, foreseen, () => applyPlan(work, planned, ctx));
   } catch (error) {
     return ctx.fail(`Unable to manage file: ${failureText(error)}`, { name });
   }

@@ -1,5 +1,4 @@
 // `file.absent`, `exists`, `missing`, `touch`, `pruned` and `tidied`: whether things are there at all.
-
 import {
   asNumber,
   newDict,
@@ -10,6 +9,7 @@ import {
   type StateResult,
   state,
   type Value,
+  withForecast,
 } from 'halite/sdk';
 import {
   dirName,
@@ -26,6 +26,7 @@ import { pyFloat, pyRegex } from 'halite/sdk/text';
 import { failureText } from './errors.ts';
 import { isDir, isLink, isRegular, exists as isThere, lookAt, lookAtLink } from './facts.ts';
 import { makeParents } from './folders.ts';
+
 import * as common from './params.ts';
 
 const accepted = p.kwargs({ doc: 'accepted' });
@@ -116,15 +117,20 @@ export async function touchFile(
   const name = expandUser(given);
   if (!name) return ctx.fail('Must provide name to file.touch', { name });
   if (!name.startsWith('/')) return ctx.fail(`Specified file ${name} is not an absolute path`, { name });
-  if (ctx.test) return touchForecast(name, atime, mtime, ctx);
-  if (makedirs) await makeParents(name, { user: null, group: null, mode: null }, ctx);
-  if (!isDir(dirName(name))) return ctx.fail(`Directory not present to touch file ${name}`, { name });
-  const old = lookAt(name);
-  const done = await ctx.callWith('file.touch', [name, atime, mtime], {});
-  if (done !== true) return ctx.fail('', { name });
-  if (!old) return ctx.ok(`Created empty file ${name}`, { name, changes: newDict([['new', name]]) });
-  const kind = old.isDirectory() ? 'directory' : 'file';
-  return ctx.ok(`Updated times on ${kind} ${name}`, { name, changes: newDict([['touched', name]]) });
+  return withForecast(
+    ctx,
+    () => touchForecast(name, atime, mtime, ctx),
+    async () => {
+      if (makedirs) await makeParents(name, { user: null, group: null, mode: null }, ctx);
+      if (!isDir(dirName(name))) return ctx.fail(`Directory not present to touch file ${name}`, { name });
+      const old = lookAt(name);
+      const done = await ctx.callWith('file.touch', [name, atime, mtime], {});
+      if (done !== true) return ctx.fail('', { name });
+      if (!old) return ctx.ok(`Created empty file ${name}`, { name, changes: newDict([['new', name]]) });
+      const kind = old.isDirectory() ? 'directory' : 'file';
+      return ctx.ok(`Updated times on ${kind} ${name}`, { name, changes: newDict([['touched', name]]) });
+    },
+  );
 }
 
 export const touch = state({
@@ -287,30 +293,27 @@ export const pruned = state({
     const name = expandUser(args.name);
     const recurse = args.recurse || args.ignore_errors;
     if (!isDir(name)) return ctx.ok(`Directory ${name} is not present`, { name });
-    if (ctx.test) {
-      return ctx.result({
+    const changes = newDict([['deleted', name]]);
+    const foreseen = (): StateResult =>
+      ctx.result({ name, result: null, changes, comment: `Directory ${name} is set for removal` });
+    return withForecast(ctx, foreseen, async () => {
+      const { deleted, errors } = prune(
         name,
-        result: null,
-        changes: newDict([['deleted', name]]),
-        comment: `Directory ${name} is set for removal`,
+        recurse,
+        args.older_than === null ? null : (asNumber(args.older_than) ?? 0),
+      );
+      const removed = newDict([['deleted', recurse ? deleted.sort() : name]]);
+      if (errors.length === 0 || (args.ignore_errors && deleted.length > 0)) {
+        const comment = recurse ? `Recursively removed empty directories under ${name}` : `Removed directory ${name}`;
+        return ctx.ok(deleted.length > 0 ? comment : '', { name, changes: deleted.length > 0 ? removed : newDict() });
+      }
+      return ctx.fail(`Failed to remove directory ${name}`, {
+        name,
+        changes: newDict([
+          ['deleted', deleted],
+          ['errors', errors],
+        ]),
       });
-    }
-    const { deleted, errors } = prune(
-      name,
-      recurse,
-      args.older_than === null ? null : (asNumber(args.older_than) ?? 0),
-    );
-    const removed = newDict([['deleted', recurse ? deleted.sort() : name]]);
-    if (errors.length === 0 || (args.ignore_errors && deleted.length > 0)) {
-      const comment = recurse ? `Recursively removed empty directories under ${name}` : `Removed directory ${name}`;
-      return ctx.ok(deleted.length > 0 ? comment : '', { name, changes: deleted.length > 0 ? removed : newDict() });
-    }
-    return ctx.fail(`Failed to remove directory ${name}`, {
-      name,
-      changes: newDict([
-        ['deleted', deleted],
-        ['errors', errors],
-      ]),
     });
   },
 });

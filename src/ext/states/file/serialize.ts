@@ -1,5 +1,4 @@
 // `file.serialize`: a file that holds data in some format.
-
 import {
   type ArgsOf,
   dictEntries,
@@ -14,6 +13,7 @@ import {
   type StateResult,
   state,
   type Value,
+  withForecast,
 } from 'halite/sdk';
 import { mergeRecurse, traverse } from 'halite/sdk/data';
 import { expandUser, normalizeMode, readFileSync } from 'halite/sdk/fs';
@@ -23,6 +23,7 @@ import { encodeText } from './encodings.ts';
 import { failureText } from './errors.ts';
 import { isDir, isRegular } from './facts.ts';
 import { changesNeeded, type ManageRequest, manageFile } from './manage.ts';
+
 import * as common from './params.ts';
 
 const params = {
@@ -130,19 +131,17 @@ async function put(work: Work, ctx: StateContext): Promise<StateResult> {
     const comment = ctx.test ? `The file ${name} is in the correct state` : `File ${name} is in the correct state`;
     return ctx.ok(comment, { name, changes: diff ? newDict([['diff', diff]]) : newDict() });
   }
-  if (ctx.test) {
+  const foreseen = (): StateResult => {
     if (!args.show_changes) needed['diff'] = '<show_changes=False>';
     if (diff) needed['diff'] = diff;
-    return ctx.result({
-      name,
-      changes: needed,
-      result: null,
-      comment: `Dataset will be serialized and stored into ${name}`,
-    });
-  }
-  const done = await manageFile(request, ctx);
-  if (diff) (done.changes as PlainDict)['diff'] = diff;
-  return done;
+    const comment = `Dataset will be serialized and stored into ${name}`;
+    return ctx.result({ name, changes: needed, result: null, comment });
+  };
+  return withForecast(ctx, foreseen, async () => {
+    const done = await manageFile(request, ctx);
+    if (diff) (done.changes as PlainDict)['diff'] = diff;
+    return done;
+  });
 }
 
 async function run(args: Args, ctx: StateContext): Promise<StateResult> {

@@ -1,5 +1,4 @@
 // `file.accumulated`, `mknod`, `decode`, `cached`, `not_cached`, `shortcut`: the rarer members of the family.
-
 import {
   commandError,
   type Dict,
@@ -14,6 +13,7 @@ import {
   type StateResult,
   state,
   type Value,
+  withForecast,
 } from 'halite/sdk';
 import { traverse } from 'halite/sdk/data';
 import { expandUser, realpathSync, rmSync } from 'halite/sdk/fs';
@@ -92,15 +92,17 @@ interface Node {
 /** A device that is there: owner and mode. */
 async function nodePerms(node: Node, title: string, ctx: StateContext): Promise<StateResult> {
   const { name, ...perms } = node;
-  if (ctx.test) {
+  const right = `${title} ${name} is in the correct state`;
+  const foreseen = async (): Promise<StateResult> => {
     const changes = await permsNeeded(name, perms, ctx);
     if (Object.keys(changes).length > 0) return ctx.result({ name, changes, result: null, comment: '' });
-    return ctx.ok(`${title} ${name} is in the correct state`, { name });
-  }
-  const done = await setPerms(name, perms, ctx);
-  const clean = Object.keys(done.changes).length === 0;
-  const comment = clean ? `${title} ${name} is in the correct state` : done.problems.join('; ');
-  return ctx.result({ name, changes: done.changes, result: done.ok, comment });
+    return ctx.ok(right, { name });
+  };
+  return withForecast(ctx, foreseen, async () => {
+    const done = await setPerms(name, perms, ctx);
+    const comment = Object.keys(done.changes).length === 0 ? right : done.problems.join('; ');
+    return ctx.result({ name, changes: done.changes, result: done.ok, comment });
+  });
 }
 
 export const mknod = state({
@@ -127,9 +129,12 @@ export const mknod = state({
     if (isRegular(name))
       return ctx.fail(`File ${name} exists and is not a ${title.toLowerCase()}. Refusing to continue`, { name });
     if (!kind.is(name)) {
-      if (ctx.test) return ctx.result({ name, result: null, comment: `${title} ${name} is set to be created` });
-      const made = (await ctx.call('file.mknod', name, ntype, major, minor, user, group, mode)) as PlainDict;
-      return ctx.result({ ...made, name });
+      const done = await ctx.change(newDict(), '', {
+        test: `${title} ${name} is set to be created`,
+        apply: async () =>
+          ctx.result((await ctx.call('file.mknod', name, ntype, major, minor, user, group, mode)) as PlainDict),
+      });
+      return Object.assign(done, { name });
     }
     if (ntype !== 'p') {
       const [nowMajor, nowMinor] = (await ctx.call('file.get_devmm', name)) as number[];
@@ -285,8 +290,13 @@ export const cached = state({
       return ctx.fail(failureText(error));
     }
     const work: CacheWork = { name, sum, skipVerify, useEtag, saltenv };
-    if (ctx.test) return cacheForecast(work, ctx);
-    return localProtocols.includes(scheme) ? localFile(work, ctx) : cache(work, ctx);
+    return withForecast(
+      ctx,
+      () => cacheForecast(work, ctx),
+      async () => {
+        return localProtocols.includes(scheme) ? localFile(work, ctx) : cache(work, ctx);
+      },
+    );
   },
 });
 

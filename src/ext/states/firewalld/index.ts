@@ -1,17 +1,6 @@
 // State module `firewalld`: zones and services of the firewall.
-import {
-  defineState,
-  messageOf,
-  newDict,
-  type PlainDict,
-  p,
-  pyStr,
-  type StateContext,
-  state,
-  type Value,
-} from 'halite/sdk';
+import { type ChangeSet, changeSet, defineState, p, pyStr, type StateContext, state, type Value } from 'halite/sdk';
 import { which } from 'halite/sdk/system';
-import { isExpected } from '../shared/calls.ts';
 import { zonePresent } from './zone.ts';
 
 const texts = (value: Value): string[] => (Array.isArray(value) ? value.map(pyStr) : value ? [pyStr(value)] : []);
@@ -22,18 +11,15 @@ async function bring(
   name: string,
   wanted: string[],
   isThere: boolean,
-  changes: PlainDict,
+  set: ChangeSet,
   ctx: StateContext,
 ): Promise<void> {
   const current = isThere ? texts(await ctx.call(`firewalld.get_service_${kind}s`, name)) : [];
   const fresh = wanted.filter((item) => !current.includes(item));
   const stale = current.filter((item) => !wanted.includes(item));
-  if (!ctx.test) {
-    for (const item of fresh) await ctx.call(`firewalld.add_service_${kind}`, name, item);
-    for (const item of stale) await ctx.call(`firewalld.remove_service_${kind}`, name, item);
-  }
-  if (fresh.length > 0 || stale.length > 0)
-    changes[`${kind}s`] = newDict(Object.entries({ old: current, new: wanted }));
+  for (const item of fresh) await set.part({ change: () => ctx.call(`firewalld.add_service_${kind}`, name, item) });
+  for (const item of stale) await set.part({ change: () => ctx.call(`firewalld.remove_service_${kind}`, name, item) });
+  if (fresh.length > 0 || stale.length > 0) set.changes[`${kind}s`] = { old: current, new: wanted };
 }
 
 const service = state({
@@ -44,23 +30,22 @@ const service = state({
     ports: p.oneOf(['list', 'string'], { default: null, doc: 'ports with protocol' }),
     protocols: p.oneOf(['list', 'string'], { default: null, doc: 'protocols' }),
   },
-  async run({ name, ports, protocols }, ctx) {
-    const changes = newDict();
-    try {
-      const known = texts(await ctx.call('firewalld.get_services')).includes(name);
-      if (!known && !ctx.test) await ctx.callWith('firewalld.new_service', [name], newDict([['restart', false]]));
-      const isThere = known || !ctx.test;
-      await bring('port', name, texts(ports), isThere, changes, ctx);
-      await bring('protocol', name, texts(protocols), isThere, changes, ctx);
-    } catch (error) {
-      if (!isExpected(error)) throw error;
-      return ctx.fail(`Error: ${messageOf(error)}`, { changes });
-    }
-    if (Object.keys(changes).length === 0) return ctx.ok(`'${name}' is already in the desired state.`);
-    if (ctx.test) return ctx.result({ result: null, comment: `Configuration for '${name}' will change.`, changes });
-    await ctx.call('firewalld.reload_rules');
-    return ctx.ok(`'${name}' was configured.`, { changes });
-  },
+  run: ({ name, ports, protocols }, ctx) =>
+    changeSet(ctx, {
+      async each(set) {
+        const known = texts(await ctx.call('firewalld.get_services')).includes(name);
+        if (!known) await set.run(() => ctx.callWith('firewalld.new_service', [name], { restart: false }));
+        // Under test a new service is not there, and cannot be asked for what it has.
+        const isThere = known || !ctx.test;
+        await bring('port', name, texts(ports), isThere, set, ctx);
+        await bring('protocol', name, texts(protocols), isThere, set, ctx);
+        if (set.isChanged) await set.run(() => ctx.call('firewalld.reload_rules'));
+      },
+      right: `'${name}' is already in the desired state.`,
+      would: `Configuration for '${name}' will change.`,
+      done: `'${name}' was configured.`,
+      error: (message) => `Error: ${message}`,
+    }),
 });
 
 export default defineState({

@@ -1,18 +1,18 @@
 // `firewalld.present`: a zone with all that it lets in, passes on and blocks.
 import {
   type ArgsOf,
-  messageOf,
+  type ChangeSet,
+  changeSet,
   newDict,
   type PlainDict,
   p,
   pyEquals,
   pyStr,
   type StateContext,
-  type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
-import { isExpected, plain, readable } from '../shared/calls.ts';
+import { plain, readable } from '../shared/calls.ts';
 
 const prune = p.bool({ default: false, doc: 'remove those that are not named' });
 const params = {
@@ -49,18 +49,15 @@ interface Kind {
 
 const includes = (items: readonly Value[], item: Value): boolean => items.some((other) => pyEquals(other, item));
 
-async function bring(kind: Kind, changes: PlainDict, ctx: StateContext): Promise<void> {
+async function bring(kind: Kind, set: ChangeSet): Promise<void> {
   if (kind.wanted.length === 0 && !kind.prune) return;
   const current = await kind.current();
   const fresh = kind.wanted.filter((item) => !includes(current, item));
   const stale = kind.prune ? current.filter((item) => !includes(kind.wanted, item)) : [];
-  if (!ctx.test) {
-    for (const item of fresh) await kind.add(item);
-    for (const item of stale) await kind.remove(item);
-  }
+  for (const item of fresh) await set.part({ change: () => kind.add(item) });
+  for (const item of stale) await set.part({ change: () => kind.remove(item) });
   if (fresh.length === 0 && stale.length === 0) return;
-  const now = kind.prune ? [...kind.wanted] : [...current, ...fresh];
-  changes[kind.key] = newDict(Object.entries({ old: current, new: now }));
+  set.changes[kind.key] = { old: current, new: kind.prune ? [...kind.wanted] : [...current, ...fresh] };
 }
 
 const asList = (value: Value): Value[] => (Array.isArray(value) ? value : value ? [value] : []);
@@ -127,36 +124,38 @@ function kinds(args: Args, icmp: readonly Value[], isThere: boolean, ctx: StateC
   });
 }
 
-async function bringMasquerade(args: Args, isThere: boolean, changes: PlainDict, ctx: StateContext): Promise<void> {
+async function bringMasquerade(args: Args, isThere: boolean, set: ChangeSet, ctx: StateContext): Promise<void> {
   const lasting = newDict([['permanent', true]]);
   const now = isThere && Boolean(await ctx.callWith('firewalld.get_masquerade', [args.name], lasting));
   if (now === args.masquerade) return;
   const fun = args.masquerade ? 'firewalld.add_masquerade' : 'firewalld.remove_masquerade';
-  if (!ctx.test) await ctx.callWith(fun, [args.name], newDict([['permanent', true]]));
-  const done = `Masquerading successfully ${args.masquerade ? 'set' : 'disabled'}.`;
-  changes['masquerade'] = newDict(Object.entries({ old: '', new: done }));
+  await set.part({
+    changes: { masquerade: { old: '', new: `Masquerading successfully ${args.masquerade ? 'set' : 'disabled'}.` } },
+    change: () => ctx.callWith(fun, [args.name], lasting),
+  });
 }
 
-async function bringAll(args: Args, changes: PlainDict, ctx: StateContext): Promise<void> {
+async function bringAll(args: Args, set: ChangeSet, ctx: StateContext): Promise<void> {
   const { name } = args;
   const zones = asList(await ctx.callWith('firewalld.get_zones', [], newDict([['permanent', true]])));
   const known = includes(zones, name);
-  if (!known) {
-    if (!ctx.test) await ctx.call('firewalld.new_zone', name);
-    changes[name] = newDict(Object.entries({ old: zones, new: name }));
-  }
+  if (!known)
+    await set.part({
+      changes: { [name]: { old: zones, new: name } },
+      change: () => ctx.call('firewalld.new_zone', name),
+    });
+  // Under test a new zone is not there, and cannot be asked for what it has.
   const isThere = known || !ctx.test;
   const [icmp, ...others] = kinds(args, await validIcmp(args, ctx), isThere, ctx);
-  if (icmp) await bring(icmp, changes, ctx);
-  if (args.default) {
-    const old = await ctx.call('firewalld.default_zone');
-    if (old !== name) {
-      if (!ctx.test) await ctx.call('firewalld.set_default_zone', name);
-      changes['default'] = newDict(Object.entries({ old, new: name }));
-    }
-  }
-  await bringMasquerade(args, isThere, changes, ctx);
-  for (const kind of others) await bring(kind, changes, ctx);
+  if (icmp) await bring(icmp, set);
+  const old = args.default ? await ctx.call('firewalld.default_zone') : name;
+  if (old !== name)
+    await set.part({
+      changes: { default: { old, new: name } },
+      change: () => ctx.call('firewalld.set_default_zone', name),
+    });
+  await bringMasquerade(args, isThere, set, ctx);
+  for (const kind of others) await bring(kind, set);
 }
 
 export const zonePresent = state({
@@ -165,23 +164,19 @@ export const zonePresent = state({
     'public:\n  firewalld.present:\n    - services: [ssh]\n    - ports: [8080/tcp]\n    - prune_services: true',
   ],
   params,
-  async run(args, ctx): Promise<StateResult> {
-    const changes = newDict();
-    let failure: string | undefined;
-    try {
-      await bringAll(args, changes, ctx);
-    } catch (error) {
-      if (!isExpected(error)) throw error;
-      failure = `Error: ${messageOf(error)}`;
-    }
-    const any = Object.keys(changes).length > 0;
-    if (any && !ctx.test) await ctx.call('firewalld.reload_rules');
-    if (failure !== undefined) return ctx.fail(failure, { changes });
-    if (!any) return ctx.ok(`'${args.name}' is already in the desired state.`);
-    if (!ctx.test) return ctx.ok(`'${args.name}' was configured.`, { changes });
-    return ctx.result({
-      result: null,
-      comment: `Configuration for '${args.name}' will change:\n${readable(changes)}`,
-    });
-  },
+  run: (args, ctx) =>
+    changeSet(ctx, {
+      async each(set) {
+        try {
+          await bringAll(args, set, ctx);
+        } finally {
+          if (set.isChanged) await set.run(() => ctx.call('firewalld.reload_rules'));
+        }
+      },
+      right: `'${args.name}' is already in the desired state.`,
+      would: (changes) => `Configuration for '${args.name}' will change:\n${readable(changes)}`,
+      done: `'${args.name}' was configured.`,
+      hidden: true,
+      error: (message) => `Error: ${message}`,
+    }),
 });

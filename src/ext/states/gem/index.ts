@@ -1,5 +1,15 @@
 // State module `gem`: packages of Ruby.
-import { defineState, newDict, p, pyStr, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
+import {
+  defineState,
+  newDict,
+  p,
+  pyStr,
+  resource,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
 import { comparePythonVersions } from '../../modules/pip/pep440.ts';
 import { plain } from '../shared/calls.ts';
 
@@ -58,18 +68,18 @@ const installed = state({
     proxy: p.scalar({ default: null, doc: 'proxy to use' }),
     source: p.scalar({ default: null, doc: 'address to take it from' }),
   },
-  async run(args, ctx) {
-    const found = await versions(args, ctx);
-    const fine = found && satisfied(found, args.version);
-    if (fine !== undefined) return ctx.ok(fine);
+  run(args, ctx) {
     const { name: gem, user: runas, ...options } = args;
-    return ctx.change(newDict([[gem, 'Installed']]), 'Gem was successfully installed', {
-      test: `The gem ${gem} would have been installed`,
-      testChanges: newDict(),
-      apply: async () =>
-        (await ctx.callWith('gem.install', [gem], { ...options, runas }))
-          ? undefined
-          : ctx.fail('Could not install gem.'),
+    const fine = (found: string[] | undefined) => found && satisfied(found, args.version);
+    return resource(ctx, {
+      find: () => versions(args, ctx),
+      compare: (found) => fine(found) === undefined,
+      change: () => ctx.callWith('gem.install', [gem], { ...options, runas }),
+      changes: () => ({ [gem]: 'Installed' }),
+      right: ({ found }) => fine(found) ?? '',
+      would: `The gem ${gem} would have been installed`,
+      done: 'Gem was successfully installed',
+      failed: 'Could not install gem.',
     });
   },
 });
@@ -78,18 +88,17 @@ const removed = state({
   doc: 'A gem that shall not be installed.',
   examples: ['addressable:\n  gem.removed'],
   params: { name, ruby, user, gem_bin },
-  async run(args, ctx) {
-    if ((await versions(args, ctx)) === undefined) return ctx.ok('Gem is not installed.');
-    return ctx.change(newDict([[args.name, 'Removed']]), 'Gem was successfully removed.', {
-      test: `The gem ${args.name} would have been removed`,
-      testChanges: newDict(),
-      async apply() {
-        const kwargs = { gem_bin: args.gem_bin, runas: args.user };
-        const done = await ctx.callWith('gem.uninstall', [args.name, args.ruby], kwargs);
-        return done ? undefined : ctx.fail('Could not remove gem.');
-      },
-    });
-  },
+  run: (args, ctx) =>
+    resource(ctx, {
+      find: () => versions(args, ctx),
+      compare: (found) => found !== undefined,
+      change: () => ctx.callWith('gem.uninstall', [args.name, args.ruby], { gem_bin: args.gem_bin, runas: args.user }),
+      changes: () => ({ [args.name]: 'Removed' }),
+      right: 'Gem is not installed.',
+      would: `The gem ${args.name} would have been removed`,
+      done: 'Gem was successfully removed.',
+      failed: 'Could not remove gem.',
+    }),
 });
 
 interface SourceArgs {
@@ -98,21 +107,20 @@ interface SourceArgs {
   readonly user: Value;
 }
 
-async function source(args: SourceArgs, add: boolean, ctx: StateContext): Promise<StateResult> {
-  const list = await ctx.callWith('gem.sources_list', [args.ruby], newDict([['runas', args.user]]));
-  const there = Array.isArray(list) && list.includes(args.name);
-  if (there === add) return ctx.ok(`Gem source is already ${add ? 'added' : 'removed'}.`);
-  const done = add ? 'added' : 'removed';
-  return ctx.change(newDict([[args.name, add ? 'Installed' : 'Removed']]), `Gem source was successfully ${done}.`, {
-    test: add ? `The gem source ${args.name} would have been added.` : 'The gem source would have been removed.',
-    testChanges: newDict(),
-    async apply() {
-      const kwargs = { source_uri: args.name, ruby: args.ruby, runas: args.user };
-      const answer = await ctx.callWith(`gem.sources_${add ? 'add' : 'remove'}`, [], kwargs);
-      return answer ? undefined : ctx.fail(`Could not ${add ? 'add' : 'remove'} gem source.`);
+const source = ({ name, ruby, user: runas }: SourceArgs, add: boolean, ctx: StateContext): Promise<StateResult> =>
+  resource(ctx, {
+    async find() {
+      const list = await ctx.callWith('gem.sources_list', [ruby], { runas });
+      return Array.isArray(list) && list.includes(name);
     },
+    wanted: add,
+    change: () => ctx.callWith(`gem.sources_${add ? 'add' : 'remove'}`, [], { source_uri: name, ruby, runas }),
+    changes: () => ({ [name]: add ? 'Installed' : 'Removed' }),
+    right: `Gem source is already ${add ? 'added' : 'removed'}.`,
+    would: add ? `The gem source ${name} would have been added.` : 'The gem source would have been removed.',
+    done: `Gem source was successfully ${add ? 'added' : 'removed'}.`,
+    failed: `Could not ${add ? 'add' : 'remove'} gem source.`,
   });
-}
 
 const sourceParams = { name: p.string({ doc: 'the address' }), ruby, user };
 

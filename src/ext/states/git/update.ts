@@ -1,5 +1,5 @@
 // Brings an existing checkout to the wanted revision: fetch, fast-forward or reset, tracking branch, tags.
-import { newDict, pyStr, type StateContext, type StateResult, type Value } from 'halite/sdk';
+import { newDict, pyStr, type StateContext, type StateResult, type Value, withForecast } from 'halite/sdk';
 import { compareText } from 'halite/sdk/codec';
 import { plain } from '../shared/calls.ts';
 import { withoutPassword } from '../shared/sources.ts';
@@ -228,26 +228,31 @@ async function planUpdate(work: Work, local: Local, ctx: StateContext): Promise<
 
 async function updateBare(work: Work, ctx: StateContext): Promise<StateResult | undefined> {
   const { git, target, args, comments } = work;
-  if (ctx.test) return upToDate(work, [`Bare repository at ${target} would be fetched`], false, ctx);
-  try {
-    const got = plain(
-      await git.call('fetch', [], {
-        remote: work.remote,
-        force: args.force_fetch,
-        refspecs: work.refspecs,
-        identity: work.identity,
-        saltenv: ctx.saltenv,
-      }),
-    );
-    comments.push(
-      `Bare repository at ${target} was fetched${Object.keys(got).length > 0 ? ', resulting in updated refs' : ''}`,
-    );
-    return undefined;
-  } catch (error) {
-    const lead =
-      "Fetch failed. Set 'force_fetch' to True to force the fetch if the failure was due to not being able to fast-forward. Output of the fetch command follows:";
-    return failed(`${lead}\n\n${gitError(error)}`, comments, ctx);
-  }
+  return withForecast(
+    ctx,
+    () => upToDate(work, [`Bare repository at ${target} would be fetched`], false, ctx),
+    async () => {
+      try {
+        const got = plain(
+          await git.call('fetch', [], {
+            remote: work.remote,
+            force: args.force_fetch,
+            refspecs: work.refspecs,
+            identity: work.identity,
+            saltenv: ctx.saltenv,
+          }),
+        );
+        comments.push(
+          `Bare repository at ${target} was fetched${Object.keys(got).length > 0 ? ', resulting in updated refs' : ''}`,
+        );
+        return undefined;
+      } catch (error) {
+        const lead =
+          "Fetch failed. Set 'force_fetch' to True to force the fetch if the failure was due to not being able to fast-forward. Output of the fetch command follows:";
+        return failed(`${lead}\n\n${gitError(error)}`, comments, ctx);
+      }
+    },
+  );
 }
 
 async function carryOut(

@@ -7,6 +7,7 @@ import {
   needsFunction,
   newDict,
   p,
+  resource,
   type StateContext,
   type StateResult,
   state,
@@ -37,16 +38,20 @@ const peered = state({
   async run({ name: host }, ctx) {
     if (!fits(host)) return ctx.fail('Invalid characters in peer name.');
     if (await isHere(host)) return ctx.ok('Peering with localhost is not needed');
-    const before = await ctx.call('glusterfs.peer_status');
-    if (knows(before, host)) return ctx.ok(`Host ${host} already peered`);
-    if (ctx.test) return ctx.result({ result: null, comment: `Peer ${host} will be added.` });
-    if (!(await ctx.call('glusterfs.peer', host)))
-      return ctx.fail(`Failed to peer with ${host}, please check logs for errors`);
-    const after = await ctx.call('glusterfs.peer_status');
-    if (!knows(after, host))
-      return ctx.fail(`Host ${host} was successfully peered but did not appear in the list of peers`);
-    const changes = newDict(Object.entries({ new: after, old: before }));
-    return ctx.ok(`Host ${host} successfully peered`, { changes });
+    return resource(ctx, {
+      find: () => ctx.call('glusterfs.peer_status'),
+      compare: (peers) => !knows(peers, host),
+      change: () => ctx.call('glusterfs.peer', host),
+      recheck: true,
+      changes: ({ found, after }) => ({ new: after, old: found }),
+      right: `Host ${host} already peered`,
+      would: `Peer ${host} will be added.`,
+      done: `Host ${host} successfully peered`,
+      failed: ({ answer }) =>
+        answer
+          ? `Host ${host} was successfully peered but did not appear in the list of peers`
+          : `Failed to peer with ${host}, please check logs for errors`,
+    });
   },
 });
 
@@ -84,21 +89,25 @@ const volume_present = state({
     if (!fits(volume)) return ctx.fail('Invalid characters in volume name.');
     const before = await ctx.call('glusterfs.list_volumes');
     const there = (list: Value): boolean => Array.isArray(list) && list.includes(volume);
-    if (there(before)) {
-      const said = ctx.ok(`Volume ${volume} already exists`);
-      if (!start) return ctx.test ? ctx.result({ result: null, comment: said.comment }) : said;
-      if (!ctx.test) return started(volume, said, ctx);
-      return ctx.result({ result: null, comment: `${String(said.comment)} and will be started` });
-    }
-    if (ctx.test)
-      return ctx.result({ result: null, comment: `Volume ${volume} will be created${start ? ' and started' : ''}` });
-    const layout = [volume, bricks, stripe, replica, device_vg, transport, start, force, arbiter];
-    if (!(await ctx.call('glusterfs.create_volume', ...layout))) return ctx.fail(`Creation of volume ${volume} failed`);
-    const after = await ctx.call('glusterfs.list_volumes');
-    const said = there(after)
-      ? ctx.ok(`Volume ${volume} is created`, { changes: newDict(Object.entries({ new: after, old: before })) })
-      : ctx.ok('');
-    return start ? started(volume, said, ctx) : said;
+    const isThere = there(before);
+    const will = isThere ? ' already exists' : ' will be created';
+    const starts = start ? ` and ${isThere ? 'will be ' : ''}started` : '';
+    // Salt announces something under test in any case.
+    return ctx.change(newDict(), '', {
+      test: `Volume ${volume}${will}${starts}`,
+      async apply() {
+        let said = ctx.ok(`Volume ${volume} already exists`);
+        if (!isThere) {
+          const layout = [volume, bricks, stripe, replica, device_vg, transport, start, force, arbiter];
+          if (!(await ctx.call('glusterfs.create_volume', ...layout)))
+            return ctx.fail(`Creation of volume ${volume} failed`);
+          const after = await ctx.call('glusterfs.list_volumes');
+          const changes = newDict(Object.entries({ new: after, old: before }));
+          said = there(after) ? ctx.ok(`Volume ${volume} is created`, { changes }) : ctx.ok('');
+        }
+        return start ? started(volume, said, ctx) : said;
+      },
+    });
   },
 });
 
@@ -108,12 +117,14 @@ const startedState = state({
   params: { name },
   async run({ name: volume }, ctx) {
     if (!(volume in plain(await ctx.call('glusterfs.info')))) return ctx.fail(`Volume ${volume} does not exist`);
-    if (await runs(volume, ctx)) return ctx.ok(`Volume ${volume} is already started`);
-    return ctx.change(newDict(Object.entries({ new: 'started', old: 'stopped' })), `Volume ${volume} is started`, {
-      test: `Volume ${volume} will be started`,
-      testChanges: newDict(),
-      apply: async () =>
-        (await ctx.call('glusterfs.start_volume', volume)) ? undefined : ctx.fail(`Failed to start volume ${volume}`),
+    return resource(ctx, {
+      find: () => runs(volume, ctx),
+      change: () => ctx.call('glusterfs.start_volume', volume),
+      changes: () => ({ new: 'started', old: 'stopped' }),
+      right: `Volume ${volume} is already started`,
+      would: `Volume ${volume} will be started`,
+      done: `Volume ${volume} is started`,
+      failed: `Failed to start volume ${volume}`,
     });
   },
 });
@@ -129,14 +140,17 @@ const add_volume_bricks = state({
     };
     if (!(volume in plain(await ctx.call('glusterfs.info')))) return ctx.fail(`Volume ${volume} does not exist`);
     if (!(await runs(volume, ctx))) return ctx.fail(`Volume ${volume} is not started`);
-    const before = await paths();
     const wanted = Array.isArray(bricks) ? bricks : [bricks];
-    if (wanted.every((brick) => before.includes(brick))) return ctx.ok(`Bricks already added in volume ${volume}`);
-    if (ctx.test) return ctx.result({ result: null, comment: `Bricks will be added to volume ${volume}` });
-    if (!(await ctx.call('glusterfs.add_volume_bricks', volume, bricks)))
-      return ctx.fail(`Adding bricks to volume ${volume} failed`);
-    const changes = newDict(Object.entries({ new: await paths(), old: before }));
-    return ctx.ok(`Bricks successfully added to volume ${volume}`, { changes });
+    return resource(ctx, {
+      find: paths,
+      compare: (now) => !wanted.every((brick) => now.includes(brick)),
+      change: async () => (await ctx.call('glusterfs.add_volume_bricks', volume, bricks)) && paths(),
+      changes: ({ found, answer }) => ({ new: answer, old: found }),
+      right: `Bricks already added in volume ${volume}`,
+      would: `Bricks will be added to volume ${volume}`,
+      done: `Bricks successfully added to volume ${volume}`,
+      failed: `Adding bricks to volume ${volume} failed`,
+    });
   },
 });
 

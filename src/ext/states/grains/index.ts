@@ -1,5 +1,6 @@
 // State module `grains`: facts about this minion that its owner sets.
 import {
+  changeSet,
   defineState,
   dictHas,
   isTruthy,
@@ -118,28 +119,25 @@ const list_absent = state({
     const grain = traverse(ctx.grains, key) ?? null;
     if (!isTruthy(grain)) return ctx.ok(`Grain ${key} does not exist`, { name: key });
     if (!Array.isArray(grain)) return ctx.fail(`Grain ${key} is not a valid list`, { name: key });
-    const comments: string[] = [];
-    const deleted: Value[] = [];
-    for (const value of Array.isArray(args.value) ? args.value : [args.value]) {
-      const shown = pyStr(value);
-      if (!has(grain, value)) {
-        comments.push(`Value ${shown} is absent from grain ${key}`);
-        continue;
-      }
-      if (!ctx.test) await ctx.call('grains.remove', key, value);
-      comments.push(
-        ctx.test
-          ? `Value ${shown} in grain ${key} is set to be deleted`
-          : `Value ${shown} was deleted from grain ${key}`,
-      );
-      deleted.push(value);
-    }
-    const changes = deleted.length > 0 ? newDict([['deleted', deleted]]) : newDict();
-    return ctx.result({
-      name: key,
-      result: ctx.test && deleted.length > 0 ? null : true,
-      comment: comments.join('\n'),
-      changes,
+    return changeSet(ctx, {
+      async each(set) {
+        const deleted: Value[] = [];
+        for (const value of Array.isArray(args.value) ? args.value : [args.value]) {
+          const shown = pyStr(value);
+          if (!has(grain, value)) {
+            set.comments.push(`Value ${shown} is absent from grain ${key}`);
+            continue;
+          }
+          deleted.push(value);
+          await set.part({
+            changes: { deleted },
+            change: () => ctx.call('grains.remove', key, value),
+            would: `Value ${shown} in grain ${key} is set to be deleted`,
+            done: `Value ${shown} was deleted from grain ${key}`,
+          });
+        }
+      },
+      extra: { name: key },
     });
   },
 });

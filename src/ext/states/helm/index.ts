@@ -24,15 +24,18 @@ const common = {
 };
 
 /** A run that Salt does not predict: under test it only says what it would do. */
-async function unlessTest(ctx: StateContext, plan: string, work: () => Promise<StateResult>, failed: string) {
-  if (ctx.test) return ctx.result({ result: null, comment: plan });
-  try {
-    return await work();
-  } catch (error) {
-    if (!isExpected(error)) throw error;
-    return ctx.fail(`${failed}: ${messageOf(error)}.`);
-  }
-}
+const unlessTest = (ctx: StateContext, plan: string, work: () => Promise<StateResult>, failed: string) =>
+  ctx.change(newDict(), '', {
+    test: plan,
+    async apply() {
+      try {
+        return await work();
+      } catch (error) {
+        if (!isExpected(error)) throw error;
+        return ctx.fail(`${failed}: ${messageOf(error)}.`);
+      }
+    },
+  });
 
 const repo_managed = state({
   doc: 'Repositories of charts that shall be there, and such that shall not.',
@@ -88,16 +91,20 @@ const release_present = state({
     flags: common.flags,
     kvflags: common.kvflags,
   },
-  async run({ name: which, ...call }, ctx) {
-    if (ctx.test) return ctx.result({ result: null, comment: 'Helm release would have been installed or updated.' });
+  run({ name: which, ...call }, ctx) {
     const about = (): Promise<Value> => ctx.callWith('helm.status', [], { release: which, namespace: call.namespace });
-    const there = isDict(await about());
-    const done = await ctx.callWith(`helm.${there ? 'upgrade' : 'install'}`, [], { release: which, ...call });
-    if (done !== true) return ctx.fail(pyStr(done));
-    const now = await about();
-    if (!isDict(now)) return ctx.fail(pyStr(now));
-    const { manifest: _manifest, ...changes } = plain(now);
-    return ctx.ok(`Helm release ${which} is present`, { changes: newDict(Object.entries(changes)) });
+    return ctx.change(newDict(), '', {
+      test: 'Helm release would have been installed or updated.',
+      async apply() {
+        const there = isDict(await about());
+        const done = await ctx.callWith(`helm.${there ? 'upgrade' : 'install'}`, [], { release: which, ...call });
+        if (done !== true) return ctx.fail(pyStr(done));
+        const now = await about();
+        if (!isDict(now)) return ctx.fail(pyStr(now));
+        const { manifest: _manifest, ...changes } = plain(now);
+        return ctx.ok(`Helm release ${which} is present`, { changes: newDict(Object.entries(changes)) });
+      },
+    });
   },
 });
 
@@ -105,13 +112,17 @@ const release_absent = state({
   doc: 'A release that shall not be installed.',
   examples: ['web:\n  helm.release_absent:\n    - namespace: web'],
   params: { name: release, ...common },
-  async run({ name: which, ...call }, ctx) {
-    if (ctx.test) return ctx.result({ result: null, comment: 'Helm release would have been uninstalled.' });
+  run({ name: which, ...call }, ctx) {
     const comment = `Helm release ${which} is absent.`;
-    if (!isDict(await ctx.callWith('helm.status', [], { release: which, namespace: call.namespace })))
-      return ctx.ok(comment);
-    const done = await ctx.callWith('helm.uninstall', [], { release: which, ...call });
-    return done === true ? ctx.ok(comment, { changes: newDict([['absent', which]]) }) : ctx.fail(pyStr(done));
+    return ctx.change(newDict(), '', {
+      test: 'Helm release would have been uninstalled.',
+      async apply() {
+        if (!isDict(await ctx.callWith('helm.status', [], { release: which, namespace: call.namespace })))
+          return ctx.ok(comment);
+        const done = await ctx.callWith('helm.uninstall', [], { release: which, ...call });
+        return done === true ? ctx.ok(comment, { changes: newDict([['absent', which]]) }) : ctx.fail(pyStr(done));
+      },
+    });
   },
 });
 

@@ -1,5 +1,4 @@
 // State module `hg`: repositories of Mercurial.
-
 import {
   type ArgsOf,
   defineState,
@@ -34,36 +33,40 @@ async function update(args: Args, ctx: StateContext): Promise<StateResult> {
     pyStr(await ctx.callWith('hg.revision', [target], newDict(Object.entries({ user, rev: '.' }))));
   const before = await current();
   if (!before) return ctx.fail(`Seems that ${target} is not a valid hg repo`);
-  if (ctx.test) {
-    const comment = `Repository ${target} update is probably required (current revision is ${before})`;
-    return ctx.result({ result: null, comment });
-  }
-  const pulled = pyStr(await ctx.callWith('hg.pull', [target], { user, identity, opts, repository: name }));
-  if (!args.update_head)
-    return ctx.ok(
-      pulled.includes('no changes found')
-        ? 'No changes found and update_head=False so will skip updating.'
-        : 'Update is probably required but update_head=False so we will skip updating.',
-    );
-  await ctx.callWith('hg.update', [target, args.rev || 'tip'], { force: args.clean, user });
-  const after = await current();
-  if (before !== after)
-    return ctx.ok(`Repository ${target} updated.`, { changes: newDict([['revision', `${before} => ${after}`]]) });
-  return pulled.includes('error:') ? ctx.fail(`An error was thrown by hg:\n${pulled}`) : ctx.ok('');
+  return ctx.change(newDict(), '', {
+    test: `Repository ${target} update is probably required (current revision is ${before})`,
+    async apply() {
+      const pulled = pyStr(await ctx.callWith('hg.pull', [target], { user, identity, opts, repository: name }));
+      if (!args.update_head)
+        return ctx.ok(
+          pulled.includes('no changes found')
+            ? 'No changes found and update_head=False so will skip updating.'
+            : 'Update is probably required but update_head=False so we will skip updating.',
+        );
+      await ctx.callWith('hg.update', [target, args.rev || 'tip'], { force: args.clean, user });
+      const after = await current();
+      if (before !== after)
+        return ctx.ok(`Repository ${target} updated.`, { changes: newDict([['revision', `${before} => ${after}`]]) });
+      return pulled.includes('error:') ? ctx.fail(`An error was thrown by hg:\n${pulled}`) : ctx.ok('');
+    },
+  });
 }
 
 async function clone(args: Args, ctx: StateContext): Promise<StateResult> {
   const { target, user, identity, opts, name } = args;
   const inTheWay = isDirectory(target);
   if (inTheWay && readdirSync(target).length > 0 && !args.force) return ctx.fail('Directory exists, and is not empty');
-  if (ctx.test) return ctx.result({ result: null, comment: `Repository ${name} is about to be cloned to ${target}` });
-  if (inTheWay) rmSync(target, { recursive: true, force: true });
-  const said = await ctx.callWith('hg.clone', [target, name], { user, identity, opts });
-  if (!isDirectory(target)) return ctx.fail(pyStr(said));
-  if (args.rev) await ctx.callWith('hg.update', [target, args.rev], { user });
-  const revision = await ctx.callWith('hg.revision', [target], { user });
-  return ctx.ok(`Repository ${name} cloned to ${target}`, {
-    changes: newDict(Object.entries({ new: name, revision })),
+  return ctx.change(newDict(), '', {
+    test: `Repository ${name} is about to be cloned to ${target}`,
+    async apply() {
+      if (inTheWay) rmSync(target, { recursive: true, force: true });
+      const said = await ctx.callWith('hg.clone', [target, name], { user, identity, opts });
+      if (!isDirectory(target)) return ctx.fail(pyStr(said));
+      if (args.rev) await ctx.callWith('hg.update', [target, args.rev], { user });
+      const revision = await ctx.callWith('hg.revision', [target], { user });
+      const changes = newDict(Object.entries({ new: name, revision }));
+      return ctx.ok(`Repository ${name} cloned to ${target}`, { changes });
+    },
   });
 }
 

@@ -1,16 +1,6 @@
 // State module `host`: names and addresses in /etc/hosts.
 import { isIP } from 'node:net';
-import {
-  defineState,
-  newDict,
-  type PlainDict,
-  p,
-  pyStr,
-  type StateContext,
-  type StateResult,
-  state,
-  type Value,
-} from 'halite/sdk';
+import { changeSet, defineState, type PlainDict, p, pyStr, resource, state, type Value } from 'halite/sdk';
 import { plain } from '../shared/calls.ts';
 
 const texts = (value: Value): string[] => (Array.isArray(value) ? value.map(pyStr) : [pyStr(value)]);
@@ -55,33 +45,6 @@ function planFor(name: string, ips: readonly string[], comment: string, clean: b
   return plan;
 }
 
-interface Step {
-  readonly ips: Iterable<string>;
-  readonly key: string;
-  readonly item: string;
-  readonly would: (ip: string) => string;
-  readonly did: (ip: string) => string;
-  readonly failed: (ip: string) => string;
-  readonly call: (ip: string) => Promise<Value>;
-}
-
-async function carryOut(steps: readonly Step[], plan: Plan, ctx: StateContext): Promise<PlainDict> {
-  const changes = newDict();
-  for (const step of steps) {
-    for (const ip of step.ips) {
-      if (!ctx.test && !(await step.call(ip))) {
-        plan.ok = false;
-        plan.comments.push(step.failed(ip));
-        continue;
-      }
-      plan.comments.push(ctx.test ? step.would(ip) : step.did(ip));
-      changes[step.key] ??= newDict();
-      (changes[step.key] as PlainDict)[ip] = [step.item];
-    }
-  }
-  return changes;
-}
-
 const present = state({
   doc: 'A name in the hosts file, at one or several addresses.',
   examples: ['node1:\n  host.present:\n    - ip: 192.168.0.42'],
@@ -94,48 +57,40 @@ const present = state({
   async run({ name, ip, comment: given, clean }, ctx) {
     const comment = pyStr(given ?? '');
     const plan = planFor(name, texts(ip), comment, clean, plain(await ctx.call('hosts.list_hosts')));
-    const host = (address: string): string => `${name} (${address})`;
-    const changes = await carryOut(
-      [
-        {
-          ips: plan.add,
-          key: 'added',
-          item: name,
-          would: (a) => `Host ${host(a)} would be added`,
-          did: (a) => `Added host ${host(a)}`,
-          failed: (a) => `Failed to add host ${host(a)}`,
-          call: (a) => ctx.call('hosts.add_host', a, name),
-        },
-        {
-          ips: plan.comment,
-          key: 'comment_added',
-          item: comment,
-          would: (a) => `Comment for ${a} (${comment}) would be added`,
-          did: (a) => `Set comment for host ${a} (${comment})`,
-          failed: (a) => `Failed to add comment for host ${a} (${comment})`,
-          call: (a) => ctx.call('hosts.set_comment', a, comment),
-        },
-        {
-          ips: plan.remove,
-          key: 'removed',
-          item: name,
-          would: (a) => `Host ${host(a)} would be removed`,
-          did: (a) => `Removed host ${host(a)}`,
-          failed: (a) => `Failed to remove host ${host(a)}`,
-          call: (a) => ctx.call('hosts.rm_host', a, name),
-        },
-      ],
-      plan,
-      ctx,
-    );
-    const would = ctx.test && Object.keys(changes).length > 0;
-    const result: StateResult = ctx.result({
-      result: would && plan.ok ? null : plan.ok,
-      comment: plan.comments.join('\n'),
-      changes,
+    return changeSet(ctx, {
+      async each(set) {
+        set.comments.push(...plan.comments);
+        set.ok = plan.ok;
+        const noted = (key: string, ip: string, item: string): PlainDict => ({
+          [key]: { ...plain(set.changes[key]), [ip]: [item] },
+        });
+        for (const a of plan.add)
+          await set.part({
+            changes: noted('added', a, name),
+            change: () => ctx.call('hosts.add_host', a, name),
+            would: `Host ${name} (${a}) would be added`,
+            done: `Added host ${name} (${a})`,
+            failed: `Failed to add host ${name} (${a})`,
+          });
+        for (const a of plan.comment)
+          await set.part({
+            changes: noted('comment_added', a, comment),
+            change: () => ctx.call('hosts.set_comment', a, comment),
+            would: `Comment for ${a} (${comment}) would be added`,
+            done: `Set comment for host ${a} (${comment})`,
+            failed: `Failed to add comment for host ${a} (${comment})`,
+          });
+        for (const a of plan.remove)
+          await set.part({
+            changes: noted('removed', a, name),
+            change: () => ctx.call('hosts.rm_host', a, name),
+            would: `Host ${name} (${a}) would be removed`,
+            done: `Removed host ${name} (${a})`,
+            failed: `Failed to remove host ${name} (${a})`,
+          });
+      },
+      extra: plan.warnings.length > 0 ? { warnings: plan.warnings } : {},
     });
-    if (plan.warnings.length > 0) result['warnings'] = plan.warnings;
-    return result;
   },
 });
 
@@ -146,25 +101,24 @@ const absent = state({
     name: p.string({ doc: 'the name' }),
     ip: p.oneOf(['string', 'list'], { doc: 'address or list of addresses' }),
   },
-  async run({ name, ip }, ctx) {
-    const comments: string[] = [];
-    let [changed, ok] = [false, true];
-    for (const address of texts(ip)) {
-      if (!(await ctx.call('hosts.has_pair', address, name))) comments.push(`Host ${name} (${address}) already absent`);
-      else if (ctx.test) {
-        changed = true;
-        comments.push(`Host ${name} (${address}) needs to be removed`);
-      } else if (await ctx.call('hosts.rm_host', address, name)) {
-        changed = true;
-        comments.push(`Removed host ${name} (${address})`);
-      } else {
-        ok = false;
-        comments.push('Failed to remove host');
-      }
-    }
-    const changes = changed && !ctx.test ? newDict([['host', name]]) : newDict();
-    return ctx.result({ result: changed && ctx.test ? null : ok, comment: comments.join('\n'), changes });
-  },
+  run: ({ name, ip }, ctx) =>
+    changeSet(ctx, {
+      async each(set) {
+        for (const address of texts(ip)) {
+          if (!(await ctx.call('hosts.has_pair', address, name)))
+            set.comments.push(`Host ${name} (${address}) already absent`);
+          else
+            await set.part({
+              changes: { host: name },
+              change: () => ctx.call('hosts.rm_host', address, name),
+              would: `Host ${name} (${address}) needs to be removed`,
+              done: `Removed host ${name} (${address})`,
+              failed: 'Failed to remove host',
+            });
+        }
+      },
+      hidden: true,
+    }),
 });
 
 const only = state({
@@ -174,32 +128,20 @@ const only = state({
     name: p.string({ doc: 'the address' }),
     hostnames: p.oneOf(['string', 'list'], { doc: 'name or list of names' }),
   },
-  async run({ name, hostnames }, ctx) {
-    const old = texts(await ctx.call('hosts.get_alias', name)).join(' ');
+  run({ name, hostnames }, ctx) {
     const now = texts(hostnames)
       .map((item) => item.trim())
       .join(' ');
-    if (old === now) return ctx.ok(`IP address ${name} already set to "${now}"`);
-    return ctx.change(
-      newDict([
-        [
-          name,
-          newDict([
-            ['old', old],
-            ['new', now],
-          ]),
-        ],
-      ]),
-      `successfully changed ${name} from "${old}" to "${now}"`,
-      {
-        test: `Would change ${name} from "${old}" to "${now}"`,
-        testChanges: newDict(),
-        async apply() {
-          const done = await ctx.call('hosts.set_host', name, now);
-          return done ? undefined : ctx.fail(`hosts.set_host failed to change ${name} from "${old}" to "${now}"`);
-        },
-      },
-    );
+    return resource(ctx, {
+      find: async () => texts(await ctx.call('hosts.get_alias', name)).join(' '),
+      compare: (old) => old !== now,
+      change: () => ctx.call('hosts.set_host', name, now),
+      changes: ({ found: old }) => ({ [name]: { old, new: now } }),
+      right: `IP address ${name} already set to "${now}"`,
+      would: ({ found: old }) => `Would change ${name} from "${old}" to "${now}"`,
+      done: ({ found: old }) => `successfully changed ${name} from "${old}" to "${now}"`,
+      failed: ({ found: old }) => `hosts.set_host failed to change ${name} from "${old}" to "${now}"`,
+    });
   },
 });
 

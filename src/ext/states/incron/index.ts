@@ -9,6 +9,7 @@ import {
   type StateContext,
   type StateResult,
   state,
+  withForecast,
 } from 'halite/sdk';
 import { plain } from '../shared/calls.ts';
 
@@ -50,20 +51,25 @@ const present = state({
   doc: 'A command that runs when something happens to a file.',
   examples: ["reload:\n  incron.present:\n    - path: /etc/web\n    - mask: [IN_MODIFY]\n    - cmd: 'reload $@/$#'"],
   params,
-  async run(args, ctx) {
+  run(args, ctx) {
     const { name, user } = args;
-    if (ctx.test) {
-      const status = await check(args, ctx);
-      if (status === 'present') return ctx.ok(`Incron ${name} already present`);
-      const verb = status === 'absent' ? 'added' : 'updated';
-      return ctx.result({ result: null, comment: `Incron ${name} is set to be ${verb}` });
-    }
-    const said = await change('set_job', args, ctx);
-    const changes = newDict([[user, name]]);
-    if (said === 'present') return ctx.ok(`Incron ${name} already present`);
-    if (said === 'new') return ctx.ok(`Incron ${name} added to ${user}'s incrontab`, { changes });
-    if (said === 'updated') return ctx.ok(`Incron ${name} updated`, { changes });
-    return failed(args, said, '\n', ctx);
+    return withForecast(
+      ctx,
+      async () => {
+        const status = await check(args, ctx);
+        if (status === 'present') return ctx.ok(`Incron ${name} already present`);
+        const verb = status === 'absent' ? 'added' : 'updated';
+        return ctx.result({ result: null, comment: `Incron ${name} is set to be ${verb}` });
+      },
+      async () => {
+        const said = await change('set_job', args, ctx);
+        const changes = newDict([[user, name]]);
+        if (said === 'present') return ctx.ok(`Incron ${name} already present`);
+        if (said === 'new') return ctx.ok(`Incron ${name} added to ${user}'s incrontab`, { changes });
+        if (said === 'updated') return ctx.ok(`Incron ${name} updated`, { changes });
+        return failed(args, said, '\n', ctx);
+      },
+    );
   },
 });
 
@@ -71,17 +77,22 @@ const absent = state({
   doc: 'A command that shall not run any more.',
   examples: ["reload:\n  incron.absent:\n    - path: /etc/web\n    - mask: [IN_MODIFY]\n    - cmd: 'reload $@/$#'"],
   params,
-  async run(args, ctx) {
+  run(args, ctx) {
     const { name, user } = args;
-    if (ctx.test) {
-      if ((await check(args, ctx)) === 'absent') return ctx.ok(`Incron ${name} is absent`);
-      return ctx.result({ result: null, comment: `Incron ${name} is set to be removed` });
-    }
-    const said = await change('rm_job', args, ctx);
-    if (said === 'absent') return ctx.ok(`Incron ${name} already absent`);
-    if (said === 'removed')
-      return ctx.ok(`Incron ${name} removed from ${user}'s crontab`, { changes: newDict([[user, name]]) });
-    return failed(args, said, '', ctx);
+    return withForecast(
+      ctx,
+      async () =>
+        (await check(args, ctx)) === 'absent'
+          ? ctx.ok(`Incron ${name} is absent`)
+          : ctx.result({ result: null, comment: `Incron ${name} is set to be removed` }),
+      async () => {
+        const said = await change('rm_job', args, ctx);
+        if (said === 'absent') return ctx.ok(`Incron ${name} already absent`);
+        if (said === 'removed')
+          return ctx.ok(`Incron ${name} removed from ${user}'s crontab`, { changes: newDict([[user, name]]) });
+        return failed(args, said, '', ctx);
+      },
+    );
   },
 });
 

@@ -1,6 +1,5 @@
 // State module `influxdb_continuous_query`: continuous queries of InfluxDB.
-import { defineState, p, state } from 'halite/sdk';
-import { ensureGone, ensureMade } from '../shared/influxdb.ts';
+import { defineState, p, resource, state } from 'halite/sdk';
 
 const name = p.string({ doc: 'the query' });
 const database = p.string({ doc: 'its database' });
@@ -23,39 +22,36 @@ export default defineState({
         coverage_period: p.scalar({ default: null, doc: 'over how much' }),
         client_args,
       },
-      async run(args, ctx) {
-        const { query, resample_time, coverage_period } = args;
-        const where = { ...args.client_args, name: args.name, database: args.database };
-        const thing = {
-          name: args.name,
-          what: `continuous query ${args.name}`,
-          exists: () => ctx.callWith('influxdb.continuous_query_exists', [], where),
-          make: () =>
-            ctx.callWith(
-              'influxdb.create_continuous_query',
-              [args.database, args.name, query, resample_time, coverage_period],
-              args.client_args,
-            ),
-          planned: ` ${args.name} is absent and will be created`,
-        };
-        return (await ensureMade(thing, ctx)) ?? ctx.ok(`continuous query ${args.name} is already present`);
+      run(args, ctx) {
+        const { name, query, resample_time, coverage_period, client_args } = args;
+        const where = { ...client_args, name, database: args.database };
+        const rule = [args.database, name, query, resample_time, coverage_period];
+        return resource(ctx, {
+          find: () => ctx.callWith('influxdb.continuous_query_exists', [], where),
+          change: () => ctx.callWith('influxdb.create_continuous_query', rule, client_args),
+          changes: () => ({ [name]: 'Present' }),
+          right: `continuous query ${name} is already present`,
+          would: ` ${name} is absent and will be created`,
+          done: `continuous query ${name} has been created`,
+          failed: `Failed to create continuous query ${name}`,
+        });
       },
     }),
     absent: state({
       doc: 'A continuous query that shall not be there.',
       examples: ['means:\n  influxdb_continuous_query.absent:\n    - database: telegraf'],
       params: { name, database, client_args },
-      run: (args, ctx) =>
-        ensureGone(
-          {
-            name: args.name,
-            what: `continuous query ${args.name}`,
-            exists: () =>
-              ctx.callWith('influxdb.continuous_query_exists', [args.database, args.name], args.client_args),
-            make: () => ctx.callWith('influxdb.drop_continuous_query', [args.database, args.name], args.client_args),
-          },
-          ctx,
-        ),
+      run: ({ name, database, client_args }, ctx) =>
+        resource(ctx, {
+          find: () => ctx.callWith('influxdb.continuous_query_exists', [database, name], client_args),
+          wanted: false,
+          change: () => ctx.callWith('influxdb.drop_continuous_query', [database, name], client_args),
+          changes: () => ({ [name]: 'Absent' }),
+          right: `continuous query ${name} is not present`,
+          would: `continuous query ${name} is present and needs to be removed`,
+          done: `continuous query ${name} has been removed`,
+          failed: `Failed to remove continuous query ${name}`,
+        }),
     }),
   },
 });

@@ -1,6 +1,5 @@
 // State module `influxdb_database`: databases of InfluxDB.
-import { defineState, p, state } from 'halite/sdk';
-import { ensureGone, ensureMade } from '../shared/influxdb.ts';
+import { defineState, p, resource, state } from 'halite/sdk';
 
 const params = {
   name: p.string({ doc: 'the database' }),
@@ -15,31 +14,32 @@ export default defineState({
       doc: 'A database.',
       examples: ['telegraf:\n  influxdb_database.present'],
       params,
-      async run({ name, client_args }, ctx) {
-        const thing = {
-          name,
-          what: `Database ${name}`,
-          exists: () => ctx.callWith('influxdb.db_exists', [name], client_args),
-          make: () => ctx.callWith('influxdb.create_db', [name], client_args),
-          planned: `Database ${name} is absent and will be created`,
-        };
-        return (await ensureMade(thing, ctx)) ?? ctx.ok(`Database ${name} is already present`);
-      },
+      run: ({ name, client_args }, ctx) =>
+        resource(ctx, {
+          find: () => ctx.callWith('influxdb.db_exists', [name], client_args),
+          change: () => ctx.callWith('influxdb.create_db', [name], client_args),
+          changes: () => ({ [name]: 'Present' }),
+          right: `Database ${name} is already present`,
+          would: `Database ${name} is absent and will be created`,
+          done: `Database ${name} has been created`,
+          failed: `Failed to create database ${name}`,
+        }),
     }),
     absent: state({
       doc: 'A database that shall not be there.',
       examples: ['telegraf:\n  influxdb_database.absent'],
       params,
       run: ({ name, client_args }, ctx) =>
-        ensureGone(
-          {
-            name,
-            what: `Database ${name}`,
-            exists: () => ctx.callWith('influxdb.db_exists', [name], client_args),
-            make: () => ctx.callWith('influxdb.drop_db', [name], client_args),
-          },
-          ctx,
-        ),
+        resource(ctx, {
+          find: () => ctx.callWith('influxdb.db_exists', [name], client_args),
+          wanted: false,
+          change: () => ctx.callWith('influxdb.drop_db', [name], client_args),
+          changes: () => ({ [name]: 'Absent' }),
+          right: `Database ${name} is not present`,
+          would: `Database ${name} is present and needs to be removed`,
+          done: `Database ${name} has been removed`,
+          failed: `Failed to remove database ${name}`,
+        }),
     }),
   },
 });

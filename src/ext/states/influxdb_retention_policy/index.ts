@@ -1,7 +1,6 @@
 // State module `influxdb_retention_policy`: how long InfluxDB keeps data.
-import { type ArgsOf, defineState, newDict, type PlainDict, p, pyStr, state } from 'halite/sdk';
+import { type ArgsOf, defineState, isTruthy, newDict, type PlainDict, p, pyStr, resource, state } from 'halite/sdk';
 import { plain } from '../shared/calls.ts';
-import { ensureGone, ensureMade } from '../shared/influxdb.ts';
 
 const name = p.string({ doc: 'the policy' });
 const database = p.string({ doc: 'its database' });
@@ -39,26 +38,29 @@ const present = state({
   doc: 'A retention policy.',
   examples: ['week:\n  influxdb_retention_policy.present:\n    - database: telegraf\n    - duration: 7d'],
   params,
-  async run(args, ctx) {
-    const where = { ...args.client_args, name: args.name, database: args.database };
-    const rule = [args.database, args.name, args.duration, args.replication, args.default];
-    const thing = {
-      name: args.name,
-      what: `retention policy ${args.name}`,
-      exists: () => ctx.callWith('influxdb.retention_policy_exists', [], where),
-      make: () => ctx.callWith('influxdb.create_retention_policy', rule, args.client_args),
-      planned: ` ${args.name} is absent and will be created`,
-    };
-    const made = await ensureMade(thing, ctx);
-    if (made) return made;
-    const changes = differences(plain(await ctx.callWith('influxdb.get_retention_policy', [], where)), args);
-    if (Object.keys(changes).length === 0) return ctx.ok(`retention policy ${args.name} is already present`);
-    return ctx.change(changes, `retention policy ${args.name} has been changed`, {
-      test: ` ${args.name} is present and set to be changed`,
-      apply: async () =>
-        (await ctx.callWith('influxdb.alter_retention_policy', rule, args.client_args))
-          ? undefined
-          : ctx.fail(`Failed to update retention policy ${args.name}`, { changes }),
+  run(args, ctx) {
+    const { name, client_args } = args;
+    const where = { ...client_args, name, database: args.database };
+    const rule = [args.database, name, args.duration, args.replication, args.default];
+    return resource(ctx, {
+      find: async () =>
+        isTruthy(await ctx.callWith('influxdb.retention_policy_exists', [], where))
+          ? plain(await ctx.callWith('influxdb.get_retention_policy', [], where))
+          : null,
+      compare: (now) => (now === null ? newDict([[name, 'Present']]) : differences(now, args)),
+      async change({ found, difference: changes }) {
+        const fun = `influxdb.${found === null ? 'create' : 'alter'}_retention_policy`;
+        const done = isTruthy(await ctx.callWith(fun, rule, client_args));
+        if (done)
+          return ctx.ok(`retention policy ${name} has been ${found === null ? 'created' : 'changed'}`, { changes });
+        return found === null
+          ? ctx.fail(`Failed to create retention policy ${name}`)
+          : ctx.fail(`Failed to update retention policy ${name}`, { changes });
+      },
+      testChanges: ({ found, difference }) => (found === null ? {} : difference),
+      right: `retention policy ${name} is already present`,
+      would: ({ found }) =>
+        found === null ? ` ${name} is absent and will be created` : ` ${name} is present and set to be changed`,
     });
   },
 });
@@ -67,16 +69,17 @@ const absent = state({
   doc: 'A retention policy that shall not be there.',
   examples: ['week:\n  influxdb_retention_policy.absent:\n    - database: telegraf'],
   params: { name, database, client_args },
-  run: (args, ctx) =>
-    ensureGone(
-      {
-        name: args.name,
-        what: `retention policy ${args.name}`,
-        exists: () => ctx.callWith('influxdb.retention_policy_exists', [args.database, args.name], args.client_args),
-        make: () => ctx.callWith('influxdb.drop_retention_policy', [args.database, args.name], args.client_args),
-      },
-      ctx,
-    ),
+  run: ({ name, database, client_args }, ctx) =>
+    resource(ctx, {
+      find: () => ctx.callWith('influxdb.retention_policy_exists', [database, name], client_args),
+      wanted: false,
+      change: () => ctx.callWith('influxdb.drop_retention_policy', [database, name], client_args),
+      changes: () => ({ [name]: 'Absent' }),
+      right: `retention policy ${name} is not present`,
+      would: `retention policy ${name} is present and needs to be removed`,
+      done: `retention policy ${name} has been removed`,
+      failed: `Failed to remove retention policy ${name}`,
+    }),
 });
 
 export default defineState({

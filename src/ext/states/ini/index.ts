@@ -12,6 +12,7 @@ import {
   type StateResult,
   state,
   type Value,
+  withForecast,
 } from 'halite/sdk';
 import { failureOf, plain } from '../shared/calls.ts';
 
@@ -98,6 +99,13 @@ function forecast(work: Work, ctx: StateContext): StateResult {
   return ctx.result({ result: changed ? null : true, comment: out.join('') });
 }
 
+/** What a test run says, line by line. */
+const announced = (rows: readonly string[], isChange: boolean, ctx: StateContext): StateResult =>
+  ctx.result({ result: isChange ? null : true, comment: rows.join('') || 'No changes detected.' });
+
+const applied = (changes: PlainDict, ctx: StateContext): StateResult =>
+  ctx.ok(Object.keys(changes).length > 0 ? 'Changes take effect' : 'No anomaly detected', { changes });
+
 async function put(work: Work, ctx: StateContext): Promise<PlainDict> {
   const { args, options, sections, now } = work;
   const file = { file_name: args.name, separator: args.separator, encoding: args.encoding };
@@ -148,10 +156,11 @@ const options_present = state({
         sections: all.filter(([, value]) => isDict(value)).map(([key, value]) => [key, plain(value)]),
         now,
       };
-      if (ctx.test) return forecast(work, ctx);
-      const changes = await put(work, ctx);
-      const changed = Object.keys(changes).length > 0;
-      return ctx.ok(changed ? 'Changes take effect' : 'No anomaly detected', { changes });
+      return await withForecast(
+        ctx,
+        () => forecast(work, ctx),
+        async () => applied(await put(work, ctx), ctx),
+      );
     } catch (error) {
       return ctx.fail(failureOf(error).message);
     }
@@ -165,30 +174,34 @@ const options_absent = state({
   async run(args, ctx) {
     const file = { file_name: args.name, separator: args.separator, encoding: args.encoding };
     const out: string[] = [];
-    const changes = newDict();
-    let would = false;
+    const there: { section: string | null; option: string }[] = [];
     try {
-      for (const [section, keys] of entriesOf(args.sections)) {
+      for (const [name, keys] of entriesOf(args.sections)) {
         // A name without a list is an option before the first section.
-        const wanted = Array.isArray(keys) ? keys.map(pyStr) : [section];
-        const place = Array.isArray(keys) ? section : null;
-        for (const option of wanted) {
-          const now = await ctx.callWith('ini.get_option', [], { ...file, section: place, option });
-          const where = place === null ? '' : inSection(section);
+        const section = Array.isArray(keys) ? name : null;
+        for (const option of Array.isArray(keys) ? keys.map(pyStr) : [name]) {
+          const now = await ctx.callWith('ini.get_option', [], { ...file, section, option });
+          const where = section === null ? '' : inSection(section);
           out.push(now ? `Deleted key ${option}${where}.\n` : `Key ${option}${where} does not exist.\n`);
-          if (!now) continue;
-          would = true;
-          if (ctx.test) continue;
-          const before = await ctx.callWith('ini.remove_option', [], { ...file, section: place, option });
-          if (place === null) changes[section] = before;
-          else changes[section] = newDict([...Object.entries(plain(changes[section])), [option, before]]);
+          if (now) there.push({ section, option });
         }
       }
+      return await withForecast(
+        ctx,
+        () => announced(out, there.length > 0, ctx),
+        async () => {
+          const changes = newDict();
+          for (const { section, option } of there) {
+            const before = await ctx.callWith('ini.remove_option', [], { ...file, section, option });
+            if (section === null) changes[option] = before;
+            else changes[section] = { ...plain(changes[section]), [option]: before };
+          }
+          return applied(changes, ctx);
+        },
+      );
     } catch (error) {
       return ctx.fail(failureOf(error).message);
     }
-    if (ctx.test) return ctx.result({ result: would ? null : true, comment: out.join('') || 'No changes detected.' });
-    return ctx.ok(Object.keys(changes).length > 0 ? 'Changes take effect' : 'No anomaly detected', { changes });
   },
 });
 
@@ -211,23 +224,19 @@ const sections_present = state({
       const now = plain(await ctx.callWith('ini.get_ini', [], file));
       const wanted = namesOf(args.sections);
       const missing = wanted.filter((name) => !(name in now));
-      if (ctx.test) {
-        const rows = wanted.map((name) =>
-          name in now ? `Section unchanged ${name}.\n` : `Created new section ${name}.\n`,
-        );
-        return ctx.result({
-          result: missing.length > 0 ? null : true,
-          comment: rows.join('') || 'No changes detected.',
-        });
-      }
-      if (missing.length === 0) return ctx.ok('No anomaly detected');
-      const changes = plain(
-        await ctx.callWith('ini.set_option', [], {
-          ...file,
-          sections: newDict(missing.map((name) => [name, newDict()])),
-        }),
+      const rows = wanted.map((name) =>
+        name in now ? `Section unchanged ${name}.\n` : `Created new section ${name}.\n`,
       );
-      return ctx.ok('Changes take effect', { changes });
+      return await withForecast(
+        ctx,
+        () => announced(rows, missing.length > 0, ctx),
+        async () => {
+          if (missing.length === 0) return applied(newDict(), ctx);
+          const sections = newDict(missing.map((name) => [name, newDict()]));
+          const changes = plain(await ctx.callWith('ini.set_option', [], { ...file, sections }));
+          return ctx.ok('Changes take effect', { changes });
+        },
+      );
     } catch (error) {
       return ctx.fail(failureOf(error).message);
     }
@@ -244,16 +253,19 @@ const sections_absent = state({
       const now = plain(await ctx.callWith('ini.get_ini', [], file));
       const wanted = namesOf(args.sections);
       const there = wanted.filter((name) => name in now);
-      if (ctx.test) {
-        const rows = wanted.map((name) =>
-          name in now ? `Deleted section ${name}.\n` : `Section ${name} does not exist.\n`,
-        );
-        return ctx.result({ result: there.length > 0 ? null : true, comment: rows.join('') || 'No changes detected.' });
-      }
-      const changes = newDict();
-      for (const section of there)
-        changes[section] = await ctx.callWith('ini.remove_section', [], { ...file, section });
-      return ctx.ok(there.length > 0 ? 'Changes take effect' : 'No anomaly detected', { changes });
+      const rows = wanted.map((name) =>
+        name in now ? `Deleted section ${name}.\n` : `Section ${name} does not exist.\n`,
+      );
+      return await withForecast(
+        ctx,
+        () => announced(rows, there.length > 0, ctx),
+        async () => {
+          const changes = newDict();
+          for (const section of there)
+            changes[section] = await ctx.callWith('ini.remove_section', [], { ...file, section });
+          return applied(changes, ctx);
+        },
+      );
     } catch (error) {
       return ctx.fail(failureOf(error).message);
     }

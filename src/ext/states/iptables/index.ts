@@ -1,5 +1,15 @@
 // State module `iptables`: rules, chains and policies of the packet filter.
-import { defineState, type LowChunk, needsFunction, newDict, type PlainDict, p, pyStr, state } from 'halite/sdk';
+import {
+  defineState,
+  type LowChunk,
+  needsFunction,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  resource,
+  state,
+} from 'halite/sdk';
 import { ruleState } from './rules.ts';
 
 const name = p.string({ doc: 'the chain' });
@@ -11,19 +21,20 @@ const chainPresent = state({
   doc: 'A chain that shall be there.',
   examples: ['OWN:\n  iptables.chain_present:\n    - table: filter'],
   params: { name, table, family },
-  async run({ name, table, family }, ctx) {
-    if ((await ctx.call('iptables.check_chain', table, name, family)) === true)
-      return ctx.ok(`iptables ${name} chain is already exist in ${table} table for ${family}`);
-    return ctx.change(changed(name), `iptables ${name} chain in ${table} table create success for ${family}`, {
-      test: `iptables ${name} chain in ${table} table needs to be set for ${family}`,
-      testChanges: newDict(),
-      async apply() {
-        const said = await ctx.call('iptables.new_chain', table, name, family);
-        if (said === true) return undefined;
-        return ctx.fail(`Failed to create ${name} chain in ${table} table: ${pyStr(said).trim()} for ${family}`);
-      },
-    });
-  },
+  run: ({ name, table, family }, ctx) =>
+    resource(ctx, {
+      find: () => ctx.call('iptables.check_chain', table, name, family),
+      compare: (found) => found !== true,
+      change: () => ctx.call('iptables.new_chain', table, name, family),
+      problem: (said) =>
+        said === true
+          ? undefined
+          : `Failed to create ${name} chain in ${table} table: ${pyStr(said).trim()} for ${family}`,
+      changes: () => changed(name),
+      right: `iptables ${name} chain is already exist in ${table} table for ${family}`,
+      would: `iptables ${name} chain in ${table} table needs to be set for ${family}`,
+      done: `iptables ${name} chain in ${table} table create success for ${family}`,
+    }),
 });
 
 const chainAbsent = state({

@@ -1,11 +1,12 @@
 // `lvm.pv_*` and `lvm.vg_*`: physical volumes and the groups they form.
-
 import {
+  changeSet,
   isTruthy,
   newDict,
   type PlainDict,
   p,
   pyStr,
+  resource,
   type StateContext,
   type StateResult,
   state,
@@ -21,37 +22,35 @@ export const physicalPresent = state({
   doc: 'A device that is a physical volume.',
   examples: ['/dev/sdb1:\n  lvm.pv_present'],
   params: { name: p.path({ doc: 'the device' }), kwargs },
-  async run({ name, kwargs }, ctx) {
-    if (isTruthy(await ctx.callWith('lvm.pvdisplay', [name], quiet())))
-      return ctx.ok(`Physical Volume ${name} already present`);
-    return ctx.change(newDict(), '', {
-      test: `Physical Volume ${name} is set to be created`,
-      async apply() {
-        const created = await ctx.callWith('lvm.pvcreate', [name], kwargs);
-        return isTruthy(await ctx.call('lvm.pvdisplay', name))
-          ? ctx.ok(`Created Physical Volume ${name}`, { changes: newDict([['created', created]]) })
-          : ctx.fail(`Failed to create Physical Volume ${name}`);
-      },
-    });
-  },
+  run: ({ name, kwargs }, ctx) =>
+    resource(ctx, {
+      find: (again) => ctx.callWith('lvm.pvdisplay', [name], again ? {} : quiet()),
+      change: () => ctx.callWith('lvm.pvcreate', [name], kwargs),
+      recheck: true,
+      changes: ({ answer }) => ({ created: answer }),
+      right: `Physical Volume ${name} already present`,
+      would: `Physical Volume ${name} is set to be created`,
+      done: `Created Physical Volume ${name}`,
+      failed: `Failed to create Physical Volume ${name}`,
+    }),
 });
 
 export const physicalAbsent = state({
   doc: 'A device that shall not be a physical volume.',
   examples: ['/dev/sdb1:\n  lvm.pv_absent'],
   params: { name: p.path({ doc: 'the device' }) },
-  async run({ name }, ctx) {
-    const there = async (): Promise<boolean> => isTruthy(await ctx.callWith('lvm.pvdisplay', [name], quiet()));
-    if (!(await there())) return ctx.ok(`Physical Volume ${name} does not exist`);
-    return ctx.change(newDict(), '', {
-      test: `Physical Volume ${name} is set to be removed`,
-      async apply() {
-        const removed = await ctx.call('lvm.pvremove', name);
-        if (await there()) return ctx.fail(`Failed to remove Physical Volume ${name}`);
-        return ctx.ok(`Removed Physical Volume ${name}`, { changes: newDict([['removed', removed]]) });
-      },
-    });
-  },
+  run: ({ name }, ctx) =>
+    resource(ctx, {
+      find: () => ctx.callWith('lvm.pvdisplay', [name], quiet()),
+      wanted: false,
+      change: () => ctx.call('lvm.pvremove', name),
+      recheck: true,
+      changes: ({ answer }) => ({ removed: answer }),
+      right: `Physical Volume ${name} does not exist`,
+      would: `Physical Volume ${name} is set to be removed`,
+      done: `Removed Physical Volume ${name}`,
+      failed: `Failed to remove Physical Volume ${name}`,
+    }),
 });
 
 const realPath = (path: string): string => {
@@ -70,31 +69,28 @@ async function groupOf(device: string, ctx: StateContext): Promise<string | unde
 }
 
 /** Adds devices that belong to no group yet; says for the others where they belong. */
-async function addDevices(name: string, devices: readonly string[], ctx: StateContext): Promise<StateResult> {
-  const comments = [`Volume Group ${name} already present`];
-  const changes = newDict();
-  let result: boolean | null = true;
-  for (const device of devices) {
-    const group = await groupOf(device, ctx);
-    if (group === name) comments.push(`${device} is part of Volume Group`);
-    else if (group === '' || group === '#orphans_lvm2') {
-      if (ctx.test) {
-        comments.push(`${device} is set to be added`);
-        result = result === false ? false : null;
-        continue;
+function addDevices(name: string, devices: readonly string[], ctx: StateContext): Promise<StateResult> {
+  return changeSet(ctx, {
+    async each(set) {
+      set.comments.push(`Volume Group ${name} already present`);
+      for (const device of devices) {
+        const group = await groupOf(device, ctx);
+        if (group === name) set.comments.push(`${device} is part of Volume Group`);
+        else if (group === '' || group === '#orphans_lvm2')
+          await set.part({
+            changes: { [device]: `added to ${name}` },
+            testChanges: {},
+            async change() {
+              await ctx.call('lvm.vgextend', name, device);
+              return (await groupOf(device, ctx)) === name;
+            },
+            would: `${device} is set to be added`,
+            failed: `${device} could not be added`,
+          });
+        else set.fail(group === undefined ? `pv ${device} is not present` : `${device} is part of ${group}`);
       }
-      await ctx.call('lvm.vgextend', name, device);
-      if ((await groupOf(device, ctx)) === name) changes[device] = `added to ${name}`;
-      else {
-        comments.push(`${device} could not be added`);
-        result = false;
-      }
-    } else {
-      comments.push(group === undefined ? `pv ${device} is not present` : `${device} is part of ${group}`);
-      result = false;
-    }
-  }
-  return ctx.result({ result, comment: comments.join('\n'), changes });
+    },
+  });
 }
 
 const deviceList = (devices: Value): string[] =>
@@ -111,15 +107,16 @@ export const groupPresent = state({
   async run({ name, devices, kwargs }, ctx) {
     if (isTruthy(await ctx.callWith('lvm.vgdisplay', [name], quiet())))
       return addDevices(name, deviceList(devices), ctx);
-    return ctx.change(newDict(), '', {
-      test: `Volume Group ${name} is set to be created`,
-      async apply() {
-        const given = typeof devices === 'string' ? deviceList(devices) : devices;
-        const created = await ctx.callWith('lvm.vgcreate', [name, given], kwargs);
-        return isTruthy(await ctx.call('lvm.vgdisplay', name))
-          ? ctx.ok(`Created Volume Group ${name}`, { changes: newDict([['created', created]]) })
-          : ctx.fail(`Failed to create Volume Group ${name}`);
-      },
+    return resource(ctx, {
+      find: (again) => again && ctx.call('lvm.vgdisplay', name),
+      change: () =>
+        ctx.callWith('lvm.vgcreate', [name, typeof devices === 'string' ? deviceList(devices) : devices], kwargs),
+      recheck: true,
+      changes: ({ answer }) => ({ created: answer }),
+      right: '',
+      would: `Volume Group ${name} is set to be created`,
+      done: `Created Volume Group ${name}`,
+      failed: `Failed to create Volume Group ${name}`,
     });
   },
 });
@@ -128,16 +125,16 @@ export const groupAbsent = state({
   doc: 'A volume group that shall not be there.',
   examples: ['data:\n  lvm.vg_absent'],
   params: { name: p.string({ doc: 'the group' }) },
-  async run({ name }, ctx) {
-    const there = async (): Promise<boolean> => isTruthy(await ctx.callWith('lvm.vgdisplay', [name], quiet()));
-    if (!(await there())) return ctx.ok(`Volume Group ${name} already absent`);
-    return ctx.change(newDict(), '', {
-      test: `Volume Group ${name} is set to be removed`,
-      async apply() {
-        const removed = await ctx.call('lvm.vgremove', name);
-        if (await there()) return ctx.fail(`Failed to remove Volume Group ${name}`);
-        return ctx.ok(`Removed Volume Group ${name}`, { changes: newDict([['removed', removed]]) });
-      },
-    });
-  },
+  run: ({ name }, ctx) =>
+    resource(ctx, {
+      find: () => ctx.callWith('lvm.vgdisplay', [name], quiet()),
+      wanted: false,
+      change: () => ctx.call('lvm.vgremove', name),
+      recheck: true,
+      changes: ({ answer }) => ({ removed: answer }),
+      right: `Volume Group ${name} already absent`,
+      would: `Volume Group ${name} is set to be removed`,
+      done: `Removed Volume Group ${name}`,
+      failed: `Failed to remove Volume Group ${name}`,
+    }),
 });

@@ -7,6 +7,7 @@ import {
   type PlainDict,
   p,
   pyStr,
+  resource,
   type StateContext,
   type StateResult,
   state,
@@ -115,18 +116,17 @@ export const logicalAbsent = state({
   doc: 'A logical volume that shall not be there.',
   examples: ['www:\n  lvm.lv_absent:\n    - vgname: data'],
   params: { name: params.name, vgname: params.vgname },
-  async run({ name, vgname }, ctx) {
-    const path = `/dev/${vgname}/${name}`;
-    const there = async (): Promise<boolean> =>
-      isTruthy(await ctx.callWith('lvm.lvdisplay', [path], newDict([['quiet', true]])));
-    if (!(await there())) return ctx.ok(`Logical Volume ${name} already absent`);
-    return ctx.change(newDict(), '', {
-      test: `Logical Volume ${name} is set to be removed`,
-      async apply() {
-        const removed = await ctx.call('lvm.lvremove', name, vgname);
-        if (await there()) return ctx.fail(`Failed to remove Logical Volume ${name}`);
-        return ctx.ok(`Removed Logical Volume ${name}`, { changes: newDict([['removed', removed]]) });
-      },
+  run({ name, vgname }, ctx) {
+    return resource(ctx, {
+      find: () => ctx.callWith('lvm.lvdisplay', [`/dev/${vgname}/${name}`], { quiet: true }),
+      wanted: false,
+      change: () => ctx.call('lvm.lvremove', name, vgname),
+      recheck: true,
+      changes: ({ answer }) => ({ removed: answer }),
+      right: `Logical Volume ${name} already absent`,
+      would: `Logical Volume ${name} is set to be removed`,
+      done: `Removed Logical Volume ${name}`,
+      failed: `Failed to remove Logical Volume ${name}`,
     });
   },
 });

@@ -7,10 +7,12 @@ import {
   p,
   pyRepr,
   pyStr,
+  resource,
   type StateContext,
   type StateResult,
   state,
   type Value,
+  withForecast,
 } from 'halite/sdk';
 import { which } from 'halite/sdk/system';
 import { plain } from '../shared/calls.ts';
@@ -87,26 +89,28 @@ const present = state({
     const verb = plan === 'assemble' ? 'assembled' : 'created';
     const toAdd = plan === 'create' ? [] : disks.fresh;
     const tail = disks.missing.length > 0 ? ` Missing devices: ${pyRepr(disks.missing)}` : '';
-    if (ctx.test) {
+    const foreseen = async (): Promise<StateResult> => {
       const command = plan === 'nothing' ? '' : await carryOut(true);
       const shown = typeof command === 'string' ? command : pyRepr(command);
       const head = plan === 'nothing' ? `Raid ${name} already present.` : `Raid will be ${verb} with: ${shown}`;
       const more = toAdd.length > 0 ? ` New devices will be added: ${pyRepr(toAdd)}` : '';
       return ctx.result({ result: plan === 'nothing' && !more ? true : null, comment: `${head}${more}${tail}` });
-    }
-    let done = ctx.ok(`Raid ${name} already present.`);
-    if (plan !== 'nothing') {
-      await carryOut(false);
-      const now = plain(await ctx.call('raid.list'))[name];
-      if (now === undefined) done = ctx.fail(`Raid ${name} failed to be ${verb}.`);
-      else {
-        done = ctx.ok(`Raid ${name} ${verb}.`, { changes: newDict(Object.entries(plain(now))) });
-        await ctx.call('raid.save_config');
+    };
+    return withForecast(ctx, foreseen, async () => {
+      let done = ctx.ok(`Raid ${name} already present.`);
+      if (plan !== 'nothing') {
+        await carryOut(false);
+        const now = plain(await ctx.call('raid.list'))[name];
+        if (now === undefined) done = ctx.fail(`Raid ${name} failed to be ${verb}.`);
+        else {
+          done = ctx.ok(`Raid ${name} ${verb}.`, { changes: newDict(Object.entries(plain(now))) });
+          await ctx.call('raid.save_config');
+        }
       }
-    }
-    if (toAdd.length > 0 && done.result) await addDisks(name, toAdd, done, ctx);
-    done.comment = `${pyStr(done.comment as Value)}${tail}`;
-    return done;
+      if (toAdd.length > 0 && done.result) await addDisks(name, toAdd, done, ctx);
+      done.comment = `${pyStr(done.comment as Value)}${tail}`;
+      return done;
+    });
   },
 });
 
@@ -114,20 +118,17 @@ const absent = state({
   doc: 'An array that shall not be there; what is on it is lost.',
   examples: ['/dev/md0:\n  raid.absent'],
   params: { name: p.path({ doc: 'the array' }) },
-  async run({ name }, ctx) {
-    const known = plain(await ctx.call('raid.list'))[name];
-    if (known === undefined) return ctx.ok(`Raid ${name} already absent`);
-    return ctx.change(
-      newDict([[name, newDict(Object.entries({ old: known, new: null }))]]),
-      `Raid ${name} has been destroyed`,
-      {
-        test: `Raid ${name} is set to be destroyed`,
-        testChanges: newDict(),
-        apply: async () =>
-          (await ctx.call('raid.destroy', name)) ? undefined : ctx.fail(`Raid ${name} failed to be destroyed`),
-      },
-    );
-  },
+  run: ({ name }, ctx) =>
+    resource(ctx, {
+      find: async () => plain(await ctx.call('raid.list'))[name],
+      compare: (known) => known !== undefined,
+      change: () => ctx.call('raid.destroy', name),
+      changes: ({ found }) => ({ [name]: { old: found ?? null, new: null } }),
+      right: `Raid ${name} already absent`,
+      would: `Raid ${name} is set to be destroyed`,
+      done: `Raid ${name} has been destroyed`,
+      failed: `Raid ${name} failed to be destroyed`,
+    }),
 });
 
 export default defineState({

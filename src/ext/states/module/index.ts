@@ -13,6 +13,7 @@ import {
   type StateResult,
   state,
   type Value,
+  withForecast,
 } from 'halite/sdk';
 
 /** Whether an answer tells of success: `result: false` or a return code anywhere in it does not. */
@@ -59,16 +60,21 @@ function bindOld(info: FunctionInfo, given: PlainDict): Bound {
 async function runOld(name: string, given: PlainDict, ctx: StateContext): Promise<StateResult> {
   const info = await ctx.registry.functionInfo('modules', name);
   if (!info) return ctx.fail(`Module function ${name} is not available`, { name });
-  if (ctx.test) return ctx.result({ name, result: null, comment: `Module function ${name} is set to execute` });
-  const bound = bindOld(info, given);
-  if ('problem' in bound) return ctx.fail(bound.problem, { name });
-  try {
-    const answer = await ctx.callWith(name, bound.args, bound.kwargs);
-    const changes = newDict([['ret', answer]]);
-    return ctx.result({ name, changes, result: succeeded(answer), comment: `Module function ${name} executed` });
-  } catch (error) {
-    return ctx.fail(`Module function ${name} threw an exception. Exception: ${messageOf(error)}`, { name });
-  }
+  return withForecast(
+    ctx,
+    () => ctx.result({ name, result: null, comment: `Module function ${name} is set to execute` }),
+    async () => {
+      const bound = bindOld(info, given);
+      if ('problem' in bound) return ctx.fail(bound.problem, { name });
+      try {
+        const answer = await ctx.callWith(name, bound.args, bound.kwargs);
+        const changes = newDict([['ret', answer]]);
+        return ctx.result({ name, changes, result: succeeded(answer), comment: `Module function ${name} executed` });
+      } catch (error) {
+        return ctx.fail(`Module function ${name} threw an exception. Exception: ${messageOf(error)}`, { name });
+      }
+    },
+  );
 }
 
 /** The new form: `- pkg.install: [vim, {refresh: true}]`. Dictionaries name arguments, everything else stands by position. */

@@ -1,5 +1,4 @@
 // State module `mount`: filesystems and swap, now and at boot.
-
 import { basename } from 'node:path';
 import {
   defineState,
@@ -8,10 +7,12 @@ import {
   type PlainDict,
   p,
   pyStr,
+  resource,
   type StateContext,
   type StateResult,
   state,
   type Value,
+  withForecast,
 } from 'halite/sdk';
 import { readlinkSync } from 'halite/sdk/fs';
 import { plain } from '../shared/calls.ts';
@@ -54,28 +55,30 @@ const swap = state({
   async run({ name, persist, config: path }, ctx) {
     const device = swapDevice(name);
     const now = plain(await ctx.call('mount.swaps'));
-    let result: StateResult;
-    if (device in now) result = ctx.ok(`Swap ${name} already active`);
-    else if (ctx.test) result = ctx.result({ result: null, comment: `Swap ${name} is set to be activated` });
-    else {
-      await ctx.call('mount.swapon', device);
-      const after = plain(await ctx.call('mount.swaps'))[device];
-      result =
-        after === undefined
-          ? ctx.fail(`Swap ${name} failed to activate`)
-          : ctx.ok(`Swap ${name} activated`, { changes: newDict(Object.entries(plain(after))) });
-    }
+    const result = await resource(ctx, {
+      find: async (again) => (again ? plain(await ctx.call('mount.swaps')) : now)[device] ?? null,
+      compare: (found) => found === null,
+      change: () => ctx.call('mount.swapon', device),
+      recheck: true,
+      changes: ({ after }) => plain(after),
+      right: `Swap ${name} already active`,
+      would: `Swap ${name} is set to be activated`,
+      done: `Swap ${name} activated`,
+      failed: `Swap ${name} failed to activate`,
+    });
     if (!persist) return result;
-    if (!ctx.test) {
+    const foreseen = async (): Promise<StateResult> => {
+      const table = plain(await ctx.call('mount.fstab', path));
+      if (!(name in table) && !Object.values(table).some((entry) => plain(entry)['device'] === name)) {
+        result.result = null;
+        if (name in now) result.comment = `Swap ${name} is set to be added to the fstab and to be activated`;
+      }
+      return result;
+    };
+    return withForecast(ctx, foreseen, async () => {
       await persistSwap(name, path, result, ctx);
       return result;
-    }
-    const table = plain(await ctx.call('mount.fstab', path));
-    if (!(name in table) && !Object.values(table).some((entry) => plain(entry)['device'] === name)) {
-      result.result = null;
-      if (name in now) result.comment = `Swap ${name} is set to be added to the fstab and to be activated`;
-    }
-    return result;
+    });
   },
 });
 
@@ -180,7 +183,7 @@ const fstab_present = state({
         not_change: args.not_change,
       }),
     );
-    if (ctx.test) {
+    const foreseen = async (): Promise<StateResult> => {
       const status = await ctx.callWith('mount.set_fstab', [], { ...order, test: true });
       const will = (comment: string[], result: boolean | null = null): StateResult => ctx.result({ result, comment });
       if (status === 'present') return will([`${point} entry is already in ${args.config}.`], true);
@@ -191,20 +194,22 @@ const fstab_present = state({
           ...(args.mount ? [`Will mount ${args.name} on ${point}`] : []),
         ]);
       return will([`${point} entry cannot be created in ${args.config}: ${pyStr(status)}.`], false);
-    }
-    const status = await ctx.callWith('mount.set_fstab', [], order);
-    const changes = newDict([['persist', status]]);
-    if (status === 'present') return ctx.ok([`${point} entry was already in ${args.config}.`]);
-    if (status === 'change') return ctx.ok([`${point} entry updated in ${args.config}.`], { changes });
-    if (status !== 'new') return ctx.fail([`${point} entry cannot be changed in ${args.config}: ${pyStr(status)}.`]);
-    const comment = [`${point} entry added in ${args.config}.`];
-    if (!args.mount) return ctx.ok(comment, { changes });
-    const done = await ctx.call('mount.mount', point);
-    const failed = typeof done === 'string';
-    comment.push(
-      failed ? `Error while mounting ${done.slice(done.indexOf(':') + 1)}` : `Mounted ${args.name} on ${point}`,
-    );
-    return ctx.result({ result: !failed, comment, changes });
+    };
+    return withForecast(ctx, foreseen, async () => {
+      const status = await ctx.callWith('mount.set_fstab', [], order);
+      const changes = newDict([['persist', status]]);
+      if (status === 'present') return ctx.ok([`${point} entry was already in ${args.config}.`]);
+      if (status === 'change') return ctx.ok([`${point} entry updated in ${args.config}.`], { changes });
+      if (status !== 'new') return ctx.fail([`${point} entry cannot be changed in ${args.config}: ${pyStr(status)}.`]);
+      const comment = [`${point} entry added in ${args.config}.`];
+      if (!args.mount) return ctx.ok(comment, { changes });
+      const done = await ctx.call('mount.mount', point);
+      const failed = typeof done === 'string';
+      comment.push(
+        failed ? `Error while mounting ${done.slice(done.indexOf(':') + 1)}` : `Mounted ${args.name} on ${point}`,
+      );
+      return ctx.result({ result: !failed, comment, changes });
+    });
   },
 });
 
@@ -215,19 +220,17 @@ const fstab_absent = state({
   async run(args, ctx) {
     const point = pointOf(args.fs_file);
     const device = await converted(args.name, args.mount_by, ctx);
-    if (!(point in plain(await ctx.call('mount.fstab', args.config))))
-      return ctx.ok([`${point} entry is already missing in ${args.config}.`]);
-    return ctx.change(newDict([['persist', 'removed']]), [`${point} entry removed from ${args.config}.`], {
-      test: [`${point} entry will be removed from ${args.config}.`],
-      testChanges: newDict(),
-      async apply() {
-        const done = await ctx.callWith('mount.rm_fstab', [], {
-          name: point,
-          device: device ?? null,
-          config: args.config,
-        });
-        return done === true ? undefined : ctx.fail([`${point} entry failed when removing from ${args.config}.`]);
-      },
+    return resource(ctx, {
+      find: async () => point in plain(await ctx.call('mount.fstab', args.config)),
+      wanted: false,
+      change: async () =>
+        (await ctx.callWith('mount.rm_fstab', [], { name: point, device: device ?? null, config: args.config })) ===
+        true,
+      changes: () => ({ persist: 'removed' }),
+      right: [`${point} entry is already missing in ${args.config}.`],
+      would: [`${point} entry will be removed from ${args.config}.`],
+      done: [`${point} entry removed from ${args.config}.`],
+      failed: [`${point} entry failed when removing from ${args.config}.`],
     });
   },
 });

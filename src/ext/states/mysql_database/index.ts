@@ -5,6 +5,7 @@ import {
   type PlainDict,
   p,
   pyStr,
+  resource,
   type StateContext,
   type StateResult,
   state,
@@ -64,13 +65,12 @@ async function present(wanted: Wanted, kwargs: PlainDict, ctx: StateContext): Pr
   const error = lastError(ctx);
   if (error !== undefined) return ctx.fail(error);
   const { name, character_set, collate } = wanted;
-  return ctx.change(newDict([[name, 'Present']]), `The database ${name} has been created`, {
-    test: `Database ${name} is not present and needs to be created`,
-    testChanges: newDict(),
-    async apply() {
-      const done = await ctx.callWith('mysql.db_create', [name], { character_set, collate, ...kwargs });
-      return done ? undefined : ctx.fail(`Failed to create database ${name}${reason(ctx)}`);
-    },
+  return resource(ctx, {
+    change: () => ctx.callWith('mysql.db_create', [name], { character_set, collate, ...kwargs }),
+    changes: () => ({ [name]: 'Present' }),
+    would: `Database ${name} is not present and needs to be created`,
+    done: `The database ${name} has been created`,
+    failed: () => `Failed to create database ${name}${reason(ctx)}`,
   });
 }
 
@@ -95,23 +95,19 @@ export default defineState({
       doc: 'A database that shall not exist.',
       examples: ['test:\n  mysql_database.absent'],
       params: { name, connection_args: connection },
-      async run(args, ctx) {
-        const missing = `Database ${args.name} is not present, so it cannot be removed`;
-        if (!(await ctx.callWith('mysql.db_exists', [args.name], args.connection_args))) {
-          const error = lastError(ctx);
-          return error === undefined ? ctx.ok(missing) : ctx.fail(error);
-        }
-        return ctx.change(newDict([[args.name, 'Absent']]), `Database ${args.name} has been removed`, {
-          test: `Database ${args.name} is present and needs to be removed`,
-          testChanges: newDict(),
-          async apply() {
-            if (await ctx.callWith('mysql.db_remove', [args.name], args.connection_args)) return undefined;
-            const why = reason(ctx);
-            // Without a reason the server was asked for a database it keeps for itself.
-            return ctx.fail(`Unable to remove database ${args.name}${why}`);
-          },
-        });
-      },
+      run: ({ name, connection_args: at }, ctx) =>
+        resource(ctx, {
+          find: () => ctx.callWith('mysql.db_exists', [name], at),
+          wanted: false,
+          refuse: (found) => (found ? undefined : lastError(ctx)),
+          change: () => ctx.callWith('mysql.db_remove', [name], at),
+          changes: () => ({ [name]: 'Absent' }),
+          right: `Database ${name} is not present, so it cannot be removed`,
+          would: `Database ${name} is present and needs to be removed`,
+          done: `Database ${name} has been removed`,
+          // Without a reason the server was asked for a database it keeps for itself.
+          failed: () => `Unable to remove database ${name}${reason(ctx)}`,
+        }),
     }),
   },
 });

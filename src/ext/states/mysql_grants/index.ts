@@ -1,10 +1,10 @@
 // State module `mysql_grants`: privileges of users of MySQL and MariaDB.
 import {
   defineState,
-  newDict,
   type PlainDict,
   p,
   pyStr,
+  resource,
   type StateContext,
   type StateResult,
   state,
@@ -71,36 +71,37 @@ async function present(
   kwargs: PlainDict,
   ctx: StateContext,
 ): Promise<StateResult> {
-  if (await exists(w, kwargs, ctx)) return ctx.ok(`Grant ${text(w, 'to')} is already present`);
-  const error = lastError(ctx);
-  if (error !== undefined) return ctx.fail(error);
-  return ctx.change(newDict([[w.name, 'Present']]), `Grant ${text(w, 'to')} has been added`, {
-    test: `MySQL grant ${w.name} is set to be created`,
-    testChanges: newDict(),
-    async apply() {
+  const args = [w.grant, w.database, w.user, w.host, w.grant_option, w.escape, w.ssl_option];
+  const statement = `GRANT ${pyStr(w.grant)} ON ${pyStr(w.database)} TO ${pyStr(w.user)}@${w.host}`;
+  return resource(ctx, {
+    find: () => exists(w, kwargs, ctx),
+    refuse: (found) => (found ? undefined : lastError(ctx)),
+    async change() {
       if (w.revoke_first) await revokeAll(w, kwargs, ctx);
-      const args = [w.grant, w.database, w.user, w.host, w.grant_option, w.escape, w.ssl_option];
-      if (await ctx.callWith('mysql.grant_add', args, kwargs)) return undefined;
-      const statement = `GRANT ${pyStr(w.grant)} ON ${pyStr(w.database)} TO ${pyStr(w.user)}@${w.host}`;
-      return ctx.fail(`Failed to execute: "${statement}"${reason(ctx)}`);
+      return ctx.callWith('mysql.grant_add', args, kwargs);
     },
+    changes: () => ({ [w.name]: 'Present' }),
+    right: `Grant ${text(w, 'to')} is already present`,
+    would: `MySQL grant ${w.name} is set to be created`,
+    done: `Grant ${text(w, 'to')} has been added`,
+    failed: () => `Failed to execute: "${statement}"${reason(ctx)}`,
   });
 }
 
-async function absent(w: Wanted, kwargs: PlainDict, ctx: StateContext): Promise<StateResult> {
-  if (!(await exists(w, kwargs, ctx))) {
-    const error = lastError(ctx);
-    if (error !== undefined) return ctx.fail(`Unable to determine if grant ${text(w, 'for')} exists (${error})`);
-    return ctx.ok(`Grant ${text(w, 'to')} is not present, so it cannot be revoked`);
-  }
-  return ctx.change(newDict([[w.name, 'Absent']]), `Grant ${text(w, 'for')} has been revoked`, {
-    test: `MySQL grant ${w.name} is set to be revoked`,
-    testChanges: newDict(),
-    async apply() {
-      const args = [w.grant, w.database, w.user, w.host, w.grant_option];
-      if (await ctx.callWith('mysql.grant_revoke', args, kwargs)) return undefined;
-      return ctx.fail(`Unable to revoke grant ${text(w, 'for')}${reason(ctx)}`);
+function absent(w: Wanted, kwargs: PlainDict, ctx: StateContext): Promise<StateResult> {
+  return resource(ctx, {
+    find: () => exists(w, kwargs, ctx),
+    wanted: false,
+    refuse(found) {
+      const error = found ? undefined : lastError(ctx);
+      return error === undefined ? undefined : `Unable to determine if grant ${text(w, 'for')} exists (${error})`;
     },
+    change: () => ctx.callWith('mysql.grant_revoke', [w.grant, w.database, w.user, w.host, w.grant_option], kwargs),
+    changes: () => ({ [w.name]: 'Absent' }),
+    right: `Grant ${text(w, 'to')} is not present, so it cannot be revoked`,
+    would: `MySQL grant ${w.name} is set to be revoked`,
+    done: `Grant ${text(w, 'for')} has been revoked`,
+    failed: () => `Unable to revoke grant ${text(w, 'for')}${reason(ctx)}`,
   });
 }
 

@@ -5,6 +5,7 @@ import {
   newDict,
   type PlainDict,
   p,
+  resource,
   type StateContext,
   type StateResult,
   state,
@@ -90,19 +91,18 @@ async function present(wanted: Wanted, kwargs: PlainDict, ctx: StateContext): Pr
   return error === undefined ? create(wanted, kwargs, ctx) : ctx.fail(error);
 }
 
-async function absent(name: string, host: string, kwargs: PlainDict, ctx: StateContext): Promise<StateResult> {
+function absent(name: string, host: string, kwargs: PlainDict, ctx: StateContext): Promise<StateResult> {
   const who = `User ${name}@${host}`;
-  if (!(await ctx.callWith('mysql.user_exists', [name, host], kwargs))) {
-    const error = lastError(ctx);
-    return error === undefined ? ctx.ok(`${who} is not present, so it cannot be removed`) : ctx.fail(error);
-  }
-  return ctx.change(newDict([[name, 'Absent']]), `${who} has been removed`, {
-    test: `${who} is set to be removed`,
-    testChanges: newDict(),
-    async apply() {
-      if (await ctx.callWith('mysql.user_remove', [name, host], kwargs)) return undefined;
-      return ctx.fail(lastError(ctx) ?? `${who} could not be removed`);
-    },
+  return resource(ctx, {
+    find: () => ctx.callWith('mysql.user_exists', [name, host], kwargs),
+    wanted: false,
+    refuse: (found) => (found ? undefined : lastError(ctx)),
+    change: () => ctx.callWith('mysql.user_remove', [name, host], kwargs),
+    changes: () => ({ [name]: 'Absent' }),
+    right: `${who} is not present, so it cannot be removed`,
+    would: `${who} is set to be removed`,
+    done: `${who} has been removed`,
+    failed: () => lastError(ctx) ?? `${who} could not be removed`,
   });
 }
 

@@ -7,6 +7,7 @@ import {
   type PlainDict,
   p,
   pyStr,
+  resource,
   type StateContext,
   state,
   type Value,
@@ -38,10 +39,10 @@ function find(pkg: string, installed: PlainDict): PlainDict | undefined {
     });
 }
 
-interface Sorted {
+type Sorted = {
   readonly missing: string[];
   readonly there: string[];
-}
+};
 
 function sort(wanted: readonly string[], installed: PlainDict, again: boolean): Sorted {
   const [missing, there]: [string[], string[]] = [[], []];
@@ -68,40 +69,25 @@ const installed = state({
   },
   async run(args, ctx) {
     const wanted = Array.isArray(args.pkgs) && args.pkgs.length > 0 ? args.pkgs.map(pyStr) : [args.name];
-    let list: PlainDict;
-    try {
-      const at = { dir: args.dir, runas: args.user, env: args.env, depth: 0 };
-      list = plain(await ctx.callWith('npm.list', [], at));
-    } catch (error) {
-      return ctx.fail(`Error looking up '${args.name}': ${messageOf(error)}`);
-    }
-    const { missing, there } = sort(wanted, list, args.force_reinstall);
     const all = wanted.join(', ');
-    const fine = `Package(s) '${all}' satisfied by ${there.join(', ')}`;
-    if (missing.length === 0) return ctx.ok(fine);
-    const changes = newDict([
-      ['old', []],
-      ['new', missing],
-    ]);
-    return ctx.change(changes, `Package(s) '${missing.join(', ')}' successfully installed`, {
-      test: [
-        `NPM package(s) '${missing.join(', ')}' are set to be installed`,
-        ...(there.length > 0 ? [fine] : []),
-      ].join('. '),
-      async apply() {
-        try {
-          await ctx.callWith('npm.install', [], {
-            dir: args.dir,
-            runas: args.user,
-            registry: args.registry,
-            env: args.env,
-            pkgs: wanted,
-          });
-          return undefined;
-        } catch (error) {
-          return ctx.fail(`Error installing '${all}': ${messageOf(error)}`);
-        }
-      },
+    const at = { dir: args.dir, runas: args.user, env: args.env };
+    const satisfied = (there: string[]): string => `Package(s) '${all}' satisfied by ${there.join(', ')}`;
+    return resource(ctx, {
+      find: async () =>
+        sort(wanted, plain(await ctx.callWith('npm.list', [], { ...at, depth: 0 })), args.force_reinstall),
+      compare: ({ missing }) => missing,
+      change: () => ctx.callWith('npm.install', [], { ...at, registry: args.registry, pkgs: wanted }),
+      changes: ({ difference: missing }) => ({ old: [], new: missing }),
+      testChanges: ({ difference: missing }) => ({ old: [], new: missing }),
+      right: ({ found }) => satisfied(found.there),
+      would: ({ found: { missing, there } }) =>
+        [
+          `NPM package(s) '${missing.join(', ')}' are set to be installed`,
+          ...(there.length > 0 ? [satisfied(there)] : []),
+        ].join('. '),
+      done: ({ difference: missing }) => `Package(s) '${missing.join(', ')}' successfully installed`,
+      error: (message, during) =>
+        during === 'find' ? `Error looking up '${args.name}': ${message}` : `Error installing '${all}': ${message}`,
     });
   },
 });
@@ -110,23 +96,18 @@ const removed = state({
   doc: 'A package that shall not be installed.',
   examples: ['left-pad:\n  npm.removed'],
   params: { name: p.string({ doc: 'the package' }), dir, user },
-  async run(args, ctx) {
-    let list: PlainDict;
-    try {
-      list = plain(await ctx.callWith('npm.list', [], { dir: args.dir, depth: 0 }));
-    } catch (error) {
-      return ctx.fail(`Error uninstalling '${args.name}': ${messageOf(error)}`);
-    }
-    if (!Object.hasOwn(list, args.name)) return ctx.ok(`Package '${args.name}' is not installed`);
-    return ctx.change(newDict([[args.name, 'Removed']]), `Package '${args.name}' was successfully removed`, {
-      test: `Package '${args.name}' is set to be removed`,
-      testChanges: newDict(),
-      async apply() {
-        const done = await ctx.callWith('npm.uninstall', [], { pkg: args.name, dir: args.dir, runas: args.user });
-        return done ? undefined : ctx.fail(`Error removing package '${args.name}'`);
-      },
-    });
-  },
+  run: ({ name, dir, user: runas }, ctx) =>
+    resource(ctx, {
+      find: async () => Object.hasOwn(plain(await ctx.callWith('npm.list', [], { dir, depth: 0 })), name),
+      wanted: false,
+      change: () => ctx.callWith('npm.uninstall', [], { pkg: name, dir, runas }),
+      changes: () => ({ [name]: 'Removed' }),
+      right: `Package '${name}' is not installed`,
+      would: `Package '${name}' is set to be removed`,
+      done: `Package '${name}' was successfully removed`,
+      failed: `Error removing package '${name}'`,
+      error: (message, during) => (during === 'find' ? `Error uninstalling '${name}': ${message}` : message),
+    }),
 });
 
 const isEmpty = (value: Value): boolean =>

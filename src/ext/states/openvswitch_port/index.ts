@@ -10,10 +10,12 @@ import {
   p,
   pyStr,
   pythonError,
+  resource,
   type StateContext,
   type StateResult,
   state,
   type Value,
+  withForecast,
 } from 'halite/sdk';
 
 const name = p.string({ doc: 'the port' });
@@ -114,10 +116,13 @@ async function existing({ name: port, bridge, internal }: Args, ctx: StateContex
   const type = list(await ctx.call('openvswitch.interface_get_type', port));
   if (!internal || (type.length === 1 && type[0] === 'internal')) return ctx.ok(`Port ${port} already exists.`);
   const done = `Port ${port} already exists, but interface type has been changed to internal.`;
-  if (ctx.test) return ctx.ok(done);
-  if (!(await ctx.callWith('openvswitch.port_add', [bridge, port], { may_exist: true, internal })))
-    return ctx.fail(`Port ${port} already exists, but the interface type could not be changed to internal.`);
-  return ctx.ok(done, { changes: newDict([['internal', newDict(Object.entries({ old: false, new: true }))]]) });
+  // Salt announces the change as one that needs none.
+  const foreseen = (): StateResult => ctx.ok(done);
+  return withForecast(ctx, foreseen, async () => {
+    if (!(await ctx.callWith('openvswitch.port_add', [bridge, port], { may_exist: true, internal })))
+      return ctx.fail(`Port ${port} already exists, but the interface type could not be changed to internal.`);
+    return ctx.ok(done, { changes: newDict([['internal', { old: false, new: true }]]) });
+  });
 }
 
 const present = state({
@@ -143,10 +148,12 @@ const present = state({
           : plainPlan(args, ctx);
     const settled = await plan.check();
     if (settled) return settled;
-    return ctx.change(plan.changes, plan.created, {
-      test: plan.created,
-      testChanges: newDict(),
-      apply: async () => ((await plan.create()) ? undefined : ctx.fail(plan.notCreated)),
+    return resource(ctx, {
+      change: plan.create,
+      changes: () => plan.changes,
+      would: plan.created,
+      done: plan.created,
+      failed: plan.notCreated,
     });
   },
 });
@@ -160,14 +167,12 @@ const absent = state({
       return ctx.result({ result: ctx.test ? null : false, comment: `Bridge ${pyStr(bridge)} does not exist.` });
     if (bridge && !list(await ctx.call('openvswitch.port_list', bridge)).includes(port))
       return ctx.ok(`Port ${port} does not exist on bridge ${pyStr(bridge)}.`);
-    const changes = change(port, `Port named ${port} may exist.`, `Deleted port ${port}.`);
-    return ctx.change(changes, `Port ${port} deleted.`, {
-      test: `Port ${port} deleted.`,
-      testChanges: newDict(),
-      apply: async () =>
-        (await ctx.callWith('openvswitch.port_remove', [], { br: bridge || null, port }))
-          ? undefined
-          : ctx.fail(`Unable to delete port ${port}.`),
+    return resource(ctx, {
+      change: () => ctx.callWith('openvswitch.port_remove', [], { br: bridge || null, port }),
+      changes: () => change(port, `Port named ${port} may exist.`, `Deleted port ${port}.`),
+      would: `Port ${port} deleted.`,
+      done: `Port ${port} deleted.`,
+      failed: `Unable to delete port ${port}.`,
     });
   },
 });

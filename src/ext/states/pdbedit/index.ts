@@ -8,10 +8,11 @@ import {
   p,
   pyEquals,
   pyStr,
+  resource,
   type StateContext,
   type StateResult,
   state,
-  type Value,
+  withForecast,
 } from 'halite/sdk';
 import { changesOf } from '../../modules/pdbedit/index.ts';
 import { plain } from '../shared/calls.ts';
@@ -50,11 +51,9 @@ async function planned(login: string, given: PlainDict, ctx: StateContext): Prom
   });
 }
 
-async function managed(args: { name: string; kwargs: PlainDict }, ctx: StateContext): Promise<StateResult> {
-  const { name: login, kwargs } = args;
-  if (ctx.test) return planned(login, kwargs, ctx);
+async function modified(login: string, given: PlainDict, ctx: StateContext): Promise<StateResult> {
   const before = await saved(login, ctx);
-  const outcome = plain(await ctx.callWith('pdbedit.modify', [], { ...kwargs, login }));
+  const outcome = plain(await ctx.callWith('pdbedit.modify', [], { ...given, login }));
   const said = pyStr(outcome[login] ?? '');
   if (said === 'created') return ctx.ok('', { changes: outcome });
   if (said === 'unchanged') return ctx.ok('');
@@ -62,25 +61,32 @@ async function managed(args: { name: string; kwargs: PlainDict }, ctx: StateCont
   return ctx.ok('', { changes: newDict([[login, difference(before, await saved(login, ctx))]]) });
 }
 
+const managed = ({ name, kwargs }: { name: string; kwargs: PlainDict }, ctx: StateContext): Promise<StateResult> =>
+  withForecast(
+    ctx,
+    () => planned(name, kwargs, ctx),
+    () => modified(name, kwargs, ctx),
+  );
+
 const params = { name, kwargs: p.kwargs({ doc: 'password, fullname, … as for pdbedit.modify' }) };
 
 const absent = state({
   doc: 'An account that shall not be there.',
   examples: ['wash:\n  pdbedit.absent'],
   params: { name },
-  async run(args, ctx) {
-    const all: Value = await ctx.call('pdbedit.list', false);
-    if (!Array.isArray(all) || !all.includes(args.name)) return ctx.ok(`account ${args.name} is absent`);
-    if (ctx.test)
-      return ctx.result({
-        result: null,
-        comment: `account ${args.name} would be deleted`,
-        changes: newDict([[args.name, 'deleted']]),
-      });
-    const outcome = plain(await ctx.call('pdbedit.delete', args.name));
-    if (outcome[args.name] === 'deleted') return ctx.ok('', { changes: outcome });
-    return outcome[args.name] === 'absent' ? ctx.ok('') : ctx.fail('');
-  },
+  run: ({ name }, ctx) =>
+    resource(ctx, {
+      find: () => ctx.call('pdbedit.list', false),
+      compare: (all) => Array.isArray(all) && all.includes(name),
+      async change() {
+        const outcome = plain(await ctx.call('pdbedit.delete', name));
+        if (outcome[name] === 'deleted') return ctx.ok('', { changes: outcome });
+        return outcome[name] === 'absent' ? ctx.ok('') : ctx.fail('');
+      },
+      changes: { [name]: 'deleted' },
+      right: `account ${name} is absent`,
+      would: `account ${name} would be deleted`,
+    }),
 });
 
 export default defineState({

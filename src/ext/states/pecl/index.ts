@@ -1,5 +1,5 @@
 // State module `pecl`: extensions of PHP.
-import { defineState, needsFunction, newDict, p, pyStr, state } from 'halite/sdk';
+import { defineState, needsFunction, p, pyStr, resource, state } from 'halite/sdk';
 import { plain } from '../shared/calls.ts';
 
 const name = p.string({ doc: 'the extension, or channel/extension' });
@@ -14,22 +14,23 @@ const installed = state({
     force: p.scalar({ default: false, nullable: true, doc: 'also over one that is there' }),
     preferred_state: p.string({ default: 'stable', doc: 'how mature it must be' }),
   },
-  async run(args, ctx) {
+  run(args, ctx) {
     const [channel, extension] = args.name.includes('/') ? args.name.split('/') : [null, args.name];
     const version = args.version === null ? null : pyStr(args.version);
-    const found = plain(await ctx.call('pecl.list', channel ?? null))[extension ?? ''];
-    const facts = Array.isArray(found) ? found : [];
-    if ((version === null || facts.includes(version)) && facts.includes(args.preferred_state))
-      return ctx.ok(`Pecl extension ${args.name} is already installed.`);
     const full = version === null ? args.name : `${args.name}-${version}`;
-    return ctx.change(newDict([[full, 'Installed']]), `Pecl extension ${full} was successfully installed`, {
-      test: `Pecl extension ${full} would have been installed`,
-      testChanges: newDict(),
-      async apply() {
-        const { defaults, force, preferred_state } = args;
-        const done = await ctx.callWith('pecl.install', [full], { defaults, force, preferred_state });
-        return done ? undefined : ctx.fail(`Could not install pecl extension ${full}.`);
+    const { defaults, force, preferred_state } = args;
+    return resource(ctx, {
+      find: async () => plain(await ctx.call('pecl.list', channel ?? null))[extension ?? ''] ?? null,
+      compare(found) {
+        const facts = Array.isArray(found) ? found : [];
+        return !(version === null || facts.includes(version)) || !facts.includes(preferred_state);
       },
+      change: () => ctx.callWith('pecl.install', [full], { defaults, force, preferred_state }),
+      changes: () => ({ [full]: 'Installed' }),
+      right: `Pecl extension ${args.name} is already installed.`,
+      would: `Pecl extension ${full} would have been installed`,
+      done: `Pecl extension ${full} was successfully installed`,
+      failed: `Could not install pecl extension ${full}.`,
     });
   },
 });
@@ -38,18 +39,17 @@ const removed = state({
   doc: 'An extension that shall not be installed.',
   examples: ['redis:\n  pecl.removed'],
   params: { name },
-  async run(args, ctx) {
-    if (!(args.name in plain(await ctx.call('pecl.list'))))
-      return ctx.ok(`Pecl extension ${args.name} is not installed.`);
-    return ctx.change(newDict([[args.name, 'Removed']]), `Pecl extension ${args.name} was successfully removed.`, {
-      test: `Pecl extension ${args.name} would have been removed`,
-      testChanges: newDict(),
-      apply: async () =>
-        (await ctx.call('pecl.uninstall', args.name))
-          ? undefined
-          : ctx.fail(`Could not remove pecl extension ${args.name}.`),
-    });
-  },
+  run: ({ name }, ctx) =>
+    resource(ctx, {
+      find: async () => name in plain(await ctx.call('pecl.list')),
+      wanted: false,
+      change: () => ctx.call('pecl.uninstall', name),
+      changes: () => ({ [name]: 'Removed' }),
+      right: `Pecl extension ${name} is not installed.`,
+      would: `Pecl extension ${name} would have been removed`,
+      done: `Pecl extension ${name} was successfully removed.`,
+      failed: `Could not remove pecl extension ${name}.`,
+    }),
 });
 
 export default defineState({

@@ -1,5 +1,7 @@
 // `pkg.held`, `pkg.unheld` and the argument `hold`: packages kept at their version.
 import {
+  type ChangeSet,
+  changeSet,
   dictEntries,
   isDict,
   newDict,
@@ -7,7 +9,6 @@ import {
   p,
   pyStr,
   type StateContext,
-  type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
@@ -58,24 +59,18 @@ function pairsOf(pkgs: Value): [string, string | null][] {
   });
 }
 
-class Tally {
-  readonly changes = newDict();
-  readonly comments: string[] = [];
-  ok = true;
-  result(ctx: StateContext): StateResult {
-    const comment = this.comments.join('\n') || (Object.keys(this.changes).length > 0 ? '' : 'No changes made');
-    const result = ctx.test && this.comments.length > 0 ? null : this.ok;
-    return ctx.result({ changes: this.changes, comment, result });
-  }
-}
-
-async function unhold(name: string, target: string, tally: Tally, ctx: StateContext): Promise<PlainDict> {
-  const answer = plain(await ctx.callWith('pkg.unhold', [], { name, pkgs: [target] }));
-  if (!done(answer, target)) tally.ok = false;
-  const comment = plain(answer[target])['comment'];
-  if (comment) tally.comments.push(pyStr(comment));
-  Object.assign(tally.changes, answer);
-  return answer;
+/** The package is released, or would be. */
+async function unhold(name: string, target: string, would: string, set: ChangeSet, ctx: StateContext): Promise<void> {
+  await set.part({
+    would,
+    async change() {
+      const answer = plain(await ctx.callWith('pkg.unhold', [], { name, pkgs: [target] }));
+      const comment = plain(answer[target])['comment'];
+      if (!done(answer, target)) set.ok = false;
+      if (comment) set.comments.push(pyStr(comment));
+      Object.assign(set.changes, answer);
+    },
+  });
 }
 
 async function hold(
@@ -83,32 +78,29 @@ async function hold(
   target: string,
   version: string | null,
   locked: boolean,
-  tally: Tally,
+  set: ChangeSet,
   ctx: StateContext,
 ): Promise<void> {
   const shown = `${target}${version ? ` (version = ${version})` : ''}`;
-  if (ctx.test) {
-    tally.comments.push(
-      locked
-        ? `The following package's hold rule would be updated: ${shown}`
-        : `The following package would be held: ${shown}`,
-    );
-    return;
-  }
-  const loosened = locked ? plain(await ctx.callWith('pkg.unhold', [], { name, pkgs: [target] })) : undefined;
-  const answer = plain(
-    await ctx.callWith('pkg.hold', [], { name, pkgs: [version === null ? target : newDict([[target, version]])] }),
-  );
-  if (!done(answer, target)) {
-    tally.ok = false;
-    tally.comments.push(`Package ${target} was not held`);
-  } else
-    tally.comments.push(
-      loosened && done(loosened, target)
-        ? `Package ${target} was updated with hold rule`
-        : `Package ${target} is now being held`,
-    );
-  Object.assign(tally.changes, answer);
+  await set.part({
+    would: locked
+      ? `The following package's hold rule would be updated: ${shown}`
+      : `The following package would be held: ${shown}`,
+    async change() {
+      const loosened = locked ? plain(await ctx.callWith('pkg.unhold', [], { name, pkgs: [target] })) : undefined;
+      const answer = plain(
+        await ctx.callWith('pkg.hold', [], { name, pkgs: [version === null ? target : newDict([[target, version]])] }),
+      );
+      if (!done(answer, target)) set.fail(`Package ${target} was not held`);
+      else
+        set.comments.push(
+          loosened && done(loosened, target)
+            ? `Package ${target} was updated with hold rule`
+            : `Package ${target} is now being held`,
+        );
+      Object.assign(set.changes, answer);
+    },
+  });
 }
 
 export const held = state({
@@ -128,18 +120,20 @@ export const held = state({
     if (!now) return ctx.fail(noLocks);
     if (!(await hasFunction(ctx, 'pkg.hold')))
       return ctx.fail('`hold` function is not implemented for the package manager.');
-    const tally = new Tally();
-    for (const [target, request] of wanted) {
-      const locked = target in now.locks;
-      if (!locked || (now.versioned && versionOf(now.locks[target]) !== request))
-        await hold(name, target, request, locked, tally, ctx);
-    }
-    for (const [target, lock] of replace ? Object.entries(now.locks) : []) {
-      if (!isPackage(lock) || wanted.some(([item]) => item === target)) continue;
-      if (ctx.test) tally.comments.push(`The following package would be unheld: ${target}`);
-      else await unhold(name, target, tally, ctx);
-    }
-    return tally.result(ctx);
+    return changeSet(ctx, {
+      async each(set) {
+        for (const [target, request] of wanted) {
+          const locked = target in now.locks;
+          if (!locked || (now.versioned && versionOf(now.locks[target]) !== request))
+            await hold(name, target, request, locked, set, ctx);
+        }
+        for (const [target, lock] of replace ? Object.entries(now.locks) : []) {
+          if (!isPackage(lock) || wanted.some(([item]) => item === target)) continue;
+          await unhold(name, target, `The following package would be unheld: ${target}`, set, ctx);
+        }
+      },
+      right: 'No changes made',
+    });
   },
 });
 
@@ -158,17 +152,18 @@ export const unheld = state({
     const wanted = new Map(pairsOf(pkgs ?? [newDict([[name, version]])]));
     const now = await locksNow(ctx);
     if (!now) return ctx.fail(noLocks);
-    const tally = new Tally();
-    for (const [target, lock] of Object.entries(now.locks)) {
-      const locked = now.versioned ? versionOf(lock) : null;
-      if (!isPackage(lock) || (!all && !(wanted.has(target) && (!locked || locked === wanted.get(target))))) continue;
-      if (ctx.test) {
-        tally.comments.push(
-          `The following package would be unheld: ${target}${wanted.get(target) ? ` (version = ${locked ?? 'None'})` : ''}`,
-        );
-      } else await unhold(name, target, tally, ctx);
-    }
-    return tally.result(ctx);
+    return changeSet(ctx, {
+      async each(set) {
+        for (const [target, lock] of Object.entries(now.locks)) {
+          const locked = now.versioned ? versionOf(lock) : null;
+          const meant = all || (wanted.has(target) && (!locked || locked === wanted.get(target)));
+          if (!isPackage(lock) || !meant) continue;
+          const shown = `${target}${wanted.get(target) ? ` (version = ${locked ?? 'None'})` : ''}`;
+          await unhold(name, target, `The following package would be unheld: ${shown}`, set, ctx);
+        }
+      },
+      right: 'No changes made',
+    });
   },
 });
 

@@ -9,6 +9,7 @@ import {
   type StateResult,
   state,
   type Value,
+  withForecast,
 } from 'halite/sdk';
 import { failureOf, hasFunction, isExpected, plain, readable } from '../shared/calls.ts';
 import { applyHold, type HoldOutcome } from './hold.ts';
@@ -320,7 +321,11 @@ async function runInstalled(args: InstallArgs, ctx: StateContext): Promise<State
   if ('result' in targets) return settle(request, targets, ctx);
   if (targets.unpurge.length > 0 && !(await hasFunction(ctx, 'lowpkg.unpurge')))
     return ctx.fail('lowpkg.unpurge not implemented', warned(targets.warnings));
-  return ctx.test ? announce(request, targets, ctx) : install(request, targets, ctx);
+  return withForecast(
+    ctx,
+    () => announce(request, targets, ctx),
+    () => install(request, targets, ctx),
+  );
 }
 
 export const installed = state({

@@ -1,5 +1,5 @@
 // State module `postgres_cluster`: clusters of PostgreSQL, as Debian has them.
-import { defineState, isTruthy, needsFunction, newDict, p, pyEquals, pyStr, state } from 'halite/sdk';
+import { defineState, isTruthy, needsFunction, newDict, p, pyEquals, pyStr, resource, state } from 'halite/sdk';
 import { plain } from '../shared/calls.ts';
 
 const version = p.scalar({ nullable: true, doc: 'version of the server' });
@@ -19,25 +19,25 @@ const present = state({
     data_checksums: p.scalar({ default: null, doc: 'with checksums' }),
     wal_segsize: p.scalar({ default: null, doc: 'size of a piece of the log, in megabytes' }),
   },
-  async run(args, ctx) {
-    const { port, datadir } = args;
+  run(args, ctx) {
     const full = `${pyStr(args.version)}/${args.name}`;
-    if (isTruthy(await ctx.call('postgres.cluster_exists', args.version, args.name))) {
-      const all = plain(await ctx.callWith('postgres.cluster_list', [], newDict([['verbose', true]])));
-      const info = plain(all[full]);
-      const other = (wanted: typeof port, key: string): boolean =>
-        isTruthy(wanted) && !pyEquals(wanted, info[key] ?? null);
-      return other(port, 'port') || other(datadir, 'datadir')
-        ? ctx.fail(`Cluster ${full} has wrong parameters which couldn't be changed on fly.`)
-        : ctx.ok(`Cluster ${full} is already present`);
-    }
-    return ctx.change(newDict([[full, 'Present']]), `The cluster ${full} has been created`, {
-      test: `Cluster ${full} is set to be created`,
-      testChanges: newDict(),
-      apply: async () =>
-        (await ctx.callWith('postgres.cluster_create', [], args))
-          ? undefined
-          : ctx.fail(`Failed to create cluster ${full}`),
+    return resource(ctx, {
+      async find() {
+        if (!isTruthy(await ctx.call('postgres.cluster_exists', args.version, args.name))) return null;
+        return plain(plain(await ctx.callWith('postgres.cluster_list', [], { verbose: true }))[full]);
+      },
+      compare: (info) => info === null,
+      refuse: (info) =>
+        info !== null &&
+        (['port', 'datadir'] as const).some((key) => isTruthy(args[key]) && !pyEquals(args[key], info[key] ?? null))
+          ? `Cluster ${full} has wrong parameters which couldn't be changed on fly.`
+          : undefined,
+      change: () => ctx.callWith('postgres.cluster_create', [], args),
+      changes: () => ({ [full]: 'Present' }),
+      right: `Cluster ${full} is already present`,
+      would: `Cluster ${full} is set to be created`,
+      done: `The cluster ${full} has been created`,
+      failed: `Failed to create cluster ${full}`,
     });
   },
 });
@@ -46,19 +46,23 @@ const absent = state({
   doc: 'A cluster that shall not be there; its data goes with it.',
   examples: ["main:\n  postgres_cluster.absent:\n    - version: '13'"],
   params: { version, name },
-  async run(args, ctx) {
+  run(args, ctx) {
     const full = `${pyStr(args.version)}/${args.name}`;
     const gone = `Cluster ${full} is not present, so it cannot be removed`;
-    if (!isTruthy(await ctx.call('postgres.cluster_exists', args.version, args.name))) return ctx.ok(gone);
-    return ctx.change(newDict([[args.name, 'Absent']]), `Cluster ${full} has been removed`, {
-      test: `Cluster ${full} is set to be removed`,
-      testChanges: newDict(),
-      async apply() {
+    return resource(ctx, {
+      find: () => ctx.call('postgres.cluster_exists', args.version, args.name),
+      wanted: false,
+      async change() {
         const done = await ctx.call('postgres.cluster_remove', args.version, args.name, true);
-        const status = plain(done)['retcode'];
         if (!isTruthy(done)) return ctx.ok(gone);
-        return status === undefined || status === 0 ? undefined : ctx.fail(`Failed to remove cluster ${full}`);
+        const changes = newDict([[args.name, 'Absent']]);
+        const failed = isTruthy(plain(done)['retcode']);
+        return failed
+          ? ctx.fail(`Failed to remove cluster ${full}`)
+          : ctx.ok(`Cluster ${full} has been removed`, { changes });
       },
+      right: gone,
+      would: `Cluster ${full} is set to be removed`,
     });
   },
 });

@@ -2,9 +2,9 @@
 import {
   defineState,
   needsFunction,
-  newDict,
   p,
   pyStr,
+  resource,
   type StateContext,
   type StateResult,
   state,
@@ -24,38 +24,41 @@ interface Wanted extends DbArgs {
   readonly template: Value;
 }
 
-async function present(args: Wanted, ctx: StateContext): Promise<StateResult> {
+function present(args: Wanted, ctx: StateContext): Promise<StateResult> {
   const { name, tablespace, encoding, lc_collate, lc_ctype, owner, owner_recurse, template } = args;
   const at = dbArgs(args);
-  const found = plain(await ctx.callWith('postgres.db_list', [], at))[name];
-  const now = plain(found);
-  const differs = (key: string, want: Value): boolean => Boolean(want) && now[key] !== want;
+  const differs = (want: Value, have: Value | undefined): boolean => Boolean(want) && have !== want;
   const lower = (value: Value | undefined): string => pyStr(value ?? '').toLowerCase();
-  if (found !== undefined) {
-    const fixed =
-      (Boolean(encoding) && lower(now['Encoding']) !== lower(encoding)) ||
-      differs('Collate', lc_collate) ||
-      differs('Ctype', lc_ctype);
-    if (fixed) return ctx.fail(`Database ${name} has wrong parameters which couldn't be changed on fly.`);
-    if (!differs('Tablespace', tablespace) && !differs('Owner', owner))
-      return ctx.ok(`Database ${name} is already present`);
-    return ctx.change(newDict([[name, 'Parameters changed']]), `Parameters for database ${name} have been changed`, {
-      test: `Database ${name} exists, but parameters need to be changed`,
-      testChanges: newDict(),
-      async apply() {
-        const done = await ctx.callWith('postgres.db_alter', [name], { tablespace, owner, owner_recurse, ...at });
-        return done ? undefined : ctx.fail(`Failed to change parameters for database ${name}`);
-      },
-    });
-  }
-  return ctx.change(newDict([[name, 'Present']]), `The database ${name} has been created`, {
-    test: `Database ${name} is set to be created`,
-    testChanges: newDict(),
-    async apply() {
-      const options = { tablespace, encoding, lc_collate, lc_ctype, owner, template };
-      const done = await ctx.callWith('postgres.db_create', [name], { ...options, ...at });
-      return done ? undefined : ctx.fail(`Failed to create database ${name}`);
+  return resource(ctx, {
+    async find() {
+      const found = plain(await ctx.callWith('postgres.db_list', [], at))[name];
+      return found === undefined ? null : plain(found);
     },
+    refuse: (now) =>
+      now !== null &&
+      ((Boolean(encoding) && lower(now['Encoding']) !== lower(encoding)) ||
+        differs(lc_collate, now['Collate']) ||
+        differs(lc_ctype, now['Ctype']))
+        ? `Database ${name} has wrong parameters which couldn't be changed on fly.`
+        : undefined,
+    compare: (now) => now === null || differs(tablespace, now['Tablespace']) || differs(owner, now['Owner']),
+    change: ({ found: now }) =>
+      now === null
+        ? ctx.callWith('postgres.db_create', [name], {
+            ...{ tablespace, encoding, lc_collate, lc_ctype, owner, template },
+            ...at,
+          })
+        : ctx.callWith('postgres.db_alter', [name], { tablespace, owner, owner_recurse, ...at }),
+    changes: ({ found: now }) => ({ [name]: now === null ? 'Present' : 'Parameters changed' }),
+    right: `Database ${name} is already present`,
+    would: ({ found: now }) =>
+      now === null
+        ? `Database ${name} is set to be created`
+        : `Database ${name} exists, but parameters need to be changed`,
+    done: ({ found: now }) =>
+      now === null ? `The database ${name} has been created` : `Parameters for database ${name} have been changed`,
+    failed: ({ found: now }) =>
+      now === null ? `Failed to create database ${name}` : `Failed to change parameters for database ${name}`,
   });
 }
 

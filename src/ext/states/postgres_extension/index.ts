@@ -1,5 +1,5 @@
 // State module `postgres_extension`: extensions in databases of PostgreSQL.
-import { defineState, needsFunction, newDict, p, state } from 'halite/sdk';
+import { defineState, needsFunction, p, resource, state } from 'halite/sdk';
 import { installedState, notInstalled } from '../../modules/postgres/extensions.ts';
 import { dbArgs, dbParams, removal } from '../shared/postgres.ts';
 
@@ -26,27 +26,28 @@ export default defineState({
         from_version: p.scalar({ default: null, doc: 'version that was there without being an extension' }),
         ...connection,
       },
-      async run(args, ctx) {
-        const { if_not_exists, schema, ext_version, from_version } = args;
+      run(args, ctx) {
+        const { name, if_not_exists, schema, ext_version, from_version } = args;
         const at = dbArgs(args);
-        const known = await ctx.callWith('postgres.create_metadata', [args.name], { schema, ext_version, ...at });
-        const flags = Array.isArray(known) ? known : [];
-        const mode = flags.includes(notInstalled)
-          ? 'install'
-          : flags.includes(installedState) && flags.length > 1
-            ? 'upgrade'
-            : undefined;
-        if (mode === undefined) return ctx.ok(`Extension ${args.name} is already present`);
-        const done = mode === 'install' ? 'installed' : 'upgraded';
-        const changes = newDict([[args.name, `${done.charAt(0).toUpperCase()}${done.slice(1)}`]]);
-        return ctx.change(changes, `The extension ${args.name} has been ${done}`, {
-          test: `Extension ${args.name} is set to be ${done}`,
-          testChanges: newDict(),
-          async apply() {
-            const kwargs = { name: args.name, if_not_exists, schema, ext_version, from_version, ...at };
-            const fine = await ctx.callWith('postgres.create_extension', [], kwargs);
-            return fine ? undefined : ctx.fail(`Failed to ${mode} extension ${args.name}`);
+        return resource(ctx, {
+          find: () => ctx.callWith('postgres.create_metadata', [name], { schema, ext_version, ...at }),
+          compare(known) {
+            const flags = Array.isArray(known) ? known : [];
+            if (flags.includes(notInstalled)) return 'install';
+            return flags.includes(installedState) && flags.length > 1 ? 'upgrade' : '';
           },
+          change: () =>
+            ctx.callWith('postgres.create_extension', [], {
+              ...{ name, if_not_exists, schema, ext_version, from_version },
+              ...at,
+            }),
+          changes: ({ difference: mode }) => ({ [name]: mode === 'install' ? 'Installed' : 'Upgraded' }),
+          right: `Extension ${name} is already present`,
+          would: ({ difference: mode }) =>
+            `Extension ${name} is set to be ${mode === 'install' ? 'installed' : 'upgraded'}`,
+          done: ({ difference: mode }) =>
+            `The extension ${name} has been ${mode === 'install' ? 'installed' : 'upgraded'}`,
+          failed: ({ difference: mode }) => `Failed to ${mode} extension ${name}`,
         });
       },
     }),

@@ -1,6 +1,17 @@
 // State module `postgres_privileges`: what roles of PostgreSQL may do with objects.
-import { defineState, needsFunction, newDict, p, pyStr, state, type Value } from 'halite/sdk';
-import { dbArgs, dbParams } from '../shared/postgres.ts';
+import {
+  defineState,
+  needsFunction,
+  type PlainDict,
+  p,
+  pyStr,
+  resource,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
+import { type DbArgs, dbArgs, dbParams } from '../shared/postgres.ts';
 
 const { maintenance_db, ...connection } = dbParams;
 const params = {
@@ -18,6 +29,35 @@ const joined = (privileges: Value): string | null =>
       ? pyStr(privileges)
       : null;
 
+interface Asked extends DbArgs {
+  readonly name: string;
+  readonly object_name: string;
+  readonly object_type: string;
+  readonly privileges: Value;
+  readonly prepend: string;
+}
+
+function privilege(args: Asked, more: PlainDict, wanted: boolean, ctx: StateContext): Promise<StateResult> {
+  const { name } = args;
+  const privileges = joined(args.privileges);
+  const kwargs = { privileges, ...more, prepend: args.prepend, ...dbArgs(args) };
+  const target = [name, args.object_name, args.object_type];
+  const shown = `privilege(s): ${pyStr(args.object_type === 'group' ? args.object_name : privileges)}`;
+  const [verb, done, to] = wanted ? ['grant', 'granted', 'to'] : ['revoke', 'revoked', 'from'];
+  return resource(ctx, {
+    find: () => ctx.callWith('postgres.has_privileges', target, kwargs),
+    wanted,
+    change: () => ctx.callWith(`postgres.privileges_${verb}`, target, kwargs),
+    changes: () => ({ [name]: wanted ? 'Present' : 'Absent' }),
+    right: wanted
+      ? 'The requested privilege(s) are already set'
+      : 'The requested privilege(s) are not set so cannot be revoked',
+    would: `The ${shown} are set to be ${done} ${to} ${name}`,
+    done: `The ${shown} have been ${done} ${to} ${name}`,
+    failed: `Failed to ${verb} ${shown} ${to} ${name}`,
+  });
+}
+
 export default defineState({
   name: 'postgres_privileges',
   doc: 'What roles of PostgreSQL may do with objects.',
@@ -32,23 +72,7 @@ export default defineState({
         'shop:\n  postgres_privileges.present:\n    - object_name: orders\n    - object_type: table\n    - privileges: [SELECT, INSERT]\n    - maintenance_db: shop',
       ],
       params: { ...params, grant_option: p.scalar({ default: null, doc: 'may pass them on' }), ...place },
-      async run(args, ctx) {
-        const privileges = joined(args.privileges);
-        const kwargs = { privileges, grant_option: args.grant_option, prepend: args.prepend, ...dbArgs(args) };
-        const target = [args.name, args.object_name, args.object_type];
-        if (await ctx.callWith('postgres.has_privileges', target, kwargs))
-          return ctx.ok('The requested privilege(s) are already set');
-        const shown = pyStr(args.object_type === 'group' ? args.object_name : privileges);
-        const done = `The privilege(s): ${shown} have been granted to ${args.name}`;
-        return ctx.change(newDict([[args.name, 'Present']]), done, {
-          test: `The privilege(s): ${shown} are set to be granted to ${args.name}`,
-          testChanges: newDict(),
-          apply: async () =>
-            (await ctx.callWith('postgres.privileges_grant', target, kwargs))
-              ? undefined
-              : ctx.fail(`Failed to grant privilege(s): ${shown} to ${args.name}`),
-        });
-      },
+      run: (args, ctx) => privilege(args, { grant_option: args.grant_option }, true, ctx),
     }),
     absent: state({
       doc: 'Privileges a role shall not have.',
@@ -56,23 +80,7 @@ export default defineState({
         'shop:\n  postgres_privileges.absent:\n    - object_name: orders\n    - object_type: table\n    - privileges: [DELETE]\n    - maintenance_db: shop',
       ],
       params: { ...params, ...place },
-      async run(args, ctx) {
-        const privileges = joined(args.privileges);
-        const kwargs = { privileges, prepend: args.prepend, ...dbArgs(args) };
-        const target = [args.name, args.object_name, args.object_type];
-        if (!(await ctx.callWith('postgres.has_privileges', target, kwargs)))
-          return ctx.ok('The requested privilege(s) are not set so cannot be revoked');
-        const shown = pyStr(args.object_type === 'group' ? args.object_name : privileges);
-        const done = `The privilege(s): ${shown} have been revoked from ${args.name}`;
-        return ctx.change(newDict([[args.name, 'Absent']]), done, {
-          test: `The privilege(s): ${shown} are set to be revoked from ${args.name}`,
-          testChanges: newDict(),
-          apply: async () =>
-            (await ctx.callWith('postgres.privileges_revoke', target, kwargs))
-              ? undefined
-              : ctx.fail(`Failed to revoke privilege(s): ${shown} from ${args.name}`),
-        });
-      },
+      run: (args, ctx) => privilege(args, {}, false, ctx),
     }),
   },
 });

@@ -1,5 +1,5 @@
 // State module `postgres_schema`: schemas in databases of PostgreSQL.
-import { defineState, isDict, needsFunction, newDict, p, state, type Value } from 'halite/sdk';
+import { defineState, isDict, needsFunction, p, resource, state, type Value } from 'halite/sdk';
 import { dbParams } from '../shared/postgres.ts';
 
 const { user, db_user, db_password, db_host, db_port } = dbParams;
@@ -27,18 +27,17 @@ export default defineState({
       doc: 'A schema that shall exist.',
       examples: ['reports:\n  postgres_schema.present:\n    - dbname: shop'],
       params: { ...names, owner: p.scalar({ default: null, doc: 'who it belongs to' }), ...connection },
-      async run(args, ctx) {
+      run(args, ctx) {
         const { dbname, name, owner } = args;
-        const extra = { dbname };
-        if (isDict(await ctx.callWith('postgres.schema_get', [dbname, name], at(args))))
-          return ctx.ok(`Schema ${name} already exists in database ${dbname}`, extra);
-        return ctx.change(newDict([[name, 'Present']]), `Schema ${name} has been created in database ${dbname}`, {
-          test: `Schema ${name} is set to be created in database ${dbname}.`,
-          testChanges: newDict(),
-          async apply() {
-            const fine = await ctx.callWith('postgres.schema_create', [dbname, name], { owner, ...at(args) });
-            return fine ? undefined : ctx.fail(`Failed to create schema ${name} in database ${dbname}`, extra);
-          },
+        return resource(ctx, {
+          find: async () => isDict(await ctx.callWith('postgres.schema_get', [dbname, name], at(args))),
+          change: () => ctx.callWith('postgres.schema_create', [dbname, name], { owner, ...at(args) }),
+          changes: () => ({ [name]: 'Present' }),
+          right: `Schema ${name} already exists in database ${dbname}`,
+          would: `Schema ${name} is set to be created in database ${dbname}.`,
+          done: `Schema ${name} has been created in database ${dbname}`,
+          failed: `Failed to create schema ${name} in database ${dbname}`,
+          extra: { dbname },
         });
       },
     }),
@@ -46,17 +45,17 @@ export default defineState({
       doc: 'A schema that shall not exist.',
       examples: ['reports:\n  postgres_schema.absent:\n    - dbname: shop'],
       params: { ...names, ...connection },
-      async run(args, ctx) {
+      run(args, ctx) {
         const { dbname, name } = args;
-        if (!(await ctx.callWith('postgres.schema_exists', [dbname, name], at(args))))
-          return ctx.ok(`Schema ${name} is not present in database ${dbname}, so it cannot be removed`);
-        return ctx.change(newDict([[name, 'Absent']]), `Schema ${name} has been removed from database ${dbname}`, {
-          test: `Schema ${name} is set to be removed from database ${dbname}`,
-          testChanges: newDict(),
-          async apply() {
-            const fine = await ctx.callWith('postgres.schema_remove', [dbname, name], at(args));
-            return fine ? undefined : ctx.fail(`Schema ${name} failed to be removed`);
-          },
+        return resource(ctx, {
+          find: () => ctx.callWith('postgres.schema_exists', [dbname, name], at(args)),
+          wanted: false,
+          change: () => ctx.callWith('postgres.schema_remove', [dbname, name], at(args)),
+          changes: () => ({ [name]: 'Absent' }),
+          right: `Schema ${name} is not present in database ${dbname}, so it cannot be removed`,
+          would: `Schema ${name} is set to be removed from database ${dbname}`,
+          done: `Schema ${name} has been removed from database ${dbname}`,
+          failed: `Schema ${name} failed to be removed`,
         });
       },
     }),

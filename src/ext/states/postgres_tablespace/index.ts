@@ -8,6 +8,7 @@ import {
   type PlainDict,
   p,
   pyStr,
+  resource,
   type StateContext,
   type StateResult,
   state,
@@ -64,13 +65,12 @@ async function present(args: Wanted, ctx: StateContext): Promise<StateResult> {
   const at = dbArgs(args);
   const now = plain(await ctx.callWith('postgres.tablespace_list', [], at))[name];
   if (now !== undefined) return adjust(args, plain(now), ctx);
-  return ctx.change(newDict([[name, 'Present']]), `The tablespace ${name} has been created`, {
-    test: `Tablespace ${name} is set to be created`,
-    testChanges: newDict(),
-    async apply() {
-      const fine = await ctx.callWith('postgres.tablespace_create', [name, directory, options, owner], at);
-      return fine ? undefined : ctx.fail(`Failed to create tablespace ${name}`);
-    },
+  return resource(ctx, {
+    change: () => ctx.callWith('postgres.tablespace_create', [name, directory, options, owner], at),
+    changes: () => ({ [name]: 'Present' }),
+    would: `Tablespace ${name} is set to be created`,
+    done: `The tablespace ${name} has been created`,
+    failed: `Failed to create tablespace ${name}`,
   });
 }
 

@@ -1,22 +1,25 @@
 // State module `rabbitmq_user`: users of a message server, with tags and permissions.
 import {
   type ArgsOf,
+  type ChangeSet,
+  type Changes,
+  changeSet,
   defineState,
   dictEntries,
   isDict,
   isTruthy,
-  messageOf,
   newDict,
   type PlainDict,
   p,
   pyEquals,
   pyStr,
+  resource,
   type StateContext,
   state,
   type Value,
 } from 'halite/sdk';
 import { which } from 'halite/sdk/system';
-import { isExpected, plain } from '../shared/calls.ts';
+import { plain } from '../shared/calls.ts';
 
 const params = {
   name: p.string({ doc: 'the user' }),
@@ -45,18 +48,19 @@ const wantedPerms = (perms: Value): [string, PlainDict][] =>
       : [],
   );
 
-async function setPassword(args: Args, changes: PlainDict, ctx: StateContext): Promise<void> {
-  const as = newDict([['runas', args.runas]]);
-  if (args.password === null) {
-    if (!ctx.test) await ctx.callWith('rabbitmq.clear_password', [args.name], as);
-    changes['password'] = newDict(Object.entries({ old: 'Removed password.', new: '' }));
-  } else {
-    if (!ctx.test) await ctx.callWith('rabbitmq.change_password', [args.name, args.password], as);
-    changes['password'] = newDict(Object.entries({ old: '', new: 'Set password.' }));
-  }
+async function setPassword({ name, password, runas }: Args, set: ChangeSet, ctx: StateContext): Promise<void> {
+  await set.part({
+    changes: {
+      password: password === null ? { old: 'Removed password.', new: '' } : { old: '', new: 'Set password.' },
+    },
+    change: () =>
+      password === null
+        ? ctx.callWith('rabbitmq.clear_password', [name], { runas })
+        : ctx.callWith('rabbitmq.change_password', [name, password], { runas }),
+  });
 }
 
-async function setTags(args: Args, changes: PlainDict, ctx: StateContext): Promise<void> {
+async function setTags(args: Args, set: ChangeSet, ctx: StateContext): Promise<void> {
   if (args.tags === null) return;
   const as = newDict([['runas', args.runas]]);
   const all = plain(await ctx.callWith('rabbitmq.list_users', [], as).catch(() => newDict()));
@@ -66,26 +70,36 @@ async function setTags(args: Args, changes: PlainDict, ctx: StateContext): Promi
     typeof args.tags === 'string' ? args.tags.split(/\s+/).filter(Boolean) : (args.tags as Value[]).map(pyStr);
   const same = tags.every((tag) => current.includes(tag)) && current.every((tag) => tags.includes(tag));
   if (same) return;
-  if (!ctx.test) await ctx.callWith('rabbitmq.set_user_tags', [args.name, tags], as);
-  changes['tags'] = newDict(Object.entries({ old: current, new: tags }));
+  await set.part({
+    changes: { tags: { old: current, new: tags } },
+    change: () => ctx.callWith('rabbitmq.set_user_tags', [args.name, tags], as),
+  });
 }
 
-async function setPermissions(args: Args, changes: PlainDict, ctx: StateContext): Promise<void> {
+async function setPermissions(args: Args, set: ChangeSet, ctx: StateContext): Promise<void> {
   const as = newDict([['runas', args.runas]]);
   const existing = plain(await ctx.callWith('rabbitmq.list_user_permissions', [args.name], as));
   const wanted = wantedPerms(args.perms);
   if (wanted.every(([host, perms]) => host in existing && pyEquals(existing[host] as Value, perms))) return;
   for (const [host, perms] of wanted) {
     const { configure = '', write = '', read = '' } = perms;
-    if (!ctx.test) await ctx.callWith('rabbitmq.set_permissions', [host, args.name, configure, write, read], as);
-    if (!(host in existing)) changes['perms'] = newDict([['new', newDict([[host, perms]])]]);
-    else if (!pyEquals(existing[host] as Value, perms)) {
-      const before = plain(changes['perms']);
-      changes['perms'] = newDict([
-        ['old', newDict([...Object.entries(plain(before['old'])), ...Object.entries(plain(existing[host]))])],
-        ['new', newDict([...Object.entries(plain(before['new'])), [host, perms]])],
-      ]);
-    }
+    const before = plain(set.changes['perms']);
+    const now = existing[host];
+    const changes: Changes =
+      now === undefined
+        ? { perms: { new: { [host]: perms } } }
+        : pyEquals(now, perms)
+          ? {}
+          : {
+              perms: {
+                old: { ...plain(before['old']), ...plain(now) },
+                new: { ...plain(before['new']), [host]: perms },
+              },
+            };
+    await set.part({
+      changes,
+      change: () => ctx.callWith('rabbitmq.set_permissions', [host, args.name, configure, write, read], as),
+    });
   }
 }
 
@@ -95,30 +109,35 @@ const present = state({
     "larry:\n  rabbitmq_user.present:\n    - password: secret\n    - tags: [monitoring]\n    - perms:\n      - '/': ['.*', '.*', '.*']",
   ],
   params,
-  async run(args, ctx) {
+  run(args, ctx) {
     const { name, password, force, perms, tags } = args;
     const as = newDict([['runas', args.runas]]);
-    const changes = newDict();
-    try {
-      const there = isTruthy(await ctx.callWith('rabbitmq.user_exists', [name], as));
-      const stale =
-        there && password !== null && !isTruthy(await ctx.callWith('rabbitmq.check_password', [name, password], as));
-      if (there && !force && !stale && !isTruthy(perms) && !isTruthy(tags))
-        return ctx.ok(`User '${name}' is already present.`);
-      if (!there) {
-        changes['user'] = newDict(Object.entries({ old: '', new: name }));
-        if (ctx.test) return ctx.result({ result: null, comment: `User '${name}' is set to be created.`, changes });
-        await ctx.callWith('rabbitmq.add_user', [name, password], as);
-      } else if (force || stale) await setPassword(args, changes, ctx);
-      await setTags(args, changes, ctx);
-      await setPermissions(args, changes, ctx);
-    } catch (error) {
-      if (!isExpected(error)) throw error;
-      return ctx.fail(`Error: ${messageOf(error)}`, { changes });
-    }
-    if (Object.keys(changes).length === 0) return ctx.ok(`'${name}' is already in the desired state.`);
-    if (ctx.test) return ctx.result({ result: null, comment: `Configuration for '${name}' will change.`, changes });
-    return ctx.ok(`'${name}' was configured.`, { changes });
+    return changeSet(ctx, {
+      async each(set) {
+        const there = isTruthy(await ctx.callWith('rabbitmq.user_exists', [name], as));
+        const stale =
+          there && password !== null && !isTruthy(await ctx.callWith('rabbitmq.check_password', [name, password], as));
+        if (there && !force && !stale && !isTruthy(perms) && !isTruthy(tags)) {
+          set.comments.push(`User '${name}' is already present.`);
+          return;
+        }
+        if (!there) {
+          await set.part({
+            changes: { user: { old: '', new: name } },
+            change: () => ctx.callWith('rabbitmq.add_user', [name, password], as),
+            would: `User '${name}' is set to be created.`,
+          });
+          // A user who is not there yet has neither tags nor permissions to compare.
+          if (ctx.test) return;
+        } else if (force || stale) await setPassword(args, set, ctx);
+        await setTags(args, set, ctx);
+        await setPermissions(args, set, ctx);
+      },
+      right: `'${name}' is already in the desired state.`,
+      would: `Configuration for '${name}' will change.`,
+      done: `'${name}' was configured.`,
+      error: (message) => `Error: ${message}`,
+    });
   },
 });
 
@@ -126,21 +145,17 @@ const absent = state({
   doc: 'A user who shall not be there.',
   examples: ['larry:\n  rabbitmq_user.absent'],
   params: { name: params.name, runas: params.runas },
-  async run({ name, runas }, ctx) {
-    const as = newDict([['runas', runas]]);
-    try {
-      if (!(await ctx.callWith('rabbitmq.user_exists', [name], as)))
-        return ctx.ok(`The user '${name}' is not present.`);
-      if (!ctx.test) await ctx.callWith('rabbitmq.delete_user', [name], as);
-    } catch (error) {
-      if (!isExpected(error)) throw error;
-      return ctx.fail(`Error: ${messageOf(error)}`);
-    }
-    const changes = newDict([['name', newDict(Object.entries({ old: name, new: '' }))]]);
-    return ctx.test
-      ? ctx.result({ result: null, comment: `The user '${name}' will be removed.`, changes })
-      : ctx.ok(`The user '${name}' was removed.`, { changes });
-  },
+  run: ({ name, runas }, ctx) =>
+    resource(ctx, {
+      find: () => ctx.callWith('rabbitmq.user_exists', [name], { runas }),
+      wanted: false,
+      change: () => ctx.callWith('rabbitmq.delete_user', [name], { runas }),
+      changes: { name: { old: name, new: '' } },
+      right: `The user '${name}' is not present.`,
+      would: `The user '${name}' will be removed.`,
+      done: `The user '${name}' was removed.`,
+      error: (message) => `Error: ${message}`,
+    }),
 });
 
 export default defineState({

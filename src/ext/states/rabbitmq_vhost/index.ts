@@ -1,5 +1,5 @@
 // State module `rabbitmq_vhost`: virtual hosts of a message server.
-import { defineState, newDict, p, pyStr, type StateFunction, state } from 'halite/sdk';
+import { defineState, p, pyStr, resource, type StateFunction, state } from 'halite/sdk';
 import { which } from 'halite/sdk/system';
 import { plain } from '../shared/calls.ts';
 
@@ -8,19 +8,17 @@ const host = (wanted: boolean): StateFunction =>
     doc: wanted ? 'A virtual host.' : 'A virtual host that shall not be there.',
     examples: [`/web:\n  rabbitmq_vhost.${wanted ? 'present' : 'absent'}`],
     params: { name: p.string({ doc: 'the virtual host' }) },
-    async run({ name }, ctx) {
-      if (Boolean(await ctx.call('rabbitmq.vhost_exists', name)) === wanted)
-        return ctx.ok(`Virtual Host '${name}' ${wanted ? 'already exists' : 'is not present'}.`);
-      const changes = newDict(Object.entries(wanted ? { old: '', new: name } : { new: '', old: name }));
-      return ctx.change(changes, '', {
-        test: `Virtual Host '${name}' will be ${wanted ? 'created' : 'removed'}.`,
-        async apply() {
-          const said = plain(await ctx.call(`rabbitmq.${wanted ? 'add' : 'delete'}_vhost`, name));
-          if ('Error' in said) return ctx.fail(pyStr(said['Error'] ?? ''));
-          return ctx.ok(pyStr(said[wanted ? 'Added' : 'Deleted'] ?? ''), { changes });
-        },
-      });
-    },
+    run: ({ name }, ctx) =>
+      resource(ctx, {
+        find: () => ctx.call('rabbitmq.vhost_exists', name),
+        wanted,
+        change: async () => plain(await ctx.call(`rabbitmq.${wanted ? 'add' : 'delete'}_vhost`, name)),
+        problem: (said) => ('Error' in said ? pyStr(said['Error'] ?? '') : undefined),
+        changes: wanted ? { old: '', new: name } : { new: '', old: name },
+        right: `Virtual Host '${name}' ${wanted ? 'already exists' : 'is not present'}.`,
+        would: `Virtual Host '${name}' will be ${wanted ? 'created' : 'removed'}.`,
+        done: ({ answer }) => pyStr(answer[wanted ? 'Added' : 'Deleted'] ?? ''),
+      }),
   });
 
 export default defineState({

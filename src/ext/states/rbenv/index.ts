@@ -1,5 +1,15 @@
 // State module `rbenv`: versions of Ruby.
-import { defineState, isTruthy, newDict, p, type StateContext, state, type Value } from 'halite/sdk';
+import {
+  defineState,
+  isTruthy,
+  newDict,
+  p,
+  resource,
+  type StateContext,
+  state,
+  type Value,
+  withForecast,
+} from 'halite/sdk';
 
 const name = p.string({ doc: 'the Ruby' });
 const user = p.scalar({ default: null, doc: 'the user whose rbenv is meant' });
@@ -25,20 +35,23 @@ const installed = state({
   params: { name, default: p.bool({ default: false, doc: 'use it when none is named' }), user },
   async run(args, ctx) {
     const ruby = bare(args.name);
-    if (ctx.test) {
-      const there = await find(ruby, args.user, ctx);
-      return there
-        ? ctx.ok(`Ruby ${ruby} is already installed`)
-        : ctx.result({ result: null, comment: `Ruby ${ruby} is set to be installed` });
-    }
-    if (!(await ensured(args.user, ctx))) return ctx.fail('Rbenv failed to install');
-    const there = await find(ruby, args.user, ctx);
-    if (!there && !(await ctx.callWith('rbenv.install_ruby', [ruby], as(args.user))))
-      return ctx.fail('Failed to install ruby');
-    if (args.default) await ctx.callWith('rbenv.default', [ruby], as(args.user));
-    return there
-      ? ctx.ok('Requested ruby exists')
-      : ctx.ok('Successfully installed ruby', { changes: newDict([[ruby, 'Installed']]) });
+    return withForecast(
+      ctx,
+      async () =>
+        (await find(ruby, args.user, ctx))
+          ? ctx.ok(`Ruby ${ruby} is already installed`)
+          : ctx.result({ result: null, comment: `Ruby ${ruby} is set to be installed` }),
+      async () => {
+        if (!(await ensured(args.user, ctx))) return ctx.fail('Rbenv failed to install');
+        const there = await find(ruby, args.user, ctx);
+        if (!there && !(await ctx.callWith('rbenv.install_ruby', [ruby], as(args.user))))
+          return ctx.fail('Failed to install ruby');
+        if (args.default) await ctx.callWith('rbenv.default', [ruby], as(args.user));
+        return there
+          ? ctx.ok('Requested ruby exists')
+          : ctx.ok('Successfully installed ruby', { changes: newDict([[ruby, 'Installed']]) });
+      },
+    );
   },
 });
 
@@ -46,19 +59,22 @@ const absent = state({
   doc: 'A Ruby that shall not be installed.',
   examples: ['ruby-2.7.8:\n  rbenv.absent'],
   params: { name, user },
-  async run(args, ctx) {
-    const ruby = bare(args.name);
-    if (!(await isThere(args.user, ctx))) return ctx.ok(`Rbenv not installed, ${ruby} not either`);
-    const there = await find(ruby, args.user, ctx);
-    if (!there) return ctx.ok(`Ruby ${ruby} is already ${ctx.test ? 'uninstalled' : 'absent'}`);
-    return ctx.change(newDict([[ruby, 'Uninstalled']]), 'Successfully removed ruby', {
-      test: `Ruby ${ruby} is set to be uninstalled`,
-      testChanges: newDict(),
-      async apply() {
-        if (there.isDefault) await ctx.callWith('rbenv.default', ['system'], as(args.user));
-        const done = await ctx.callWith('rbenv.uninstall_ruby', [ruby], as(args.user));
-        return done ? undefined : ctx.fail('Failed to uninstall ruby');
+  async run({ name, user: runas }, ctx) {
+    const ruby = bare(name);
+    if (!(await isThere(runas, ctx))) return ctx.ok(`Rbenv not installed, ${ruby} not either`);
+    return resource(ctx, {
+      find: () => find(ruby, runas, ctx),
+      wanted: false,
+      async change({ found }) {
+        if (found?.isDefault) await ctx.callWith('rbenv.default', ['system'], as(runas));
+        return ctx.callWith('rbenv.uninstall_ruby', [ruby], as(runas));
       },
+      changes: () => ({ [ruby]: 'Uninstalled' }),
+      // Salt says it in two ways.
+      right: `Ruby ${ruby} is already ${ctx.test ? 'uninstalled' : 'absent'}`,
+      would: `Ruby ${ruby} is set to be uninstalled`,
+      done: 'Successfully removed ruby',
+      failed: 'Failed to uninstall ruby',
     });
   },
 });
@@ -67,13 +83,15 @@ const install_rbenv = state({
   doc: 'rbenv itself.',
   examples: ['rbenv:\n  rbenv.install_rbenv'],
   params: { name: p.string({ doc: 'any name' }), user },
-  async run(args, ctx) {
-    if (await isThere(args.user, ctx)) return ctx.ok('Rbenv is already installed');
-    if (ctx.test) return ctx.result({ result: null, comment: 'Rbenv is set to be installed' });
-    return (await ctx.call('rbenv.install', args.user))
-      ? ctx.ok('Rbenv installed')
-      : ctx.fail('Rbenv failed to install');
-  },
+  run: (args, ctx) =>
+    resource(ctx, {
+      find: () => isThere(args.user, ctx),
+      change: () => ctx.call('rbenv.install', args.user),
+      right: 'Rbenv is already installed',
+      would: 'Rbenv is set to be installed',
+      done: 'Rbenv installed',
+      failed: 'Rbenv failed to install',
+    }),
 });
 
 export default defineState({

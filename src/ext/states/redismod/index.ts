@@ -1,5 +1,5 @@
 // State module `redis`: keys of a Redis server, and whose replica it is.
-import { defineState, newDict, p, pyStr, state, type Value } from 'halite/sdk';
+import { defineState, newDict, p, pyStr, resource, state, type Value } from 'halite/sdk';
 import { plain } from '../shared/calls.ts';
 
 const connection_args = p.kwargs({ doc: 'host, port, db, password' });
@@ -82,20 +82,16 @@ export default defineState({
           return ctx.ok(`Minion is the master: ${name}`);
         const isWanted = (found: Value): boolean =>
           ['master_host', 'master_port'].every((key) => pyStr(plain(found)[key] ?? '') === pyStr(wanted[key] ?? ''));
-        const first = await ctx.callWith('redis.get_master_ip', [], at);
-        if (isWanted(first)) return ctx.ok(`Minion already slave of master: ${name}`);
-        return ctx.change(newDict(), '', {
-          test: `Minion will be made a slave of ${name}: ${pyStr(wanted['master_host'] ?? '')}`,
-          async apply() {
-            await ctx.callWith('redis.slaveof', [], { ...at, ...wanted });
-            const now = await ctx.callWith('redis.get_master_ip', [], at);
-            if (!isWanted(now)) return ctx.fail('Failed to setup slave');
-            const changes = newDict([
-              ['old', first],
-              ['new', now],
-            ]);
-            return ctx.ok(`Minion successfully connected to master: ${name}`, { changes });
-          },
+        return resource(ctx, {
+          find: () => ctx.callWith('redis.get_master_ip', [], at),
+          compare: (found) => !isWanted(found),
+          change: () => ctx.callWith('redis.slaveof', [], { ...at, ...wanted }),
+          recheck: true,
+          changes: ({ found, after }) => ({ old: found, new: after }),
+          right: `Minion already slave of master: ${name}`,
+          would: `Minion will be made a slave of ${name}: ${pyStr(wanted['master_host'] ?? '')}`,
+          done: `Minion successfully connected to master: ${name}`,
+          failed: 'Failed to setup slave',
         });
       },
     }),

@@ -1,5 +1,15 @@
 // State module `rvm`: Rubies and sets of gems.
-import { defineState, newDict, p, pyStr, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
+import {
+  defineState,
+  newDict,
+  p,
+  pyStr,
+  resource,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
 
 const user = p.scalar({ default: null, doc: 'the user whose rvm is meant' });
 
@@ -50,13 +60,16 @@ const installed = state({
     opts: p.oneOf(['list', 'string'], { default: null, doc: 'list of options for rvm install' }),
     env: p.oneOf(['dict', 'list', 'string'], { default: null, doc: 'environment variables' }),
   },
-  async run(args, ctx) {
-    if (ctx.test) return ctx.result({ result: null, comment: `Ruby ${args.name} is set to be installed` });
-    const there = await ctx.call('rvm.is_installed', args.user);
-    if (!there && !(await ctx.callWith('rvm.install', [], newDict([['runas', args.user]]))))
-      return ctx.fail('RVM failed to install.');
-    return install(args, ctx);
-  },
+  run: (args, ctx) =>
+    ctx.change(newDict(), '', {
+      test: `Ruby ${args.name} is set to be installed`,
+      async apply() {
+        const there = await ctx.call('rvm.is_installed', args.user);
+        if (!there && !(await ctx.callWith('rvm.install', [], newDict([['runas', args.user]]))))
+          return ctx.fail('RVM failed to install.');
+        return install(args, ctx);
+      },
+    }),
 });
 
 const gemset_present = state({
@@ -74,15 +87,15 @@ const gemset_present = state({
     if (second !== undefined && !(await hasRuby(ruby, null, ctx)))
       return ctx.fail('Requested ruby implementation was not found.');
     const as = newDict([['runas', args.user]]);
-    const sets = await ctx.callWith('rvm.gemset_list', [ruby], as);
-    if (Array.isArray(sets) && sets.includes(name)) return ctx.ok('Gemset already exists.');
-    return ctx.change(newDict([[name, 'created']]), 'Gemset successfully created.', {
-      test: `Set to install gemset ${name}`,
-      testChanges: newDict(),
-      apply: async () =>
-        (await ctx.callWith('rvm.gemset_create', [ruby, name], as))
-          ? undefined
-          : ctx.fail('Gemset could not be created.'),
+    return resource(ctx, {
+      find: () => ctx.callWith('rvm.gemset_list', [ruby], as),
+      compare: (sets) => !Array.isArray(sets) || !sets.includes(name),
+      change: () => ctx.callWith('rvm.gemset_create', [ruby, name], as),
+      changes: () => ({ [name]: 'created' }),
+      right: 'Gemset already exists.',
+      would: `Set to install gemset ${name}`,
+      done: 'Gemset successfully created.',
+      failed: 'Gemset could not be created.',
     });
   },
 });

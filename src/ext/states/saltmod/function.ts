@@ -1,5 +1,4 @@
 // `salt.function`: runs an execution function on minions and shows what each gave.
-
 import {
   isTruthy,
   messageOf,
@@ -10,6 +9,7 @@ import {
   type StateResult,
   state,
   type Value,
+  withForecast,
 } from 'halite/sdk';
 import { type Answer, type Answers, failMinions, namedArguments, publish, publishParams } from './publish.ts';
 
@@ -64,31 +64,33 @@ export const functionFunction = state({
     const given = listOf(args.arg);
     const mayFail = failMinions(args.fail_minions);
     const warned = (warnings: string[]) => (warnings.length > 0 ? { warnings } : {});
-    if (ctx.test) {
+    const foreseen = (): StateResult => {
       const comment = `Function ${name} would be executed on target ${String(args.tgt)}`;
       return ctx.result({ result: null, comment, ...warned(given.warnings) });
-    }
-    let answers: Answers;
-    try {
-      const call = { type: 'function' as const, name, fun: name, arg: given.arg, kwargs: namedArguments(args.kwarg) };
-      answers = await publish(args, { ...call, expectMinions: args.expect_minions }, ctx);
-    } catch (error) {
-      return ctx.fail(messageOf(error), warned(given.warnings));
-    }
-    const { jid, byMinion } = answers;
-    const extra = { ...(jid ? { __jid__: jid } : {}), ...warned([...given.warnings, ...mayFail.warnings]) };
-    if (byMinion.size === 0) return ctx.fail('No minions responded', extra);
-    const { changes, failed } = await judge(byMinion, mayFail.ids, args.fail_function, ctx);
-    const ran = ` Function ${name} ran on ${Object.keys(changes).join(', ')}.`;
-    const said =
-      failed.length > 0
-        ? `Running function ${name} failed on minions: ${failed.sort().join(', ')}`
-        : 'Function ran successfully.';
-    return ctx.result({
-      ...extra,
-      result: failed.length === 0,
-      comment: `${said}${ran}`,
-      changes: newDict([['ret', changes]]),
+    };
+    return withForecast(ctx, foreseen, async () => {
+      let answers: Answers;
+      try {
+        const call = { type: 'function' as const, name, fun: name, arg: given.arg, kwargs: namedArguments(args.kwarg) };
+        answers = await publish(args, { ...call, expectMinions: args.expect_minions }, ctx);
+      } catch (error) {
+        return ctx.fail(messageOf(error), warned(given.warnings));
+      }
+      const { jid, byMinion } = answers;
+      const extra = { ...(jid ? { __jid__: jid } : {}), ...warned([...given.warnings, ...mayFail.warnings]) };
+      if (byMinion.size === 0) return ctx.fail('No minions responded', extra);
+      const { changes, failed } = await judge(byMinion, mayFail.ids, args.fail_function, ctx);
+      const ran = ` Function ${name} ran on ${Object.keys(changes).join(', ')}.`;
+      const said =
+        failed.length > 0
+          ? `Running function ${name} failed on minions: ${failed.sort().join(', ')}`
+          : 'Function ran successfully.';
+      return ctx.result({
+        ...extra,
+        result: failed.length === 0,
+        comment: `${said}${ran}`,
+        changes: newDict([['ret', changes]]),
+      });
     });
   },
 });

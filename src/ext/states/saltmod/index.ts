@@ -1,5 +1,5 @@
 // State module `salt`: acts on minions and on the master itself; the steps of an orchestration.
-import { defineState, newDict, p, state } from 'halite/sdk';
+import { defineState, newDict, p, state, withForecast } from 'halite/sdk';
 import { functionFunction } from './function.ts';
 import { parallelRunners, runnerFunction, wheelFunction } from './master.ts';
 import { masterOf } from './reach.ts';
@@ -15,12 +15,17 @@ const waitForEvent = state({
     node: p.string({ default: 'master', doc: 'accepted for compatibility: the bus is the master’s' }),
   },
   async run({ name, id_list: values, event_id: field, timeout }, ctx) {
-    if (ctx.test) return ctx.result({ result: null, comment: `Orchestration would wait for event '${name}'` });
-    const started = performance.now();
-    const seen = await masterOf(ctx).waitForEvents({ tag: name, field, values, timeoutSeconds: timeout });
-    const changes = seen.length > 0 ? newDict([['minions_seen', seen]]) : newDict();
-    if (seen.length < values.length) return ctx.fail('Timeout value reached.', { changes });
-    return ctx.ok(`All events seen in ${(performance.now() - started) / 1000} seconds.`, { changes });
+    return withForecast(
+      ctx,
+      () => ctx.result({ result: null, comment: `Orchestration would wait for event '${name}'` }),
+      async () => {
+        const started = performance.now();
+        const seen = await masterOf(ctx).waitForEvents({ tag: name, field, values, timeoutSeconds: timeout });
+        const changes = seen.length > 0 ? newDict([['minions_seen', seen]]) : newDict();
+        if (seen.length < values.length) return ctx.fail('Timeout value reached.', { changes });
+        return ctx.ok(`All events seen in ${(performance.now() - started) / 1000} seconds.`, { changes });
+      },
+    );
   },
 });
 

@@ -13,6 +13,7 @@ import {
   type StateResult,
   state,
   type Value,
+  withForecast,
 } from 'halite/sdk';
 import { namedArguments } from './publish.ts';
 import { announce, masterOf, orchestrationJid } from './reach.ts';
@@ -72,19 +73,23 @@ const single = (kind: Kind, word: 'Runner' | 'Wheel', doc: string) =>
   state({
     doc,
     params: { name: p.string({ doc: 'the function' }), kwargs: p.kwargs({ doc: 'its arguments' }) },
-    async run({ name, kwargs: given }, ctx): Promise<StateResult> {
-      if (ctx.test) return ctx.result({ result: null, comment: `${word} function '${name}' would be executed.` });
-      const { args, kwargs } = argumentsOf(given, kind === 'runners');
-      const report = await callMaster(kind, name, args, kwargs, ctx).catch(unknownFunction);
-      const refused = isDict(report.return) && dictGet(report.return, 'Error') !== undefined;
-      const success = report.success && !refused;
-      return ctx.result({
-        result: success,
-        comment: `${word} function '${name}' ${success ? 'executed' : 'failed'}.`,
-        changes: newDict([['return', report.return]]),
-        ...(report.jid ? { __jid__: report.jid } : {}),
-      });
-    },
+    run: ({ name, kwargs: given }, ctx) =>
+      withForecast(
+        ctx,
+        () => ctx.result({ result: null, comment: `${word} function '${name}' would be executed.` }),
+        async () => {
+          const { args, kwargs } = argumentsOf(given, kind === 'runners');
+          const report = await callMaster(kind, name, args, kwargs, ctx).catch(unknownFunction);
+          const refused = isDict(report.return) && dictGet(report.return, 'Error') !== undefined;
+          const success = report.success && !refused;
+          return ctx.result({
+            result: success,
+            comment: `${word} function '${name}' ${success ? 'executed' : 'failed'}.`,
+            changes: newDict([['return', report.return]]),
+            ...(report.jid ? { __jid__: report.jid } : {}),
+          });
+        },
+      ),
   });
 
 export const runnerFunction = single('runners', 'Runner', 'Runs a runner function on the master.');
@@ -147,28 +152,30 @@ export const parallelRunners = state({
   async run({ runners }, ctx): Promise<StateResult> {
     const planned = plan(runners);
     if (!planned) return ctx.fail('The runners parameter must be a string or dict.');
-    if (ctx.test) {
+    const foreseen = (): StateResult => {
       const names = planned.map(({ id }) => id).join(', ');
       return ctx.result({ result: null, comment: `Runners ${names} would be executed.` });
-    }
-    const reports = new Map<string, MasterFunctionReport>();
-    try {
-      const done = await Promise.all(planned.map(({ name, kwargs }) => callMaster('runners', name, [], kwargs, ctx)));
-      for (const [at, { id }] of planned.entries()) reports.set(id, done[at]!);
-    } catch (error) {
-      if (!(error instanceof HaliteError)) throw error;
-      return ctx.fail(`One of the runners raised an exception: ${error.message}`);
-    }
-    const all = [...reports];
-    const failed = all.filter(([, { success, retcode }]) => !success || retcode !== 0).map(([id]) => id);
-    const comment = failureText(failed, reports);
-    if (!all.every(([, report]) => isHighstate(report.return))) {
-      const returns = newDict(all.map(([id, report]) => [id, report.return] as const));
-      return ctx.result({ result: failed.length === 0, comment, changes: newDict([['ret', returns]]) });
-    }
-    const changes = changesIn(
-      newDict(all.map(([id, { return: ret }]) => [id, isDict(ret) ? dictGet(ret, 'data')! : null])),
-    );
-    return ctx.result({ result: failed.length === 0, comment, changes });
+    };
+    return withForecast(ctx, foreseen, async () => {
+      const reports = new Map<string, MasterFunctionReport>();
+      try {
+        const done = await Promise.all(planned.map(({ name, kwargs }) => callMaster('runners', name, [], kwargs, ctx)));
+        for (const [at, { id }] of planned.entries()) reports.set(id, done[at]!);
+      } catch (error) {
+        if (!(error instanceof HaliteError)) throw error;
+        return ctx.fail(`One of the runners raised an exception: ${error.message}`);
+      }
+      const all = [...reports];
+      const failed = all.filter(([, { success, retcode }]) => !success || retcode !== 0).map(([id]) => id);
+      const comment = failureText(failed, reports);
+      if (!all.every(([, report]) => isHighstate(report.return))) {
+        const returns = newDict(all.map(([id, report]) => [id, report.return] as const));
+        return ctx.result({ result: failed.length === 0, comment, changes: newDict([['ret', returns]]) });
+      }
+      const changes = changesIn(
+        newDict(all.map(([id, { return: ret }]) => [id, isDict(ret) ? dictGet(ret, 'data')! : null])),
+      );
+      return ctx.result({ result: failed.length === 0, comment, changes });
+    });
   },
 });

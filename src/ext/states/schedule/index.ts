@@ -12,6 +12,7 @@ import {
   type StateResult,
   state,
   type Value,
+  withForecast,
 } from 'halite/sdk';
 
 const asDict = (value: Value | undefined): PlainDict => (isDict(value ?? null) ? (value as PlainDict) : newDict());
@@ -27,20 +28,23 @@ async function jobs(ctx: StateContext, kwargs: PlainDict): Promise<PlainDict> {
   return asDict(await ctx.callWith('schedule.list', [], request));
 }
 
-/** Calls the function that does it; under test it only says so. */
-async function tell(ctx: StateContext, fun: string, name: string, kwargs: PlainDict): Promise<PlainDict> {
-  const request = newDict(Object.entries(kwargs));
-  if (ctx.test) request['test'] = true;
-  return asDict(await ctx.callWith(fun, [name], request));
-}
-
-/** Under test the change is announced as it would be made. */
-function outcome(ctx: StateContext, told: PlainDict, done: string, planned?: PlainDict): StateResult {
+/** Calls the function that does it; under test it only says so, and the change is announced as it would be made. */
+async function tell(
+  ctx: StateContext,
+  fun: string,
+  { name, kwargs }: { name: string; kwargs: PlainDict },
+  done: string,
+  planned?: PlainDict,
+): Promise<StateResult> {
+  const told = asDict(await ctx.callWith(fun, [name], { ...kwargs, ...(ctx.test ? { test: true } : {}) }));
   const comment = pyStr(told['comment'] ?? '');
-  if (!isTruthy(told['result'])) return ctx.fail(comment, { changes: asDict(told['changes']) });
-  const changes = ctx.test && planned ? planned : asDict(told['changes']);
-  if (ctx.test) return ctx.result({ result: null, comment, changes });
-  return ctx.ok(done, { changes });
+  const changes = asDict(told['changes']);
+  if (!isTruthy(told['result'])) return ctx.fail(comment, { changes });
+  return withForecast(
+    ctx,
+    () => ctx.result({ result: null, comment, changes: planned ?? changes }),
+    () => ctx.ok(done, { changes }),
+  );
 }
 
 const present = state({
@@ -49,19 +53,15 @@ const present = state({
     'job1:\n  schedule.present:\n    - function: state.sls\n    - job_args:\n      - httpd\n    - minutes: 30',
   ],
   params: { name: p.string({ doc: 'name of the job' }), kwargs: p.kwargs({ doc: kwargsDoc }) },
-  async run({ name, kwargs }, ctx) {
+  async run(job, ctx) {
+    const { name, kwargs } = job;
     const current = await jobs(ctx, kwargs);
     if (!(name in current))
-      return outcome(
-        ctx,
-        await tell(ctx, 'schedule.add', name, kwargs),
-        `Adding new job ${name} to schedule`,
-        one(name, 'added'),
-      );
+      return tell(ctx, 'schedule.add', job, `Adding new job ${name} to schedule`, one(name, 'added'));
     const item = asDict(await ctx.callWith('schedule.build_schedule_item', [name], kwargs));
     if ('result' in item && !isTruthy(item['result'])) return ctx.fail(pyStr(item['comment'] ?? ''));
     if (pyEquals(item, current[name] ?? null)) return ctx.ok(`Job ${name} in correct state`);
-    return outcome(ctx, await tell(ctx, 'schedule.modify', name, kwargs), `Modifying job ${name} in schedule`);
+    return tell(ctx, 'schedule.modify', job, `Modifying job ${name} in schedule`);
   },
 });
 
@@ -69,14 +69,10 @@ const absent = state({
   doc: 'A job is not in the schedule.',
   examples: ['job1:\n  schedule.absent'],
   params: { name: p.string({ doc: 'name of the job' }), kwargs: p.kwargs({ doc: 'persist, offline' }) },
-  async run({ name, kwargs }, ctx) {
+  async run(job, ctx) {
+    const { name, kwargs } = job;
     if (!(name in (await jobs(ctx, kwargs)))) return ctx.ok(`Job ${name} not present in schedule`);
-    return outcome(
-      ctx,
-      await tell(ctx, 'schedule.delete', name, kwargs),
-      `Removed job ${name} from schedule`,
-      one(name, 'removed'),
-    );
+    return tell(ctx, 'schedule.delete', job, `Removed job ${name} from schedule`, one(name, 'removed'));
   },
 });
 
@@ -85,17 +81,14 @@ const switched = (fun: 'enable_job' | 'disable_job', word: string) =>
     doc: `A job of the schedule is ${word.toLowerCase()}.`,
     examples: [`job1:\n  schedule.${word.toLowerCase()}`],
     params: { name: p.string({ doc: 'name of the job' }), kwargs: p.kwargs({ doc: 'persist' }) },
-    async run({ name, kwargs }, ctx) {
+    async run(given, ctx) {
+      const { name, kwargs } = given;
       const job = (await jobs(ctx, kwargs))[name];
       if (job === undefined) return ctx.ok(`Job ${name} not present in schedule`);
+      const done = `${word} job ${name} from schedule`;
       const wanted = fun === 'enable_job';
-      if ((asDict(job)['enabled'] !== false) === wanted) return ctx.ok(`${word} job ${name} from schedule`);
-      return outcome(
-        ctx,
-        await tell(ctx, `schedule.${fun}`, name, kwargs),
-        `${word} job ${name} from schedule`,
-        one(name, word.toLowerCase()),
-      );
+      if ((asDict(job)['enabled'] !== false) === wanted) return ctx.ok(done);
+      return tell(ctx, `schedule.${fun}`, given, done, one(name, word.toLowerCase()));
     },
   });
 

@@ -5,6 +5,7 @@ import {
   newDict,
   p,
   pyStr,
+  resource,
   type StateContext,
   type StateResult,
   state,
@@ -79,20 +80,24 @@ const boolean = state({
   },
 });
 
-const install = async (path: string, ctx: StateContext): Promise<StateResult> =>
-  ctx.test
-    ? ctx.result({ result: null, comment: `Module ${path} is set to be installed` })
-    : (await ctx.call('selinux.install_semod', path))
-      ? ctx.ok(`Module ${path} has been installed`)
-      : ctx.fail(`Failed to install module ${path}`);
+const install = (path: string, ctx: StateContext): Promise<StateResult> =>
+  resource(ctx, {
+    change: () => ctx.call('selinux.install_semod', path),
+    would: `Module ${path} is set to be installed`,
+    done: `Module ${path} has been installed`,
+    failed: `Failed to install module ${path}`,
+  });
 
-async function remove(name: string, ctx: StateContext): Promise<StateResult> {
-  if (!(name in plain(await ctx.call('selinux.list_semod')))) return ctx.fail(`Module ${name} is not available`);
-  if (ctx.test) return ctx.result({ result: null, comment: `Module ${name} is set to be removed` });
-  return (await ctx.call('selinux.remove_semod', name))
-    ? ctx.ok(`Module ${name} has been removed`)
-    : ctx.fail(`Failed to remove module ${name}`);
-}
+const remove = (name: string, ctx: StateContext): Promise<StateResult> =>
+  resource(ctx, {
+    find: async () => name in plain(await ctx.call('selinux.list_semod')),
+    refuse: (found) => (found ? undefined : `Module ${name} is not available`),
+    wanted: false,
+    change: () => ctx.call('selinux.remove_semod', name),
+    would: `Module ${name} is set to be removed`,
+    done: `Module ${name} has been removed`,
+    failed: `Failed to remove module ${name}`,
+  });
 
 const module = state({
   doc: 'A module of the policy, on or off.',

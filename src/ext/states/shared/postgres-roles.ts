@@ -1,7 +1,16 @@
 // Users and groups of PostgreSQL are both roles; their states differ in words.
-import { isDict, newDict, type PlainDict, p, pyStr, type StateContext, type StateResult, type Value } from 'halite/sdk';
+import {
+  isDict,
+  newDict,
+  type PlainDict,
+  p,
+  pyStr,
+  resource,
+  type StateContext,
+  type StateResult,
+  type Value,
+} from 'halite/sdk';
 import { defaultEncryption, storedPassword, verifyPassword } from '../../modules/postgres/passwords.ts';
-
 import { plain } from './calls.ts';
 import { type DbArgs, dbArgs } from './postgres.ts';
 
@@ -80,30 +89,32 @@ function passwordFor(args: RoleArgs, now: PlainDict | null): string | null {
   return storedPassword(args.name, password, method);
 }
 
-export async function rolePresent(kind: 'user' | 'group', args: RoleArgs, ctx: StateContext): Promise<StateResult> {
+export function rolePresent(kind: 'user' | 'group', args: RoleArgs, ctx: StateContext): Promise<StateResult> {
   const at = dbArgs(args);
   const { name, createdb, createroles, superuser, login, inherit, replication, groups } = args;
-  const found = await ctx.callWith('postgres.role_get', [name], { return_password: !args.refresh_password, ...at });
-  const now = isDict(found) ? plain(found) : null;
-  const password = passwordFor(args, now);
-  const update = now === null ? newDict() : await differences(args, now, password, at, ctx);
-  const [label, mode] = [kind === 'user' ? 'User' : 'Group', now === null ? 'create' : 'update'];
-  const differs = Object.keys(update).length > 0;
-  if (now !== null && !differs) return ctx.ok(`${label} ${name} is already present`);
-  const changes = newDict([[name, differs ? update : 'Present']]);
-  return ctx.change(changes, `The ${kind} ${name} has been ${mode}d`, {
-    test: `${label} ${name} is set to be ${mode}d`,
-    testChanges: differs ? changes : newDict(),
-    async apply() {
-      const encrypted = args.encrypted ?? defaultEncryption;
-      const done = await ctx.callWith(`postgres.${kind}_${mode}`, [], {
+  const label = kind === 'user' ? 'User' : 'Group';
+  const verb = (found: PlainDict | null): string => (found === null ? 'create' : 'update');
+  return resource(ctx, {
+    async find() {
+      const found = await ctx.callWith('postgres.role_get', [name], { return_password: !args.refresh_password, ...at });
+      return isDict(found) ? plain(found) : null;
+    },
+    compare: async (now): Promise<Value> =>
+      now === null ? 'Present' : await differences(args, now, passwordFor(args, now), at, ctx),
+    change: ({ found }) =>
+      ctx.callWith(`postgres.${kind}_${verb(found)}`, [], {
         [kind === 'user' ? 'username' : 'groupname']: name,
-        ...{ createdb, createroles, encrypted, superuser, login, inherit, replication, groups },
-        rolepassword: password,
+        ...{ createdb, createroles, encrypted: args.encrypted ?? defaultEncryption },
+        ...{ superuser, login, inherit, replication, groups },
+        rolepassword: passwordFor(args, found),
         ...(kind === 'user' ? { valid_until: args.valid_until ?? null } : {}),
         ...at,
-      });
-      return done ? undefined : ctx.fail(`Failed to ${mode} ${kind} ${name}`);
-    },
+      }),
+    changes: ({ difference }) => ({ [name]: difference }),
+    testChanges: ({ found, difference }) => (found === null ? {} : { [name]: difference }),
+    right: `${label} ${name} is already present`,
+    would: ({ found }) => `${label} ${name} is set to be ${verb(found)}d`,
+    done: ({ found }) => `The ${kind} ${name} has been ${verb(found)}d`,
+    failed: ({ found }) => `Failed to ${verb(found)} ${kind} ${name}`,
   });
 }

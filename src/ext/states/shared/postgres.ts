@@ -1,5 +1,5 @@
 // What the states for PostgreSQL share: how to connect, and taking things away.
-import { newDict, type PlainDict, p, type StateContext, type StateResult, type Value } from 'halite/sdk';
+import { newDict, type PlainDict, p, resource, type StateContext, type StateResult, type Value } from 'halite/sdk';
 
 export const dbParams = {
   user: p.scalar({ default: null, doc: 'run psql as this user of the system' }),
@@ -39,11 +39,14 @@ interface Removal {
 }
 
 /** Removes what is there. */
-export async function removal({ what, name, exists, remove }: Removal, ctx: StateContext): Promise<StateResult> {
-  if (!(await exists())) return ctx.ok(`${what} is not present, so it cannot be removed`);
-  return ctx.change(newDict([[name, 'Absent']]), `${what} has been removed`, {
-    test: `${what} is set to be removed`,
-    testChanges: newDict(),
-    apply: async () => ((await remove()) ? undefined : ctx.fail(`${what} failed to be removed`)),
+export const removal = ({ what, name, exists, remove }: Removal, ctx: StateContext): Promise<StateResult> =>
+  resource(ctx, {
+    find: exists,
+    wanted: false,
+    change: remove,
+    changes: () => ({ [name]: 'Absent' }),
+    right: `${what} is not present, so it cannot be removed`,
+    would: `${what} is set to be removed`,
+    done: `${what} has been removed`,
+    failed: `${what} failed to be removed`,
   });
-}

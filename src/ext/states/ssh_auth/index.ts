@@ -1,6 +1,7 @@
 // State module `ssh_auth`: keys that may log in as a user.
 import {
   type ArgsOf,
+  changeSet,
   defineState,
   newDict,
   type PlainDict,
@@ -10,6 +11,7 @@ import {
   type StateResult,
   state,
   type Value,
+  withForecast,
 } from 'halite/sdk';
 import { words } from 'halite/sdk/text';
 import { keyLine } from '../../modules/ssh/keys.ts';
@@ -124,20 +126,22 @@ async function put(args: Args, { key, enc, comment, options }: Key, ctx: StateCo
   }
 }
 
-async function makePresent(args: Args, ctx: StateContext): Promise<StateResult> {
+function makePresent(args: Args, ctx: StateContext): Promise<StateResult> {
   const key = keyOf(args);
-  if (ctx.test) return args.source === '' ? forecast(args, key, ctx) : fileForecast(args, false, ctx);
-  return put(args, key, ctx);
+  return withForecast(
+    ctx,
+    () => (args.source === '' ? forecast(args, key, ctx) : fileForecast(args, false, ctx)),
+    () => put(args, key, ctx),
+  );
 }
 
-async function makeAbsent(args: Args, ctx: StateContext): Promise<StateResult> {
-  const key = keyOf(args);
-  if (ctx.test) {
-    if (args.source !== '') return fileForecast(args, true, ctx);
-    const status = await check(args, key, ctx);
-    if (status === 'add') return ctx.ok('Key is already absent');
-    return ctx.result({ result: null, comment: `Key ${key.key} for user ${args.user} is set for removal` });
-  }
+async function removalForecast(args: Args, key: Key, ctx: StateContext): Promise<StateResult> {
+  if (args.source !== '') return fileForecast(args, true, ctx);
+  if ((await check(args, key, ctx)) === 'add') return ctx.ok('Key is already absent');
+  return ctx.result({ result: null, comment: `Key ${key.key} for user ${args.user} is set for removal` });
+}
+
+async function take(args: Args, key: Key, ctx: StateContext): Promise<StateResult> {
   const fromFile = args.source !== '';
   if (fromFile && !(await ctx.files.cacheFile(args.source, { saltenv: ctx.saltenv }))) return ctx.ok('');
   const comment = pyStr(
@@ -151,6 +155,15 @@ async function makeAbsent(args: Args, ctx: StateContext): Promise<StateResult> {
   if (comment === 'User authorized keys file not present') return ctx.fail(comment);
   const changes = comment === 'Key removed' ? newDict([[fromFile ? args.name : key.key, 'Removed']]) : newDict();
   return ctx.ok(comment, { changes });
+}
+
+function makeAbsent(args: Args, ctx: StateContext): Promise<StateResult> {
+  const key = keyOf(args);
+  return withForecast(
+    ctx,
+    () => removalForecast(args, key, ctx),
+    () => take(args, key, ctx),
+  );
 }
 
 const present = state({
@@ -178,23 +191,25 @@ const manage = state({
   async run({ ssh_keys: keys, ...args }, ctx) {
     const all = keys.flatMap((key) => pyStr(key).split(' '));
     const now = Object.keys(plain(await ctx.callWith('ssh.auth_keys', [], { ...about(args), user: args.user })));
-    const changes = newDict();
-    const comments: string[] = [];
-    let result: boolean | null = true;
-    for (const key of now.filter((item) => !all.includes(item))) {
-      if (ctx.test) {
-        comments.push(`${key} Key set for removal`);
-        result = null;
-      } else changes[key] = (await makeAbsent({ ...args, name: key, source: '' }, ctx)).comment as string;
-    }
-    for (const key of keys) {
-      const done = await makePresent({ ...args, name: pyStr(key) }, ctx);
-      if (Object.keys(plain(done.changes)).length > 0) Object.assign(changes, done.changes);
-      else comments.push(pyStr(done.comment as Value));
-      if (done.result === null) result = result === false ? false : null;
-      else if (!done.result) result = false;
-    }
-    return ctx.result({ name: '', result, comment: comments.join('\n').trim(), changes });
+    return changeSet(ctx, {
+      async each(set) {
+        for (const key of now.filter((item) => !all.includes(item)))
+          await set.part({
+            async change() {
+              set.changes[key] = pyStr((await makeAbsent({ ...args, name: key, source: '' }, ctx)).comment as Value);
+            },
+            would: `${key} Key set for removal`,
+          });
+        for (const key of keys) {
+          const done = await makePresent({ ...args, name: pyStr(key) }, ctx);
+          if (Object.keys(plain(done.changes)).length > 0) Object.assign(set.changes, done.changes);
+          else set.comments.push(pyStr(done.comment as Value));
+          set.isChanged ||= done.result === null;
+          set.ok &&= done.result !== false;
+        }
+      },
+      extra: { name: '' },
+    });
   },
 });
 

@@ -6,10 +6,12 @@ import {
   type PlainDict,
   p,
   pyStr,
+  resource,
   type StateContext,
   type StateResult,
   state,
   type Value,
+  withForecast,
 } from 'halite/sdk';
 import { failureOf, isExpected, plain } from '../shared/calls.ts';
 
@@ -85,30 +87,23 @@ const present = state({
     const file = fileOf(args.config, args.user);
     if (!args.user && !file.startsWith('/')) return ctx.fail(needsPath);
     const wanted: Wanted = { ...args, file, hashType: args.fingerprint_hash_type };
-    if (ctx.test) return forecast(wanted, ctx);
     const { user: who, fingerprint, key, port, enc, hash_known_hosts, timeout, fingerprint_hash_type } = args;
-    const answer = plain(
-      await ctx.callWith('ssh.set_known_host', [], {
-        user: who,
-        hostname: args.name,
-        fingerprint,
-        key,
-        port,
-        enc,
-        config: file,
-        hash_known_hosts,
-        timeout,
-        fingerprint_hash_type,
-      }),
-    );
-    if (answer['status'] === 'exists') return ctx.ok(`${args.name} already exists in ${file}`);
-    if (answer['status'] === 'error') return ctx.fail(pyStr(answer['error'] ?? ''));
-    return ctx.ok(savedText(wanted, answer), {
-      changes: newDict([
-        ['old', answer['old'] ?? null],
-        ['new', answer['new'] ?? null],
-      ]),
-    });
+    const save = async (): Promise<StateResult> => {
+      const answer = plain(
+        await ctx.callWith('ssh.set_known_host', [], {
+          user: who,
+          hostname: args.name,
+          ...{ fingerprint, key, port, enc },
+          config: file,
+          ...{ hash_known_hosts, timeout, fingerprint_hash_type },
+        }),
+      );
+      if (answer['status'] === 'exists') return ctx.ok(`${args.name} already exists in ${file}`);
+      if (answer['status'] === 'error') return ctx.fail(pyStr(answer['error'] ?? ''));
+      const changes = newDict(Object.entries({ old: answer['old'] ?? null, new: answer['new'] ?? null }));
+      return ctx.ok(savedText(wanted, answer), { changes });
+    };
+    return withForecast(ctx, () => forecast(wanted, ctx), save);
   },
 });
 
@@ -119,35 +114,17 @@ const absent = state({
   async run(args, ctx) {
     const file = fileOf(args.config, args.user);
     if (!args.user && !file.startsWith('/')) return ctx.fail(needsPath);
-    const known = await ctx.callWith('ssh.get_known_host_entries', [], {
-      user: args.user,
-      hostname: args.name,
-      config: file,
+    const entry = { user: args.user, hostname: args.name, config: file };
+    return resource(ctx, {
+      find: () => ctx.callWith('ssh.get_known_host_entries', [], entry),
+      wanted: false,
+      change: async () => plain(await ctx.callWith('ssh.rm_known_host', [], entry)),
+      problem: (answer) => (answer['status'] === 'error' ? pyStr(answer['error'] ?? '') : undefined),
+      changes: ({ found }) => ({ old: found, new: null }),
+      right: 'Host is already absent',
+      would: `Key for ${args.name} is set to be removed from ${file}`,
+      done: ({ answer }) => pyStr(answer['comment'] ?? ''),
     });
-    if (!known || (Array.isArray(known) && known.length === 0)) return ctx.ok('Host is already absent');
-    return ctx.change(
-      newDict([
-        ['old', known],
-        ['new', null],
-      ]),
-      '',
-      {
-        test: `Key for ${args.name} is set to be removed from ${file}`,
-        testChanges: newDict(),
-        async apply() {
-          const answer = plain(
-            await ctx.callWith('ssh.rm_known_host', [], { user: args.user, hostname: args.name, config: file }),
-          );
-          if (answer['status'] === 'error') return ctx.fail(pyStr(answer['error'] ?? ''));
-          return ctx.ok(pyStr(answer['comment'] ?? ''), {
-            changes: newDict([
-              ['old', known],
-              ['new', null],
-            ]),
-          });
-        },
-      },
-    );
   },
 });
 

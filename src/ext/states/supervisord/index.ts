@@ -5,10 +5,12 @@ import {
   type PlainDict,
   p,
   pyStr,
+  resource,
   type StateContext,
   type StateResult,
   state,
   type Value,
+  withForecast,
 } from 'halite/sdk';
 import { hasFunction, plain } from '../shared/calls.ts';
 
@@ -124,9 +126,12 @@ async function run(args: RunArgs, ctx: StateContext): Promise<StateResult> {
   if (!(await hasFunction(ctx, 'supervisord.status')))
     return ctx.fail('Supervisord module not activated. Do you need to install supervisord?');
   const all = await processes(args, ctx);
-  if (!ctx.test) return bringUp(args, target, all, ctx);
   const { text, changes } = announced(target, all, args.restart);
-  return changes ? ctx.change(newDict(), '', { test: text, apply: () => undefined }) : ctx.ok(text);
+  return withForecast(
+    ctx,
+    () => ctx.result({ result: changes ? null : true, comment: text }),
+    () => bringUp(args, target, all, ctx),
+  );
 }
 
 const runParams = {
@@ -142,18 +147,19 @@ const dead = state({
   examples: ['web:\n  supervisord.dead'],
   params: { name, ...where, kwargs: p.kwargs() },
   async run(args, ctx) {
+    const { name } = args;
     const all = await processes(args, ctx);
-    const programs = meant(args.name, all);
-    if (programs.length === 0) return ctx.ok(`Service ${args.name} doesn't exist`);
-    if (programs.some((process) => isStopped(all[process] ?? ''))) return ctx.ok(`Service ${args.name} is not running`);
-    const comment = `Stopping service: ${args.name}`;
-    return ctx.change(newDict([[args.name, comment]]), comment, {
-      test: `Service ${args.name} is set to be stopped`,
-      testChanges: newDict(),
-      async apply() {
-        const said = pyStr(await ctx.callWith('supervisord.stop', [args.name], keywords(args)));
-        return isFailure(said) ? ctx.fail(said) : undefined;
-      },
+    const programs = meant(name, all);
+    if (programs.length === 0) return ctx.ok(`Service ${name} doesn't exist`);
+    return resource(ctx, {
+      find: () => !programs.some((process) => isStopped(all[process] ?? '')),
+      wanted: false,
+      change: async () => pyStr(await ctx.callWith('supervisord.stop', [name], keywords(args))),
+      problem: (said) => (isFailure(said) ? said : undefined),
+      changes: () => ({ [name]: `Stopping service: ${name}` }),
+      right: `Service ${name} is not running`,
+      would: `Service ${name} is set to be stopped`,
+      done: `Stopping service: ${name}`,
     });
   },
 });

@@ -10,6 +10,7 @@ import {
   type StateResult,
   state,
   type Value,
+  withForecast,
 } from 'halite/sdk';
 import { failureOf, hasFunction, isExpected } from '../shared/calls.ts';
 
@@ -57,17 +58,19 @@ const present = state({
       (await hasFunction(ctx, 'sysctl.default_config')) ? ctx.call('sysctl.default_config') : '/etc/sysctl.conf';
     const file = pyStr(config ?? (await fallback()));
     const shown = pyStr(value);
-    if (ctx.test) return forecast(name, shown, file, ctx);
-    let done: Value;
-    try {
-      done = await ctx.call('sysctl.persist', name, value, file);
-    } catch (error) {
-      if (!isExpected(error)) throw error;
-      return ctx.fail(`Failed to set ${name} to ${shown}: ${failureOf(error).message}`);
-    }
-    if (done === 'Updated')
-      return ctx.ok(`Updated sysctl value ${name} = ${shown}`, { changes: newDict([[name, value]]) });
-    return ctx.ok(done === 'Already set' ? `Sysctl value ${name} = ${shown} is already set` : '');
+    const persist = async (): Promise<StateResult> => {
+      let done: Value;
+      try {
+        done = await ctx.call('sysctl.persist', name, value, file);
+      } catch (error) {
+        if (!isExpected(error)) throw error;
+        return ctx.fail(`Failed to set ${name} to ${shown}: ${failureOf(error).message}`);
+      }
+      if (done === 'Updated')
+        return ctx.ok(`Updated sysctl value ${name} = ${shown}`, { changes: newDict([[name, value]]) });
+      return ctx.ok(done === 'Already set' ? `Sysctl value ${name} = ${shown} is already set` : '');
+    };
+    return withForecast(ctx, () => forecast(name, shown, file, ctx), persist);
   },
 });
 

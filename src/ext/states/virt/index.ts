@@ -1,8 +1,9 @@
 // State module `virt`: keys of libvirt, machines that are off, and storage pools.
-
 import { dirname, join } from 'node:path';
 import {
   type ArgsOf,
+  type ChangeSet,
+  changeSet,
   defineState,
   dictEntries,
   isTruthy,
@@ -78,33 +79,36 @@ interface Step {
 }
 
 /** Does something to every machine whose name fits. */
-async function toMachines(pattern: string, step: Step, call: PlainDict, ctx: StateContext): Promise<StateResult> {
-  const changed: PlainDict[] = [];
-  const ignored: PlainDict[] = [];
-  const all = await ctx.call('virt.list_domains');
-  const meant = (Array.isArray(all) ? all.map(pyStr) : []).filter((one) => matchesGlob(one, pattern));
-  for (const domain of meant) {
-    try {
-      if (step.unless && plain(await ctx.call('virt.vm_state', domain))[domain] === step.unless) continue;
-      const said: Value = ctx.test ? true : await ctx.callWith(`virt.${step.fun}`, [domain], call);
-      changed.push(newDict(Object.entries({ domain, [step.fun]: said })));
-    } catch (error) {
-      if (!isExpected(error)) throw error;
-      ignored.push(newDict(Object.entries({ domain, issue: messageOf(error) })));
-    }
-  }
-  if (changed.length > 0)
-    return ctx.result({
-      result: ctx.test ? null : true,
-      comment: step.done,
-      changes: newDict([[step.section, changed]]),
-    });
-  return ctx.result({
-    result: ignored.length === 0 && meant.length > 0,
-    comment: 'No changes had happened',
-    changes: ignored.length > 0 ? newDict([['ignored', ignored]]) : newDict(),
+const toMachines = (pattern: string, step: Step, call: PlainDict, ctx: StateContext): Promise<StateResult> =>
+  changeSet(ctx, {
+    async each(set) {
+      const changed: PlainDict[] = [];
+      const ignored: PlainDict[] = [];
+      const all = await ctx.call('virt.list_domains');
+      const meant = (Array.isArray(all) ? all.map(pyStr) : []).filter((one) => matchesGlob(one, pattern));
+      for (const domain of meant) {
+        try {
+          if (step.unless && plain(await ctx.call('virt.vm_state', domain))[domain] === step.unless) continue;
+          let said: Value = true;
+          await set.part({
+            async change() {
+              said = await ctx.callWith(`virt.${step.fun}`, [domain], call);
+            },
+          });
+          changed.push({ domain, [step.fun]: said });
+        } catch (error) {
+          if (!isExpected(error)) throw error;
+          ignored.push({ domain, issue: messageOf(error) });
+        }
+      }
+      if (changed.length > 0) set.changes[step.section] = changed;
+      else if (ignored.length > 0) set.changes['ignored'] = ignored;
+      set.ok = changed.length > 0 || (ignored.length === 0 && meant.length > 0);
+    },
+    right: 'No changes had happened',
+    would: step.done,
+    done: step.done,
   });
-}
 
 const machines = (doc: string, example: string, step: Step) =>
   state({
@@ -160,20 +164,20 @@ interface Outcome {
   readonly comment: string;
 }
 
-async function define(args: Pool, ctx: StateContext): Promise<Outcome> {
+async function define(args: Pool, set: ChangeSet, ctx: StateContext): Promise<Outcome> {
   const { name, autostart } = args;
   const layout = layoutOf(args);
   const info = plain(plain(await ctx.callWith('virt.pool_info', [name], callOf(args)))[name]);
-  const there = Object.keys(info).length > 0;
-  const setAutostart = async (): Promise<void> => {
-    if (!ctx.test)
-      await ctx.callWith('virt.pool_set_autostart', [name], { ...callOf(args), state: autostart ? 'on' : 'off' });
-  };
-  if (!there) {
-    if (!ctx.test) {
+  const isBuildable = buildable.has(pyStr(args.ptype));
+  const setAutostart = (): Promise<void> =>
+    set.run(() =>
+      ctx.callWith('virt.pool_set_autostart', [name], { ...callOf(args), state: autostart ? 'on' : 'off' }),
+    );
+  if (Object.keys(info).length === 0) {
+    await set.run(async () => {
       await ctx.callWith('virt.pool_define', [name], { ...layout, transient: args.transient, start: false });
-      if (buildable.has(pyStr(args.ptype))) await build(args, ctx);
-    }
+      if (isBuildable) await build(args, ctx);
+    });
     if (autostart) await setAutostart();
     const action = autostart ? 'defined, marked for autostart' : 'defined';
     return { change: `Pool ${action}`, comment: `Pool ${name} ${action}` };
@@ -182,9 +186,9 @@ async function define(args: Pool, ctx: StateContext): Promise<Outcome> {
   const differs = isTruthy(await ctx.callWith('virt.pool_update', [name], { ...layout, test: true }));
   let action = '';
   if (differs) {
-    if (!ctx.test) await ctx.callWith('virt.pool_update', [name], layout);
-    if (info['state'] !== 'running' && buildable.has(pyStr(args.ptype))) {
-      if (!ctx.test) await build(args, ctx);
+    await set.run(() => ctx.callWith('virt.pool_update', [name], layout));
+    if (info['state'] !== 'running' && isBuildable) {
+      await set.run(() => build(args, ctx));
       action = ', built';
     }
   }
@@ -195,7 +199,7 @@ async function define(args: Pool, ctx: StateContext): Promise<Outcome> {
 }
 
 /** Starts it, or again when it was changed; what was done, in words. */
-async function start(args: Pool, change: string, ctx: StateContext): Promise<string> {
+async function start(args: Pool, change: string, set: ChangeSet, ctx: StateContext): Promise<string> {
   const call = callOf(args);
   const info = plain(plain(await ctx.callWith('virt.pool_info', [args.name], call))[args.name]);
   const runs = info['state'] === 'running';
@@ -203,13 +207,13 @@ async function start(args: Pool, change: string, ctx: StateContext): Promise<str
   let action = runs ? 'already running' : 'started';
   if (runs && updated) {
     action = 'restarted';
-    if (!ctx.test) await ctx.callWith('virt.pool_stop', [args.name], call);
+    await set.run(() => ctx.callWith('virt.pool_stop', [args.name], call));
     if (buildable.has(pyStr(args.ptype)) && args.ptype !== 'disk' && args.ptype !== 'logical') {
-      if (!ctx.test) await ctx.callWith('virt.pool_build', [args.name], call);
+      await set.run(() => ctx.callWith('virt.pool_build', [args.name], call));
       action = `built, ${action}`;
     }
   }
-  if (!ctx.test && (!runs || change !== '')) await ctx.callWith('virt.pool_start', [args.name], call);
+  if (!runs || change !== '') await set.run(() => ctx.callWith('virt.pool_start', [args.name], call));
   return action;
 }
 
@@ -218,24 +222,19 @@ const pool = (running: boolean) =>
     doc: running ? 'A storage pool that is there and runs.' : 'A storage pool.',
     examples: [`images:\n  virt.pool_${running ? 'running' : 'defined'}:\n    - ptype: dir\n    - target: /srv/images`],
     params: poolParams,
-    async run(args, ctx) {
-      try {
-        const { change, comment } = await define(args, ctx);
-        const changes = newDict(change ? [[args.name, change]] : []);
-        const undecided = ctx.test ? null : true;
-        if (!running) return ctx.result({ result: change ? undecided : true, comment, changes });
-        const action = await start(args, change, ctx);
-        if (action !== 'already running') changes[args.name] = `${change ? `${change},` : 'Pool'} ${action}`;
-        return ctx.result({
-          result: action === 'already running' ? true : undecided,
-          comment: `${change ? `${comment},` : `Pool ${args.name}`} ${action}`,
-          changes,
-        });
-      } catch (error) {
-        if (!isExpected(error)) throw error;
-        return ctx.fail(messageOf(error));
-      }
-    },
+    run: (args, ctx) =>
+      changeSet(ctx, {
+        async each(set) {
+          const { change, comment } = await define(args, set, ctx);
+          const action = running ? await start(args, change, set, ctx) : '';
+          set.comments.push(running ? `${change ? `${comment},` : `Pool ${args.name}`} ${action}` : comment);
+          const isStarted = running && action !== 'already running';
+          if (change) set.changes[args.name] = change;
+          if (isStarted) set.changes[args.name] = `${change ? `${change},` : 'Pool'} ${action}`;
+          set.isChanged = running ? isStarted : change !== '';
+        },
+        error: (message) => message,
+      }),
   });
 
 export default defineState({

@@ -1,5 +1,6 @@
 // State module `zfs`: file systems, volumes and snapshots of ZFS.
 import {
+  changeSet,
   defineState,
   isTruthy,
   newDict,
@@ -7,6 +8,7 @@ import {
   p,
   pyEquals,
   pyStr,
+  resource,
   type StateContext,
   type StateResult,
   state,
@@ -49,14 +51,20 @@ async function update(kind: Kind, dataset: string, wanted: PlainDict, ctx: State
   const differing = Object.keys(wanted).length > 0 ? await stale(kind, dataset, wanted, ctx) : newDict();
   if (Object.keys(differing).length === 0) return ctx.ok(`${kind} ${dataset} is uptodate`);
   const done = newDict();
-  for (const [key, value] of Object.entries(differing)) {
-    const set = ctx.test || plain(await ctx.callWith('zfs.set', [dataset], newDict([[key, value]])))['set'] === true;
-    if (set) done[key] = value;
-  }
-  const changes = newDict(Object.keys(done).length > 0 ? [[dataset, done]] : []);
-  if (Object.keys(done).length < Object.keys(differing).length)
-    return ctx.fail(`${kind} ${dataset} failed to be updated`, { changes });
-  return ctx.result({ result: ctx.test ? null : true, comment: `${kind} ${dataset} was updated`, changes });
+  return changeSet(ctx, {
+    async each(set) {
+      for (const [key, value] of Object.entries(differing)) {
+        const change = async (): Promise<boolean> =>
+          plain(await ctx.callWith('zfs.set', [dataset], newDict([[key, value]])))['set'] === true;
+        if (!(await set.part({ change, failed: '' }))) continue;
+        done[key] = value;
+        set.changes[dataset] = done;
+      }
+    },
+    would: `${kind} ${dataset} was updated`,
+    done: `${kind} ${dataset} was updated`,
+    failed: `${kind} ${dataset} failed to be updated`,
+  });
 }
 
 interface Wanted {
@@ -108,19 +116,19 @@ const absent = (kind: Kind) =>
     doc: `A ${kind} that shall not be there.`,
     examples: [`tank/data:\n  zfs.${kind}_absent`],
     params: removal,
-    async run({ name: dataset, force, recursive }, ctx) {
+    run({ name: dataset, force, recursive }, ctx) {
       const noun = kind === 'filesystem' || kind === 'volume' ? 'dataset' : kind;
       if (!fits[kind](dataset)) return ctx.fail(`invalid ${noun} name: ${dataset}`);
-      if (!isTruthy(await ctx.callWith('zfs.exists', [dataset], newDict([['type', kind]]))))
-        return ctx.ok(`${kind} ${dataset} is absent`);
-      return ctx.change(newDict([[dataset, 'destroyed']]), `${kind} ${dataset} was destroyed`, {
-        test: `${kind} ${dataset} was destroyed`,
-        async apply() {
-          const said = plain(await ctx.callWith('zfs.destroy', [dataset], { force, recursive }));
-          return said['destroyed'] === true
-            ? undefined
-            : ctx.fail(pyStr(said['error'] ?? `failed to destroy ${kind} ${dataset}`));
-        },
+      return resource(ctx, {
+        find: () => ctx.callWith('zfs.exists', [dataset], { type: kind }),
+        wanted: false,
+        change: async () => plain(await ctx.callWith('zfs.destroy', [dataset], { force, recursive })),
+        problem: (said) =>
+          said['destroyed'] === true ? undefined : pyStr(said['error'] ?? `failed to destroy ${kind} ${dataset}`),
+        changes: { [dataset]: 'destroyed' },
+        right: `${kind} ${dataset} is absent`,
+        would: `${kind} ${dataset} was destroyed`,
+        done: `${kind} ${dataset} was destroyed`,
       });
     },
   });
@@ -129,20 +137,18 @@ const snapshot_present = state({
   doc: 'A snapshot.',
   examples: ['tank/data@daily:\n  zfs.snapshot_present'],
   params: { name, recursive: p.bool({ default: false, doc: 'of what is below too' }), properties: propertiesParam },
-  async run({ name: snapshot, recursive, properties }, ctx) {
+  run({ name: snapshot, recursive, properties }, ctx) {
     if (!isSnapshot(snapshot)) return ctx.fail(`invalid snapshot name: ${snapshot}`);
-    if (isTruthy(await ctx.callWith('zfs.exists', [snapshot], newDict([['type', 'snapshot']]))))
-      return ctx.ok('snapshot is present');
     const wanted = fromProperties(properties);
-    const changes = newDict([[snapshot, Object.keys(wanted).length > 0 ? wanted : 'snapshotted']]);
-    return ctx.change(changes, `snapshot ${snapshot} was created`, {
-      test: `snapshot ${snapshot} was created`,
-      async apply() {
-        const said = plain(await ctx.callWith('zfs.snapshot', [snapshot], { recursive, properties: wanted }));
-        return said['snapshotted'] === true
-          ? undefined
-          : ctx.fail(pyStr(said['error'] ?? `failed to create snapshot ${snapshot}`));
-      },
+    return resource(ctx, {
+      find: () => ctx.callWith('zfs.exists', [snapshot], { type: 'snapshot' }),
+      change: async () => plain(await ctx.callWith('zfs.snapshot', [snapshot], { recursive, properties: wanted })),
+      problem: (said) =>
+        said['snapshotted'] === true ? undefined : pyStr(said['error'] ?? `failed to create snapshot ${snapshot}`),
+      changes: { [snapshot]: Object.keys(wanted).length > 0 ? wanted : 'snapshotted' },
+      right: 'snapshot is present',
+      would: `snapshot ${snapshot} was created`,
+      done: `snapshot ${snapshot} was created`,
     });
   },
 });
