@@ -11,7 +11,8 @@ import type { JobLink } from '../link/master-link.ts';
 import type { GrainStore } from './grains.ts';
 import { createServices, type ServiceParts } from './services.ts';
 
-export interface EnvironmentParts extends Pick<ServiceParts, 'pool' | 'procFiles' | 'delivering' | 'schedule' | 'beacons'> {
+export interface EnvironmentParts
+  extends Pick<ServiceParts, 'pool' | 'procFiles' | 'delivering' | 'schedule' | 'beacons'> {
   readonly opts: MinionOpts;
   readonly log: Logger;
   readonly grains: Pick<GrainStore, 'now' | 'refresh'>;
