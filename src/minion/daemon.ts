@@ -1,23 +1,13 @@
 // The minion daemon: puts its parts together, keeps one link per master, and lets go of everything in order.
-import { randomBytes } from 'node:crypto';
-import { lookup } from 'node:dns/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { newDict, type PlainDict } from '../base/codec/value.ts';
-import { type MinionOpts, masterAddresses } from '../base/config/index.ts';
-import { HaliteError, messageOf } from '../base/errors/index.ts';
+import { newDict } from '../base/codec/value.ts';
+import type { MasterAddress, MinionOpts } from '../base/config/index.ts';
+import { messageOf } from '../base/errors/index.ts';
 import type { Logger } from '../base/log/index.ts';
 import { bundleFile } from '../base/util/bundle-file.ts';
-import {
-  execProgram,
-  JobPool,
-  matchesMinion,
-  packShared,
-  ReturnerWorker,
-  type Runtime,
-  type WorkerData,
-} from '../engine/exec/index.ts';
-import { Loader, sdkUrl } from '../extend/loader/index.ts';
+import { JobPool, matchesMinion, ReturnerWorker } from '../engine/exec/index.ts';
+import { sdkUrl } from '../extend/loader/index.ts';
 import type { Transport } from '../protocol/wire/transport.ts';
 import { DurableMemory } from './jobs/durable-memory.ts';
 import { Jobs } from './jobs/jobs.ts';
@@ -27,14 +17,16 @@ import { RecentJobs } from './jobs/recent-jobs.ts';
 import { Returns } from './jobs/return.ts';
 import { Returners } from './jobs/returners.ts';
 import { Spool } from './jobs/spool.ts';
+import { PackedData } from './jobs/worker-data.ts';
 import type { Identity } from './link/identity.ts';
 import { type JobLink, MasterLink } from './link/master-link.ts';
-import { MasterTrust } from './link/trust.ts';
+import { type LinkStart, Masters } from './link/masters.ts';
 import { aloneName, MasterlessLink } from './masterless.ts';
 import { MinionBeacons } from './services/beacons.ts';
 import { GrainStore } from './services/grains.ts';
+import { collectGrains, JobEnvironment } from './services/job-environment.ts';
 import { MinionScheduler } from './services/scheduler.ts';
-import { createServices, runningJobs, signalJob } from './services/services.ts';
+import { runningJobs, signalJob } from './services/services.ts';
 
 export interface DaemonParts {
   readonly opts: MinionOpts;
@@ -50,54 +42,71 @@ const idleProcessMs = 20_000;
 const mostProcesses = 100;
 
 export class MinionDaemon {
-  readonly links: MasterLink[] = [];
   readonly pool: JobPool;
   readonly grains: GrainStore;
   readonly #parts: DaemonParts;
   readonly #control = new AbortController();
+  readonly #masters: Masters;
   readonly #procFiles: ProcFiles;
   readonly #spool: Spool;
   readonly #memory: DurableMemory;
+  readonly #recent: RecentJobs;
   readonly #returns: Returns;
   readonly #returners: Returners;
+  readonly #data: PackedData;
+  readonly #environment: JobEnvironment;
   readonly #jobs: Jobs;
-  readonly #recent: RecentJobs;
   readonly #scheduler: MinionScheduler;
   readonly #beacons: MinionBeacons;
-  #alone: MasterlessLink | undefined;
-  readonly #sdkUrl: string | undefined;
-  readonly #packed = new Map<string, WorkerData>();
-  #dataVersion = 0;
-  #loader: Loader;
 
   constructor(parts: DaemonParts) {
     const { opts, log } = parts;
+    const { signal } = this.#control;
     this.#parts = parts;
     const entry = parts.jobProcess ?? fileURLToPath(bundleFile('job-process'));
-    this.#sdkUrl = sdkUrl();
     const maxProcesses = opts.process_count_max > 0 ? opts.process_count_max : mostProcesses;
     this.pool = new JobPool({ entry, log: log.child('job'), maxProcesses, idleMs: idleProcessMs });
-    this.grains = new GrainStore(opts, log, () => this.#collectGrains());
+    const { pool } = this;
+    this.#data = new PackedData({ id: opts.id, opts: opts.raw, sdkUrl: sdkUrl(), grains: () => this.grains.now });
+    this.grains = new GrainStore(opts, log, () => collectGrains(pool, this.#data));
+    this.#masters = new Masters({ opts, log, signal, newLink: (address, start) => this.#newLink(address, start) });
     this.#procFiles = new ProcFiles(opts.cachedir);
     this.#spool = new Spool(opts.cachedir, log);
     this.#memory = new DurableMemory(opts.cachedir);
-    this.#returns = new Returns(opts, this.#spool, log, this.#control.signal);
     const file = join(opts.cachedir, 'halite', 'recent-jobs');
     this.#recent = new RecentJobs(opts.minion_jid_queue_hwm, { file, log });
-    this.#loader = this.#newLoader();
+    this.#returns = new Returns(opts, this.#spool, log, signal);
     const keeping = new ReturnerWorker({ entry, log: log.child('returner'), idleMs: idleProcessMs });
-    this.#returners = new Returners(opts, log, keeping, (link) => this.#workerData(link));
+    this.#returners = new Returners(opts, log, keeping, (link) => this.#data.of(link));
+    // Jobs ask for services, which tell of jobs, the schedule and beacons, which start jobs: a circle of questions.
+    this.#environment = new JobEnvironment({
+      ...{ opts, log, pool, procFiles: this.#procFiles, grains: this.grains, data: this.#data },
+      delivering: () => this.#jobs.delivering(),
+      schedule: (request) => this.#scheduler.request(request),
+      beacons: (request) => this.#beacons.request(request),
+      // The master learns grains from the pillar request.
+      tellMasters: async () => {
+        await Promise.all(this.links.filter((link) => link.ready).map((link) => link.loadPillar()));
+      },
+      recycle: () => {
+        for (const part of [pool, this.#returners, this.#beacons]) part.recycle();
+      },
+    });
     this.#jobs = new Jobs({
-      ...{ opts, log, pool: this.pool, procFiles: this.#procFiles, returns: this.#returns, spool: this.#spool },
+      ...{ opts, log, pool, signal, procFiles: this.#procFiles, returns: this.#returns, spool: this.#spool },
       ...{ memory: this.#memory, returners: this.#returners },
-      signal: this.#control.signal,
-      loader: () => this.#loader,
-      services: (link) => createServices(this.#serviceParts(), link),
-      runtime: (link) => this.#runtime(link),
-      data: (link) => this.#workerData(link),
+      loader: () => this.#environment.loader,
+      services: (link) => this.#environment.services(link),
+      runtime: (link) => this.#environment.runtime(link),
+      data: (link) => this.#data.of(link),
     });
     this.#scheduler = this.#newScheduler();
     this.#beacons = this.#newBeacons(entry);
+  }
+
+  /** Links to masters, in the order they are written in. */
+  get links(): readonly MasterLink[] {
+    return this.#masters.links;
   }
 
   /** Starts everything; masters are connected in the background. `fatal` is told when no master will ever take us. */
@@ -116,71 +125,9 @@ export class MinionDaemon {
     void this.grains
       .get()
       .catch((error: unknown) => log.error('grains could not be collected', { error: messageOf(error) }));
-    const trust = await MasterTrust.load(opts);
-    const boot = randomBytes(8).toString('hex');
-    for (const address of masterAddresses(opts)) {
-      if (this.links.some((link) => link.address.host === address.host && link.address.port === address.port)) {
-        log.warn('a master is listed twice and used once', { master: `${address.host}:${address.port}` });
-        continue;
-      }
-      const link = new MasterLink({
-        ...{ opts, address, trust, boot, recent: this.#recent },
-        identity: this.#parts.identity,
-        transport: this.#parts.transport,
-        log: log.with({ master: `${address.host}:${address.port}` }),
-        grains: () => this.grains.get(),
-        isTarget: (self, { tgt, tgt_type, delimiter }) => matchesMinion(this.#self(self), tgt, tgt_type, delimiter),
-        onJob: (self, job) => this.#jobs.handle(self, job),
-        onReady: (self) => {
-          void this.#returns.replay(self);
-          this.#scheduler.ready(self);
-          void this.#beacons.start();
-        },
-        onPillar: (self) => {
-          this.#packed.delete(self.name);
-          this.#beacons.changed();
-        },
-      });
-      this.links.push(link);
-      void this.#runLink(link, fatal);
-    }
+    await this.#masters.start(fatal);
     if (opts.raw['scheduler_before_connect'] === true) void this.#scheduler.start();
     if (opts.raw['beacons_before_connect'] === true) void this.#beacons.start();
-  }
-
-  /** Without a master there is still the clock. */
-  async #startMasterless(): Promise<void> {
-    const alone = this.#newMasterlessLink();
-    this.#alone = alone;
-    await alone.loadPillar();
-    this.#scheduler.ready(alone);
-    void this.#beacons.start();
-  }
-
-  #newMasterlessLink(): MasterlessLink {
-    const { opts, log } = this.#parts;
-    const changed = () => {
-      this.#packed.delete(aloneName);
-      this.#beacons.changed();
-    };
-    return new MasterlessLink(opts, log, () => this.grains.get(), changed);
-  }
-
-  /** Jobs that outlived an earlier daemon, as after an upgrade. */
-  #adoptOrphans(): Promise<void> {
-    const procFiles = this.#procFiles;
-    const parts = this.#parts;
-    const control = this.#control;
-    return adoptOrphans({
-      ...{ log: parts.log, procFiles, signal: control.signal },
-      replay: () => {
-        for (const link of this.links) if (link.ready) void this.#returns.replay(link);
-      },
-      ended: async (job, outcome) => {
-        const [link] = this.links;
-        if (link) await this.#jobs.finish(link, job, { outcome, deadline: true });
-      },
-    });
   }
 
   async stop(): Promise<void> {
@@ -190,7 +137,7 @@ export class MinionDaemon {
     await this.pool.stop('leave');
     await this.#jobs.settle();
     this.#returners.stop();
-    for (const link of this.links) link.stop();
+    this.#masters.stop();
     await this.#recent.flush();
   }
 
@@ -202,175 +149,90 @@ export class MinionDaemon {
     return signalJob(this.pool, this.#procFiles, jid, signal);
   }
 
-  /** A link that ends for good takes the daemon along only when it was the last one. */
-  async #runLink(link: MasterLink, fatal: (error: Error) => void): Promise<void> {
-    try {
-      await link.start();
-      await this.#dropDuplicateLink(link);
-    } catch (error) {
-      if (this.#control.signal.aborted || link.state === 'stopped') return;
-      this.#parts.log.error('a master is given up', { master: link.name, error: messageOf(error) });
-      link.stop();
-      if (this.links.every((other) => other.state === 'stopped'))
-        fatal(error instanceof Error ? error : new Error(messageOf(error)));
-    }
+  #newLink(address: MasterAddress, { trust, boot }: LinkStart): MasterLink {
+    const { opts, log, identity, transport } = this.#parts;
+    return new MasterLink({
+      ...{ opts, address, trust, boot, identity, transport, recent: this.#recent },
+      log: log.with({ master: `${address.host}:${address.port}` }),
+      grains: () => this.grains.get(),
+      isTarget: (self, { tgt, tgt_type, delimiter }) =>
+        matchesMinion(this.#environment.self(self), tgt, tgt_type, delimiter),
+      onJob: (self, job) => this.#jobs.handle(self, job),
+      onReady: (self) => {
+        void this.#returns.replay(self);
+        this.#scheduler.ready(self);
+        void this.#beacons.start();
+      },
+      onPillar: (self) => this.#pillarChanged(self.name),
+    });
   }
 
-  /** The same master under two names would be asked everything twice: the one that is written first stays. */
-  async #dropDuplicateLink(link: MasterLink): Promise<void> {
-    const addresses = await addressesOf(link.address.host);
-    for (const other of this.links) {
-      if (other === link || other.address.port !== link.address.port) continue;
-      const duplicate = (await addressesOf(other.address.host)).some((address) => addresses.includes(address));
-      const sameKey = other.credentials && other.credentials.masterKeyText === link.credentials?.masterKeyText;
-      const [used, unused] = this.links.indexOf(other) < this.links.indexOf(link) ? [other, link] : [link, other];
-      // From here on nothing is awaited, so the two checks of a pair cannot both act.
-      if (!duplicate || !sameKey || used.state === 'stopped' || unused.state === 'stopped') continue;
-      this.#parts.log.warn('two entries of "master" are the same machine: the second is not used', {
-        used: used.name,
-        unused: unused.name,
-      });
-      unused.stop();
-    }
+  #pillarChanged(name: string): void {
+    this.#data.forget(name);
+    this.#beacons.changed();
   }
 
-  #serviceParts() {
-    return {
-      opts: this.#parts.opts,
-      pool: this.pool,
-      procFiles: this.#procFiles,
-      delivering: () => this.#jobs.delivering(),
-      refreshGrains: () => this.#refreshGrains(),
-      reloadExtensions: () => this.#reloadExtensions(),
-      schedule: (request: PlainDict) => this.#scheduler.request(request),
-      beacons: (request: PlainDict) => this.#beacons.request(request),
-    };
+  /** Without a master there is still the clock. */
+  async #startMasterless(): Promise<void> {
+    const alone = this.#newMasterlessLink();
+    this.#masters.startMasterless(alone);
+    await alone.loadPillar();
+    this.#scheduler.ready(alone);
+    void this.#beacons.start();
   }
 
-  #usable(): MasterLink[] {
-    return this.links.filter((link) => link.state !== 'stopped');
+  #newMasterlessLink(): MasterlessLink {
+    const { opts, log } = this.#parts;
+    return new MasterlessLink(
+      opts,
+      log,
+      () => this.grains.get(),
+      () => this.#pillarChanged(aloneName),
+    );
   }
 
-  /** Masters that can be reached; the first one when there is none. */
-  #best(): JobLink[] {
-    if (this.#alone) return [this.#alone];
-    const ready = this.#usable().filter((link) => link.ready);
-    return ready.length > 0 ? ready : this.#usable().slice(0, 1);
+  /** Jobs that outlived an earlier daemon, as after an upgrade. */
+  #adoptOrphans(): Promise<void> {
+    return adoptOrphans({
+      ...{ log: this.#parts.log, procFiles: this.#procFiles, signal: this.#control.signal },
+      replay: () => {
+        for (const link of this.links) if (link.ready) void this.#returns.replay(link);
+      },
+      ended: async (job, outcome) => {
+        const [link] = this.links;
+        if (link) await this.#jobs.finish(link, job, { outcome, deadline: true });
+      },
+    });
   }
 
   /** One clock for all masters: with several of them a job still runs once. */
   #newScheduler(): MinionScheduler {
     const { opts, log } = this.#parts;
+    const masters = this.#masters;
     return new MinionScheduler({
       ...{ opts, log, signal: this.#control.signal },
       grains: () => this.grains.now,
-      pillar: () => this.#best()[0]?.pillar ?? newDict(),
+      pillar: () => masters.best()[0]?.pillar ?? newDict(),
       running: () => this.running(),
-      masters: () => (this.#alone ? [this.#alone] : this.#usable().filter((link) => link.ready)),
+      masters: () => (masters.masterless ? [masters.masterless] : masters.ready()),
       alsoLook: () => this.#beacons.followFile(),
       run: (job, delivery, master) =>
-        this.#jobs.runScheduled(master ? [master] : this.#best(), job, this.#alone ? 'none' : delivery),
+        this.#jobs.runScheduled(master ? [master] : masters.best(), job, masters.masterless ? 'none' : delivery),
     });
   }
 
   /** Also one for all masters; each is told. */
   #newBeacons(entry: string): MinionBeacons {
     const { opts, log } = this.#parts;
-    const nobody = () => this.#alone ?? this.#newMasterlessLink();
-    const link = (): JobLink => this.#best()[0] ?? nobody();
+    const masters = this.#masters;
+    const link = (): JobLink => masters.best()[0] ?? this.#newMasterlessLink();
     return new MinionBeacons({
       ...{ opts, log, entry, idleMs: idleProcessMs },
       grains: () => this.grains.get(),
-      pillar: () => this.#best()[0]?.pillar ?? newDict(),
-      data: () => this.#workerData(link()),
-      services: () => createServices(this.#serviceParts(), link()),
-      masters: () => this.#usable().filter((item) => item.ready),
+      pillar: () => masters.best()[0]?.pillar ?? newDict(),
+      data: () => this.#data.of(link()),
+      services: () => this.#environment.services(link()),
+      masters: () => masters.ready(),
     });
   }
-
-  async #refreshGrains(): Promise<void> {
-    await this.grains.refresh();
-    this.#packed.clear();
-    // The master learns grains from the pillar request.
-    await Promise.all(this.links.filter((link) => link.ready).map((link) => link.loadPillar()));
-  }
-
-  #reloadExtensions(): void {
-    this.#loader = this.#newLoader();
-    this.pool.recycle();
-    this.#returners.recycle();
-    this.#beacons.recycle();
-  }
-
-  #newLoader(): Loader {
-    const { opts, log } = this.#parts;
-    return new Loader({ opts: () => opts.raw, grains: () => this.grains.now, log, userCode: 'names' });
-  }
-
-  #runtime(link: JobLink): Runtime {
-    const { opts, log } = this.#parts;
-    return {
-      id: opts.id,
-      loader: this.#loader,
-      log,
-      minion: createServices(this.#serviceParts(), link),
-      opts: () => opts.raw,
-      grains: () => this.grains.now,
-      pillar: () => link.pillar,
-      exec: (file, args, options, signal) => execProgram(file, args, options, signal),
-      match: (expression, kind) => matchesMinion(this.#self(link), expression, kind),
-    };
-  }
-
-  /** What targets are compared with. */
-  #self({ pillar }: Pick<JobLink, 'pillar'>) {
-    const { opts } = this.#parts;
-    return { id: opts.id, opts: opts.raw, grains: this.grains.now, pillar };
-  }
-
-  #workerData(link: JobLink): WorkerData {
-    let data = this.#packed.get(link.name);
-    if (!data) {
-      data = this.#packData(this.grains.now, link.pillar as PlainDict);
-      this.#packed.set(link.name, data);
-    }
-    return data;
-  }
-
-  #packData(grains: PlainDict, pillar: PlainDict): WorkerData {
-    const { opts } = this.#parts;
-    const body = packShared({ opts: opts.raw, grains, pillar });
-    return { version: String(++this.#dataVersion), id: opts.id, sdkUrl: this.#sdkUrl, body };
-  }
-
-  async #collectGrains(): Promise<PlainDict> {
-    const outcome = await this.pool.run({
-      jid: 'grains',
-      assignment: { job: undefined, services: noServices, data: this.#packData(newDict(), newDict()) },
-    });
-    if (outcome.success !== true) throw new HaliteError('call.failed', String(outcome.return));
-    return outcome.return as PlainDict;
-  }
 }
-
-async function addressesOf(host: string): Promise<string[]> {
-  return lookup(host, { all: true }).then(
-    (found) => found.map((item) => item.address),
-    () => [],
-  );
-}
-
-const unavailable = async (): Promise<never> => {
-  throw new HaliteError('daemon.unreachable', 'Not available while grains are collected');
-};
-const noServices = {
-  hasMaster: false,
-  running: unavailable,
-  signalJob: unavailable,
-  masterRequest: unavailable,
-  fire: unavailable,
-  refreshGrains: unavailable,
-  refreshPillar: unavailable,
-  compilePillar: unavailable,
-  reloadExtensions: unavailable,
-};

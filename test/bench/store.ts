@@ -153,12 +153,10 @@ async function haliteHistory(): Promise<Measured> {
   }
   await fleet.startMaster();
   const jid = jidAt(historyJobs);
-  const jobs = new History(
-    store,
-    undefined as never,
-    { extJobCache: '', jobCache: '' } as ReturnerSettings,
-    nullLogger(),
-  );
+  const jobs = new History({
+    ...{ store, sinks: { ask: async () => null }, settings: { extJobCache: '', jobCache: '' } },
+    log: nullLogger(),
+  });
   const ctx = { master: { jobs } } as unknown as MasterContext;
   const time = async (fun: string, ...args: Value[]): Promise<number> => {
     const begin = performance.now();

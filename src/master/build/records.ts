@@ -40,7 +40,7 @@ export async function openRecords(
     returnerSettings: settings,
     store: new ForwardingJobStore(own, sinks, settings),
     sinks,
-    history: new History(own, sinks, settings, log),
+    history: new History({ store: own, sinks, settings, log }),
     start: async () => {
       await sinks.start();
       stopEvents = recordEvents(settings, bus, own, sinks, log);

@@ -2,12 +2,18 @@
 import { expect, it } from 'vitest';
 import { Fleet } from './fleet.ts';
 
-it('does not remember every name that strangers invent', () => {
-  const fleet = new Fleet(
-    {} as never,
+const nothing = async (): Promise<undefined> => undefined;
+const store = { loadMinionData: async () => new Map(), saveMinionData: nothing, dropMinionData: nothing };
+/** Nobody has a key. */
+const strangers = (): Fleet =>
+  new Fleet(
+    store,
     () => undefined,
     () => undefined,
   );
+
+it('does not remember every name that strangers invent', () => {
+  const fleet = strangers();
   for (let n = 0; n < 101_000; n++) fleet.signedIn(`stranger-${n}`, { result: 'pend', at: n, detail: '' });
   expect(fleet.ids()).toHaveLength(100_000);
   fleet.signedIn('stranger-0', { result: 'accept', at: 1, detail: '' });
@@ -15,11 +21,7 @@ it('does not remember every name that strangers invent', () => {
 });
 
 it('remembers the reason of the last strangers that were refused, and forgets no minion for them', () => {
-  const fleet = new Fleet(
-    {} as never,
-    () => undefined,
-    () => undefined,
-  );
+  const fleet = strangers();
   const auth = { result: 'too-old', at: 1, detail: 'speaks protocol 0' } as const;
   fleet.refusedStranger('web1', auth);
   fleet.signedIn('web1', { result: 'accept', at: 2, detail: '' });

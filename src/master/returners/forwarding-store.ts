@@ -21,10 +21,10 @@ const isMasterFunction = (fun: string): boolean => fun.startsWith('runner.') || 
 
 export class ForwardingJobStore implements JobStore {
   readonly #store: JobStore;
-  readonly #sinks: ReturnerSinks;
+  readonly #sinks: Pick<ReturnerSinks, 'add'>;
   readonly #settings: ReturnerSettings;
 
-  constructor(store: JobStore, sinks: ReturnerSinks, settings: ReturnerSettings) {
+  constructor(store: JobStore, sinks: Pick<ReturnerSinks, 'add'>, settings: ReturnerSettings) {
     this.#store = store;
     this.#sinks = sinks;
     this.#settings = settings;

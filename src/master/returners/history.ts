@@ -9,29 +9,33 @@ import type { JobStore } from '../../store/jobs.ts';
 import type { ReturnerSettings } from './settings.ts';
 import type { ReturnerSinks } from './sinks.ts';
 
-export class History {
-  readonly #store: JobStore;
-  readonly #sinks: ReturnerSinks;
-  readonly #outside: string;
-  readonly #log: Logger;
+export interface HistoryParts {
+  /** The master's own. */
+  readonly store: Pick<JobStore, 'load' | 'expected' | 'returns' | 'list' | 'listText' | 'returnsText'>;
+  readonly sinks: Pick<ReturnerSinks, 'ask'>;
+  readonly settings: Pick<ReturnerSettings, 'jobCache' | 'extJobCache'>;
+  readonly log: Pick<Logger, 'limited'>;
+}
 
-  constructor(store: JobStore, sinks: ReturnerSinks, settings: ReturnerSettings, log: Logger) {
-    this.#store = store;
-    this.#sinks = sinks;
-    this.#outside = settings.extJobCache || settings.jobCache;
-    this.#log = log;
+export class History {
+  readonly #parts: HistoryParts;
+  readonly #outside: string;
+
+  constructor(parts: HistoryParts) {
+    this.#parts = parts;
+    this.#outside = parts.settings.extJobCache || parts.settings.jobCache;
   }
 
   /** `source` names a returner to ask instead of the configured one. */
   async load(jid: string, source?: string): Promise<Dict | undefined> {
-    const here = source ? undefined : await this.#store.load(jid);
+    const here = source ? undefined : await this.#parts.store.load(jid);
     if (here) return here;
     const there = await this.#ask(source, 'load', jid);
     return isDict(there) && Object.keys(there).length > 0 ? there : undefined;
   }
 
   async expected(jid: string, source?: string): Promise<string[]> {
-    const here = source ? [] : await this.#store.expected(jid);
+    const here = source ? [] : await this.#parts.store.expected(jid);
     if (here.length > 0) return here;
     const load = await this.load(jid, source);
     const minions = load ? (dictGet(load, 'Minions') ?? dictGet(load, 'minions')) : undefined;
@@ -40,16 +44,16 @@ export class History {
 
   /** What the own store has is newest; what it has no more is in the other one. */
   async returns(jid: string, source?: string): Promise<Record<string, Dict>> {
-    const here = source ? new Map<string, Dict>() : await this.#store.returns(jid);
+    const here = source ? new Map<string, Dict>() : await this.#parts.store.returns(jid);
     if (!source && !this.#outside) return Object.fromEntries(here);
-    const expected = source ? [] : await this.#store.expected(jid);
+    const expected = source ? [] : await this.#parts.store.expected(jid);
     const complete = expected.length > 0 && expected.every((id) => here.has(id));
     const there = complete ? undefined : await this.#ask(source, 'returns', jid);
     return { ...(isDict(there) ? (there as Record<string, Dict>) : {}), ...Object.fromEntries(here) };
   }
 
   async list(filter: JobFilter, source?: string): Promise<JobSummary[]> {
-    const here = source ? [] : await this.#store.list(filter);
+    const here = source ? [] : await this.#parts.store.list(filter);
     const there = await this.#ask(source, 'jids', '');
     if (!isDict(there)) return here;
     const known = new Map(here.map((job) => [job.jid, job]));
@@ -63,11 +67,11 @@ export class History {
 
   /** Written already, when only the own store has to be asked and needs not look inside. */
   async listText(filter: JobFilter, source?: string): Promise<JsonText | undefined> {
-    return source || this.#outside ? undefined : this.#store.listText(filter);
+    return source || this.#outside ? undefined : this.#parts.store.listText(filter);
   }
 
   async returnsText(jid: string, source?: string): Promise<JsonText | undefined> {
-    return source || this.#outside ? undefined : this.#store.returnsText(jid);
+    return source || this.#outside ? undefined : this.#parts.store.returnsText(jid);
   }
 
   /** A database that is away does not take the rest of the answer with it, unless it was asked for by name. */
@@ -75,12 +79,17 @@ export class History {
     const returner = source || this.#outside;
     if (!returner || source === 'local_cache') return null;
     try {
-      return await this.#sinks.ask(returner, what, arg);
+      return await this.#parts.sinks.ask(returner, what, arg);
     } catch (error) {
       if (source) throw error;
-      this.#log.limited(`history:${returner}`, 'warn', 'the job cache does not answer: only the own store was asked', {
-        ...{ returner, error: messageOf(error) },
-      });
+      this.#parts.log.limited(
+        `history:${returner}`,
+        'warn',
+        'the job cache does not answer: only the own store was asked',
+        {
+          ...{ returner, error: messageOf(error) },
+        },
+      );
       return null;
     }
   }

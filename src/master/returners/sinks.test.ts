@@ -1,15 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { newDict, type PlainDict } from '../../base/codec/value.ts';
+import { type Dict, newDict, type PlainDict } from '../../base/codec/value.ts';
 import { nullLogger } from '../../base/log/index.ts';
 import { isProblem } from '../../protocol/wire/messages/fields.ts';
 import { type MinionReturn, readMinionReturn } from '../../protocol/wire/messages/minion-loads.ts';
 import type { JobRecord, JobStore, ReturnRecord } from '../../store/jobs.ts';
 import { isKept } from './events.ts';
 import { ForwardingJobStore } from './forwarding-store.ts';
-import { History } from './history.ts';
+import { History, type HistoryParts } from './history.ts';
 import { passOn } from './pass-on.ts';
 import type { ReturnerSettings } from './settings.ts';
-import type { ReturnerSinks } from './sinks.ts';
 
 const settings = (given: Partial<ReturnerSettings>): ReturnerSettings =>
   ({ jobCache: '', extJobCache: '', keepReturns: true, keepRunners: true, via: true, ...given }) as ReturnerSettings;
@@ -20,7 +19,7 @@ function scene(given: Partial<ReturnerSettings>): { store: ForwardingJobStore; s
   const sinks = {
     add: async (purpose: string, returner: string, record: { k: string }) =>
       void seen.push(`${purpose} ${returner} ${record.k}`),
-  } as unknown as ReturnerSinks;
+  };
   const own = {
     saveJob: async () => void seen.push('own job'),
     saveReturn: async () => {
@@ -94,9 +93,11 @@ describe('looking up', () => {
   const own = {
     load: async (jid: string) => (jid === '1' ? newDict([['fun', 'own']]) : undefined),
     expected: async (jid: string) => (jid === '1' ? ['a', 'b'] : []),
-    returns: async (jid: string) => new Map(jid === '1' ? [['a', newDict([['return', 'own']])]] : []),
+    returns: async (jid: string) => new Map<string, Dict>(jid === '1' ? [['a', newDict([['return', 'own']])]] : []),
     list: async () => [{ jid: '20260131120000000001', load: newDict([['fun', 'own']]) }],
-  } as unknown as JobStore;
+    listText: async () => undefined,
+    returnsText: async () => undefined,
+  };
   const there: Record<string, PlainDict> = {
     load: newDict([['fun', 'other']]),
     returns: newDict([
@@ -109,9 +110,9 @@ describe('looking up', () => {
       ['20250131120000000002', newDict([['fun', 'runner.jobs.list_jobs']])],
     ]),
   };
-  const asks = { ask: async (_returner: string, what: string) => there[what] } as unknown as ReturnerSinks;
-  const history = (sinks: ReturnerSinks, given: Partial<ReturnerSettings> = { jobCache: 'mysql' }): History =>
-    new History(own, sinks, settings(given), nullLogger());
+  const asks = { ask: async (_returner: string, what: string) => there[what] ?? null };
+  const history = (sinks: HistoryParts['sinks'], given: Partial<ReturnerSettings> = { jobCache: 'mysql' }): History =>
+    new History({ store: own, sinks, settings: settings(given), log: nullLogger() });
 
   it('joins both, and the own store wins', async () => {
     const both = history(asks);
@@ -130,7 +131,7 @@ describe('looking up', () => {
       ask: async () => {
         throw new Error('away');
       },
-    } as unknown as ReturnerSinks;
+    };
     expect(await history(away).returns('1')).toEqual({ a: { return: 'own' } });
     expect(await history(away).list({})).toHaveLength(1);
     await expect(history(away).returns('1', 'mysql')).rejects.toThrow('away');

@@ -35,7 +35,7 @@ function fake(keepReturns = true) {
     () => undefined,
     () => undefined,
   );
-  fleet.subscriber({ kind: 'joined', topic: '', peer: '10.0.0.1:1', id: 'back' } as never);
+  fleet.subscriber({ kind: 'joined', topic: '', peer: '10.0.0.1:1', id: 'back' });
   const accepted = ['back', 'just'];
   const opts = { timeout: 0.01, gather_job_timeout: 10, publish_port: 4505 };
   const keys = {

@@ -53,8 +53,7 @@ async function fake(...ids: string[]): Promise<Fake> {
     kill: async () => undefined,
   });
   // Over TCP the transport says who it is; that such a minion is Halite's is in its grains.
-  const connect = (id: string, peer: string): void =>
-    fleet.subscriber({ kind: 'joined', topic: '', peer, id } as never);
+  const connect = (id: string, peer: string): void => fleet.subscriber({ kind: 'joined', topic: '', peer, id });
   return { tracker, verdicts, keys, asked, connect };
 }
 

@@ -159,7 +159,7 @@ export class World implements Wire {
     const { fleet, durable } = this.master;
     if (minion.halite) {
       if (this.keys.has(minion.id))
-        fleet.subscriber({ kind: 'joined', topic: '', peer: `${minion.id}:${minion.boot}`, id: minion.id } as never);
+        fleet.subscriber({ kind: 'joined', topic: '', peer: `${minion.id}:${minion.boot}`, id: minion.id });
     } else if (this.keys.has(minion.id)) {
       this.#contact(minion.id);
       durable.arrived(minion.id, 'joined');
@@ -175,7 +175,7 @@ export class World implements Wire {
         topic: '',
         peer: `${minion.id}:${minion.boot}`,
         id: minion.id,
-      } as never);
+      });
     if (what === 'connection') minion.connected = false;
     else minion.stop(what === 'machine');
   }

@@ -1,0 +1,115 @@
+// What a job sees of the minion: its runtime inside the daemon, and its services.
+import { newDict, type PlainDict } from '../../base/codec/value.ts';
+import type { MinionOpts } from '../../base/config/index.ts';
+import { HaliteError } from '../../base/errors/index.ts';
+import type { Logger } from '../../base/log/index.ts';
+import { execProgram, type JobPool, matchesMinion, type Runtime } from '../../engine/exec/index.ts';
+import { Loader } from '../../extend/loader/index.ts';
+import type { MinionServices } from '../../extend/sdk/index.ts';
+import type { PackedData } from '../jobs/worker-data.ts';
+import type { JobLink } from '../link/master-link.ts';
+import type { GrainStore } from './grains.ts';
+import { createServices, type ServiceParts } from './services.ts';
+
+export interface EnvironmentParts
+  extends Pick<ServiceParts, 'pool' | 'procFiles' | 'delivering' | 'schedule' | 'beacons'> {
+  readonly opts: MinionOpts;
+  readonly log: Logger;
+  readonly grains: Pick<GrainStore, 'now' | 'refresh'>;
+  readonly data: Pick<PackedData, 'forgetAll'>;
+  /** Grains are new: masters are to know them. */
+  tellMasters(): Promise<void>;
+  /** Extensions are new: processes that have loaded the old ones are not used again. */
+  recycle(): void;
+}
+
+export class JobEnvironment {
+  readonly #parts: EnvironmentParts;
+  #loader: Loader;
+
+  constructor(parts: EnvironmentParts) {
+    this.#parts = parts;
+    this.#loader = this.#newLoader();
+  }
+
+  get loader(): Loader {
+    return this.#loader;
+  }
+
+  /** What targets are compared with. */
+  self({ pillar }: Pick<JobLink, 'pillar'>): Parameters<typeof matchesMinion>[0] {
+    const { opts, grains } = this.#parts;
+    return { id: opts.id, opts: opts.raw, grains: grains.now, pillar };
+  }
+
+  runtime(link: JobLink): Runtime {
+    const { opts, log, grains } = this.#parts;
+    return {
+      id: opts.id,
+      loader: this.#loader,
+      log,
+      minion: this.services(link),
+      opts: () => opts.raw,
+      grains: () => grains.now,
+      pillar: () => link.pillar,
+      exec: (file, args, options, signal) => execProgram(file, args, options, signal),
+      match: (expression, kind) => matchesMinion(this.self(link), expression, kind),
+    };
+  }
+
+  services(link: JobLink): MinionServices {
+    const { opts, pool, procFiles } = this.#parts;
+    return createServices(
+      {
+        ...{ opts, pool, procFiles },
+        delivering: () => this.#parts.delivering(),
+        schedule: (request) => this.#parts.schedule(request),
+        beacons: (request) => this.#parts.beacons(request),
+        refreshGrains: () => this.#refreshGrains(),
+        reloadExtensions: () => this.#reloadExtensions(),
+      },
+      link,
+    );
+  }
+
+  async #refreshGrains(): Promise<void> {
+    await this.#parts.grains.refresh();
+    this.#parts.data.forgetAll();
+    await this.#parts.tellMasters();
+  }
+
+  #reloadExtensions(): void {
+    this.#loader = this.#newLoader();
+    this.#parts.recycle();
+  }
+
+  #newLoader(): Loader {
+    const { opts, log, grains } = this.#parts;
+    return new Loader({ opts: () => opts.raw, grains: () => grains.now, log, userCode: 'names' });
+  }
+}
+
+/** In a job process, which has nobody to ask yet. */
+export async function collectGrains(pool: Pick<JobPool, 'run'>, data: Pick<PackedData, 'pack'>): Promise<PlainDict> {
+  const outcome = await pool.run({
+    jid: 'grains',
+    assignment: { job: undefined, services: noServices, data: data.pack(newDict(), newDict()) },
+  });
+  if (outcome.success !== true) throw new HaliteError('call.failed', String(outcome.return));
+  return outcome.return as PlainDict;
+}
+
+const unavailable = async (): Promise<never> => {
+  throw new HaliteError('daemon.unreachable', 'Not available while grains are collected');
+};
+const noServices: MinionServices = {
+  hasMaster: false,
+  running: unavailable,
+  signalJob: unavailable,
+  masterRequest: unavailable,
+  fire: unavailable,
+  refreshGrains: unavailable,
+  refreshPillar: unavailable,
+  compilePillar: unavailable,
+  reloadExtensions: unavailable,
+};
