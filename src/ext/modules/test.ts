@@ -19,8 +19,8 @@ import {
   pythonError,
   type Value,
 } from 'halite/sdk';
+import { installation, saltVersion } from '../shared/software/version.ts';
 import { builtinExceptions, saltExceptions } from './shared/python-exceptions.ts';
-import { installation, saltVersion } from './shared/version.ts';
 import { versionsInformation, versionsReport } from './shared/versions-report.ts';
 
 /** Where Salt's file has another name than the module. */

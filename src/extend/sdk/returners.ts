@@ -1,6 +1,6 @@
 // Returners: where results go beside the master, and job caches and event stores that a master keeps in other databases.
 import type { PlainDict, Value } from '../../base/codec/value.ts';
-import type { ExecOptions, ExecResult, ExtensionLog } from './context.ts';
+import type { ExecOptions, ExecResult, ExtensionLog } from './exec.ts';
 import type { Availability } from './functions.ts';
 import type { ArgsOf, Params } from './params.ts';
 

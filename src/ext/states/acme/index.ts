@@ -1,6 +1,6 @@
 // State module `acme`: certificates of Let's Encrypt.
 import { defineState, isTruthy, needsFunction, newDict, type PlainDict, pyEquals, pyStr, state } from 'halite/sdk';
-import { certParams } from '../../modules/acme/params.ts';
+import { certParams } from '../../shared/acme/params.ts';
 import { plain } from '../shared/calls.ts';
 
 /** Fields that differ, before and after. */

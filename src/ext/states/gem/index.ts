@@ -1,6 +1,6 @@
 // State module `gem`: packages of Ruby.
 import { defineState, newDict, p, pyStr, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
-import { comparePythonVersions } from '../../modules/pip/pep440.ts';
+import { comparePythonVersions } from '../../shared/pip/pep440.ts';
 import { plain } from '../shared/calls.ts';
 
 const any = (doc: string) => p.any({ default: null, doc });

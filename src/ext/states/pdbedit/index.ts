@@ -13,7 +13,7 @@ import {
   state,
   type Value,
 } from 'halite/sdk';
-import { changesOf } from '../../modules/pdbedit/index.ts';
+import { changesOf } from '../../shared/pdbedit/details.ts';
 import { plain } from '../shared/calls.ts';
 
 const name = p.string({ doc: 'the account' });

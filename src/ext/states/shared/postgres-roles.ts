@@ -1,6 +1,6 @@
 // Users and groups of PostgreSQL are both roles; their states differ in words.
 import { isDict, newDict, type PlainDict, p, pyStr, type StateContext, type StateResult, type Value } from 'halite/sdk';
-import { defaultEncryption, storedPassword, verifyPassword } from '../../modules/postgres/passwords.ts';
+import { defaultEncryption, storedPassword, verifyPassword } from '../../shared/postgres/passwords.ts';
 
 import { plain } from './calls.ts';
 import { type DbArgs, dbArgs } from './postgres.ts';

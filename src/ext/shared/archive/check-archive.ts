@@ -1,7 +1,7 @@
 // Looks into an archive before a program unpacks it.
 import type { ModuleContext } from 'halite/sdk';
+import { askTool } from 'halite/sdk/system';
 import { shellSplit } from 'halite/sdk/text';
-import { askTool } from '../shared/tools.ts';
 import { checkMembers, type Member } from './check.ts';
 import { tarMembers } from './list.ts';
 import { zipMembers } from './unzip.ts';

@@ -1,7 +1,7 @@
 // Connections to Redis: one server, a socket, sentinels or a cluster, behind the few commands that are needed.
 import { asNumber, dictGet, HaliteError, isDict, messageOf, pyStr, type Value, withTimeout } from 'halite/sdk';
 import type { Cluster, Redis, RedisOptions } from 'ioredis';
-import { hostPort } from '../shared/http.ts';
+import { hostPort } from '../http/request.ts';
 
 export interface RedisSettings {
   readonly host: string;

@@ -1,9 +1,8 @@
 // What is in an archive: folders, files and links.
 import { commandError, type ModuleContext, newDict, type PlainDict } from 'halite/sdk';
 import { compareText } from 'halite/sdk/codec';
-import { which } from 'halite/sdk/system';
+import { askTool, which } from 'halite/sdk/system';
 import { lines, shellSplit } from 'halite/sdk/text';
-import { askTool } from '../shared/tools.ts';
 import type { Member } from './check.ts';
 import { ZipFile } from './zip-file.ts';
 

@@ -2,9 +2,9 @@
 
 import { commandError, newDict, type PlainDict, pyStr, type StateContext, type Value } from 'halite/sdk';
 import { chmodSync, normalizeMode } from 'halite/sdk/fs';
-import { changeMode, changeOwner, setMode } from '../../modules/file/ownership.ts';
 import { attributeChange, setAttributes } from './attributes.ts';
 import { inGroup, lookAt, lookAtLink, modeOf, ownedBy } from './facts.ts';
+import { changeMode, changeOwner, setMode } from './owner.ts';
 import { applySelinux, type Selinux, selinuxChange } from './selinux.ts';
 
 export interface PermsRequest {

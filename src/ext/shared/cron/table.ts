@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ExecResult, type ModuleContext, pyStr, type Value } from 'halite/sdk';
 import { mkdtempSync, rmSync, writeFileSync } from 'halite/sdk/fs';
-import { userByName } from 'halite/sdk/system';
+import { requireTool, userByName } from 'halite/sdk/system';
 import { lines } from 'halite/sdk/text';
-import { requireTool } from '../shared/tools.ts';
 
 const tag = '# Lines below here are managed by Salt, do not edit';
 const identifierMark = 'SALT_CRON_IDENTIFIER';

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { commandError, pyStr, type StateContext, type Value } from 'halite/sdk';
 import { baseName, closeSync, openSync, readFileSync, readSync } from 'halite/sdk/fs';
 import { pyEscape } from 'halite/sdk/text';
-import { schemeOf, splitUrl, validProtocols, withoutPassword } from '../shared/sources.ts';
+import { schemeOf, splitUrl, validProtocols, withoutPassword } from './urls.ts';
 
 export interface HashSum {
   readonly type: string;

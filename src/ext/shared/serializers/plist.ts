@@ -1,6 +1,6 @@
 // Property lists of Apple, as XML.
 import { dictEntries, dictOf, isDict, isFloat, pyStr, pythonError, type Value } from 'halite/sdk';
-import { parseXml } from '../http/xml.ts';
+import { parseXml } from './xml.ts';
 
 const head =
   '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">\n<plist version="1.0">\n';

@@ -1,7 +1,7 @@
 // memcached's text protocol: set, get, append and add over one connection, commands in order.
 import type { Socket } from 'node:net';
 import { HaliteError, messageOf } from 'halite/sdk';
-import { hostPort } from '../shared/http.ts';
+import { hostPort } from '../http/request.ts';
 
 export interface Memcached {
   get(keys: readonly string[]): Promise<Map<string, string>>;

@@ -2,7 +2,7 @@
 
 import { HaliteError, messageOf } from 'halite/sdk';
 import { pack, unpack } from 'halite/sdk/codec';
-import { basicAuth, type HttpCall, type HttpTls, hostPort, httpCall } from '../shared/http.ts';
+import { basicAuth, type HttpCall, type HttpTls, hostPort, httpCall } from '../http/request.ts';
 
 export interface EtcdSettings {
   readonly host: string;

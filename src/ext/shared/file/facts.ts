@@ -3,7 +3,7 @@
 import type { StateContext, Value } from 'halite/sdk';
 import { existsSync, lstatSync, readFileSync, type Stats, statSync } from 'halite/sdk/fs';
 import { groupById, userById } from 'halite/sdk/system';
-import { gidOf, uidOf } from '../../modules/file/ownership.ts';
+import { gidOf, uidOf } from './owner.ts';
 
 /** Nothing there is the usual answer, and an exception for it would cost more than the question. */
 const quiet = { throwIfNoEntry: false } as const;

@@ -24,7 +24,7 @@ import {
   unpack,
 } from 'halite/sdk/codec';
 import { lines } from 'halite/sdk/text';
-import { pythonJsonError } from '../../renderers/shared/json-error.ts';
+import { pythonJsonError } from './json-error.ts';
 import { dumpPlist, loadPlist } from './plist.ts';
 
 export interface Serializer {

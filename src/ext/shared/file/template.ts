@@ -11,7 +11,7 @@ import {
   type Value,
 } from 'halite/sdk';
 import { readFileSync } from 'halite/sdk/fs';
-import { looksLikeText } from './text.ts';
+import { looksLikeText } from './looks-like-text.ts';
 
 /** Engines Salt knows by name; others are refused with Salt's words. */
 export const templateEngines: readonly string[] = ['jinja', 'mako', 'py', 'wempy', 'genshi', 'cheetah'];

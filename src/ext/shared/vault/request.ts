@@ -1,7 +1,7 @@
 // One request to Vault's HTTP interface; the token never comes into a message.
 import { dictGet, HaliteError, isDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
 import { loadJson } from 'halite/sdk/codec';
-import { httpCall, joinUrl } from '../../returners/shared/http.ts';
+import { httpCall, joinUrl } from '../http/request.ts';
 
 export interface VaultServer {
   readonly url: string;

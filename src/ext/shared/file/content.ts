@@ -17,8 +17,8 @@ import {
   writeFileSync,
 } from 'halite/sdk/fs';
 import { unifiedDiff } from 'halite/sdk/text';
-import { looksLikeText, startBytes } from '../shared/text.ts';
 import { lookAt } from './facts.ts';
+import { looksLikeText, startBytes } from './looks-like-text.ts';
 
 /** Content in memory, or a file that holds it; what was read of a small one already need not be read again. */
 export type Content = { readonly bytes: Buffer } | { readonly path: string; readonly read?: Buffer | undefined };
