@@ -1,6 +1,7 @@
 // Running a system tool the way Salt's modules do through cmd.run_all: its failure is the job's failure.
-import type { ExecOptions, ExecResult, ModuleContext } from '../context.ts';
+import type { ModuleContext } from '../context.ts';
 import { commandError, commandNotFound } from '../errors.ts';
+import type { ExecOptions, ExecResult } from '../exec.ts';
 import { which } from './which.ts';
 
 /** Full path of a tool that must be there. */
