@@ -10,7 +10,7 @@ describe('architecture', () => {
   });
 
   it('knows the longest module name', () => {
-    const rules = { modules: { base: [], 'base/codec': [] }, libraries: {} };
+    const rules = { modules: { base: [], 'base/codec': [] }, extensions: { node: [] }, libraries: {} };
     expect(moduleOf('base/codec/value.ts', rules)).toBe('base/codec');
     expect(moduleOf('base/log/value.ts', rules)).toBe('base');
     expect(moduleOf('master/main.ts', rules)).toBeUndefined();

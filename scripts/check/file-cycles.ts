@@ -1,13 +1,21 @@
 // Files that import each other in a circle: at run time, or in their types only.
-import { isTestFile, type SourceGraph } from './source-graph.ts';
+import { readTree, type SourceGraph } from './source-graph.ts';
 
-export interface FileCycle {
+interface FileCycle {
   readonly files: readonly string[];
   /** Only types are imported on at least one edge: nothing breaks at run time, but nobody can read one without the other. */
   readonly typesOnly: boolean;
 }
 
-export function fileCycles(graph: SourceGraph): FileCycle[] {
+/** Every circle as one line, its files in order. What is imported later, when it is needed, counts not. */
+export function findFileCycles(root: string): string[] {
+  return fileCycles(readTree(root)).map(
+    ({ files, typesOnly }) =>
+      `${files.join(', ')}: import each other${typesOnly ? ', types at least' : ' at run time'}`,
+  );
+}
+
+function fileCycles(graph: SourceGraph): FileCycle[] {
   const runtime = components(graph, (item) => !item.typeOnly && !item.dynamic);
   const all = components(graph, (item) => !item.dynamic);
   const key = (files: readonly string[]): string => files.join(' ');
@@ -36,7 +44,7 @@ function components(
   const onStack = new Set<string>();
   const found: string[][] = [];
   for (const start of graph.keys()) {
-    if (isTestFile(start) || !start.startsWith('src/') || index.has(start)) continue;
+    if (!start.startsWith('src/') || index.has(start)) continue;
     const work: { path: string; edges: string[]; at: number }[] = [];
     const enter = (path: string): void => {
       index.set(path, index.size);

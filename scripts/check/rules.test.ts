@@ -15,7 +15,13 @@ function smallTree(): string {
   const files = {
     'src/base/util/jid.ts': "export const jid = '2026';\n",
     'src/master/main.ts': "import { jid } from '../base/util/jid.ts';\n\nconsole.log(jid);\n",
-    'scripts/architecture.json': JSON.stringify({ modules: { base: [], master: ['base'] }, libraries: {} }),
+    'scripts/architecture.json': JSON.stringify({
+      modules: { base: [], master: ['base'], ext: [] },
+      extensions: { node: ['node:path'] },
+      libraries: {},
+    }),
+    'src/ext/modules/test.ts':
+      "import { join } from 'node:path';\nimport { fn } from 'halite/sdk';\n\nconsole.log(join, fn);\n",
     'package.json': '{}',
     'README.md': '# Halite\nSee [below](#halite) and `src/master/main.ts`.\n',
   };

@@ -1,6 +1,7 @@
 // Every rule of the tree that types and lint cannot state. A rule is a function from the root to one line for each breach.
 import { findForbiddenImports } from './architecture.ts';
 import { findBrokenLinks } from './doc-links.ts';
+import { findExtensionImports } from './extension-imports.ts';
 import { findLargeFiles } from './file-size.ts';
 import { findUnusedExports } from './unused-exports.ts';
 
@@ -21,6 +22,31 @@ export const rules: readonly Rule[] = [
     name: 'no unused export',
     find: findUnusedExports,
     planted: { 'src/base/util/planted-export.ts': 'export const planted = 1;\n' },
+  },
+  {
+    name: 'what tests share follows architecture.json too',
+    find: findForbiddenImports,
+    planted: { 'src/base/util/testing/planted-import.ts': "import '../../../master/main.ts';\n" },
+  },
+  {
+    name: 'extensions import the SDK, not what is behind it',
+    find: findExtensionImports,
+    planted: { 'src/ext/modules/planted-base.ts': "import '../../base/util/jid.ts';\n" },
+  },
+  {
+    name: 'extensions change files and start programs through the SDK',
+    find: findExtensionImports,
+    planted: {
+      'src/ext/modules/planted-files.ts': "import { writeFileSync } from 'node:fs';\n\nwriteFileSync('x', '');\n",
+    },
+  },
+  {
+    name: 'kinds of extensions share code in src/ext/shared only',
+    find: findExtensionImports,
+    planted: {
+      'src/ext/modules/planted-kind.ts': "import '../states/planted-kind.ts';\n",
+      'src/ext/states/planted-kind.ts': 'export const planted = 1;\n',
+    },
   },
   {
     name: 'no file has more than 400 lines',

@@ -2,8 +2,8 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { loadJson } from '../../src/base/codec/json/index.ts';
 import { dictGet, isDict } from '../../src/base/codec/value.ts';
-import { etcdV3 } from '../../src/ext/returners/etcd/store.ts';
 import { plainDict } from '../../src/ext/returners/shared/loads.ts';
+import { etcdV3 } from '../../src/ext/shared/etcd/store.ts';
 import { nextJid, openForTest, returnerSuite, someReturn } from '../support/returner-suite.ts';
 import { startEtcd } from '../support/servers/etcd.ts';
 import { startInfluxDb } from '../support/servers/influxdb.ts';

@@ -1,10 +1,9 @@
 // What templates see and reach when a function renders them: the function's own context.
+import type { Loader } from '../../extend/loader/index.ts';
 import type { ModuleContext } from '../../extend/sdk/index.ts';
 import type { RenderHost } from '../render/index.ts';
-import type { Runtime } from './runtime.ts';
 
-export function renderHost(runtime: Runtime, context: ModuleContext): RenderHost {
-  const { loader } = runtime;
+export function renderHost(loader: Loader, context: ModuleContext): RenderHost {
   return {
     loader,
     log: context.log,

@@ -105,11 +105,11 @@ export function createContext(runtime: Runtime, state: JobState): ModuleContext 
     match: (expression, kind) => runtime.match(expression, kind),
     async render(source, request) {
       const { renderText } = await import('../render/index.ts');
-      return renderText(renderHost(runtime, context), source, request);
+      return renderText(renderHost(runtime.loader, context), source, request);
     },
     async renderFile(path, request) {
       const { renderFile } = await import('../render/index.ts');
-      return renderFile(renderHost(runtime, context), path, request);
+      return renderFile(renderHost(runtime.loader, context), path, request);
     },
     async show(data, outputter, options) {
       return (await runtime.loader.get('outputters', outputter))?.extension.render(data, options);

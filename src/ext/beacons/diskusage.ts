@@ -3,7 +3,7 @@
 import { type BeaconContext, defineBeacon, newDict, type PlainDict } from 'halite/sdk';
 import { statfs } from 'halite/sdk/fs';
 import { pyFloat, pyRegex, roundTo } from 'halite/sdk/text';
-import { partitions } from '../modules/ps/system-facts.ts';
+import { partitions } from '../shared/ps/system-facts.ts';
 import { percentOf } from './shared/settings.ts';
 
 /** The share that is used of what users can have, as `df` shows it. */

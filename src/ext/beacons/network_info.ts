@@ -1,6 +1,6 @@
 // Beacon `network_info`: counters of network interfaces reach what is given for them.
 import { asNumber, defineBeacon, isDict, newDict, type PlainDict } from 'halite/sdk';
-import { networkCounters } from '../modules/ps/system-facts.ts';
+import { networkCounters } from '../shared/ps/system-facts.ts';
 import { entriesOf, fieldOf, percentOf } from './shared/settings.ts';
 
 const counters = [

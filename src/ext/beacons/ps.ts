@@ -1,6 +1,6 @@
 // Beacon `ps`: processes that run, or do not.
 import { defineBeacon, isDict, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { processIds, processName } from '../modules/ps/processes.ts';
+import { processIds, processName } from '../shared/ps/processes.ts';
 import { entriesOf } from './shared/settings.ts';
 
 /** What is told about one process: that it is as it was asked for, or false when it should be there and is not. */

@@ -5,7 +5,7 @@ import { type BeaconContext, type BeaconSession, defineBeacon, newDict, type Pla
 import { readText } from 'halite/sdk/fs';
 import { type ChildProcess, spawn, which } from 'halite/sdk/system';
 import { lines } from 'halite/sdk/text';
-import { processIds, readProcess } from '../modules/ps/processes.ts';
+import { processIds, readProcess } from '../shared/ps/processes.ts';
 
 /** A flood of commands loses its rest. */
 const mostEvents = 10_000;

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { newDict, type PlainDict } from 'halite/sdk';
 import { which } from 'halite/sdk/system';
 import { describe, expect, it, vi } from 'vitest';
-import { readProcess } from '../modules/ps/processes.ts';
+import { readProcess } from '../shared/ps/processes.ts';
 import { dict, opened, plainJson, problem, testContext, until } from './_testing.ts';
 import diskusage from './diskusage.ts';
 import haproxy from './haproxy.ts';

@@ -3,9 +3,8 @@
 import { dirname, join } from 'node:path';
 import { defineModule, fn, invocationError, type ModuleContext, newDict, p, pyStr, type Value } from 'halite/sdk';
 import { chmodSync, chownSync, readText, renameSync, statSync, writeFileSync } from 'halite/sdk/fs';
-import { which } from 'halite/sdk/system';
+import { askTool, which } from 'halite/sdk/system';
 import { lines } from 'halite/sdk/text';
-import { askTool } from './shared/tools.ts';
 
 interface Line {
   readonly alias: string;

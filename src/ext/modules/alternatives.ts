@@ -2,8 +2,8 @@
 
 import { defineModule, dictGet, fn, type ModuleContext, p, pyStr, type Value } from 'halite/sdk';
 import { isDirectory, readlinkSync, readText } from 'halite/sdk/fs';
+import { askTool, runTool } from 'halite/sdk/system';
 import { lines } from 'halite/sdk/text';
-import { askTool, runTool } from './shared/tools.ts';
 
 const family = (ctx: ModuleContext): string => pyStr(dictGet(ctx.grains, 'os_family') ?? '');
 const tool = (ctx: ModuleContext): string => (family(ctx) === 'RedHat' ? 'alternatives' : 'update-alternatives');

@@ -13,19 +13,8 @@ import {
 import { dirName, isDirectory, isFile, joinPath } from 'halite/sdk/fs';
 import { which } from 'halite/sdk/system';
 import { lines, shellSplit } from 'halite/sdk/text';
+import { methods } from '../shared/augeas/methods.ts';
 import { command } from './shared/command.ts';
-
-/** Commands of users → those of augtool. */
-export const methods: Readonly<Record<string, string>> = {
-  set: 'set',
-  setm: 'setm',
-  mv: 'move',
-  move: 'move',
-  ins: 'insert',
-  insert: 'insert',
-  rm: 'remove',
-  remove: 'remove',
-};
 
 const counts: Readonly<Record<string, readonly number[]>> = {
   set: [1, 2],

@@ -2,8 +2,7 @@
 
 import { defineModule, dictGet, fn, type ModuleContext, newDict, type PlainDict, p } from 'halite/sdk';
 import { lstatSync } from 'halite/sdk/fs';
-import { which } from 'halite/sdk/system';
-import { runTool } from './shared/tools.ts';
+import { runTool, which } from 'halite/sdk/system';
 
 const isLink = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
 const withEnding = (name: string, endings: readonly string[]): string =>

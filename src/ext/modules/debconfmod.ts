@@ -14,8 +14,7 @@ import {
   type Value,
 } from 'halite/sdk';
 import { mkdtempSync, rmSync, writeFileSync } from 'halite/sdk/fs';
-import { which } from 'halite/sdk/system';
-import { askTool } from './shared/tools.ts';
+import { askTool, which } from 'halite/sdk/system';
 
 /** Package → [question, type, value]. */
 async function selections(ctx: ModuleContext, empty: boolean): Promise<Map<string, string[][]>> {

@@ -1,9 +1,8 @@
 // Execution module `dig`: questions to name servers by dig.
 import { defineModule, fn, type ModuleContext, p } from 'halite/sdk';
 import { parseIp } from 'halite/sdk/net';
-import { which } from 'halite/sdk/system';
+import { askTool, which } from 'halite/sdk/system';
 import { lines, words } from 'halite/sdk/text';
-import { askTool } from './shared/tools.ts';
 
 /** An address, maybe with the length of a prefix. */
 export function isAddress(text: string): boolean {

@@ -14,10 +14,9 @@ import {
   type Value,
 } from 'halite/sdk';
 import { readText } from 'halite/sdk/fs';
-import { which } from 'halite/sdk/system';
+import { askTool, requireBinary, runTool, which } from 'halite/sdk/system';
 import { lines, pyFloat, roundTo, words } from 'halite/sdk/text';
 import { hdparmFunctions } from './shared/hdparm.ts';
-import { askTool, requireBinary, runTool } from './shared/tools.ts';
 
 function flagsOf(args: string | null, caller: string): string[] {
   if (!args) return [];

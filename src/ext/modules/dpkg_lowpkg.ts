@@ -14,9 +14,9 @@ import {
   type Value,
 } from 'halite/sdk';
 import { pathExists } from 'halite/sdk/fs';
+import { askTool, runTool } from 'halite/sdk/system';
 import { lines } from 'halite/sdk/text';
 import { changes, nameList, packageFileInfo, packageRecords, readPackages, versionTexts } from './aptpkg/dpkg.ts';
-import { askTool, runTool } from './shared/tools.ts';
 
 const packages = p.rest({ doc: 'names of packages; all unless given' });
 const kwargs = p.kwargs();

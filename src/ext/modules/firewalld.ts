@@ -11,9 +11,8 @@ import {
   p,
   type Value,
 } from 'halite/sdk';
-import { which } from 'halite/sdk/system';
+import { runTool, which } from 'halite/sdk/system';
 import { lines, splitTimes, words } from 'halite/sdk/text';
-import { runTool } from './shared/tools.ts';
 
 async function ask(ctx: ModuleContext, ...args: string[]): Promise<string> {
   const { retcode, stdout, stderr } = await runTool(ctx, 'firewall-cmd', args);

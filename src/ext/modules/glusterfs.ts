@@ -14,7 +14,7 @@ import {
 } from 'halite/sdk';
 import { which } from 'halite/sdk/system';
 import { lines } from 'halite/sdk/text';
-import { parseXml } from './http/xml.ts';
+import { parseXml } from '../shared/serializers/xml.ts';
 import { command } from './shared/command.ts';
 
 type Node = ReturnType<typeof parseXml>;

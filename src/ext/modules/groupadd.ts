@@ -1,7 +1,6 @@
 // Execution module `group`: groups of the machine, by groupadd and its kin.
 import { defineModule, fn, newDict, type PlainDict, p, pyInt, pyStr, textList } from 'halite/sdk';
-import { allGroups, type Group, groupByName } from 'halite/sdk/system';
-import { runTool } from './shared/tools.ts';
+import { allGroups, type Group, groupByName, runTool } from 'halite/sdk/system';
 
 const describe = (group: Group): PlainDict =>
   newDict([

@@ -12,7 +12,7 @@ import {
   type Value,
 } from 'halite/sdk';
 import { dumpJson, loadJson } from 'halite/sdk/codec';
-import { basicAuth, hostPort, httpCall } from '../returners/shared/http.ts';
+import { basicAuth, hostPort, httpCall } from '../shared/http/request.ts';
 
 interface Series {
   readonly name?: string;

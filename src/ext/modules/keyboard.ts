@@ -1,9 +1,8 @@
 // Execution module `keyboard`: the layout of the keyboard.
 import { defineModule, dictGet, fn, type ModuleContext, newDict, p, pyStr } from 'halite/sdk';
 import { readText } from 'halite/sdk/fs';
-import { which } from 'halite/sdk/system';
+import { askTool, which } from 'halite/sdk/system';
 import { lines } from 'halite/sdk/text';
-import { askTool } from './shared/tools.ts';
 
 /** Where a family of systems keeps the layout, and under which key. */
 const places: Readonly<Record<string, readonly [file: string, key: string]>> = {

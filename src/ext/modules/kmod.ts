@@ -5,8 +5,8 @@ import { basename, join } from 'node:path';
 import { defineModule, dictHas, fn, type ModuleContext, newDict, type PlainDict, p } from 'halite/sdk';
 import { compareText } from 'halite/sdk/codec';
 import { pathExists, readdirSync, readText } from 'halite/sdk/fs';
+import { askTool, runTool } from 'halite/sdk/system';
 import { lines, pyEscape, words } from 'halite/sdk/text';
-import { askTool, runTool } from './shared/tools.ts';
 
 const confFile = (ctx: ModuleContext): string =>
   dictHas(ctx.grains, 'systemd') ? '/etc/modules-load.d/salt_managed.conf' : '/etc/modules';

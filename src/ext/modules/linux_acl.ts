@@ -11,9 +11,8 @@ import {
   pyStr,
   type Value,
 } from 'halite/sdk';
-import { which } from 'halite/sdk/system';
+import { askTool, runTool, which } from 'halite/sdk/system';
 import { lines, splitTimes, words } from 'halite/sdk/text';
-import { askTool, runTool } from './shared/tools.ts';
 
 /** `u:name:rwx` after its kind, as permissions and a number. */
 function permissionsOf(text: string): PlainDict {

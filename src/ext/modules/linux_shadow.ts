@@ -15,9 +15,8 @@ import {
 } from 'halite/sdk';
 import { compareText } from 'halite/sdk/codec';
 import { chmodSync, chownSync, readFileSync, readText, renameSync, statSync, writeFileSync } from 'halite/sdk/fs';
-import { userByName } from 'halite/sdk/system';
+import { askTool, runTool, userByName } from 'halite/sdk/system';
 import { cryptPassword, randomSalt } from './shared/crypt.ts';
-import { askTool, runTool } from './shared/tools.ts';
 
 const fields = ['name', 'passwd', 'lstchg', 'min', 'max', 'warn', 'inact', 'expire'] as const;
 const shadowFile = (root: string | null): string => join(root ?? '/', 'etc/shadow');

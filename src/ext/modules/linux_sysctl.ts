@@ -3,8 +3,8 @@
 import { dirname } from 'node:path';
 import { commandError, defineModule, fn, type ModuleContext, newDict, type PlainDict, p, pyStr } from 'halite/sdk';
 import { existsSync, isFile, mkdirSync, pathExists, readFileSync, writeFileSync } from 'halite/sdk/fs';
+import { askTool, runTool } from 'halite/sdk/system';
 import { lines } from 'halite/sdk/text';
-import { askTool, runTool } from './shared/tools.ts';
 
 const header = '#\n# Kernel sysctl configuration\n#\n';
 const spaced = (value: string): string => value.trim().replace(/\s+/g, '\t');

@@ -2,9 +2,8 @@
 
 import { commandError, defineModule, dictGet, fn, type ModuleContext, newDict, p, pyStr } from 'halite/sdk';
 import { pathExists, readdirSync, readText } from 'halite/sdk/fs';
-import { which } from 'halite/sdk/system';
+import { askTool, which } from 'halite/sdk/system';
 import { lines, pyEscape } from 'halite/sdk/text';
-import { askTool } from './shared/tools.ts';
 
 const grain = (ctx: ModuleContext, name: string): string => pyStr(dictGet(ctx.grains, name) ?? '');
 const booted = (): boolean => pathExists('/run/systemd/system');

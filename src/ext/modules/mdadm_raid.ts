@@ -13,9 +13,8 @@ import {
   type Value,
 } from 'halite/sdk';
 import { existsSync, pathExists } from 'halite/sdk/fs';
-import { which } from 'halite/sdk/system';
+import { askTool, runTool, which } from 'halite/sdk/system';
 import { lines, partition, pyEscape, words } from 'halite/sdk/text';
-import { askTool, runTool } from './shared/tools.ts';
 
 const configFile = (ctx: ModuleContext): string =>
   dictGet(ctx.grains, 'os_family') === 'Debian' ? '/etc/mdadm/mdadm.conf' : '/etc/mdadm.conf';

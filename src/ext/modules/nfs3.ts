@@ -13,9 +13,8 @@ import {
   type Value,
 } from 'halite/sdk';
 import { readFileSync, writeFileSync } from 'halite/sdk/fs';
-import { which } from 'halite/sdk/system';
+import { runTool, which } from 'halite/sdk/system';
 import { lines, words } from 'halite/sdk/text';
-import { runTool } from './shared/tools.ts';
 
 /** Path → list of `{hosts, options}`. */
 export function parseExports(text: string): PlainDict {

@@ -2,11 +2,11 @@
 
 import { newDict } from 'halite/sdk';
 import { describe, expect, it } from 'vitest';
+import { parseSource, sameSource, sourceLine } from '../shared/apt/repos.ts';
 import { changes, parsePackages, parseSelections } from './aptpkg/dpkg.ts';
 import { parseShow as parseAptShow } from './aptpkg/index.ts';
 import { packagesOf } from './aptpkg/install.ts';
 import { normalizeName, splitArchitecture } from './aptpkg/names.ts';
-import { parseSource, sameSource, sourceLine } from './aptpkg/repos.ts';
 import { compareVersions, fitsVersion, newestFitting } from './aptpkg/versions.ts';
 import { parseBlkid, parseDf, parseIostat, parseSmart } from './disk.ts';
 import { parseRing, parseTraceroute } from './network/index.ts';

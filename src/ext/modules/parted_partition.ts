@@ -12,9 +12,8 @@ import {
   type Value,
 } from 'halite/sdk';
 import { statSync } from 'halite/sdk/fs';
-import { which } from 'halite/sdk/system';
+import { runTool, which } from 'halite/sdk/system';
 import { lines, words } from 'halite/sdk/text';
-import { runTool } from './shared/tools.ts';
 
 const units = ['s', 'B', 'kB', 'MB', 'MiB', 'GB', 'GiB', 'TB', 'TiB', '%', 'cyl', 'chs', 'compact'];
 const diskFlags = ['cylinder_alignment', 'pmbr_boot', 'implicit_partition_table'];

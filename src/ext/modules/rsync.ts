@@ -15,9 +15,8 @@ import {
   type Value,
 } from 'halite/sdk';
 import { mkdtempSync, readText, rmSync } from 'halite/sdk/fs';
-import { which } from 'halite/sdk/system';
+import { askTool, which } from 'halite/sdk/system';
 import { words } from 'halite/sdk/text';
-import { askTool } from './shared/tools.ts';
 
 const flag = (doc: string) => p.bool({ default: false, doc });
 const text = (doc: string) => p.string({ default: null, doc });

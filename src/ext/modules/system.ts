@@ -3,9 +3,8 @@
 import { hostname } from 'node:os';
 import { commandError, defineModule, fn, invocationError, type ModuleContext, p, pyStr, type Value } from 'halite/sdk';
 import { pathExists, readText, writeFileSync } from 'halite/sdk/fs';
-import { which } from 'halite/sdk/system';
+import { askTool, runTool, which } from 'halite/sdk/system';
 import { strftime } from 'halite/sdk/time';
-import { askTool, runTool } from './shared/tools.ts';
 
 /** Minutes east of UTC in `+0130`. */
 function offsetMinutes(offset: string): number {

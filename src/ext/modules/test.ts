@@ -19,8 +19,8 @@ import {
   pythonError,
   type Value,
 } from 'halite/sdk';
+import { installation, saltVersion } from '../shared/software/version.ts';
 import { builtinExceptions, saltExceptions } from './shared/python-exceptions.ts';
-import { installation, saltVersion } from './shared/version.ts';
 import { versionsInformation, versionsReport } from './shared/versions-report.ts';
 
 /** Where Salt's file has another name than the module. */
@@ -99,7 +99,7 @@ const answers = {
   retcode: fn({
     doc: 'Ends the job with a return code.',
     examples: ["salt '*' test.retcode 42"],
-    params: { code: p.int({ default: 42 }) },
+    params: { code: p.scalar({ default: 42 }) },
     inline: true,
     run({ code }, ctx) {
       ctx.setRetcode(pyInt(code));
@@ -109,7 +109,7 @@ const answers = {
   sleep: fn({
     doc: 'Waits for a number of seconds and says True.',
     examples: ["salt '*' test.sleep 20"],
-    params: { length: p.int() },
+    params: { length: p.scalar() },
     async run({ length }, ctx) {
       await pause(pyInt(length) * 1000, undefined, { signal: ctx.signal });
       return true;
@@ -186,7 +186,7 @@ const computing = {
   fib: fn({
     doc: 'The given Fibonacci number and the seconds it took.',
     examples: ["salt '*' test.fib 3"],
-    params: { num: p.int() },
+    params: { num: p.scalar() },
     run({ num }) {
       const count = pyInt(num);
       if (count < 0) throw pythonError('ValueError', 'Negative number is not allowed!');
@@ -199,7 +199,7 @@ const computing = {
   collatz: fn({
     doc: 'The Collatz sequence from a number down to 1, and the seconds it took.',
     examples: ["salt '*' test.collatz 3"],
-    params: { start: p.int() },
+    params: { start: p.scalar() },
     run({ start }) {
       let now = pyInt(start);
       if (now < 1) throw pythonError('ValueError', 'Only positive numbers lead to 1');

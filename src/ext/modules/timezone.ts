@@ -13,10 +13,9 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'halite/sdk/fs';
-import { which } from 'halite/sdk/system';
+import { askTool, runTool, which } from 'halite/sdk/system';
 import { lines } from 'halite/sdk/text';
 import { zoneAbbreviation, zoneOffset } from 'halite/sdk/time';
-import { askTool, runTool } from './shared/tools.ts';
 
 const zones = '/usr/share/zoneinfo/';
 const local = '/etc/localtime';

@@ -14,9 +14,17 @@ import {
 } from 'halite/sdk';
 import { compareText } from 'halite/sdk/codec';
 import { readText } from 'halite/sdk/fs';
-import { allGroups, allUsers, type Group, groupByName, groupsOfUser, type User, userByName } from 'halite/sdk/system';
+import {
+  allGroups,
+  allUsers,
+  type Group,
+  groupByName,
+  groupsOfUser,
+  runTool,
+  type User,
+  userByName,
+} from 'halite/sdk/system';
 import { splitTimes } from 'halite/sdk/text';
-import { runTool } from './shared/tools.ts';
 
 const gecosKeys = ['fullname', 'roomnumber', 'workphone', 'homephone', 'other'] as const;
 type GecosKey = (typeof gecosKeys)[number];

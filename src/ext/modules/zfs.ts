@@ -15,38 +15,14 @@ import {
 } from 'halite/sdk';
 import { which } from 'halite/sdk/system';
 import { lines } from 'halite/sdk/text';
+import { fromProperty, isSnapshot } from '../shared/zfs/properties.ts';
 import { type Answer, command } from './shared/command.ts';
-
-/** Properties whose values are sizes; `5G` and 5368709120 are the same there. */
-const sizes =
-  /^(?:(?:ref)?(?:quota|reservation)|volsize|recordsize|volblocksize|special_small_blocks|(?:logical)?(?:used|referenced)|available|avail|refer|written|usedby\w+|(?:user|group)(?:quota|used)@.+)$/;
-const units = 'KMGTPEZ';
-
-/** A value as people and Salt's data have it: true, null, bytes. */
-export function fromProperty(name: string, value: Value): Value {
-  if (typeof value !== 'string') return value;
-  if (value === 'none') return null;
-  if (value === 'on' || value === 'yes') return true;
-  if (value === 'off' || value === 'no') return false;
-  if (!sizes.test(name)) return /^(copies|version)$/.test(name) && /^\d+$/.test(value) ? Number(value) : value;
-  const match = /^(\d+(?:\.\d+)?)([KMGTPEZ])B?$/i.exec(value);
-  if (match) return Number(match[1]) * 1024 ** (units.indexOf((match[2] ?? 'K').toUpperCase()) + 1);
-  return /^\d+$/.test(value) ? Number(value) : value;
-}
-
-export const fromProperties = (values: Value): PlainDict =>
-  newDict(
-    isDict(values) ? dictEntries(values).map(([key, value]) => [pyStr(key), fromProperty(pyStr(key), value)]) : [],
-  );
 
 /** A value as zfs reads it. */
 function toProperty(value: Value): string {
   if (value === null) return 'none';
   return typeof value === 'boolean' ? (value ? 'on' : 'off') : pyStr(value);
 }
-
-export const isSnapshot = (name: string): boolean => name.split('@').length === 2;
-export const isBookmark = (name: string): boolean => name.split('#').length === 2;
 
 const zfs = (ctx: ModuleContext, ...argv: string[]): Promise<Answer> => command(ctx, ['zfs', ...argv]);
 

@@ -12,12 +12,11 @@ import {
   textList,
   type Value,
 } from 'halite/sdk';
-import { which } from 'halite/sdk/system';
+import { requireTool, which } from 'halite/sdk/system';
 import { lines } from 'halite/sdk/text';
 import { type RpmPackage, resolveName } from './shared/rpm.ts';
 import { type RpmDriver, rpmFunctions } from './shared/rpm-functions.ts';
 import { repoFunctions } from './shared/rpm-repos.ts';
-import { requireTool } from './shared/tools.ts';
 
 /** Zypper's own return codes that mean no failure: patches, a restart needed, no repositories. */
 const harmless = [0, 6, 100, 101, 102, 103, 106];

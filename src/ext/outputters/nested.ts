@@ -1,7 +1,7 @@
 // Outputter `nested`: keys, indented values and list marks; the default.
 import { defineOutputter } from 'halite/sdk';
-import { colorsFor, stripsColors } from './shared/colors.ts';
-import { nestedLines } from './shared/nested-lines.ts';
+import { colorsFor, stripsColors } from '../shared/output/colors.ts';
+import { nestedLines } from '../shared/output/nested-lines.ts';
 
 export default defineOutputter({
   name: 'nested',

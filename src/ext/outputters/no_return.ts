@@ -1,7 +1,7 @@
 // Outputter `no_return`: minions that gave no answer, in red.
 import { defineOutputter, HaliteError, isDict, pyStr, type Value } from 'halite/sdk';
-import { type Colors, colorsFor } from './shared/colors.ts';
-import { sortedEntries } from './shared/sorted-keys.ts';
+import { type Colors, colorsFor } from '../shared/output/colors.ts';
+import { sortedEntries } from '../shared/output/sorted-keys.ts';
 
 function display(value: Value, colors: Colors, indent: number): string {
   const margin = ' '.repeat(indent);

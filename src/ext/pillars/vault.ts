@@ -11,11 +11,11 @@ import {
   type Value,
 } from 'halite/sdk';
 import { type MergeStrategy, mergeDicts } from 'halite/sdk/data';
-import { readSecret, type VaultHost } from '../modules/vault/client.ts';
-import { mintFor } from '../modules/vault/hosts.ts';
-import { expandPattern, MissingField } from '../modules/vault/patterns.ts';
-import { fieldOf, isOk } from '../modules/vault/request.ts';
-import { vaultConfig } from '../modules/vault/token.ts';
+import { readSecret, type VaultHost } from '../shared/vault/client.ts';
+import { mintFor } from '../shared/vault/hosts.ts';
+import { expandPattern, MissingField } from '../shared/vault/patterns.ts';
+import { fieldOf, isOk } from '../shared/vault/request.ts';
+import { vaultConfig } from '../shared/vault/token.ts';
 
 function hostOf(ctx: PillarContext): VaultHost {
   const { opts, log, signal, cache, minionId, grains, pillar } = ctx;

@@ -1,7 +1,7 @@
 // Renderer `json`.
 import { defineRenderer, newDict, RenderError } from 'halite/sdk';
 import { loadJson } from 'halite/sdk/codec';
-import { pythonJsonError } from './shared/json-error.ts';
+import { pythonJsonError } from '../shared/serializers/json-error.ts';
 
 export default defineRenderer({
   name: 'json',

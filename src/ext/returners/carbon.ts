@@ -1,6 +1,6 @@
 // Returner `carbon`: numbers of results as metrics of Graphite.
 import { defineReturner, dictEntries, HaliteError, isDict, messageOf, p, pyStr, type Value } from 'halite/sdk';
-import { hostPort } from './shared/http.ts';
+import { hostPort } from '../shared/http/request.ts';
 import { arrivalMillis, keysOf } from './shared/loads.ts';
 import { type Metric, metricLines, metricPickle, numberOf } from './shared/metrics.ts';
 import { sendBytes } from './shared/socket.ts';

@@ -1,7 +1,7 @@
 // Returner `hipchat`: results as messages in a room, for services that speak HipChat's API.
 import { defineReturner, HaliteError, newDict, type PlainDict, p } from 'halite/sdk';
 import { pprintValue } from 'halite/sdk/codec';
-import { httpCall, joinUrl } from './shared/http.ts';
+import { httpCall, joinUrl } from '../shared/http/request.ts';
 import { toJson } from './shared/loads.ts';
 import { chatText, shortened } from './shared/message.ts';
 

@@ -1,6 +1,6 @@
 // Returner `mattermost`: results and events as messages, through an incoming webhook of Mattermost.
 import { defineReturner, newDict, p, pyStr } from 'halite/sdk';
-import { httpCall, joinUrl } from './shared/http.ts';
+import { httpCall, joinUrl } from '../shared/http/request.ts';
 import { toJson } from './shared/loads.ts';
 import { chatText, shortened } from './shared/message.ts';
 

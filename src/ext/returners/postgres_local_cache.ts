@@ -1,10 +1,10 @@
 // Returner `postgres_local_cache`: a master's job cache in PostgreSQL with one column per field of a job.
 import { defineReturner, isDict, newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
 import { jidToMillis } from 'halite/sdk/jobs';
+import type { SqlRow } from '../shared/sql/sql-client.ts';
 import { fromJson, plainDict, textField } from './shared/loads.ts';
 import { openPostgres, postgresDialect, postgresOptions } from './shared/postgres-client.ts';
 import { funOf, plainShape, sqlJson, successOf, type TableShape, tableSession } from './shared/salt-tables.ts';
-import type { SqlRow } from './shared/sql-client.ts';
 
 const fields = ['tgt_type', 'cmd', 'tgt', 'kwargs', 'ret', 'username', 'arg', 'fun'] as const;
 

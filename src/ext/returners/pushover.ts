@@ -1,7 +1,7 @@
 // Returner `pushover`: results as notifications on telephones, through pushover.net.
 import { defineReturner, HaliteError, p } from 'halite/sdk';
 import { pprintValue } from 'halite/sdk/codec';
-import { httpCall, joinUrl } from './shared/http.ts';
+import { httpCall, joinUrl } from '../shared/http/request.ts';
 import { jsonDict, toJson } from './shared/loads.ts';
 import { chatText, shortened } from './shared/message.ts';
 

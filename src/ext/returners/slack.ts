@@ -12,7 +12,7 @@ import {
   type Value,
 } from 'halite/sdk';
 import { dumpYaml, pprintValue } from 'halite/sdk/codec';
-import { httpCall, joinUrl } from './shared/http.ts';
+import { httpCall, joinUrl } from '../shared/http/request.ts';
 import { jsonDict } from './shared/loads.ts';
 import { chatText, shortened } from './shared/message.ts';
 

@@ -1,7 +1,7 @@
 // Returner `splunk`: results and events through Splunk's HTTP Event Collector.
 import { hostname } from 'node:os';
 import { defineReturner, newDict, type PlainDict, p } from 'halite/sdk';
-import { httpCall } from './shared/http.ts';
+import { httpCall } from '../shared/http/request.ts';
 import { toJson } from './shared/loads.ts';
 
 export default defineReturner({

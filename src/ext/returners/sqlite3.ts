@@ -1,9 +1,9 @@
 // Returner `sqlite3`: results and jobs in a SQLite file, in the tables of Salt's sqlite3 returner.
 import { defineReturner, newDict, type PlainDict, p, pyStr } from 'halite/sdk';
+import type { SqlRow } from '../shared/sql/sql-client.ts';
+import { openSqlite, sqliteDialect } from '../shared/sql/sqlite-client.ts';
 import { fromJson, textField } from './shared/loads.ts';
 import { funOf, plainShape, sqlJson, successOf, type TableShape, tableSession } from './shared/salt-tables.ts';
-import type { SqlRow } from './shared/sql-client.ts';
-import { openSqlite, sqliteDialect } from './shared/sqlite-client.ts';
 
 const schema = `
 CREATE TABLE IF NOT EXISTS jids (jid TEXT PRIMARY KEY, load TEXT NOT NULL);

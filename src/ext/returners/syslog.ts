@@ -1,6 +1,6 @@
 // Returner `syslog`: results as JSON lines in the system's log, or in that of another machine.
 import { defineReturner, HaliteError, messageOf, p, pyStr, type ReturnerContext, type Value } from 'halite/sdk';
-import { hostPort } from './shared/http.ts';
+import { hostPort } from '../shared/http/request.ts';
 import { toJson } from './shared/loads.ts';
 import { sendBytes, sendPacket } from './shared/socket.ts';
 

@@ -1,6 +1,6 @@
 // Returner `telegram`: results as messages of a bot in a chat of Telegram.
 import { defineReturner, HaliteError, p, pyStr } from 'halite/sdk';
-import { httpCall, joinUrl } from './shared/http.ts';
+import { httpCall, joinUrl } from '../shared/http/request.ts';
 import { jsonDict } from './shared/loads.ts';
 import { chatText, shortened } from './shared/message.ts';
 

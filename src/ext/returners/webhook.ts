@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { defineReturner, dictEntries, HaliteError, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
-import { basicAuth, type HttpCall, httpCall } from './shared/http.ts';
+import { basicAuth, type HttpCall, httpCall } from '../shared/http/request.ts';
 import { contentId, toJson } from './shared/loads.ts';
 import { fillTemplate } from './shared/template.ts';
 

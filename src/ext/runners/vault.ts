@@ -13,8 +13,8 @@ import {
   type Value,
 } from 'halite/sdk';
 import { dumpJson } from 'halite/sdk/codec';
-import { askVault, fieldOf } from '../modules/vault/request.ts';
-import { mintToken, policiesFor, serverOf, vaultConfig } from '../modules/vault/token.ts';
+import { askVault, fieldOf } from '../shared/vault/request.ts';
+import { mintToken, policiesFor, serverOf, vaultConfig } from '../shared/vault/token.ts';
 
 /** Old and new releases sign with different digests. */
 const digests = ['RSA-SHA1', 'RSA-SHA224', 'RSA-SHA256'];

@@ -1,6 +1,6 @@
 // Secret store `consul`: the key/value store of Consul over HTTP.
 import { type Dict, defineSdb, dictGet, type ModuleContext, pyStr, type Value } from 'halite/sdk';
-import { type HttpAnswer, type HttpCall, hostPort, httpCall } from '../returners/shared/http.ts';
+import { type HttpAnswer, type HttpCall, hostPort, httpCall } from '../shared/http/request.ts';
 import { numberOf, textOf } from './shared/profile.ts';
 
 function ask(key: string, profile: Dict, ctx: ModuleContext, more: Partial<HttpCall>): Promise<HttpAnswer> {

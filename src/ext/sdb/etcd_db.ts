@@ -1,6 +1,6 @@
 // Secret store `etcd`: keys of an etcd server.
 import { type Dict, defineSdb, dictGet, type ModuleContext, pyStr, type Value } from 'halite/sdk';
-import { type EtcdStore, etcdV2, etcdV3 } from '../returners/etcd/store.ts';
+import { type EtcdStore, etcdV2, etcdV3 } from '../shared/etcd/store.ts';
 import { numberOf, textOf } from './shared/profile.ts';
 
 function storeOf(profile: Dict, ctx: ModuleContext): EtcdStore {

@@ -1,6 +1,6 @@
 // Secret store `memcached`.
 import { type Dict, defineSdb, pyStr, type Value } from 'halite/sdk';
-import { type Memcached, memcached } from '../returners/memcache/client.ts';
+import { type Memcached, memcached } from '../shared/memcache/client.ts';
 import { numberOf, textOf } from './shared/profile.ts';
 
 async function withServer<T>(profile: Dict, work: (client: Memcached) => Promise<T>): Promise<T> {

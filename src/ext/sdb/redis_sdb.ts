@@ -1,6 +1,6 @@
 // Secret store `redis`: keys of a Redis server.
 import { type Dict, defineSdb, pyStr, type Value } from 'halite/sdk';
-import { connectRedis, type RedisLink } from '../returners/redis/connect.ts';
+import { connectRedis, type RedisLink } from '../shared/redis/connect.ts';
 import { numberOf, textOf } from './shared/profile.ts';
 
 async function withRedis<T>(profile: Dict, work: (link: RedisLink['client']) => Promise<T>): Promise<T> {

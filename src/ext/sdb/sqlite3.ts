@@ -1,7 +1,7 @@
 // Secret store `sqlite3`: a table of keys and packed values in a SQLite file, as Salt's driver keeps them.
 import { type Dict, defineSdb, dictGet, HaliteError, pyStr, type Value } from 'halite/sdk';
 import { pack, unpack } from 'halite/sdk/codec';
-import { type NativeSqlite, openNative } from '../returners/shared/sqlite-client.ts';
+import { type NativeSqlite, openNative } from '../shared/sql/sqlite-client.ts';
 import { listOf, required, textOf } from './shared/profile.ts';
 
 function quote(name: string): string {

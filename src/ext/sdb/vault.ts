@@ -1,9 +1,9 @@
 // Secret store `vault`: `sdb://profile/secret/path/key` is the value `key` of the secret `secret/path`.
 import { defineSdb, dictGet, isDict, newDict, type Value } from 'halite/sdk';
 import { dumpJson } from 'halite/sdk/codec';
-import { ask, kvPaths } from '../modules/vault/client.ts';
-import { vaultHost } from '../modules/vault/hosts.ts';
-import { checkStatus, fieldOf } from '../modules/vault/request.ts';
+import { ask, kvPaths } from '../shared/vault/client.ts';
+import { vaultHost } from '../shared/vault/hosts.ts';
+import { checkStatus, fieldOf } from '../shared/vault/request.ts';
 
 /** `path/key`, or `path?key`. */
 function split(address: string): [path: string, key: string] {

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { type FileClient, newDict } from 'halite/sdk';
-import { parseSaltUrl } from './shared/sources.ts';
+import { parseSaltUrl } from '../shared/file/urls.ts';
 
 interface Found {
   readonly files: string[];

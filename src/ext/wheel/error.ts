@@ -1,5 +1,5 @@
 // Wheel `error`: fails on purpose, to try how failures of wheel functions are handled.
 import { defineWheel } from 'halite/sdk';
-import runner from '../runners/error.ts';
+import { errorFunctions } from '../shared/master/error-functions.ts';
 
-export default defineWheel({ name: 'error', doc: runner.doc, functions: runner.functions });
+export default defineWheel({ name: 'error', doc: 'Fail on purpose.', functions: errorFunctions });

@@ -1,7 +1,7 @@
 // Beacons: what a minion watches on its machine, and the events it tells its masters about it.
 import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
-import type { ExecOptions, ExecResult, ExtensionLog } from './context.ts';
-import type { Availability } from './functions.ts';
+import type { Availability } from './availability.ts';
+import type { ExecOptions, ExecResult, ExtensionLog } from './exec.ts';
 
 /** What a beacon sees. It runs in a process of its own, so that nothing it does holds the minion up. */
 export interface BeaconContext {

@@ -1,54 +1,15 @@
 // What extension code may touch: narrow interfaces, handed in, never global.
 import type { JsonText } from '../../base/codec/json/index.ts';
 import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
+import type { ExecOptions, ExecResult, ExtensionLog } from './exec.ts';
 import type { FileClient, FileServerView, FileSlice } from './files.ts';
+import type { JobOutcome, JobRequest } from './job-request.ts';
 import type { OrchestrationServices, OwnCallOptions, OwnCallOutcome } from './orchestration.ts';
 import type { OutputOptions } from './outputters.ts';
 import type { PillarView } from './pillars.ts';
 import type { RenderRequest } from './renderers.ts';
-import type { SdbServices } from './sdb.ts';
+import type { SdbServices } from './sdb-services.ts';
 import type { StateServices } from './state-services.ts';
-
-export interface ExtensionLog {
-  debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
-  info(message: string, fields?: Readonly<Record<string, unknown>>): void;
-  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
-  error(message: string, fields?: Readonly<Record<string, unknown>>): void;
-}
-
-export interface ExecOptions {
-  readonly cwd?: string;
-  /** The name the program is called by, which it puts before its messages; its file unless given. */
-  readonly argv0?: string;
-  readonly env?: Readonly<Record<string, string>>;
-  /** Only `env`, nothing inherited. */
-  readonly cleanEnv?: boolean;
-  readonly input?: string | Uint8Array;
-  /** Kills the whole process tree when it passes. */
-  readonly timeoutMs?: number;
-  readonly uid?: number;
-  readonly gid?: number;
-  readonly groups?: readonly number[];
-  readonly umask?: number;
-  /** Called with each chunk of output, for progress. */
-  readonly onOutput?: (text: string, stream: 'stdout' | 'stderr') => void;
-  /** stderr goes where stdout goes, in order. */
-  readonly mergeStderr?: boolean;
-  readonly maxOutputBytes?: number;
-  /** How output is encoded, as TextDecoder names it; UTF-8 unless given. */
-  readonly encoding?: string;
-}
-
-export interface ExecResult {
-  readonly pid: number;
-  /** Exit status; 128+n when ended by signal n. */
-  readonly retcode: number;
-  /** Number of the signal that ended it; undefined when it ended by itself. */
-  readonly signal?: number | undefined;
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly timedOut: boolean;
-}
 
 export interface RunningJob {
   readonly jid: string;
@@ -192,34 +153,6 @@ export interface ReactorView {
   leader: boolean;
   /** Counters: events, reactions, failed, dropped, waiting, running; and the last error. */
   status(): PlainDict;
-}
-
-export interface JobRequest {
-  readonly tgt: string | readonly string[];
-  readonly tgt_type: string;
-  readonly fun: string | readonly string[];
-  readonly arg: readonly Value[];
-  readonly kwargs?: PlainDict;
-  readonly timeoutSeconds?: number;
-  readonly user?: string;
-  /** Returners, with commas between. */
-  readonly ret?: string;
-  /** Further fields of the job for minions: `ret_config`, `ret_kwargs`, … */
-  readonly extra?: PlainDict;
-  /** Never more at a time: a number of minions, or a percentage. */
-  readonly batch?: string;
-  /** With `batch`: no further minions after the first failure. */
-  readonly failhard?: boolean;
-  /** Only this many of the matched, chosen at random. */
-  readonly subset?: number;
-}
-
-export interface JobOutcome {
-  readonly jid: string;
-  readonly minions: readonly string[];
-  /** Only minions that answered. */
-  readonly returns: Readonly<Record<string, { ret: Value; retcode: number; success: boolean; out?: string }>>;
-  readonly missing: Readonly<Record<string, string>>;
 }
 
 export type KeyState = 'accepted' | 'pending' | 'rejected' | 'denied';

@@ -1,6 +1,7 @@
 // Execution modules, runners and wheel modules: a name and documented functions.
 import type { JsonText } from '../../base/codec/json/index.ts';
 import type { Dict, Value } from '../../base/codec/value.ts';
+import type { Availability } from './availability.ts';
 import type { GrainContext, MasterContext, ModuleContext } from './context.ts';
 import type { ArgsOf, Params } from './params.ts';
 
@@ -58,13 +59,6 @@ export function masterFn<const P extends Params = Record<never, never>>(
   spec: FunctionSpec<P, MasterContext, Value | JsonText>,
 ): MasterFunction {
   return build(spec);
-}
-
-export interface Availability {
-  readonly grains: Dict;
-  readonly opts: Readonly<Record<string, Value>>;
-  /** Whether an execution function (`cron.list_tab`) can be called here; the reason when not. */
-  readonly callable: (fullName: string) => Promise<true | string>;
 }
 
 export interface ModuleSpec {

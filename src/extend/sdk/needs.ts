@@ -1,5 +1,5 @@
 // What an extension needs to be of use here: programs on this machine, or functions of another extension.
-import type { Availability } from './functions.ts';
+import type { Availability } from './availability.ts';
 import { which } from './system/which.ts';
 
 type Ask = (system: Availability) => true | string | Promise<true | string>;

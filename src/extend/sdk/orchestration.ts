@@ -1,6 +1,6 @@
 // The master as a state run on the master sees it: publish jobs, call master functions, watch events.
 import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
-import type { JobOutcome, JobRequest } from './context.ts';
+import type { JobOutcome, JobRequest } from './job-request.ts';
 
 /** What came of a runner or wheel function that ran as a job of its own. */
 export interface MasterFunctionReport {

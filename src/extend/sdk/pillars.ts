@@ -1,7 +1,7 @@
 // External pillars: where else a minion's pillar comes from than from files (`ext_pillar` in the master's configuration).
 import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
-import type { ExecOptions, ExecResult, ExtensionLog } from './context.ts';
-import type { Availability } from './functions.ts';
+import type { Availability } from './availability.ts';
+import type { ExecOptions, ExecResult, ExtensionLog } from './exec.ts';
 import type { ArgsOf, Params } from './params.ts';
 import type { RenderRequest } from './renderers.ts';
 

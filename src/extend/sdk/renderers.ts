@@ -1,8 +1,8 @@
 // Renderers: the steps of a pipe that turns the text of an SLS file or template into data (`#!jinja|yaml`).
 import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
-import type { ExecOptions, ExecResult, ExtensionLog } from './context.ts';
-import type { Availability } from './functions.ts';
+import type { Availability } from './availability.ts';
+import type { ExecOptions, ExecResult, ExtensionLog } from './exec.ts';
 
 /** How a text is to be rendered; see `ctx.render`. */
 export interface RenderRequest {

@@ -1,7 +1,7 @@
 // Returners: where results go beside the master, and job caches and event stores that a master keeps in other databases.
 import type { PlainDict, Value } from '../../base/codec/value.ts';
-import type { ExecOptions, ExecResult, ExtensionLog } from './context.ts';
-import type { Availability } from './functions.ts';
+import type { Availability } from './availability.ts';
+import type { ExecOptions, ExecResult, ExtensionLog } from './exec.ts';
 import type { ArgsOf, Params } from './params.ts';
 
 /** What a returner sees; it runs on minions and on masters. */

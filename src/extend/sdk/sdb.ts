@@ -1,7 +1,7 @@
 // Drivers of secret stores: what stands behind `sdb://<profile>/<key>`.
 import type { Dict, Value } from '../../base/codec/value.ts';
+import type { Availability } from './availability.ts';
 import type { ModuleContext } from './context.ts';
-import type { Availability } from './functions.ts';
 
 export interface SdbSpec {
   readonly name: string;
@@ -19,12 +19,3 @@ export interface Sdb extends SdbSpec {
   readonly kind: 'sdb';
 }
 export const defineSdb = (spec: SdbSpec): Sdb => ({ kind: 'sdb', ...spec });
-
-/** Secret stores as functions see them, by address. */
-export interface SdbServices {
-  /** What is no address of a known profile comes back as it is, or is refused when `strict`. */
-  get(uri: Value, strict?: boolean): Promise<Value>;
-  /** False when there is no such profile. */
-  set(uri: Value, value: Value): Promise<Value>;
-  delete(uri: Value): Promise<Value>;
-}

@@ -1,7 +1,8 @@
 // State modules: functions that bring one thing into the state that was asked for, and say what they changed.
 import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
+import type { Availability } from './availability.ts';
 import type { ModuleContext } from './context.ts';
-import type { Availability, ExtensionFunction } from './functions.ts';
+import type { ExtensionFunction } from './functions.ts';
 import type { ArgsOf, Params } from './params.ts';
 
 /**

@@ -1,6 +1,6 @@
 // Assignments of states from elsewhere than top files: `master_tops` in the master's configuration.
 import type { Dict, Value } from '../../base/codec/value.ts';
-import type { ExecOptions, ExecResult, ExtensionLog } from './context.ts';
+import type { ExecOptions, ExecResult, ExtensionLog } from './exec.ts';
 
 /** What such a source sees. */
 export interface TopsContext {

@@ -1,18 +1,14 @@
 // The event bus inside a daemon: fire, subscribe, look back. Nothing is done while nobody listens.
 import { PackedValue, unpacked } from '../../base/codec/msgpack/index.ts';
 import { type Dict, newDict } from '../../base/codec/value.ts';
+import type { BusEvent } from './event.ts';
 import { type EventFilter, tagTest } from './filter.ts';
 import { History } from './history.ts';
 import { eventStamp } from './stamp.ts';
 import { EventStream } from './stream.ts';
 import { roughSize, trimToSize } from './trim.ts';
 
-export interface BusEvent {
-  readonly tag: string;
-  /** Shared by all listeners: never change it. */
-  readonly data: Dict;
-}
-
+export type { BusEvent } from './event.ts';
 export type EventListener = (event: BusEvent) => void;
 
 export interface EventBusOptions {

@@ -1,5 +1,5 @@
 // The last events, bounded by number and by size, for those who come late.
-import type { BusEvent } from './bus.ts';
+import type { BusEvent } from './event.ts';
 
 export class History {
   readonly #maxCount: number;

@@ -1,7 +1,13 @@
 // What waits to be written. A very long result takes a second and more: the many short writes do not wait for it.
-import type { WriteRequest } from './writer.ts';
+import type { WriteKind } from './statements.ts';
 
 const longBytes = 1024 * 1024;
+
+export interface WriteRequest {
+  readonly seq: number;
+  readonly kind: WriteKind;
+  readonly data: Uint8Array;
+}
 
 export class WriteQueue {
   #short: WriteRequest[] = [];

@@ -9,14 +9,9 @@ import { moveAside, salvage, troubleOf } from './damage.ts';
 import { type Database, openDatabase } from './driver.ts';
 import { schema, schemaVersion, views } from './schema.ts';
 import { fillHeads, prepareWrites, type Write, type WriteKind } from './statements.ts';
-import { WriteQueue } from './write-queue.ts';
+import { WriteQueue, type WriteRequest } from './write-queue.ts';
 
 /** One write; `data` is msgpack, so that encoding as JSON happens here, off the loop. */
-export interface WriteRequest {
-  readonly seq: number;
-  readonly kind: WriteKind;
-  readonly data: Uint8Array;
-}
 export interface CleanMessage {
   readonly seq: number;
   readonly clean: CleanRequest;

@@ -1,7 +1,7 @@
 // ZIP files: listed and unpacked in bounds, or refused.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeZip, ZipFile } from '../../../src/ext/modules/archive/zip-file.ts';
+import { writeZip, ZipFile } from '../../../src/ext/shared/archive/zip-file.ts';
 import { type FuzzTarget, hold, ownFolder, read } from '../engine/target.ts';
 
 const folder = ownFolder();

@@ -1,6 +1,5 @@
 // The error of the YAML reader: PyYAML's wording, the place, and an excerpt of the source.
 import { HaliteError } from '../../errors/index.ts';
-import type { YamlSource } from './source.ts';
 
 export type YamlErrorCode = 'render.failed' | 'config.syntax';
 
@@ -32,6 +31,14 @@ export interface YamlFault {
   readonly offset?: number;
 }
 
+/** The text that was read: its name, and where a position is. */
+interface ReadText {
+  readonly text: string;
+  readonly name: string;
+  readonly code: YamlErrorCode;
+  locate(pos: number): { readonly line: number; readonly column: number };
+}
+
 /** Text that is not acceptable YAML. */
 export class YamlError extends HaliteError {
   readonly kind: YamlErrorKind;
@@ -47,7 +54,7 @@ export class YamlError extends HaliteError {
   /** The lines around the problem, the guilty one marked, in the look of Salt's render errors. */
   readonly excerpt: string;
 
-  constructor(source: YamlSource, fault: YamlFault) {
+  constructor(source: ReadText, fault: YamlFault) {
     const place = source.locate(fault.pos);
     const about = fault.contextPos === undefined ? undefined : source.locate(fault.contextPos);
     const inFile = `  in "${source.name}", `;

@@ -2,12 +2,13 @@
 import type { PlainDict, Value } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
 import type { Loader } from '../../../extend/loader/index.ts';
+import type { ExtensionLog } from '../../../extend/sdk/index.ts';
 import { execProgram } from '../exec.ts';
-import type { OpenReturner } from './open.ts';
+import type { OptionSources } from './options.ts';
 
 export async function renderForReturner(
   loader: Loader,
-  request: OpenReturner,
+  request: OptionSources & { readonly log: ExtensionLog; readonly signal: AbortSignal },
   source: string,
   context: PlainDict,
 ): Promise<Value> {

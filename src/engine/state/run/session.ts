@@ -174,7 +174,7 @@ export class StateSession {
 
   /** What renderers need, for callers that use one directly. */
   renderHost(): RenderHost {
-    return renderHost({ ...this.#options.runtime, loader: this.#loader }, this.context());
+    return renderHost(this.#loader, this.context());
   }
 
   #createContext(test: boolean, loader = this.#loader, codes = this.#inner): ModuleContext {

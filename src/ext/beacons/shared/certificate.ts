@@ -1,10 +1,10 @@
 // A certificate in the words of OpenSSL, as the beacon `cert_info` tells it.
 import type { X509Certificate } from 'node:crypto';
 import { newDict, type PlainDict, type Value } from 'halite/sdk';
-import { type Element, elements, inside, readInteger, readOid } from '../../modules/x509/der.ts';
-import { extendedUsages } from '../../modules/x509/extensions.ts';
-import { nameAttributes, nameOids } from '../../modules/x509/names.ts';
-import { parseCertificate, prettyHex, signatureNames } from '../../modules/x509/read.ts';
+import { type Element, elements, inside, readInteger, readOid } from '../../shared/x509/der.ts';
+import { extendedUsages } from '../../shared/x509/extensions.ts';
+import { nameAttributes, nameOids } from '../../shared/x509/names.ts';
+import { parseCertificate, prettyHex, signatureNames } from '../../shared/x509/read.ts';
 
 const usages = [
   'Digital Signature',

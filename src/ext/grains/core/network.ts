@@ -3,8 +3,8 @@ import { type GrainContext, newDict, type PlainDict, type Value } from 'halite/s
 import { pathExists, readText } from 'halite/sdk/fs';
 import { formatIp, formatNetwork, netmaskText, parseIp, parseNetwork } from 'halite/sdk/net';
 import { lines, words } from 'halite/sdk/text';
-import { addressesOf, addressMap, type Interfaces, readInterfaces } from '../../modules/shared/interfaces.ts';
-import { addressesOfName, fullyQualifiedName, hostGrains, reverseNames } from './host-name.ts';
+import { addressesOfName, fullyQualifiedName, hostGrains, reverseNames } from '../../shared/network/host-name.ts';
+import { addressesOf, addressMap, type Interfaces, readInterfaces } from '../../shared/network/interfaces.ts';
 
 function hardwareAddresses(interfaces: Interfaces): PlainDict {
   const found = newDict();

@@ -2,7 +2,7 @@
 import { type GrainContext, newDict, type PlainDict } from 'halite/sdk';
 import { isFile } from 'halite/sdk/fs';
 import { lines } from 'halite/sdk/text';
-import { installation, saltVersion, saltVersionInfo } from '../../modules/shared/version.ts';
+import { installation, saltVersion, saltVersionInfo } from '../../shared/software/version.ts';
 import { askOnce } from './memo.ts';
 
 export function versionGrains(): PlainDict {

@@ -15,8 +15,8 @@ import {
 } from 'halite/sdk';
 import { chmodSync, chownSync, isDirectory, isFile, listDir, realpathSync, statSync } from 'halite/sdk/fs';
 import { groupByName, userByName, whichFirst } from 'halite/sdk/system';
+import { certParams } from '../../shared/acme/params.ts';
 import { type Answer, command } from '../shared/command.ts';
-import { certParams } from './params.ts';
 
 const live = '/etc/letsencrypt/live/';
 const programs = ['certbot', 'letsencrypt', 'certbot-auto', 'letsencrypt-auto', '/opt/letsencrypt/letsencrypt-auto'];

@@ -11,10 +11,9 @@ import {
   type Value,
 } from 'halite/sdk';
 import { pathExists, statSync } from 'halite/sdk/fs';
-import { which } from 'halite/sdk/system';
+import { requireTool, which } from 'halite/sdk/system';
 import { lines, words } from 'halite/sdk/text';
 import { nestedText } from '../shared/nested-text.ts';
-import { requireTool } from '../shared/tools.ts';
 
 const quiet = {
   APT_LISTBUGS_FRONTEND: 'none',

@@ -12,8 +12,8 @@ import {
 } from 'halite/sdk';
 import { compareText } from 'halite/sdk/codec';
 import { isFile, readText } from 'halite/sdk/fs';
+import { askTool, runTool } from 'halite/sdk/system';
 import { lines, words } from 'halite/sdk/text';
-import { askTool, runTool } from '../shared/tools.ts';
 
 export interface Packages {
   readonly installed: Map<string, string[]>;

@@ -21,9 +21,8 @@ import {
 } from 'halite/sdk';
 import { compareText } from 'halite/sdk/codec';
 import { readdirSync, statSync } from 'halite/sdk/fs';
-import { which } from 'halite/sdk/system';
+import { askTool, runTool, which } from 'halite/sdk/system';
 import { lines, matchesGlob, words } from 'halite/sdk/text';
-import { askTool, runTool } from '../shared/tools.ts';
 import { callApt, candidateOf, offeredVersions, refreshDb } from './apt.ts';
 import {
   changes,

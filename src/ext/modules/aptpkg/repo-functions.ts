@@ -13,8 +13,16 @@ import {
   textList,
   type Value,
 } from 'halite/sdk';
+import {
+  allSources,
+  parseSource,
+  type Source,
+  sameSource,
+  sourceDict,
+  sourceLine,
+  writeSource,
+} from '../../shared/apt/repos.ts';
 import { refreshDb } from './apt.ts';
-import { allSources, parseSource, type Source, sameSource, sourceDict, sourceLine, writeSource } from './repos.ts';
 
 /** `ppa:owner/name` is short for an address. */
 function expandPpa(repo: string, ctx: ModuleContext): string {

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { allSources, parseSource, type Source, sameSource, sourceLine, writeSource } from './repos.ts';
+import { allSources, parseSource, type Source, sameSource, sourceLine, writeSource } from '../../shared/apt/repos.ts';
 
 const folders: string[] = [];
 afterEach(() => {

@@ -17,10 +17,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newDict, type Value } from 'halite/sdk';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { writeZip } from '../../shared/archive/zip-file.ts';
 import { testContext } from '../_testing.ts';
 import cmd from '../cmd/index.ts';
 import archive from './index.ts';
-import { writeZip } from './zip-file.ts';
 
 type Type = '0' | '1' | '2' | '3' | '5' | '6';
 interface Entry {

@@ -18,10 +18,10 @@ import { compareText } from 'halite/sdk/codec';
 import { existsSync, globPaths, osText, readdirSync, readFileSync, rmSync, statSync } from 'halite/sdk/fs';
 import { which } from 'halite/sdk/system';
 import { lines, shellSplit, words } from 'halite/sdk/text';
-import { checkRar, checkTar, checkZip, unpacks } from './check-archive.ts';
-import { formatOf, listArchive, whereabouts, withTop } from './list.ts';
-import { unzip } from './unzip.ts';
-import { type NewEntry, writeZip, ZipFile } from './zip-file.ts';
+import { checkRar, checkTar, checkZip, unpacks } from '../../shared/archive/check-archive.ts';
+import { formatOf, listArchive, whereabouts, withTop } from '../../shared/archive/list.ts';
+import { unzip } from '../../shared/archive/unzip.ts';
+import { type NewEntry, writeZip, ZipFile } from '../../shared/archive/zip-file.ts';
 
 const texts = (value: Value): string[] =>
   value === null

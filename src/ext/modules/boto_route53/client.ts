@@ -1,8 +1,8 @@
 // Route 53 over HTTP: zones, records, and changes of them.
 import { setTimeout as pause } from 'node:timers/promises';
 import { commandError, dictGet, invocationError, isDict, type ModuleContext, pyStr, type Value } from 'halite/sdk';
-import { httpCall } from '../../returners/shared/http.ts';
-import { parseXml } from '../http/xml.ts';
+import { httpCall } from '../../shared/http/request.ts';
+import { parseXml } from '../../shared/serializers/xml.ts';
 import { type Credentials, signedHeaders } from './sign.ts';
 
 type Node = ReturnType<typeof parseXml>;

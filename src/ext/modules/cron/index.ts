@@ -15,7 +15,7 @@ import {
   type TimeField,
   timeFields,
   writeTable,
-} from './table.ts';
+} from '../../shared/cron/table.ts';
 
 type Times = Record<TimeField, string>;
 const asDict = (entry: object): PlainDict => newDict(Object.entries(entry) as [string, Value][]);

@@ -3,8 +3,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { defineModule, dictGet, fn, isTruthy, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
 import { existsSync, readText, writeFileSync } from 'halite/sdk/fs';
+import { askTool } from 'halite/sdk/system';
 import { keepLines } from 'halite/sdk/text';
-import { askTool } from '../shared/tools.ts';
 import { adapterOf, allInterfaces, asLines, render, writeInterface } from './interfaces.ts';
 import { bonding, isYes, settingError } from './options.ts';
 import { buildRoutes, buildSettings, networkSettings, routesOf } from './settings.ts';

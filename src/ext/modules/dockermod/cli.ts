@@ -1,8 +1,8 @@
 // Docker through its command-line client: what it prints, and what went wrong.
 import { commandError, isDict, type ModuleContext, newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
 import { loadJson } from 'halite/sdk/codec';
+import { requireTool } from 'halite/sdk/system';
 import { lines } from 'halite/sdk/text';
-import { requireTool } from '../shared/tools.ts';
 
 /** What docker prints; a failure is thrown with its words. `404` marks what is not there, as in Docker's own API. */
 export async function docker(args: readonly string[], ctx: ModuleContext, input?: string): Promise<string> {

@@ -13,7 +13,7 @@ import {
   pyStr,
   type Value,
 } from 'halite/sdk';
-import { type EtcdStore, etcdV2, etcdV3 } from '../../returners/etcd/store.ts';
+import { type EtcdStore, etcdV2, etcdV3 } from '../../shared/etcd/store.ts';
 
 /** The store that options of the call, of a profile, or of the configuration describe (`etcd.host`, …). */
 function storeOf(profile: string | null, kwargs: PlainDict, ctx: ModuleContext): EtcdStore {

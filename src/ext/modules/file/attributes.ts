@@ -4,7 +4,7 @@ import { commandError, fn, invocationError, newDict, p, pyStr, type Value } from
 import { isDirectory, osReason, pathExists, readFileSync } from 'halite/sdk/fs';
 import { which } from 'halite/sdk/system';
 import { keepLines, lines, shellSplit, unifiedDiff, words } from 'halite/sdk/text';
-import { isText } from './rewrite.ts';
+import { isText } from '../../shared/file/rewrite.ts';
 
 const path = p.path();
 

@@ -3,7 +3,7 @@
 import { commandError, fn, invocationError, p, pyStr, type Value } from 'halite/sdk';
 import { expandUser, pathExists, readFileSync } from 'halite/sdk/fs';
 import { pyRegexSearch, unifiedDiff } from 'halite/sdk/text';
-import { requireText, rewrite } from './rewrite.ts';
+import { requireText, rewrite } from '../../shared/file/rewrite.ts';
 
 export interface BlockRequest {
   readonly marker_start: string;

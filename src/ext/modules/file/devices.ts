@@ -24,8 +24,8 @@ import {
   realpathSync,
   statOf,
 } from 'halite/sdk/fs';
+import { changeMode, changeOwner } from '../../shared/file/owner.ts';
 import { makeFolders } from './moves.ts';
-import { changeMode, changeOwner } from './ownership.ts';
 
 interface Node {
   readonly name: string;

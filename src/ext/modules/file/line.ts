@@ -4,8 +4,8 @@ import { commandError, fn, messageOf, p, type Value } from 'halite/sdk';
 import { expandUser, isFile, readFileSync } from 'halite/sdk/fs';
 import { keepLines, pyRegexSearch, unifiedDiff } from 'halite/sdk/text';
 import { strftime } from 'halite/sdk/time';
-import { rewrite } from './rewrite.ts';
-import { realPath } from './stats.ts';
+import { rewrite } from '../../shared/file/rewrite.ts';
+import { realPath } from '../../shared/file/stats.ts';
 
 export interface LineRequest {
   readonly content: string | null;

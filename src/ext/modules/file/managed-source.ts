@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { dictGet, isDict, type ModuleContext, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
 import { expandUser, mkdtempSync, writeFileSync } from 'halite/sdk/fs';
-import { type HashSum, hashOfFile } from '../../states/file/hash-sums.ts';
-import { fetchSource } from '../../states/file/source.ts';
+import { type HashSum, hashOfFile } from '../../shared/file/hash-sums.ts';
+import { fetchSource } from '../../shared/file/source.ts';
 import { asState } from './as-state.ts';
 
 export const managedParams = {

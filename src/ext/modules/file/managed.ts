@@ -11,12 +11,12 @@ import {
   type Value,
 } from 'halite/sdk';
 import { expandUser, isFile, normalizeMode } from 'halite/sdk/fs';
-import { bytesOf, type Content } from '../../states/file/content.ts';
-import { encodeText } from '../../states/file/encodings.ts';
-import { hashOfFile } from '../../states/file/hash-sums.ts';
-import { changesNeeded, type ManageRequest, manageFile } from '../../states/file/manage.ts';
-import { chooseSource, modeOfSource } from '../../states/file/source.ts';
-import { renderText, templateEngines, templateVariables } from '../../states/shared/template.ts';
+import { bytesOf, type Content } from '../../shared/file/content.ts';
+import { encodeText } from '../../shared/file/encodings.ts';
+import { hashOfFile } from '../../shared/file/hash-sums.ts';
+import { changesNeeded, type ManageRequest, manageFile } from '../../shared/file/manage.ts';
+import { chooseSource, modeOfSource } from '../../shared/file/source.ts';
+import { renderText, templateEngines, templateVariables } from '../../shared/file/template.ts';
 import { asState } from './as-state.ts';
 import { getManaged, type Managed, managedParams, sumOf } from './managed-source.ts';
 import { selinuxOf, selinuxParams } from './perms.ts';

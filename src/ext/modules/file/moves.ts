@@ -27,9 +27,9 @@ import {
   symlinkSync,
   unlinkSync,
 } from 'halite/sdk/fs';
+import { changeMode, changeOwner } from '../../shared/file/owner.ts';
+import { fileStats, realPath } from '../../shared/file/stats.ts';
 import { copyInto, copyTree } from './copy-tree.ts';
-import { changeMode, changeOwner } from './ownership.ts';
-import { fileStats, realPath } from './stats.ts';
 
 const isLink = (path: string): boolean => lstatOf(path)?.isSymbolicLink() ?? false;
 

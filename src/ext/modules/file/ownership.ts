@@ -1,65 +1,10 @@
 // Functions of `file` on owners, groups and modes.
 
-import { userInfo } from 'node:os';
-import { commandError, fn, p, pyStr, type Value } from 'halite/sdk';
-import { chmodSync, chownSync, expandUser, lchownSync, osError, pathExists } from 'halite/sdk/fs';
-import { groupById, groupByName, userById, userByName } from 'halite/sdk/system';
-import { fileStats } from './stats.ts';
-
-/** The id of a user: numbers stay, None is the minion's own user, unknown names give ''. */
-export function uidOf(user: Value): number | '' {
-  if (typeof user === 'number') return user;
-  if (user === null) return userInfo().uid;
-  return userByName(pyStr(user))?.uid ?? '';
-}
-
-export function gidOf(group: Value): number | '' {
-  if (typeof group === 'number') return group;
-  if (group === null) return '';
-  return groupByName(pyStr(group))?.gid ?? '';
-}
-
-/** Changes owner and group; None and '' leave one as it is. The answer is None, or text about what is wrong. */
-export function changeOwner(path: string, user: Value, group: Value, link = false): string | null {
-  let uid = uidOf(user);
-  let gid = gidOf(group);
-  let problem = '';
-  if (uid === '') {
-    if (user) problem += 'User does not exist\n';
-    uid = -1;
-  }
-  if (gid === '') {
-    if (group) problem += 'Group does not exist\n';
-    gid = -1;
-  }
-  try {
-    if (link || !pathExists(path)) lchownSync(path, uid, gid);
-    else if (problem === '') chownSync(path, uid, gid);
-    else return problem;
-    return null;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT' && !link) return `${problem}File not found`;
-    throw osError(error, path);
-  }
-}
-
-/** Sets permission bits of a file that is there; text when that cannot be done. */
-export function setMode(path: string, mode: Value): string | undefined {
-  const digits = pyStr(mode).replace(/^[0Oo]+/, '') || '0';
-  if (!/^[0-7]+$/.test(digits)) return `Invalid Mode ${digits}`;
-  try {
-    chmodSync(path, Number.parseInt(digits, 8));
-    return undefined;
-  } catch {
-    return `Invalid Mode ${digits}`;
-  }
-}
-
-/** Sets permission bits; the new mode, or text when it is none. */
-export function changeMode(path: string, mode: Value): string {
-  if (!pathExists(path)) throw commandError(`${path}: File not found`);
-  return setMode(path, mode) ?? pyStr(fileStats(path, true)['mode'] ?? '');
-}
+import { fn, p, type Value } from 'halite/sdk';
+import { expandUser } from 'halite/sdk/fs';
+import { groupById, userById } from 'halite/sdk/system';
+import { changeMode, changeOwner, gidOf, uidOf } from '../../shared/file/owner.ts';
+import { fileStats } from '../../shared/file/stats.ts';
 
 const path = p.path();
 const follow = p.bool({ default: true, doc: 'look at what a link points to' });

@@ -1,10 +1,10 @@
 // Function `file.check_perms`: owner, group and mode compared and set.
 import { dictGet, fn, isDict, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
 import { expandUser, normalizeMode } from 'halite/sdk/fs';
-import { permsNeeded, setPerms } from '../../states/file/perms.ts';
-import { readSelinux } from '../../states/file/selinux.ts';
+import { permsNeeded, setPerms } from '../../shared/file/perms.ts';
+import { readSelinux } from '../../shared/file/selinux.ts';
+import { fileStats } from '../../shared/file/stats.ts';
 import { asState } from './as-state.ts';
-import { fileStats } from './stats.ts';
 
 export const selinuxParams = {
   seuser: p.scalar({ default: null, doc: 'SELinux user' }),

@@ -21,8 +21,8 @@ import {
   shellSplit,
   unifiedDiff,
 } from 'halite/sdk/text';
-import { linkBackup, requireText, rewrite } from './rewrite.ts';
-import { realPath } from './stats.ts';
+import { linkBackup, requireText, rewrite } from '../../shared/file/rewrite.ts';
+import { realPath } from '../../shared/file/stats.ts';
 
 interface ReplaceArgs {
   readonly path: string;

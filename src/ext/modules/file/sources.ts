@@ -2,8 +2,8 @@
 
 import { fn, newDict, p, pyStr, type Value } from 'halite/sdk';
 import { osError, readFileSync } from 'halite/sdk/fs';
-import { findSum, sourceSum } from '../../states/file/hash-sums.ts';
-import { chooseSource } from '../../states/file/source.ts';
+import { findSum, sourceSum } from '../../shared/file/hash-sums.ts';
+import { chooseSource } from '../../shared/file/source.ts';
 import { asState } from './as-state.ts';
 
 export const sourceFunctions = {

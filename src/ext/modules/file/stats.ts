@@ -15,7 +15,6 @@ import {
   joinPath,
   listDir,
   lstatOf,
-  modeText,
   normalPath,
   pySeconds,
   readdir,
@@ -23,43 +22,11 @@ import {
   stat,
   statfsSync,
   statOf,
-  typeName,
 } from 'halite/sdk/fs';
-import { groupById, userById } from 'halite/sdk/system';
 import { pyFloat } from 'halite/sdk/text';
+import { fileStats } from '../../shared/file/stats.ts';
 import { hashFile } from './hashes.ts';
 import { mountFlags } from './mount-flags.ts';
-
-/** os.path.realpath: works for paths that do not exist, too. */
-export function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    const above = dirName(path);
-    return above === path || above === '' ? path : joinPath(realPath(above), baseName(path));
-  }
-}
-
-/** Everything about a path in one dictionary. */
-export function fileStats(path: string, follow: boolean): PlainDict {
-  const stats = (follow ? statOf(path) : undefined) ?? lstatOf(path);
-  if (!stats) throw commandError(`Path not found: ${path}`);
-  const [uid, gid] = [Number(stats.uid), Number(stats.gid)];
-  return newDict([
-    ['inode', Number(stats.ino)],
-    ['uid', uid],
-    ['gid', gid],
-    ['group', groupById(gid)?.name ?? gid],
-    ['user', userById(uid)?.name ?? uid],
-    ['atime', pyFloat(pySeconds(stats.atimeNs))],
-    ['mtime', pyFloat(pySeconds(stats.mtimeNs))],
-    ['ctime', pyFloat(pySeconds(stats.ctimeNs))],
-    ['size', Number(stats.size)],
-    ['mode', modeText(stats)],
-    ['type', typeName(stats)],
-    ['target', realPath(path)],
-  ]);
-}
 
 function linkStats(path: string): PlainDict {
   const stats = lstatOf(path);

@@ -13,6 +13,7 @@ import {
   type Value,
 } from 'halite/sdk';
 import { readFileSync } from 'halite/sdk/fs';
+import { withAuth } from '../../shared/git/auth-url.ts';
 import {
   encoding,
   expandPath,
@@ -26,7 +27,6 @@ import {
   redacted,
   saltenv,
   who,
-  withAuth,
   words,
 } from './run.ts';
 

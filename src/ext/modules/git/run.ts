@@ -2,7 +2,7 @@
 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { commandError, invocationError, type ModuleContext, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
+import { commandError, type ModuleContext, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
 import { chmodSync, chownSync, copyFileSync, expandUser, isFile, joinPath, mkdtempSync, rmSync } from 'halite/sdk/fs';
 import { userByName } from 'halite/sdk/system';
 import { shellQuote, shellSplit } from 'halite/sdk/text';
@@ -47,14 +47,6 @@ export interface GitResult {
 }
 
 export const redacted = (text: string): string => text.replace(/(https?):\/\/.*@/gi, '$1://<redacted>@');
-
-/** An address with user name and password in it. */
-export function withAuth(url: string, user: Value, pass: Value): string {
-  if (user === null && pass === null) return url;
-  if (!url.toLowerCase().startsWith('https://')) throw invocationError('Basic Auth only supported for HTTPS');
-  const name = encodeURIComponent(pyStr(user ?? ''));
-  return url.replace(/^(https:\/\/)/i, `$1${name}${pass === null ? '' : `:${encodeURIComponent(pyStr(pass))}`}@`);
-}
 
 /** A path in the home of the user; absolute ones stay. */
 export function expandPath(cwd: Value, user: Value): string {

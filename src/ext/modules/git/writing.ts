@@ -3,6 +3,7 @@
 import { basename } from 'node:path';
 import { fn, invocationError, newDict, p, pyStr, type Value } from 'halite/sdk';
 import { existsSync, mkdirSync } from 'halite/sdk/fs';
+import { withAuth } from '../../shared/git/auth-url.ts';
 import { fetched } from './fetched.ts';
 import { remotesOf } from './reading.ts';
 import {
@@ -16,7 +17,6 @@ import {
   options,
   saltenv,
   who,
-  withAuth,
   words,
 } from './run.ts';
 

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { PlainDict, Value } from 'halite/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseXml, xmlToDict } from '../../shared/serializers/xml.ts';
 import { type TestContextOptions, testContext } from '../_testing.ts';
 import http from './index.ts';
-import { parseXml, xmlToDict } from './xml.ts';
 
 let server: Server;
 let base = '';

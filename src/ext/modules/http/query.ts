@@ -19,9 +19,9 @@ import {
 import { loadJson, loadYaml } from 'halite/sdk/codec';
 import { existsSync, readFileSync, readText, writeFileSync } from 'halite/sdk/fs';
 import { netReason } from 'halite/sdk/net';
+import { parseXml, xmlToDict } from '../../shared/serializers/xml.ts';
 import { ask, type WebProxy, type WebRequest, type WebResponse } from './request.ts';
 import { keepSession, saveJar, sessionCookie } from './session.ts';
-import { parseXml, xmlToDict } from './xml.ts';
 
 type Options = Readonly<PlainDict>;
 const GiB = 1024 ** 3;

@@ -14,9 +14,8 @@ import {
   type Value,
 } from 'halite/sdk';
 import { mkdirSync, readFileSync } from 'halite/sdk/fs';
-import { which } from 'halite/sdk/system';
+import { askTool, which } from 'halite/sdk/system';
 import { pyRegex, shellSplit } from 'halite/sdk/text';
-import { askTool } from '../shared/tools.ts';
 import { ruleText } from './rule.ts';
 import { parseSaved } from './saved.ts';
 

@@ -2,7 +2,7 @@
 
 import { isTruthy, type ModuleContext, newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
 import { existsSync } from 'halite/sdk/fs';
-import { runTool } from '../shared/tools.ts';
+import { runTool } from 'halite/sdk/system';
 import { display } from './display.ts';
 
 export const deviceList = (devices: Value): string[] =>

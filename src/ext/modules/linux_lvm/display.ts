@@ -2,8 +2,8 @@
 
 import { type ModuleContext, newDict, type PlainDict } from 'halite/sdk';
 import { realpathSync } from 'halite/sdk/fs';
+import { askTool, runTool } from 'halite/sdk/system';
 import { lines } from 'halite/sdk/text';
-import { askTool, runTool } from '../shared/tools.ts';
 
 const fields = {
   pv: [

@@ -1,8 +1,7 @@
 // Execution module `lvm`: logical volumes.
 import { defineModule, fn, isTruthy, newDict, p } from 'halite/sdk';
-import { which } from 'halite/sdk/system';
+import { askTool, which } from 'halite/sdk/system';
 import { lines } from 'halite/sdk/text';
-import { askTool } from '../shared/tools.ts';
 import {
   changePhysical,
   deviceList,

@@ -4,9 +4,8 @@ import { dirname, join, resolve } from 'node:path';
 import { defineModule, fn, type ModuleContext, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
 import { dumpYaml, loadYaml } from 'halite/sdk/codec';
 import { existsSync, mkdirSync, readFileSync, readText, realpathSync, statSync, writeFileSync } from 'halite/sdk/fs';
-import { groupByName, userByName, which } from 'halite/sdk/system';
+import { askTool, groupByName, runTool, userByName, which } from 'halite/sdk/system';
 import { lines, words } from 'halite/sdk/text';
-import { askTool, runTool } from '../shared/tools.ts';
 import { readFstab, removeEntry, setEntry } from './fstab.ts';
 
 /** Names of users and groups in options as numbers, and blanks as people type them. */

@@ -1,6 +1,6 @@
 // Databases and tables of MySQL.
 import { fn, type ModuleContext, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
-import { asDicts, connectionArgs, quoteIdentifier, withSession } from './connect.ts';
+import { asDicts, connectionArgs, quoteIdentifier, withSession } from '../../shared/mysql/connect.ts';
 
 const name = p.string({ doc: 'the database' });
 const charset = {

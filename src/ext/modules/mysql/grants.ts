@@ -9,7 +9,7 @@ import {
   pythonError,
   type Value,
 } from 'halite/sdk';
-import { handleError, isSince, quoteIdentifier, type Session, withSession } from './connect.ts';
+import { handleError, isSince, quoteIdentifier, type Session, withSession } from '../../shared/mysql/connect.ts';
 import { allPrivileges, knownGrants } from './privileges.ts';
 import { serverVersion, userExists } from './users.ts';
 

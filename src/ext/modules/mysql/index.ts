@@ -1,6 +1,6 @@
 // Execution module `mysql`: databases, users and grants of MySQL and MariaDB.
 import { defineModule, fn, type ModuleContext, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
-import { asDicts, connectionArgs, quoteIdentifier, takeError, withSession } from './connect.ts';
+import { asDicts, connectionArgs, quoteIdentifier, takeError, withSession } from '../../shared/mysql/connect.ts';
 import { databaseFunctions } from './databases.ts';
 import { grantAdd, grantExists, grantOf, grantRevoke, tokenizeGrant, tokensValue, userGrants } from './grants.ts';
 import { fileQuery, query } from './query.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isSince, quoteIdentifier, readDefaults } from './connect.ts';
+import { isSince, quoteIdentifier, readDefaults } from '../../shared/mysql/connect.ts';
 import { type Grant, grantStatement, tokenizeGrant } from './grants.ts';
 import { splitStatements } from './query.ts';
 

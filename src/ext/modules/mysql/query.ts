@@ -2,7 +2,7 @@
 
 import { type ModuleContext, newDict, type PlainDict, type Value } from 'halite/sdk';
 import { existsSync, readFileSync } from 'halite/sdk/fs';
-import { type Rows, withSession } from './connect.ts';
+import { type Rows, withSession } from '../../shared/mysql/connect.ts';
 
 /** Statements of a text, without comments; `;` in quotes does not end one. */
 export function splitStatements(text: string): string[] {

@@ -1,6 +1,13 @@
 // Users of MySQL and MariaDB: whether they are there with a password, making, changing and removing them.
 import { isTrue, type ModuleContext, type PlainDict, pyStr, type Value } from 'halite/sdk';
-import { isSince, noteError, quoteIdentifier, type Session, takeError, withSession } from './connect.ts';
+import {
+  isSince,
+  noteError,
+  quoteIdentifier,
+  type Session,
+  takeError,
+  withSession,
+} from '../../shared/mysql/connect.ts';
 
 export interface Account {
   readonly user: string;

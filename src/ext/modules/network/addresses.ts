@@ -14,7 +14,13 @@ import {
 import * as ip from 'halite/sdk/net';
 import { ipKinds } from 'halite/sdk/net';
 import { matchesGlob } from 'halite/sdk/text';
-import { addressesOf, entriesOf, type Interfaces, interfacesValue, readInterfaces } from '../shared/interfaces.ts';
+import {
+  addressesOf,
+  entriesOf,
+  type Interfaces,
+  interfacesValue,
+  readInterfaces,
+} from '../../shared/network/interfaces.ts';
 
 type Family = 'inet' | 'inet6';
 

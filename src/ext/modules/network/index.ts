@@ -16,11 +16,10 @@ import {
   type Value,
 } from 'halite/sdk';
 import { pathExists, readText, writeFileSync } from 'halite/sdk/fs';
-import { which } from 'halite/sdk/system';
+import { askTool, requireBinary, requireTool, runTool, which } from 'halite/sdk/system';
 import { lines, words } from 'halite/sdk/text';
-import { canonicalInHosts, reverseNames } from '../../grains/core/host-name.ts';
-import { addressesOf, readInterfaces } from '../shared/interfaces.ts';
-import { askTool, requireBinary, requireTool, runTool } from '../shared/tools.ts';
+import { canonicalInHosts, reverseNames } from '../../shared/network/host-name.ts';
+import { addressesOf, readInterfaces } from '../../shared/network/interfaces.ts';
 import { addressFunctions } from './addresses.ts';
 import { neighbours, readRoutes, requireFamily, routeTo } from './routes.ts';
 import { activeTcp, connect, sanitizeHost, sockets, wakeOnLan } from './sockets.ts';

@@ -2,9 +2,8 @@
 import { commandError, type ModuleContext, newDict, type PlainDict } from 'halite/sdk';
 import { readText } from 'halite/sdk/fs';
 import { formatIp, netmaskText, parseNetwork } from 'halite/sdk/net';
-import { which } from 'halite/sdk/system';
+import { askTool, which } from 'halite/sdk/system';
 import { lines, words } from 'halite/sdk/text';
-import { askTool } from '../shared/tools.ts';
 
 type Family = 'inet' | 'inet6';
 const route = (

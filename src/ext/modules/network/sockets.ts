@@ -13,10 +13,9 @@ import {
 } from 'halite/sdk';
 import { readText } from 'halite/sdk/fs';
 import { formatIp, parseIp } from 'halite/sdk/net';
-import { which } from 'halite/sdk/system';
+import { askTool, which } from 'halite/sdk/system';
 import { lines, words } from 'halite/sdk/text';
 import { canConnect } from '../shared/can-connect.ts';
-import { askTool } from '../shared/tools.ts';
 import { addressFromHex } from '../status/proc.ts';
 
 /** A host name or address with nothing in it that a command could take for something else. */

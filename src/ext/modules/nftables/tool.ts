@@ -2,8 +2,8 @@
 
 import { commandError, type ModuleContext, messageOf, newDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
 import { isDirectory, writeFileSync } from 'halite/sdk/fs';
+import { askTool } from 'halite/sdk/system';
 import { lines, words } from 'halite/sdk/text';
-import { askTool } from '../shared/tools.ts';
 import { allFamilies, familyOf, handleOf, hasRule } from './rule.ts';
 
 export interface Place {

@@ -1,6 +1,5 @@
 // Execution module `pdbedit`: accounts of Samba.
 import {
-  type ArgsOf,
   defineModule,
   fn,
   isDict,
@@ -14,6 +13,7 @@ import {
 } from 'halite/sdk';
 import { which } from 'halite/sdk/system';
 import { lines, partition } from 'halite/sdk/text';
+import { changesOf, details, options } from '../../shared/pdbedit/details.ts';
 import { command, complaint } from '../shared/command.ts';
 import { md4 } from './md4.ts';
 
@@ -83,54 +83,6 @@ async function create(
   const done = await command(ctx, ['pdbedit', '--modify', '--user', login, `--set-nt-hash=${hash}`]);
   if (done.retcode !== 0) return complaint(done);
   return outcome === 'created' ? outcome : 'updated';
-}
-
-const details = {
-  domain: p.string({ default: null, doc: 'its domain' }),
-  profile: p.string({ default: null, doc: 'path of the profile' }),
-  script: p.string({ default: null, doc: 'script at log-on' }),
-  drive: p.string({ default: null, doc: 'drive of the home folder' }),
-  homedir: p.string({ default: null, doc: 'home folder' }),
-  fullname: p.string({ default: null, doc: 'full name' }),
-  account_desc: p.string({ default: null, doc: 'description' }),
-  account_control: p.string({ default: null, doc: 'flags out of N, D, H, L, X' }),
-  machine_sid: p.string({ default: null, doc: 'security id of the machine' }),
-  user_sid: p.string({ default: null, doc: 'security id of the user' }),
-};
-export type Details = Partial<ArgsOf<typeof details>>;
-
-/** Field as pdbedit prints it → argument here, and option that sets it. */
-const options: readonly (readonly [field: string, argument: keyof Details, option: readonly string[]])[] = [
-  ['domain', 'domain', ['--domain=']],
-  ['full name', 'fullname', ['--fullname=']],
-  ['account desc', 'account_desc', ['--account-desc=']],
-  ['home directory', 'homedir', ['--homedir=']],
-  ['homedir drive', 'drive', ['--drive=']],
-  ['profile path', 'profile', ['--profile=']],
-  ['logon script', 'script', ['--script=']],
-  ['account flags', 'account_control', ['--account-control=']],
-  ['user sid', 'user_sid', ['-U', '']],
-  ['machine sid', 'machine_sid', ['-M', '']],
-];
-
-/** Fields to set: those given that are not so yet. Flags are set whenever they are given. */
-export function changesOf(current: PlainDict, given: Details): [string, string][] {
-  return options.flatMap(([field, argument]): [string, string][] => {
-    const value = given[argument];
-    if (value === null || value === undefined) return [];
-    const now = current[field];
-    if (argument === 'account_control') {
-      const letters = [
-        ...pyStr(value)
-          .replace(/^\[(.*).$/s, '$1')
-          .toUpperCase(),
-      ].filter((flag) => 'NDHLX'.includes(flag));
-      return [[field, `[${letters.join('')}]`]];
-    }
-    if (now === undefined) return [];
-    const same = argument.endsWith('_sid') ? pyStr(now).endsWith(pyStr(value)) : now === value;
-    return same ? [] : [[field, pyStr(value)]];
-  });
 }
 
 const optionFor = (field: string, value: string): string[] => {

@@ -1,9 +1,9 @@
 // Execution module `pip`: Python packages.
 import { defineModule, fn, type ModuleContext, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
-import { envVars, forgetVersion, pipVersion, runPip, useVt, type Where, where } from './command.ts';
+import { envVars, forgetVersion, pipVersion, runPip, useVt, type Where, where } from '../../shared/pip/command.ts';
+import { installParams } from '../../shared/pip/params.ts';
 import { install, uninstall } from './install.ts';
 import { allVersions, freeze, listFrozen, listInstalled, listUpgrades } from './list.ts';
-import { installParams } from './params.ts';
 
 const saltenv = p.string({ default: 'base', doc: 'environment of files on the file server' });
 const kwargs = p.kwargs({ doc: 'passed on to cmd.run_all' });

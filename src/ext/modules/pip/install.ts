@@ -12,7 +12,15 @@ import {
   type Value,
 } from 'halite/sdk';
 import { accessSync, constants, dirName, isDirectory, pathExists } from 'halite/sdk/fs';
-import { environment, forgetVersion, isAtLeast, knowsWheelOption, pipVersion, runPip, type Where } from './command.ts';
+import {
+  environment,
+  forgetVersion,
+  isAtLeast,
+  knowsWheelOption,
+  pipVersion,
+  runPip,
+  type Where,
+} from '../../shared/pip/command.ts';
 import { indexOptions, protocols } from './list.ts';
 import { requirementFiles } from './requirement-files.ts';
 

@@ -1,8 +1,8 @@
 // What is installed, what could be newer, and which versions there are.
 import { commandError, isDict, type ModuleContext, newDict, type PlainDict, type Value } from 'halite/sdk';
 import { lines } from 'halite/sdk/text';
-import { isAtLeast, type PipResult, pipVersion, runPip, succeeded, type Where } from './command.ts';
-import { byVersion } from './pep440.ts';
+import { isAtLeast, type PipResult, pipVersion, runPip, succeeded, type Where } from '../../shared/pip/command.ts';
+import { byVersion } from '../../shared/pip/pep440.ts';
 
 export const protocols = /^(?:https?|ftp|file):\/\/./i;
 

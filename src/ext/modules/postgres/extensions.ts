@@ -1,12 +1,7 @@
 // Extensions of PostgreSQL.
 import { fn, type ModuleContext, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
+import { installedState, notInstalled, toMove, toUpgrade } from '../../shared/postgres/extension-actions.ts';
 import { type Conn, conn, execute, ident, literal, query, runas } from './psql.ts';
-
-/** What is to be done with an extension, in the words Salt's functions return. */
-export const notInstalled = 'EXTENSION NOT INSTALLED';
-export const installedState = 'EXTENSION INSTALLED';
-const toUpgrade = 'EXTENSION TO UPGRADE';
-const toMove = 'EXTENSION TO MOVE';
 
 async function available(at: Conn, ctx: ModuleContext): Promise<PlainDict> {
   const rows = await query('SELECT * FROM pg_available_extensions()', at, ctx);

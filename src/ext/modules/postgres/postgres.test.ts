@@ -1,7 +1,7 @@
 // The parts of the module `postgres` that need no server.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { storedPassword, verifyPassword } from './passwords.ts';
+import { storedPassword, verifyPassword } from '../../shared/postgres/passwords.ts';
 import { parseAcl } from './privileges.ts';
 import { ident, literal, parseCsv } from './psql.ts';
 

@@ -1,6 +1,6 @@
 // Roles of PostgreSQL: users and groups.
 import { fn, type ModuleContext, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
-import { defaultEncryption, storedPassword } from './passwords.ts';
+import { defaultEncryption, storedPassword } from '../../shared/postgres/passwords.ts';
 import { type Conn, conn, execute, ident, literal, parseCsv, query, type Row, runas } from './psql.ts';
 
 const flags = ['superuser', 'inherits privileges', 'can create roles', 'can create databases'];

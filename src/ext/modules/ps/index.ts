@@ -14,12 +14,10 @@ import {
   type Value,
 } from 'halite/sdk';
 import { osError } from 'halite/sdk/fs';
-import { which } from 'halite/sdk/system';
+import { askTool, requireBinary, runTool, which } from 'halite/sdk/system';
 import { lines, pyFloat, pyRegexSearch, words } from 'halite/sdk/text';
 import { strftime } from 'halite/sdk/time';
-import { askTool, requireBinary, runTool } from '../shared/tools.ts';
-import { processInfo } from './proc-info.ts';
-import { allProcesses, bootTime, describe, type Process, processIds, total } from './processes.ts';
+import { allProcesses, bootTime, describe, type Process, processIds, total } from '../../shared/ps/processes.ts';
 import {
   busyPercent,
   cpuTimes,
@@ -30,7 +28,8 @@ import {
   partitions,
   swapMemory,
   virtualMemory,
-} from './system-facts.ts';
+} from '../../shared/ps/system-facts.ts';
+import { processInfo } from './proc-info.ts';
 
 async function top(count: number, interval: number, ctx: ModuleContext): Promise<PlainDict[]> {
   const before = new Map(allProcesses().map((process) => [process.pid, total(process)]));

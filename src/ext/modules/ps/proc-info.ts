@@ -3,10 +3,9 @@
 import os from 'node:os';
 import { commandError, type ModuleContext, newDict, type PlainDict, pyStr, pythonError, type Value } from 'halite/sdk';
 import { isFile, listDir, readlinkSync, readText } from 'halite/sdk/fs';
-import { which } from 'halite/sdk/system';
+import { askTool, which } from 'halite/sdk/system';
 import { lines, pyFloat, words } from 'halite/sdk/text';
-import { askTool } from '../shared/tools.ts';
-import { cpuTimes, memoryInfo, type Process, page, readProcess, ticks } from './processes.ts';
+import { cpuTimes, memoryInfo, type Process, page, readProcess, ticks } from '../../shared/ps/processes.ts';
 
 /** What may not be read is None. */
 function linkOf(path: string): string | null {

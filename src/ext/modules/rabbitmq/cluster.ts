@@ -12,7 +12,7 @@ import {
   type Value,
 } from 'halite/sdk';
 import { dumpJson } from 'halite/sdk/codec';
-import { comparePythonVersions } from '../pip/pep440.ts';
+import { comparePythonVersions } from '../../shared/pip/pep440.ts';
 import { ask, good, outcome, rows, table } from './run.ts';
 
 const runas = p.string({ default: null, doc: 'as this user' });

@@ -21,7 +21,7 @@ import {
 import { dumpJson, loadJson } from 'halite/sdk/codec';
 import { isFile, readdir, rm } from 'halite/sdk/fs';
 import { which } from 'halite/sdk/system';
-import { installation } from '../shared/version.ts';
+import { installation } from '../../shared/software/version.ts';
 
 /** The configuration folder of a master on this machine. */
 function masterFolder(ctx: ModuleContext): string {

@@ -16,9 +16,8 @@ import {
   pyStr,
 } from 'halite/sdk';
 import { isFile, readText, writeFileSync } from 'halite/sdk/fs';
-import { which } from 'halite/sdk/system';
+import { askTool, runTool, which } from 'halite/sdk/system';
 import { capitalize, lines, words } from 'halite/sdk/text';
-import { askTool, runTool } from '../shared/tools.ts';
 import { fileTypeText, findFilePolicy, findPortPolicy, protocolAndPort, relabelled } from './contexts.ts';
 
 const configFile = '/etc/selinux/config';

@@ -1,7 +1,7 @@
 // Functions of `disk` that ask hdparm: settings of a disk, and the area it hides.
 import { commandError, fn, type ModuleContext, newDict, type PlainDict, p, pyInt, pyStr, type Value } from 'halite/sdk';
+import { requireBinary, runTool } from 'halite/sdk/system';
 import { lines, partition } from 'halite/sdk/text';
-import { requireBinary, runTool } from './tools.ts';
 
 const isNumber = (text: string): boolean => /^[-+]?\d+$/.test(text);
 

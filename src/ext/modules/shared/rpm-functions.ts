@@ -16,10 +16,10 @@ import {
   type Value,
 } from 'halite/sdk';
 import { loadYaml } from 'halite/sdk/codec';
+import { askTool } from 'halite/sdk/system';
 import { lines, matchesGlob, words } from 'halite/sdk/text';
 import { changes, versionTexts } from '../aptpkg/dpkg.ts';
 import { compareRpm, fitsRpm, installedRpms, type RpmPackage } from './rpm.ts';
-import { askTool } from './tools.ts';
 
 /** One way to get packages. */
 export interface RpmDriver {

@@ -1,7 +1,7 @@
 // Packages of RPM: what is installed, and how versions compare.
 import { type Dict, dictGet, type ModuleContext, pyStr } from 'halite/sdk';
+import { askTool } from 'halite/sdk/system';
 import { lines } from 'halite/sdk/text';
-import { askTool } from './tools.ts';
 
 const format = '%{NAME}_|-%{EPOCH}_|-%{VERSION}_|-%{RELEASE}_|-%{ARCH}_|-%{INSTALLTIME}\\n';
 

@@ -20,9 +20,9 @@ import {
 } from 'halite/sdk/text';
 import { strftime } from 'halite/sdk/time';
 import { describe, expect, it } from 'vitest';
+import { addressesOf, addressMap, parseIpAddr } from '../../shared/network/interfaces.ts';
 import { cryptPassword } from './crypt.ts';
 import { filterBy, updateInPlace } from './data.ts';
-import { addressesOf, addressMap, parseIpAddr } from './interfaces.ts';
 import { PyRandom } from './mersenne.ts';
 import { nestedText } from './nested-text.ts';
 

@@ -1,7 +1,7 @@
 // The versions of everything Halite consists of, as `test.versions` shows them.
 import os from 'node:os';
 import { type Dict, dictGet, isDict, newDict, type PlainDict } from 'halite/sdk';
-import { installation, saltVersion } from './version.ts';
+import { installation, saltVersion } from '../../shared/software/version.ts';
 
 const libraries = ['ada', 'ares', 'brotli', 'llhttp', 'modules', 'nghttp2', 'openssl', 'uv', 'v8', 'zlib'];
 

@@ -16,10 +16,10 @@ import {
   type Value,
 } from 'halite/sdk';
 import { type MergeStrategy, mergeDicts, mergeStrategies } from 'halite/sdk/data';
+import { serializerFor } from '../../shared/serializers/serializers.ts';
 import { updateInPlace } from '../shared/data.ts';
 import { banner } from './banner.ts';
 import { renderSource } from './render.ts';
-import { serializerFor } from './serializers.ts';
 
 interface MergeArgs {
   readonly strategy: string;

@@ -1,7 +1,7 @@
 // Formats of slsutil.serialize and slsutil.deserialize, against what Salt gives.
 import { newDict, type PlainDict, PyFloat, type Value } from 'halite/sdk';
 import { describe, expect, it } from 'vitest';
-import { serializerFor } from './serializers.ts';
+import { serializerFor } from '../../shared/serializers/serializers.ts';
 
 const none: PlainDict = newDict();
 const write = (format: string, value: Value): Value => serializerFor(format, 'serialize')(value, none);

@@ -16,7 +16,7 @@ import {
 } from 'halite/sdk/fs';
 import { allUsers, type User, userByName } from 'halite/sdk/system';
 import { words } from 'halite/sdk/text';
-import { type AuthKey, authLine, fingerprint, keyDict, keyLine, kindOf, readKeys } from './keys.ts';
+import { type AuthKey, authLine, fingerprint, keyDict, keyLine, kindOf, readKeys } from '../../shared/ssh/keys.ts';
 
 /** `%h/.ssh/keys` for a user. */
 function configFile(user: User, config: string): string {

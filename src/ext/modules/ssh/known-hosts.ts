@@ -14,9 +14,8 @@ import {
   statSync,
   writeFileSync,
 } from 'halite/sdk/fs';
-import { userByName } from 'halite/sdk/system';
-import { askTool, requireBinary, runTool } from '../shared/tools.ts';
-import { type HostKey, hostKeys } from './keys.ts';
+import { askTool, requireBinary, runTool, userByName } from 'halite/sdk/system';
+import { type HostKey, hostKeys } from '../../shared/ssh/keys.ts';
 
 const problem = (error: string): PlainDict =>
   newDict([

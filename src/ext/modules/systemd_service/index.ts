@@ -10,9 +10,8 @@ import {
   p,
   type Value,
 } from 'halite/sdk';
-import { which } from 'halite/sdk/system';
+import { askTool, requireTool, runTool, which } from 'halite/sdk/system';
 import { lines, matchesGlob, words } from 'halite/sdk/text';
-import { askTool, requireTool, runTool } from '../shared/tools.ts';
 import {
   type CallOptions,
   daemonReload,

@@ -3,9 +3,8 @@
 import { join } from 'node:path';
 import { commandError, type ExecResult, type ModuleContext } from 'halite/sdk';
 import { accessSync, constants, pathExists } from 'halite/sdk/fs';
-import { which } from 'halite/sdk/system';
+import { requireTool, which } from 'halite/sdk/system';
 import { lines } from 'halite/sdk/text';
-import { requireTool } from '../shared/tools.ts';
 import { unitName } from './units.ts';
 
 export const isBooted = (): boolean => pathExists('/run/systemd/system');

@@ -17,9 +17,9 @@ import {
 } from 'halite/sdk';
 import { dumpJson } from 'halite/sdk/codec';
 import { rm, stat } from 'halite/sdk/fs';
-import { ask, kvPaths, type Question, readSecret, tokenFile } from './client.ts';
-import { vaultHost } from './hosts.ts';
-import { checkStatus, fieldOf, type VaultAnswer } from './request.ts';
+import { ask, kvPaths, type Question, readSecret, tokenFile } from '../../shared/vault/client.ts';
+import { vaultHost } from '../../shared/vault/hosts.ts';
+import { checkStatus, fieldOf, type VaultAnswer } from '../../shared/vault/request.ts';
 
 const path = p.string({ doc: 'where the secret lies, the mount first: `secret/my/secret`' });
 const unset = '__unset__';

@@ -14,7 +14,7 @@ import {
   type Value,
 } from 'halite/sdk';
 import { existsSync, replaceSecretNow, writeFileSync } from 'halite/sdk/fs';
-import { generateKey, planCertificate, planRequest, signCertificate, signRequest } from './build.ts';
+import { generateKey, planCertificate, planRequest, signCertificate, signRequest } from '../../shared/x509/build.ts';
 import {
   bytesOf,
   isPath,
@@ -25,12 +25,12 @@ import {
   pemBody,
   publicDer,
   toPem,
-} from './load.ts';
+} from '../../shared/x509/load.ts';
+import { nameDict } from '../../shared/x509/names.ts';
+import { pemEntry, writePem } from '../../shared/x509/pem.ts';
+import { askSigner, ownPolicy, policyFor, shortened, withPolicy } from '../../shared/x509/policy.ts';
+import { certificateShown, parseCertificate, requestShown } from '../../shared/x509/read.ts';
 import { manyFunctions } from './many.ts';
-import { nameDict } from './names.ts';
-import { pemEntry, writePem } from './pem.ts';
-import { askSigner, ownPolicy, policyFor, shortened, withPolicy } from './policy.ts';
-import { certificateShown, parseCertificate, requestShown } from './read.ts';
 
 const request = '(?:NEW )?CERTIFICATE REQUEST';
 const encoding = p.string({ default: 'pem', doc: 'pem or der' });

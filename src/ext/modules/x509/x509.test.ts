@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PlainDict, Value } from 'halite/sdk';
 import { afterAll, describe, expect, it } from 'vitest';
+import { pemEntry } from '../../shared/x509/pem.ts';
 import { testContext } from '../_testing.ts';
 import match from '../match.ts';
 import pillar from '../pillar.ts';
 import x509 from './index.ts';
-import { pemEntry } from './pem.ts';
 
 const tmp = mkdtempSync(join(tmpdir(), 'halite-x509-'));
 afterAll(() => rmSync(tmp, { recursive: true, force: true }));

@@ -1,8 +1,8 @@
 // Tables as lines of text: columns as wide as their widest cell, long cells wrapped at blanks.
 import { type Dict, dictEntries, HaliteError, isDict, PyFloat, pyStr, type Value } from 'halite/sdk';
 import { charLength } from 'halite/sdk/text';
-import type { Colors } from './colors.ts';
-import { sortedEntries } from './sorted-keys.ts';
+import type { Colors } from '../../shared/output/colors.ts';
+import { sortedEntries } from '../../shared/output/sorted-keys.ts';
 
 export interface TableStyle {
   readonly colors: Colors;

@@ -1,6 +1,6 @@
 // A database of CouchDB over HTTP: documents, views, and the design document Salt's tools read.
 import { HaliteError, newDict, type PlainDict, type Value } from 'halite/sdk';
-import { type HttpAnswer, httpCall, joinUrl } from '../shared/http.ts';
+import { type HttpAnswer, httpCall, joinUrl } from '../../shared/http/request.ts';
 import { fromJson, jsonDict, plainDict, toJson } from '../shared/loads.ts';
 
 export interface Database {

@@ -1,6 +1,13 @@
 // Elasticsearch and OpenSearch over HTTP: documents, indices with Salt's aliases, searches.
 import { dictGet, HaliteError, isDict, type PlainDict, pyStr, type Value } from 'halite/sdk';
-import { basicAuth, type HttpAnswer, type HttpCall, type HttpTls, httpCall, joinUrl } from '../shared/http.ts';
+import {
+  basicAuth,
+  type HttpAnswer,
+  type HttpCall,
+  type HttpTls,
+  httpCall,
+  joinUrl,
+} from '../../shared/http/request.ts';
 import { jsonDict, plainDict } from '../shared/loads.ts';
 
 export interface ElasticSettings {

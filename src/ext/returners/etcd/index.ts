@@ -13,8 +13,8 @@ import {
   type StoredEvent,
   type Value,
 } from 'halite/sdk';
+import { type EtcdSettings, type EtcdStore, etcdV2, etcdV3 } from '../../shared/etcd/store.ts';
 import { contentId, fromJson, jsonDict, keysOf, toJson } from '../shared/loads.ts';
-import { type EtcdSettings, type EtcdStore, etcdV2, etcdV3 } from './store.ts';
 
 const options = {
   host: p.string({ default: '127.0.0.1', doc: 'Name or address of the server.' }),

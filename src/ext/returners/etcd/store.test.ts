@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { etcdV2 } from './store.ts';
+import { etcdV2 } from '../../shared/etcd/store.ts';
 
 describe('keys of etcd 2', () => {
   it.each(['/salt/jobs/1/m1/../m2/return', '/salt/../other', '/salt/./x'])('never climb: %s', async (key) => {

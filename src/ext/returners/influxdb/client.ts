@@ -1,7 +1,7 @@
 // InfluxDB 1.x over HTTP: points in line protocol, and queries.
 import { HaliteError } from 'halite/sdk';
 import { jidToMillis } from 'halite/sdk/jobs';
-import { basicAuth, type HttpAnswer, hostPort, httpCall } from '../shared/http.ts';
+import { basicAuth, type HttpAnswer, hostPort, httpCall } from '../../shared/http/request.ts';
 
 export interface InfluxSettings {
   readonly host: string;

@@ -1,7 +1,7 @@
 // Returner `memcache`: results and jobs in memcached, under Salt's keys.
 import { defineReturner, type JobCache, type PlainDict, p } from 'halite/sdk';
+import { type Memcached, memcached } from '../../shared/memcache/client.ts';
 import { jsonDict, keysOf, toJson } from '../shared/loads.ts';
-import { type Memcached, memcached } from './client.ts';
 
 /** memcached keeps items up to a megabyte: a list that grows beyond half of it loses its older half. */
 const listLimit = 512 * 1024;

@@ -2,7 +2,7 @@
 
 import { HaliteError, type JobCache, messageOf, type PlainDict, type ReturnerSession } from 'halite/sdk';
 import type { Db, MongoClient } from 'mongodb';
-import { hostPort } from '../shared/http.ts';
+import { hostPort } from '../../shared/http/request.ts';
 import { type Document, eventDocument, jobDocument, jobOf, type Kinds, loadOf, returnDocument } from './documents.ts';
 
 export interface MongoSettings {

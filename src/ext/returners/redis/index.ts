@@ -1,7 +1,7 @@
 // Returner `redis`: results and jobs in a Redis server or cluster.
 import { defineReturner, p, type ReturnerSpec } from 'halite/sdk';
 import { keepSeconds } from 'halite/sdk/jobs';
-import { connectRedis } from './connect.ts';
+import { connectRedis } from '../../shared/redis/connect.ts';
 import { redisSession } from './returner.ts';
 
 const options = {

@@ -2,8 +2,8 @@
 
 import type { JobCache, PlainDict, ReturnerSession } from 'halite/sdk';
 import type { ChainableCommander } from 'ioredis';
+import type { RedisLink } from '../../shared/redis/connect.ts';
 import { isOlder, jsonDict, keysOf, toJson } from '../shared/loads.ts';
-import type { RedisLink } from './connect.ts';
 
 type Command = readonly [name: 'hset' | 'expire' | 'set' | 'sadd', ...args: (string | number)[]];
 

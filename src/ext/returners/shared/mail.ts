@@ -1,6 +1,6 @@
 // Sending a mail through an SMTP server.
 import { HaliteError, messageOf } from 'halite/sdk';
-import { hostPort } from './http.ts';
+import { hostPort } from '../../shared/http/request.ts';
 
 export interface MailServer {
   readonly host: string;

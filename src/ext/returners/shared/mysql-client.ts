@@ -8,7 +8,7 @@ import {
   type SqlRow,
   type SqlRun,
   sqlError,
-} from './sql-client.ts';
+} from '../../shared/sql/sql-client.ts';
 
 export interface MysqlPlace {
   readonly host: string;

@@ -11,7 +11,7 @@ import {
   type SqlRow,
   type SqlRun,
   sqlError,
-} from './sql-client.ts';
+} from '../../shared/sql/sql-client.ts';
 
 /** Options under the names of Salt's three PostgreSQL returners, which disagree about the password. */
 export const postgresOptions = {

@@ -11,9 +11,16 @@ import {
 } from 'halite/sdk';
 import { dumpJson } from 'halite/sdk/codec';
 import { jidOf } from 'halite/sdk/jobs';
+import {
+  type Dialect,
+  inTurn,
+  type SqlClient,
+  type SqlRow,
+  type SqlRun,
+  type SqlValue,
+} from '../../shared/sql/sql-client.ts';
 import { fromJson, plainDict, textField } from './loads.ts';
 import { asReturned, asStored, eventOf } from './runner-returns.ts';
-import { type Dialect, inTurn, type SqlClient, type SqlRow, type SqlRun, type SqlValue } from './sql-client.ts';
 import { unwritten } from './written-events.ts';
 
 /** Which columns hold what; the plain form is that of mysql, pgsql and pgjsonb. */

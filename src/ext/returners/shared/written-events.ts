@@ -1,8 +1,8 @@
 // Events that may have been written already: found among the newest rows, and left out.
 import type { StoredEvent, Value } from 'halite/sdk';
 import { dumpJson } from 'halite/sdk/codec';
+import type { Dialect, SqlClient, SqlValue } from '../../shared/sql/sql-client.ts';
 import { fromJson } from './loads.ts';
-import type { Dialect, SqlClient, SqlValue } from './sql-client.ts';
 
 export interface EventRow {
   readonly tag: string;

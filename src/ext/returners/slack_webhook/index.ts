@@ -1,6 +1,6 @@
 // Returner `slack_webhook`: results as messages of Slack, through an incoming webhook.
 import { defineReturner, HaliteError, type PlainDict, p, pyStr } from 'halite/sdk';
-import { httpCall } from '../shared/http.ts';
+import { httpCall } from '../../shared/http/request.ts';
 import { toJson } from '../shared/loads.ts';
 import { payloadOf } from './payload.ts';
 

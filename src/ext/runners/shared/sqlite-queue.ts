@@ -3,7 +3,7 @@
 import { HaliteError, isDict, messageOf, pyStr, type Value } from 'halite/sdk';
 import { dumpJson, loadJson } from 'halite/sdk/codec';
 import { readdirSync, safeJoin } from 'halite/sdk/fs';
-import { type NativeSqlite, openNative } from '../../returners/shared/sqlite-client.ts';
+import { type NativeSqlite, openNative } from '../../shared/sql/sqlite-client.ts';
 
 const ext = '.db';
 

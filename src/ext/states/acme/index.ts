@@ -10,7 +10,7 @@ import {
   resource,
   state,
 } from 'halite/sdk';
-import { certParams } from '../../modules/acme/params.ts';
+import { certParams } from '../../shared/acme/params.ts';
 import { plain } from '../shared/calls.ts';
 
 /** Fields that differ, before and after. */

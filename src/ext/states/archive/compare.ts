@@ -2,8 +2,8 @@
 
 import type { PlainDict, Value } from 'halite/sdk';
 import { joinPath, rmSync } from 'halite/sdk/fs';
+import { lookAtLink } from '../../shared/file/facts.ts';
 import { failureText } from '../file/errors.ts';
-import { lookAtLink } from '../file/facts.ts';
 
 export interface Contents {
   readonly dirs: string[];

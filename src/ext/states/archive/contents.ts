@@ -1,9 +1,9 @@
 // What an archive holds, and what stands in its way.
 import { type PlainDict, pyStr, type StateContext, type StateResult } from 'halite/sdk';
 import { joinPath } from 'halite/sdk/fs';
-import { checkTar, checkZip, stripOf } from '../../modules/archive/check-archive.ts';
+import { checkTar, checkZip, stripOf } from '../../shared/archive/check-archive.ts';
+import { withoutPassword } from '../../shared/file/urls.ts';
 import { failureOf, isExpected } from '../shared/calls.ts';
-import { withoutPassword } from '../shared/sources.ts';
 import { type Compared, type Contents, listed, removePaths } from './compare.ts';
 import type { Work } from './plan-work.ts';
 

@@ -5,9 +5,9 @@ import { dictGet, type PlainDict, pyStr, type StateContext, type Value } from 'h
 import { chmodSync, lstatSync, rmdirSync } from 'halite/sdk/fs';
 import { which } from 'halite/sdk/system';
 import { lines, shellSplit } from 'halite/sdk/text';
-import type { Member } from '../../modules/archive/check.ts';
-import { keepsModes, stripOf } from '../../modules/archive/check-archive.ts';
-import { tarMembers } from '../../modules/archive/list.ts';
+import type { Member } from '../../shared/archive/check.ts';
+import { keepsModes, stripOf } from '../../shared/archive/check-archive.ts';
+import { tarMembers } from '../../shared/archive/list.ts';
 import { failureOf, isExpected, plain } from '../shared/calls.ts';
 
 export interface ExtractRequest {

@@ -11,10 +11,10 @@ import {
   type Value,
 } from 'halite/sdk';
 import { joinPath, rmSync } from 'halite/sdk/fs';
+import { exists, isDir } from '../../shared/file/facts.ts';
+import { hashOfFile } from '../../shared/file/hash-sums.ts';
+import { withoutPassword } from '../../shared/file/urls.ts';
 import { failureText } from '../file/errors.ts';
-import { exists, isDir } from '../file/facts.ts';
-import { hashOfFile } from '../file/hash-sums.ts';
-import { withoutPassword } from '../shared/sources.ts';
 import { type Contents, compare, listed, removePaths } from './compare.ts';
 import { contentsOf, outsideProblem, resolveWrong } from './contents.ts';
 import { type Extracted, extract } from './extract.ts';

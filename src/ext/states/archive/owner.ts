@@ -1,8 +1,8 @@
 // Owner and group of what an archive brought.
 import { type PlainDict, pyStr, type StateContext, type StateResult } from 'halite/sdk';
 import { joinPath, lchownSync } from 'halite/sdk/fs';
-import { gidOf, uidOf } from '../../modules/file/ownership.ts';
-import { isDir, lookAtLink } from '../file/facts.ts';
+import { isDir, lookAtLink } from '../../shared/file/facts.ts';
+import { gidOf, uidOf } from '../../shared/file/owner.ts';
 import { plain } from '../shared/calls.ts';
 import { type Contents, listed } from './compare.ts';
 import type { Args, Work } from './plan-work.ts';

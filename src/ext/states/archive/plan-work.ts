@@ -2,15 +2,15 @@
 import { type ArgsOf, p, pyStr, type StateContext, type StateResult, type Value } from 'halite/sdk';
 import { expandUser, joinPath } from 'halite/sdk/fs';
 import { whichFirst } from 'halite/sdk/system';
-import { formatOf } from '../../modules/archive/list.ts';
-import { gidOf, uidOf } from '../../modules/file/ownership.ts';
+import { formatOf } from '../../shared/archive/list.ts';
+import { exists, isRegular } from '../../shared/file/facts.ts';
+import { type HashSum, sourceSum } from '../../shared/file/hash-sums.ts';
+import { gidOf, uidOf } from '../../shared/file/owner.ts';
+import { chooseSource } from '../../shared/file/source.ts';
+import { localProtocols, splitUrl } from '../../shared/file/urls.ts';
 import { failureText } from '../file/errors.ts';
-import { exists, isRegular } from '../file/facts.ts';
-import { type HashSum, sourceSum } from '../file/hash-sums.ts';
 import { relativeTo } from '../file/keep.ts';
 import * as common from '../file/params.ts';
-import { chooseSource } from '../file/source.ts';
-import { localProtocols, splitUrl } from '../shared/sources.ts';
 
 export const params = {
   name: p.path({ doc: 'folder to unpack into' }),

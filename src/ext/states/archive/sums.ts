@@ -3,7 +3,7 @@
 import { dirname, join, relative } from 'node:path';
 import { pyStr, type StateContext } from 'halite/sdk';
 import { mkdirSync, readFileSync, writeFileSync } from 'halite/sdk/fs';
-import { type HashSum, hashOfFile } from '../file/hash-sums.ts';
+import { type HashSum, hashOfFile } from '../../shared/file/hash-sums.ts';
 
 const hashType = (ctx: StateContext): string => pyStr(ctx.opts['hash_type'] ?? 'sha256');
 

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { defineState, needsFunction, newDict, p, pyStr, state } from 'halite/sdk';
 import { isFile, readText } from 'halite/sdk/fs';
 import { keepLines, shellSplit, unifiedDiff } from 'halite/sdk/text';
-import { methods } from '../../modules/augeas_cfg.ts';
+import { methods } from '../../shared/augeas/methods.ts';
 import { plain } from '../shared/calls.ts';
 
 class Wrong extends Error {}

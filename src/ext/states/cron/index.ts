@@ -16,11 +16,11 @@ import {
 } from 'halite/sdk';
 import { mkdtempSync, rmSync, writeFileSync } from 'halite/sdk/fs';
 import { unifiedDiff } from 'halite/sdk/text';
-import { isMeant, needsChange } from '../../modules/cron/table.ts';
-import { byteLines, bytesOf } from '../file/content.ts';
+import { isMeant, needsChange } from '../../shared/cron/table.ts';
+import { byteLines, bytesOf } from '../../shared/file/content.ts';
+import { cachedCopy, chooseSource, fetchSource } from '../../shared/file/source.ts';
 import { failureText } from '../file/errors.ts';
 import * as common from '../file/params.ts';
-import { cachedCopy, chooseSource, fetchSource } from '../file/source.ts';
 import { plain } from '../shared/calls.ts';
 
 const timeFields = ['minute', 'hour', 'daymonth', 'month', 'dayweek'] as const;

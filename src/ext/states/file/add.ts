@@ -3,9 +3,9 @@
 import { type ArgsOf, newDict, p, type StateContext, type StateResult, state } from 'halite/sdk';
 import { dirName, expandUser, readFileSync } from 'halite/sdk/fs';
 import { lines } from 'halite/sdk/text';
+import { isDir } from '../../shared/file/facts.ts';
+import { makeParents } from '../../shared/file/folders.ts';
 import { linesWithEnds, textList } from '../shared/text.ts';
-import { isDir } from './facts.ts';
-import { makeParents } from './folders.ts';
 import * as common from './params.ts';
 import { touchFile } from './presence.ts';
 import { fileProblem, shownDiff, sourcesProblem, sourceTexts, spacelessPattern } from './texts.ts';

@@ -2,9 +2,9 @@
 import { isDict, isTruthy, messageOf, pyStr, type StateContext, type Value } from 'halite/sdk';
 import { traverse } from 'halite/sdk/data';
 import { lines } from 'halite/sdk/text';
-import { renderText, templateEngines, templateVariables } from '../shared/template.ts';
+import { encodeText } from '../../shared/file/encodings.ts';
+import { renderText, templateEngines, templateVariables } from '../../shared/file/template.ts';
 import { textList } from '../shared/text.ts';
-import { encodeText } from './encodings.ts';
 
 export interface ContentsRequest {
   readonly contents: Value;

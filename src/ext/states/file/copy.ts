@@ -18,7 +18,6 @@ import {
   symlinkSync,
   unlinkSync,
 } from 'halite/sdk/fs';
-import { gidOf, uidOf } from '../../modules/file/ownership.ts';
 import {
   accountProblem,
   defaultUser,
@@ -34,11 +33,12 @@ import {
   modeOf,
   ownerArgument,
   ownerOf,
-} from './facts.ts';
-import { folderModeFor, makeParents, walk } from './folders.ts';
-import { hashOfFile } from './hash-sums.ts';
+} from '../../shared/file/facts.ts';
+import { folderModeFor, makeParents, walk } from '../../shared/file/folders.ts';
+import { hashOfFile } from '../../shared/file/hash-sums.ts';
+import { gidOf, uidOf } from '../../shared/file/owner.ts';
+import { setPerms } from '../../shared/file/perms.ts';
 import * as common from './params.ts';
-import { setPerms } from './perms.ts';
 
 const params = {
   name: common.name,

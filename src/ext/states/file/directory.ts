@@ -12,9 +12,6 @@ import {
   type Value,
 } from 'halite/sdk';
 import { dirName, expandUser, joinPath, normalizeMode, renameSync, rmSync } from 'halite/sdk/fs';
-import { gidOf, uidOf } from '../../modules/file/ownership.ts';
-import { isIncluded } from '../shared/text.ts';
-import { failureText } from './errors.ts';
 import {
   accountProblem,
   inGroup,
@@ -27,11 +24,14 @@ import {
   modeOf,
   ownedBy,
   ownerArgument,
-} from './facts.ts';
-import { makeFolder, type Walked, walk } from './folders.ts';
+} from '../../shared/file/facts.ts';
+import { makeFolder, type Walked, walk } from '../../shared/file/folders.ts';
+import { gidOf, uidOf } from '../../shared/file/owner.ts';
+import { setPerms } from '../../shared/file/perms.ts';
+import { isIncluded } from '../shared/text.ts';
+import { failureText } from './errors.ts';
 import { keptFiles, relativeTo, removeAll, unwanted } from './keep.ts';
 import * as common from './params.ts';
-import { setPerms } from './perms.ts';
 
 const params = {
   name: common.name,

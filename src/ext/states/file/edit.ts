@@ -13,9 +13,9 @@ import {
   withForecast,
 } from 'halite/sdk';
 import { expandUser, readFileSync } from 'halite/sdk/fs';
+import { byteLines } from '../../shared/file/content.ts';
 import { linesWithEnds } from '../shared/text.ts';
 import { loadAccumulators } from './accumulators.ts';
-import { byteLines } from './content.ts';
 import { failureText } from './errors.ts';
 import { managed, runManaged } from './managed.ts';
 import * as common from './params.ts';

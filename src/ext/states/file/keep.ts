@@ -2,9 +2,9 @@
 
 import { dictGet, isDict, type PlainDict, pyStr, type StateContext, type Value } from 'halite/sdk';
 import { dirName, joinPath, normalPath, rmSync } from 'halite/sdk/fs';
+import { isDir } from '../../shared/file/facts.ts';
+import { walk } from '../../shared/file/folders.ts';
 import { isIncluded } from '../shared/text.ts';
-import { isDir } from './facts.ts';
-import { walk } from './folders.ts';
 import { recurseTree } from './tree.ts';
 
 /** `a/b` relative to a folder; both absolute. */

@@ -28,8 +28,6 @@ import {
   symlinkSync,
   unlinkSync,
 } from 'halite/sdk/fs';
-import { gidOf, uidOf } from '../../modules/file/ownership.ts';
-import { failureText } from './errors.ts';
 import {
   defaultUser,
   exists,
@@ -43,9 +41,10 @@ import {
   mainGroupOf,
   ownerArgument,
   ownerOf,
-} from './facts.ts';
-import { makeParents } from './folders.ts';
-
+} from '../../shared/file/facts.ts';
+import { makeParents } from '../../shared/file/folders.ts';
+import { gidOf, uidOf } from '../../shared/file/owner.ts';
+import { failureText } from './errors.ts';
 import * as common from './params.ts';
 
 interface Owner {

@@ -15,18 +15,25 @@ import {
   withForecast,
 } from 'halite/sdk';
 import { expandUser, mkdtempSync, normalizeMode, rmSync, writeFileSync } from 'halite/sdk/fs';
-import { schemeOf } from '../shared/sources.ts';
+import { bytesOf, type Content } from '../../shared/file/content.ts';
+import { accountProblem, exists, isDir, isRegular, ownerArgument } from '../../shared/file/facts.ts';
+import { hashOfFile, sourceSum } from '../../shared/file/hash-sums.ts';
+import { changesNeeded, type ManageRequest, manageFile } from '../../shared/file/manage.ts';
+import { permsNeeded, setPerms } from '../../shared/file/perms.ts';
+import { readSelinux } from '../../shared/file/selinux.ts';
+import {
+  cachedCopy,
+  chooseSource,
+  type Fetched,
+  fetchSource,
+  modeOfSource,
+  type SourceRequest,
+} from '../../shared/file/source.ts';
+import { schemeOf } from '../../shared/file/urls.ts';
 import { loadAccumulators } from './accumulators.ts';
-import { bytesOf, type Content } from './content.ts';
 import { contentsOf, isDictOrNothing } from './contents.ts';
 import { failureText } from './errors.ts';
-import { accountProblem, exists, isDir, isRegular, ownerArgument } from './facts.ts';
-import { hashOfFile, sourceSum } from './hash-sums.ts';
-import { changesNeeded, type ManageRequest, manageFile } from './manage.ts';
 import * as common from './params.ts';
-import { permsNeeded, setPerms } from './perms.ts';
-import { readSelinux } from './selinux.ts';
-import { cachedCopy, chooseSource, type Fetched, fetchSource, modeOfSource, type SourceRequest } from './source.ts';
 
 const params = {
   name: common.name,

@@ -6,14 +6,14 @@ import { type ArgsOf, newDict, type PlainDict, p, pyStr, type StateContext, type
 import { dirName, expandUser, mkdtempSync, rmSync, writeFileSync } from 'halite/sdk/fs';
 import { which } from 'halite/sdk/system';
 import { shellQuote, shellSplit } from 'halite/sdk/text';
-import nested from '../../outputters/nested.ts';
-import { parseSaltUrl, withoutPassword } from '../shared/sources.ts';
-import { bytesOf } from './content.ts';
+import { bytesOf } from '../../shared/file/content.ts';
+import { exists, isDir } from '../../shared/file/facts.ts';
+import { hashOfFile } from '../../shared/file/hash-sums.ts';
+import { cachedCopy, chooseSource, fetchSource, type SourceRequest } from '../../shared/file/source.ts';
+import { parseSaltUrl, withoutPassword } from '../../shared/file/urls.ts';
+import { plainNested } from '../../shared/output/nested-text.ts';
 import { failureText } from './errors.ts';
-import { exists, isDir } from './facts.ts';
-import { hashOfFile } from './hash-sums.ts';
 import * as common from './params.ts';
-import { cachedCopy, chooseSource, fetchSource, type SourceRequest } from './source.ts';
 
 const params = {
   name: common.name,
@@ -153,7 +153,7 @@ async function applyPatch(work: Work, ctx: StateContext): Promise<StateResult> {
       args.reject_file === null
         ? ' Run state again using the reject_file option to save rejects to a persistent file.'
         : '';
-    const shown = nested.render(check, { color: false, opts: { nested_indent: 14 } });
+    const shown = plainNested(check, 14);
     return ctx.fail(
       `Patch would not apply cleanly, no changes made. Results of dry-run are below.${advice}\n\n${shown}`,
       { name },

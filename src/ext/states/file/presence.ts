@@ -23,10 +23,9 @@ import {
   statOf,
 } from 'halite/sdk/fs';
 import { pyFloat, pyRegex } from 'halite/sdk/text';
+import { isDir, isLink, isRegular, exists as isThere, lookAt, lookAtLink } from '../../shared/file/facts.ts';
+import { makeParents } from '../../shared/file/folders.ts';
 import { failureText } from './errors.ts';
-import { isDir, isLink, isRegular, exists as isThere, lookAt, lookAtLink } from './facts.ts';
-import { makeParents } from './folders.ts';
-
 import * as common from './params.ts';
 
 const accepted = p.kwargs({ doc: 'accepted' });

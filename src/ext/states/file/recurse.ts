@@ -11,17 +11,17 @@ import {
   type Value,
 } from 'halite/sdk';
 import { baseName, expandUser, joinPath, normalizeMode, rmSync } from 'halite/sdk/fs';
-import { parseSaltUrl } from '../shared/sources.ts';
+import { accountProblem, exists, isDir, ownerArgument } from '../../shared/file/facts.ts';
+import { makeFolder } from '../../shared/file/folders.ts';
+import { chooseSource } from '../../shared/file/source.ts';
+import { parseSaltUrl } from '../../shared/file/urls.ts';
 import { textList } from '../shared/text.ts';
 import { directory } from './directory.ts';
 import { failureText } from './errors.ts';
-import { accountProblem, exists, isDir, ownerArgument } from './facts.ts';
-import { makeFolder } from './folders.ts';
 import { keptFiles, removeAll, unwanted } from './keep.ts';
 import { symlink } from './links.ts';
 import { managed } from './managed.ts';
 import * as common from './params.ts';
-import { chooseSource } from './source.ts';
 import { recurseTree, type Tree } from './tree.ts';
 
 const params = {

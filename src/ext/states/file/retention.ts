@@ -3,7 +3,7 @@
 import { dictEntries, newDict, type PlainDict, p, pyStr, state } from 'halite/sdk';
 import { expandUser, joinPath, readdirSync, rmSync } from 'halite/sdk/fs';
 import { parseTime } from 'halite/sdk/time';
-import { isDir, lookAtLink } from './facts.ts';
+import { isDir, lookAtLink } from '../../shared/file/facts.ts';
 import * as common from './params.ts';
 
 interface Backup {

@@ -17,13 +17,12 @@ import {
 } from 'halite/sdk';
 import { mergeRecurse, traverse } from 'halite/sdk/data';
 import { expandUser, normalizeMode, readFileSync } from 'halite/sdk/fs';
-import { serializerFor } from '../../modules/slsutil/serializers.ts';
+import { encodeText } from '../../shared/file/encodings.ts';
+import { isDir, isRegular } from '../../shared/file/facts.ts';
+import { changesNeeded, type ManageRequest, manageFile } from '../../shared/file/manage.ts';
+import { serializerFor } from '../../shared/serializers/serializers.ts';
 import { dataDiff } from '../shared/data-diff.ts';
-import { encodeText } from './encodings.ts';
 import { failureText } from './errors.ts';
-import { isDir, isRegular } from './facts.ts';
-import { changesNeeded, type ManageRequest, manageFile } from './manage.ts';
-
 import * as common from './params.ts';
 
 const params = {

@@ -17,13 +17,13 @@ import {
 } from 'halite/sdk';
 import { traverse } from 'halite/sdk/data';
 import { expandUser, realpathSync, rmSync } from 'halite/sdk/fs';
-import { localProtocols, remoteProtocols, splitUrl, withoutPassword } from '../shared/sources.ts';
+import { exists, isRegular, lookAt } from '../../shared/file/facts.ts';
+import { type HashSum, hashOfFile, sourceSum } from '../../shared/file/hash-sums.ts';
+import { permsNeeded, setPerms } from '../../shared/file/perms.ts';
+import { localProtocols, remoteProtocols, splitUrl, withoutPassword } from '../../shared/file/urls.ts';
 import { loadAccumulators, saveAccumulators } from './accumulators.ts';
 import { failureText } from './errors.ts';
-import { exists, isRegular, lookAt } from './facts.ts';
-import { type HashSum, hashOfFile, sourceSum } from './hash-sums.ts';
 import * as common from './params.ts';
-import { permsNeeded, setPerms } from './perms.ts';
 
 const plain = (dict: PlainDict, key: string): PlainDict => {
   const found = dict[key];

@@ -3,9 +3,9 @@
 import { pyStr, type StateContext, type StateResult, type Value } from 'halite/sdk';
 import { readFileSync } from 'halite/sdk/fs';
 import { lines, pyEscape, unifiedDiff } from 'halite/sdk/text';
-import { renderFile, templateVariables } from '../shared/template.ts';
-import { looksLikeText } from '../shared/text.ts';
-import { exists } from './facts.ts';
+import { exists } from '../../shared/file/facts.ts';
+import { looksLikeText } from '../../shared/file/looks-like-text.ts';
+import { renderFile, templateVariables } from '../../shared/file/template.ts';
 
 export interface TextSources {
   readonly source: Value;

@@ -1,7 +1,7 @@
 // What `file.recurse` has to manage: files, folders and links below a folder of the file server.
 import { isDict, type PlainDict, pyStr, type StateContext, type Value } from 'halite/sdk';
 import { dirName, joinPath, normalPath } from 'halite/sdk/fs';
-import { parseSaltUrl, saltUrl } from '../shared/sources.ts';
+import { parseSaltUrl, saltUrl } from '../../shared/file/urls.ts';
 import { isIncluded } from '../shared/text.ts';
 
 export interface TreeRequest {

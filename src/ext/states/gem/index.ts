@@ -10,7 +10,7 @@ import {
   state,
   type Value,
 } from 'halite/sdk';
-import { comparePythonVersions } from '../../modules/pip/pep440.ts';
+import { comparePythonVersions } from '../../shared/pip/pep440.ts';
 import { plain } from '../shared/calls.ts';
 
 const name = p.string({ doc: 'the gem' });

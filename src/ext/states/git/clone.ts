@@ -2,9 +2,9 @@
 
 import { newDict, type PlainDict, p, pyStr, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
 import { existsSync, joinPath, readdirSync, rmSync } from 'halite/sdk/fs';
-import { withAuth } from '../../modules/git/run.ts';
+import { isDir, isRegular } from '../../shared/file/facts.ts';
+import { withAuth } from '../../shared/git/auth-url.ts';
 import { failureText } from '../file/errors.ts';
-import { isDir, isRegular } from '../file/facts.ts';
 import { failureOf, plain } from '../shared/calls.ts';
 import { makeRoom } from './latest.ts';
 import { Checkout, failed, gitError, https, identities, identity, output_encoding, sentences, who } from './shared.ts';

@@ -1,6 +1,6 @@
 // What an update of a checkout would bring, said before anything is done: plans, refusals and forecasts.
 import { newDict, type PlainDict, type StateContext, type StateResult } from 'halite/sdk';
-import { withoutPassword } from '../shared/sources.ts';
+import { withoutPassword } from '../../shared/file/urls.ts';
 import { failed, sentences, short } from './shared.ts';
 import type { Work } from './work.ts';
 

@@ -2,9 +2,9 @@
 
 import { newDict, type PlainDict, pyStr, type StateContext, type StateResult, state, type Value } from 'halite/sdk';
 import { joinPath, readdirSync, rmSync } from 'halite/sdk/fs';
-import { withAuth } from '../../modules/git/run.ts';
+import { isDir, isRegular } from '../../shared/file/facts.ts';
+import { withAuth } from '../../shared/git/auth-url.ts';
 import { failureText } from '../file/errors.ts';
-import { isDir, isRegular } from '../file/facts.ts';
 import { plain } from '../shared/calls.ts';
 import { type LatestArgs, params } from './latest-params.ts';
 import { Checkout, failed, gitError, identities, resolveRev, sameRev, sentences, trackingChange } from './shared.ts';

@@ -1,8 +1,8 @@
 // Brings an existing checkout to the wanted revision: fetch, fast-forward or reset, tracking branch, tags.
 import { newDict, pyStr, type StateContext, type StateResult, type Value, withForecast } from 'halite/sdk';
 import { compareText } from 'halite/sdk/codec';
+import { withoutPassword } from '../../shared/file/urls.ts';
 import { plain } from '../shared/calls.ts';
-import { withoutPassword } from '../shared/sources.ts';
 import {
   announced,
   forecast,

@@ -14,7 +14,7 @@ import {
   state,
   withForecast,
 } from 'halite/sdk';
-import { changesOf } from '../../modules/pdbedit/index.ts';
+import { changesOf } from '../../shared/pdbedit/details.ts';
 import { plain } from '../shared/calls.ts';
 
 const name = p.string({ doc: 'the account' });

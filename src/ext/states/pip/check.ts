@@ -1,6 +1,6 @@
 // Which of the packages asked for are there already.
 import { newDict, type PlainDict, pyStr, type StateContext, type Value } from 'halite/sdk';
-import { type Condition, comparePythonVersions, fitsConditions } from '../../modules/pip/pep440.ts';
+import { type Condition, comparePythonVersions, fitsConditions } from '../../shared/pip/pep440.ts';
 import { plain } from '../shared/calls.ts';
 
 export interface Wanted {

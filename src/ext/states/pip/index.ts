@@ -1,6 +1,6 @@
 // State module `pip`: Python packages.
 import { defineState, p, resource, state } from 'halite/sdk';
-import { useVt, where } from '../../modules/pip/command.ts';
+import { useVt, where } from '../../shared/pip/command.ts';
 import { plain } from '../shared/calls.ts';
 import { installed } from './installed.ts';
 

@@ -12,9 +12,9 @@ import {
   state,
   type Value,
 } from 'halite/sdk';
-import { isAtLeast, knowsWheelOption } from '../../modules/pip/command.ts';
-import { installParams } from '../../modules/pip/params.ts';
-import { parseRequirement } from '../../modules/pip/requirement.ts';
+import { isAtLeast, knowsWheelOption } from '../../shared/pip/command.ts';
+import { installParams } from '../../shared/pip/params.ts';
+import { parseRequirement } from '../../shared/pip/requirement.ts';
 import { hasFunction, plain } from '../shared/calls.ts';
 import { settled, versionOf, type Wanted, type Whereabouts } from './check.ts';
 

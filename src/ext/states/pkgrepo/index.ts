@@ -19,7 +19,7 @@ import {
 } from 'halite/sdk';
 import { compareText } from 'halite/sdk/codec';
 import { existsSync, readFileSync, writeFileSync } from 'halite/sdk/fs';
-import { parseSource, sourceLine } from '../../modules/aptpkg/repos.ts';
+import { parseSource, sourceLine } from '../../shared/apt/repos.ts';
 import { failureOf, hasFunction, isExpected, plain } from '../shared/calls.ts';
 import { forgetKeys, importKeys } from './keys.ts';
 

@@ -1,6 +1,6 @@
 // State module `postgres_extension`: extensions in databases of PostgreSQL.
 import { defineState, needsFunction, p, resource, state } from 'halite/sdk';
-import { installedState, notInstalled } from '../../modules/postgres/extensions.ts';
+import { installedState, notInstalled } from '../../shared/postgres/extension-actions.ts';
 import { dbArgs, dbParams, removal } from '../shared/postgres.ts';
 
 const name = p.string({ doc: 'the extension' });

@@ -10,7 +10,7 @@ import {
   type StateContext,
   type Value,
 } from 'halite/sdk';
-import nested from '../../outputters/nested.ts';
+import { plainNested } from '../../shared/output/nested-text.ts';
 
 /** Whether an execution function is available on this minion. */
 export async function hasFunction(ctx: StateContext, fun: string): Promise<boolean> {
@@ -25,7 +25,7 @@ export function plain(value: Value | undefined): PlainDict {
 
 /** Data as people read it in comments. */
 export function readable(value: Value): string {
-  return nested.render(value, { color: false, opts: {} }).trimEnd();
+  return plainNested(value).trimEnd();
 }
 
 /** What a failed command left behind, apart from its message. */

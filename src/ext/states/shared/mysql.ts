@@ -1,6 +1,6 @@
 // What the states for MySQL share: how to connect, and why something failed.
 import { p, type StateContext } from 'halite/sdk';
-import { takeError } from '../../modules/mysql/connect.ts';
+import { takeError } from '../../shared/mysql/connect.ts';
 
 export const connection = p.kwargs({
   doc: 'connection_host, connection_user, connection_pass, … as for the module mysql',

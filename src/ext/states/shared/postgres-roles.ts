@@ -10,7 +10,8 @@ import {
   type StateResult,
   type Value,
 } from 'halite/sdk';
-import { defaultEncryption, storedPassword, verifyPassword } from '../../modules/postgres/passwords.ts';
+import { defaultEncryption, storedPassword, verifyPassword } from '../../shared/postgres/passwords.ts';
+
 import { plain } from './calls.ts';
 import { type DbArgs, dbArgs } from './postgres.ts';
 

@@ -1,10 +1,10 @@
 // A certificate in a file: compared with what is wanted, and made anew before it expires.
 import { newDict, type PlainDict, type StateContext, type StateResult, type Value } from 'halite/sdk';
-import { algorithmFor, planCertificate } from '../../modules/x509/build.ts';
-import { certificatesIn, encodingOf, loadCertificate, publicDer, tryCertificate } from '../../modules/x509/load.ts';
-import { nameText } from '../../modules/x509/names.ts';
-import { shortened, withPolicy } from '../../modules/x509/policy.ts';
-import { type Parsed, parseCertificate } from '../../modules/x509/read.ts';
+import { algorithmFor, planCertificate } from '../../shared/x509/build.ts';
+import { certificatesIn, encodingOf, loadCertificate, publicDer, tryCertificate } from '../../shared/x509/load.ts';
+import { nameText } from '../../shared/x509/names.ts';
+import { shortened, withPolicy } from '../../shared/x509/policy.ts';
+import { type Parsed, parseCertificate } from '../../shared/x509/read.ts';
 import { plain } from './calls.ts';
 import { currentBytes, extensionChanges, guarded, settle, splitArgs } from './x509-files.ts';
 

@@ -13,12 +13,12 @@ import {
   type Value,
 } from 'halite/sdk';
 import { existsSync, lstatSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'halite/sdk/fs';
-import { algorithmFor, planRequest } from '../../modules/x509/build.ts';
-import type { Extension } from '../../modules/x509/extensions.ts';
-import { encodingOf, keySize, keyType, pemBody, tryPrivateKey } from '../../modules/x509/load.ts';
-import { nameText } from '../../modules/x509/names.ts';
-import { shortened } from '../../modules/x509/policy.ts';
-import { type ParsedRequest, parseRequest } from '../../modules/x509/read.ts';
+import { algorithmFor, planRequest } from '../../shared/x509/build.ts';
+import type { Extension } from '../../shared/x509/extensions.ts';
+import { encodingOf, keySize, keyType, pemBody, tryPrivateKey } from '../../shared/x509/load.ts';
+import { nameText } from '../../shared/x509/names.ts';
+import { shortened } from '../../shared/x509/policy.ts';
+import { type ParsedRequest, parseRequest } from '../../shared/x509/read.ts';
 
 /** Arguments of a state that are about its file. */
 const fileNames = [

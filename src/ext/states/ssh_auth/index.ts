@@ -14,7 +14,7 @@ import {
   withForecast,
 } from 'halite/sdk';
 import { words } from 'halite/sdk/text';
-import { keyLine } from '../../modules/ssh/keys.ts';
+import { keyLine } from '../../shared/ssh/keys.ts';
 import { plain } from '../shared/calls.ts';
 
 const params = {

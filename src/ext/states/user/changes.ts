@@ -1,6 +1,6 @@
 // How a user differs from what is asked.
 import { commandError, newDict, type PlainDict, pyEquals, pyStr, type StateContext, type Value } from 'halite/sdk';
-import { isDir } from '../file/facts.ts';
+import { isDir } from '../../shared/file/facts.ts';
 import { hasFunction, plain, readable } from '../shared/calls.ts';
 import type { UserArgs } from './params.ts';
 

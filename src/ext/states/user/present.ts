@@ -10,7 +10,7 @@ import {
   state,
   type Value,
 } from 'halite/sdk';
-import { isDir } from '../file/facts.ts';
+import { isDir } from '../../shared/file/facts.ts';
 import { failureOf, hasFunction, isExpected, plain } from '../shared/calls.ts';
 import { type Asked, userChanges } from './changes.ts';
 import { params, type UserArgs } from './params.ts';

@@ -13,7 +13,7 @@ import {
   type Value,
 } from 'halite/sdk';
 import { dirName, joinPath, pathExists } from 'halite/sdk/fs';
-import { isAtLeast, knowsWheelOption } from '../../modules/pip/command.ts';
+import { isAtLeast, knowsWheelOption } from '../../shared/pip/command.ts';
 import { hasFunction, plain } from '../shared/calls.ts';
 
 const no = (doc: string) => p.bool({ default: false, doc });

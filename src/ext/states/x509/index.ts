@@ -1,7 +1,7 @@
 // State module `x509`: private keys, requests and certificates in files.
 import { defineState, newDict, p, state, type Value } from 'halite/sdk';
-import { bytesOf } from '../../modules/x509/load.ts';
-import { pemEntry } from '../../modules/x509/pem.ts';
+import { bytesOf } from '../../shared/x509/load.ts';
+import { pemEntry } from '../../shared/x509/pem.ts';
 import { certificateManaged } from '../shared/x509-certificate.ts';
 import { guarded, privateKeyManaged, requestManaged, splitArgs } from '../shared/x509-files.ts';
 

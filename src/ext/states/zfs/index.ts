@@ -15,7 +15,7 @@ import {
   type Value,
 } from 'halite/sdk';
 import { which } from 'halite/sdk/system';
-import { fromProperties, fromProperty, isBookmark, isSnapshot } from '../../modules/zfs.ts';
+import { fromProperties, fromProperty, isBookmark, isSnapshot } from '../../shared/zfs/properties.ts';
 import { plain } from '../shared/calls.ts';
 
 const name = p.string({ doc: 'the data set' });

@@ -16,7 +16,7 @@ import {
   type Wheel,
 } from 'halite/sdk';
 import { mkdirSync, readdirSync, readFileSync, safeJoin, statSync, writeFileSync } from 'halite/sdk/fs';
-import { isText } from '../../modules/file/rewrite.ts';
+import { isText } from '../../shared/file/rewrite.ts';
 
 type Roots = 'file_roots' | 'pillar_roots';
 

@@ -3,4 +3,5 @@ export { importUrl } from '../../../base/util/import-url.ts';
 export { stripTypes } from '../../../base/util/strip-types.ts';
 export * from './accounts.ts';
 export * from './processes.ts';
+export * from './tools.ts';
 export * from './which.ts';

@@ -1,18 +1,37 @@
 // Everybody connected to one port: who may stay, how much all of them hold, and who is past a deadline.
+import type { Socket } from 'node:net';
 import { messageOf } from '../../../base/errors/index.ts';
 import type { WireProblem } from '../transport.ts';
 import { BytePool } from './byte-pool.ts';
 import { Handshakes } from './handshakes.ts';
 import * as limits from './limits.ts';
 import { openFilesLimit } from './open-files.ts';
+import type { Outgoing } from './outgoing.ts';
 import { limitProblems } from './problems.ts';
-import type { ServerConnection } from './server-connection.ts';
 
 const sweepMs = 1000;
 const summingMs = 20;
 
+/** What the guard sees of a connection. */
+export interface GuardedConnection {
+  readonly socket: Socket;
+  readonly address: string;
+  readonly out: Outgoing;
+  readonly limits: limits.ClassLimits;
+  /** It has shown that it is a minion or somebody with the key of one. */
+  readonly proven: boolean;
+  readonly idle: boolean;
+  inWork: number;
+  update(): void;
+  /** Ends it and says why. */
+  cut(kind: WireProblem['kind'], detail: string): void;
+  /** The daemon itself was busy for so long: its deadlines move. */
+  forgive(ms: number): void;
+  check(now: number, maxIdleMs: number): void;
+}
+
 export type ConnectionClass = 'unproven' | 'proven';
-const classOf = (connection: ServerConnection): ConnectionClass => (connection.proven ? 'proven' : 'unproven');
+const classOf = (connection: GuardedConnection): ConnectionClass => (connection.proven ? 'proven' : 'unproven');
 
 export interface GuardOptions {
   /** `publish`: real minions never prove themselves there, so only what a connection does can be judged. */
@@ -32,17 +51,17 @@ export class PortGuard {
   readonly maxMessageBytes: number;
   readonly handshakeMs: number;
   readonly #options: GuardOptions;
-  readonly #all = new Set<ServerConnection>();
+  readonly #all = new Set<GuardedConnection>();
   /** In the order they came. */
-  readonly #unproven = new Set<ServerConnection>();
-  readonly #unready = new Set<ServerConnection>();
-  readonly #byAddress = new Map<string, Set<ServerConnection>>();
+  readonly #unproven = new Set<GuardedConnection>();
+  readonly #unready = new Set<GuardedConnection>();
+  readonly #byAddress = new Map<string, Set<GuardedConnection>>();
   readonly #medium: BytePool;
   readonly #large: BytePool;
   readonly #proven: BytePool;
   readonly #inWork = { unproven: 0, proven: 0 };
   /** Left unread because too many requests await their reply. */
-  readonly #crowds = { unproven: new Set<ServerConnection>(), proven: new Set<ServerConnection>() };
+  readonly #crowds = { unproven: new Set<GuardedConnection>(), proven: new Set<GuardedConnection>() };
   readonly #most: number;
   readonly #mostUnproven: number;
   readonly #timer: NodeJS.Timeout;
@@ -65,12 +84,12 @@ export class PortGuard {
     this.#timer.unref();
   }
 
-  get connections(): ReadonlySet<ServerConnection> {
+  get connections(): ReadonlySet<GuardedConnection> {
     return this.#all;
   }
 
   /** Takes a new connection in; where there are too many, a stranger goes for it. False: it has been refused. */
-  add(connection: ServerConnection): boolean {
+  add(connection: GuardedConnection): boolean {
     if (this.#all.size >= this.#most && !this.#evict()) {
       connection.cut('overload', 'too many connections');
       return false;
@@ -85,22 +104,22 @@ export class PortGuard {
     return true;
   }
 
-  readied(connection: ServerConnection): void {
+  readied(connection: GuardedConnection): void {
     this.#unready.delete(connection);
   }
 
-  trusted(connection: ServerConnection): void {
+  trusted(connection: GuardedConnection): void {
     this.#noStranger(connection);
   }
 
-  gone(connection: ServerConnection): void {
+  gone(connection: GuardedConnection): void {
     this.#all.delete(connection);
     this.#crowds.unproven.delete(connection);
     this.#crowds.proven.delete(connection);
     this.#noStranger(connection);
   }
 
-  #noStranger(connection: ServerConnection): void {
+  #noStranger(connection: GuardedConnection): void {
     this.#unproven.delete(connection);
     this.#unready.delete(connection);
     const same = this.#byAddress.get(connection.address);
@@ -115,8 +134,8 @@ export class PortGuard {
   }
 
   /** A good client on the request port asks at once: who has been there longest without a request under way is none. */
-  #oldestIdle(): ServerConnection | undefined {
-    let first: ServerConnection | undefined;
+  #oldestIdle(): GuardedConnection | undefined {
+    let first: GuardedConnection | undefined;
     for (const connection of this.#unproven) {
       if (connection.idle) return connection;
       first ??= connection;
@@ -125,38 +144,38 @@ export class PortGuard {
   }
 
   /** On the publish port the established stay, and no address takes what others need. */
-  #ofBusiestAddress(): ServerConnection | undefined {
+  #ofBusiestAddress(): GuardedConnection | undefined {
     for (const connection of this.#unready) return connection;
-    let busiest: Set<ServerConnection> | undefined;
+    let busiest: Set<GuardedConnection> | undefined;
     for (const same of this.#byAddress.values()) if (same.size > (busiest?.size ?? 0)) busiest = same;
-    let newest: ServerConnection | undefined;
+    let newest: GuardedConnection | undefined;
     for (const connection of busiest ?? []) newest = connection;
     return newest;
   }
 
-  poolFor(connection: ServerConnection, bytes: number): BytePool {
+  poolFor(connection: GuardedConnection, bytes: number): BytePool {
     if (connection.proven) return this.#proven;
     return bytes <= limits.pools.mediumBytes ? this.#medium : this.#large;
   }
 
   /** True while the class of this connection has as many requests under way as it may. */
-  crowded(connection: ServerConnection): boolean {
+  crowded(connection: GuardedConnection): boolean {
     return this.#inWork[classOf(connection)] >= connection.limits.inWorkAll;
   }
 
-  wait(connection: ServerConnection): void {
+  wait(connection: GuardedConnection): void {
     this.#crowds[classOf(connection)].add(connection);
   }
 
   /** Counts a request that begins, in the class that `ended` must name. */
-  begun(connection: ServerConnection): ConnectionClass {
+  begun(connection: GuardedConnection): ConnectionClass {
     const kind = classOf(connection);
     this.#inWork[kind] += 1;
     connection.inWork += 1;
     return kind;
   }
 
-  ended(connection: ServerConnection, kind: ConnectionClass): void {
+  ended(connection: GuardedConnection, kind: ConnectionClass): void {
     this.#inWork[kind] -= 1;
     connection.inWork -= 1;
     const crowd = this.#crowds[kind];
@@ -168,7 +187,7 @@ export class PortGuard {
   }
 
   /** Somebody does not take its replies at once. When all of a class keep too much waiting, the one with the most goes. */
-  unsentGrew(connection: ServerConnection): void {
+  unsentGrew(connection: GuardedConnection): void {
     // What waits for subscribers is the same for all of them, and bounded by their deliveries.
     if (this.#options.port === 'publish') return;
     const { limits: bounds } = connection;
@@ -203,7 +222,7 @@ export class PortGuard {
 
   /** The one that has taken nothing for the longest time, of those for whom something waits. */
   cutSlowest(): void {
-    let slowest: ServerConnection | undefined;
+    let slowest: GuardedConnection | undefined;
     for (const connection of this.#all) {
       if (connection.out.unsent === 0) continue;
       if (!slowest || connection.out.progressAt < slowest.out.progressAt) slowest = connection;

@@ -2,10 +2,10 @@
 import { PyError, runtimeError, typeError } from '../errors.ts';
 import type { Assign, AssignBlock, Target } from '../parser/nodes.ts';
 import { visitNodes } from '../parser/nodes.ts';
-import type { Frame } from '../runtime/context.ts';
 import { unpack } from '../runtime/iterate.ts';
 import { Markup } from '../runtime/markup.ts';
 import { Namespace } from '../runtime/objects.ts';
+import type { Frame } from '../runtime/runtime.ts';
 import type { PyValue } from '../runtime/value.ts';
 import { compileFilter } from './calls.ts';
 import { type Code, type Step, syncCode, withValue } from './code.ts';

@@ -2,11 +2,11 @@
 import { assertionError, PyError, runtimeError, typeError } from '../errors.ts';
 import type { Arguments, Call, Expr, Filter, Test } from '../parser/nodes.ts';
 import { callAttribute, getAttribute } from '../runtime/access.ts';
-import { call, type PyFunction } from '../runtime/callable.ts';
-import type { Frame } from '../runtime/context.ts';
+import { call } from '../runtime/callable.ts';
 import { PyDict } from '../runtime/dict.ts';
 import { toArray, tryIterate } from '../runtime/iterate.ts';
 import { textOf } from '../runtime/markup.ts';
+import type { Frame, NamedFunction } from '../runtime/runtime.ts';
 import { reprText } from '../runtime/text.ts';
 import { Undefined } from '../runtime/undefined.ts';
 import { type Kwargs, type MaybePromise, type PyValue, typeName } from '../runtime/value.ts';
@@ -157,7 +157,7 @@ function compileMethodCall(
 }
 
 /** Finds a filter or test; unknown ones fail now, or when run if they stand below an `if`. */
-function lookup(table: ReadonlyMap<string, PyFunction>, what: string, node: Filter | Test, frame: CompileFrame) {
+function lookup(table: ReadonlyMap<string, NamedFunction>, what: string, node: Filter | Test, frame: CompileFrame) {
   const found = table.get(node.name);
   if (found === undefined && !frame.soft) {
     throw assertionError(`No ${what} named ${reprText(node.name)}.`, node.line);
@@ -170,7 +170,7 @@ function applied(
   node: Filter | Test,
   frame: CompileFrame,
   first: Code,
-  fn: PyFunction | undefined,
+  fn: NamedFunction | undefined,
   what: string,
 ): Code {
   const where = fn === undefined ? node.name : `${fn.sig.name}()`;

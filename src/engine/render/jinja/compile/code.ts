@@ -1,5 +1,5 @@
 // Compiled expressions: closures that are synchronous unless something below them may wait.
-import type { Frame } from '../runtime/context.ts';
+import type { Frame } from '../runtime/runtime.ts';
 import type { MaybePromise, PyValue } from '../runtime/value.ts';
 
 export type SyncRun = (f: Frame) => PyValue;

@@ -4,12 +4,12 @@ import type { BinaryOperator, CompareOperator, CondExpr, Expr, Name } from '../p
 import { getAttribute, getItem } from '../runtime/access.ts';
 import { add, div, floordiv, mod, mul, negate, positive, pow, sub } from '../runtime/arith.ts';
 import { contains, eq, ordered } from '../runtime/compare.ts';
-import type { Frame } from '../runtime/context.ts';
 import { PyDict } from '../runtime/dict.ts';
 import { truth } from '../runtime/iterate.ts';
 import { escapeHtml, Markup } from '../runtime/markup.ts';
 import { dictMethods } from '../runtime/methods/dict.ts';
 import { str } from '../runtime/print.ts';
+import type { Frame } from '../runtime/runtime.ts';
 import { PyTuple } from '../runtime/sequence.ts';
 import { slice } from '../runtime/slice.ts';
 import { Undefined } from '../runtime/undefined.ts';

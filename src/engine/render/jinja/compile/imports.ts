@@ -1,12 +1,11 @@
 // include, import, from … import, extends and blocks: everything that reaches other templates.
 import { isPyError, PyError, runtimeError } from '../errors.ts';
 import type { Block, Expr, FromImport, Import, Include, Stmt } from '../parser/nodes.ts';
-import type { Context, Frame } from '../runtime/context.ts';
 import { toArray, truth } from '../runtime/iterate.ts';
 import { textOf } from '../runtime/markup.ts';
 import { makeModule, TemplateModule } from '../runtime/objects.ts';
 import { repr, str } from '../runtime/print.ts';
-import type { LoadedTemplate } from '../runtime/runtime.ts';
+import type { Context, Frame, LoadedTemplate } from '../runtime/runtime.ts';
 import { Undefined } from '../runtime/undefined.ts';
 import { chain, type MaybePromise, type PyValue } from '../runtime/value.ts';
 import { type Step, withValue } from './code.ts';

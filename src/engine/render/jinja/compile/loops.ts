@@ -2,9 +2,9 @@
 import { assertionError } from '../errors.ts';
 import type { For } from '../parser/nodes.ts';
 import { visitNodes } from '../parser/nodes.ts';
-import { Frame } from '../runtime/context.ts';
 import { iterate, truth } from '../runtime/iterate.ts';
 import { LoopContext, type Recurse } from '../runtime/loop.ts';
+import { Frame } from '../runtime/runtime.ts';
 import type { MaybePromise, PyValue } from '../runtime/value.ts';
 import { type Store, storeTo } from './assign.ts';
 import { breakLoop, type Code, type Signal, type Step, withValue } from './code.ts';

@@ -1,9 +1,9 @@
 // Macros and call blocks.
 import { assertionError, typeError } from '../errors.ts';
 import type { CallBlock, FilterBlock, Macro as MacroNode } from '../parser/nodes.ts';
-import { Frame } from '../runtime/context.ts';
 import { Macro, type MacroBody, type MacroFacts } from '../runtime/macro.ts';
 import { textOf } from '../runtime/markup.ts';
+import { Frame } from '../runtime/runtime.ts';
 import { reprText } from '../runtime/text.ts';
 import { type MaybePromise, type PyValue, typeName } from '../runtime/value.ts';
 import { captureBody, capturedText } from './assign.ts';

@@ -2,8 +2,8 @@
 
 import type { Expr, Output } from '../parser/nodes.ts';
 import { childrenOf } from '../parser/nodes.ts';
-import type { Frame } from '../runtime/context.ts';
 import { escapeHtml, Markup } from '../runtime/markup.ts';
+import type { Frame } from '../runtime/runtime.ts';
 import type { PyValue } from '../runtime/value.ts';
 import { type Code, type Step, sequence, withValue } from './code.ts';
 import type { CompileFrame, Unit } from './scope.ts';

@@ -1,8 +1,7 @@
 // Compile-time frames and the slots in which a piece of template code keeps its variables.
 
 import type { Block, Expr, Stmt } from '../parser/nodes.ts';
-import type { Frame } from '../runtime/context.ts';
-import type { EngineSettings } from '../runtime/runtime.ts';
+import type { EngineSettings, Frame } from '../runtime/runtime.ts';
 import type { PyValue } from '../runtime/value.ts';
 import type { Code, Step } from './code.ts';
 import { type Load, Symbols } from './symbols.ts';

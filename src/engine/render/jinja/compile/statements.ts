@@ -1,9 +1,9 @@
 // Statements to closures, and the simple ones among them.
 import { assertionError, PyError } from '../errors.ts';
 import type { AutoEscape, If, Profile, Stmt, With } from '../parser/nodes.ts';
-import type { Frame } from '../runtime/context.ts';
 import { truth } from '../runtime/iterate.ts';
 import { str } from '../runtime/print.ts';
+import type { Frame } from '../runtime/runtime.ts';
 import { compileAssign, compileAssignBlock, storeTo } from './assign.ts';
 import { breakLoop, nextRound, type Signal, type Step, sequence, withValue } from './code.ts';
 import { compileBlockCall, compileExtends, compileFromImport, compileImport, compileInclude } from './imports.ts';

@@ -1,9 +1,9 @@
 // A whole template: its top-level code, its blocks, and the loaded form a render works with.
 import { assertionError } from '../errors.ts';
 import { type Block, type Stmt, visitNodes } from '../parser/nodes.ts';
-import { type BlockCode, Context, Frame, type TemplateInfo, type Vars, withLocals } from '../runtime/context.ts';
 import { blockAt, TemplateReference } from '../runtime/objects.ts';
 import type { EngineSettings, LoadedTemplate, Runtime } from '../runtime/runtime.ts';
+import { type BlockCode, Context, Frame, type TemplateInfo, type Vars, withLocals } from '../runtime/runtime.ts';
 import { reprText } from '../runtime/text.ts';
 import type { MaybePromise, PyObject, PyValue } from '../runtime/value.ts';
 import type { Step } from './code.ts';

@@ -5,7 +5,7 @@ import { defineBound, type FunctionTable, tableOf } from '../runtime/define.ts';
 import { each, toArray, truth } from '../runtime/iterate.ts';
 import { textOf } from '../runtime/markup.ts';
 import { repr } from '../runtime/print.ts';
-import type { Runtime } from '../runtime/runtime.ts';
+import type { NamedFunction, Runtime } from '../runtime/runtime.ts';
 import { generator, type PyIterator } from '../runtime/sequence.ts';
 import type { Bound } from '../runtime/signature.ts';
 import { Undefined } from '../runtime/undefined.ts';
@@ -13,7 +13,7 @@ import type { MaybePromise, PyValue } from '../runtime/value.ts';
 import { attributeGetter } from './support.ts';
 
 /** A filter or test by name, with the message of a late lookup. */
-function named(table: ReadonlyMap<string, PyFunction>, what: string, name: PyValue): PyFunction {
+function named(table: ReadonlyMap<string, NamedFunction>, what: string, name: PyValue): NamedFunction {
   const text = textOf(name);
   const found = text === undefined ? undefined : table.get(text);
   if (found !== undefined) return found;

@@ -5,7 +5,12 @@ import { describeToken } from '../lexer/tokens.ts';
 import { makeFloat } from '../runtime/number.ts';
 import { reprText } from '../runtime/text.ts';
 import type { Arguments, BinaryOperator, Call, CompareOperator, Expr, Filter } from './nodes.ts';
-import type { Parser } from './parser.ts';
+import type { TokenStream } from './stream.ts';
+
+/** Where the tokens of an expression come from: the parser. */
+interface TokenSource {
+  readonly stream: TokenStream;
+}
 
 export interface TupleOptions {
   /** Only names and literals: the left side of an assignment. */
@@ -16,7 +21,7 @@ export interface TupleOptions {
 }
 
 /** An expression, or a tuple where commas follow. */
-export function parseTuple(parser: Parser, options: TupleOptions = {}): Expr {
+export function parseTuple(parser: TokenSource, options: TupleOptions = {}): Expr {
   const { stream } = parser;
   const { conditional = true } = options;
   let line = stream.current.line;
@@ -41,11 +46,11 @@ export function parseTuple(parser: Parser, options: TupleOptions = {}): Expr {
   return { kind: 'Tuple', items, line };
 }
 
-export function parseExpression(parser: Parser, conditional = true): Expr {
+export function parseExpression(parser: TokenSource, conditional = true): Expr {
   return conditional ? parseConditional(parser) : parseOr(parser);
 }
 
-function parseConditional(parser: Parser): Expr {
+function parseConditional(parser: TokenSource): Expr {
   const { stream } = parser;
   let line = stream.current.line;
   let expr = parseOr(parser);
@@ -58,7 +63,7 @@ function parseConditional(parser: Parser): Expr {
   return expr;
 }
 
-function parseOr(parser: Parser): Expr {
+function parseOr(parser: TokenSource): Expr {
   const { stream } = parser;
   let line = stream.current.line;
   let left = parseAnd(parser);
@@ -69,7 +74,7 @@ function parseOr(parser: Parser): Expr {
   return left;
 }
 
-function parseAnd(parser: Parser): Expr {
+function parseAnd(parser: TokenSource): Expr {
   const { stream } = parser;
   let line = stream.current.line;
   let left = parseNot(parser);
@@ -80,7 +85,7 @@ function parseAnd(parser: Parser): Expr {
   return left;
 }
 
-function parseNot(parser: Parser): Expr {
+function parseNot(parser: TokenSource): Expr {
   const { stream } = parser;
   if (!stream.is('name:not')) return parseCompare(parser);
   const { line } = stream.next();
@@ -89,7 +94,7 @@ function parseNot(parser: Parser): Expr {
 
 const compareOperators = new Set(['eq', 'ne', 'lt', 'lteq', 'gt', 'gteq']);
 
-function parseCompare(parser: Parser): Expr {
+function parseCompare(parser: TokenSource): Expr {
   const { stream } = parser;
   let line = stream.current.line;
   const expr = parseSum(parser);
@@ -110,7 +115,7 @@ function parseCompare(parser: Parser): Expr {
 }
 
 /** Left-associative chain of binary operators. */
-function chain(parser: Parser, types: readonly string[], operand: (parser: Parser) => Expr): Expr {
+function chain(parser: TokenSource, types: readonly string[], operand: (parser: TokenSource) => Expr): Expr {
   const { stream } = parser;
   let line = stream.current.line;
   let left = operand(parser);
@@ -122,9 +127,9 @@ function chain(parser: Parser, types: readonly string[], operand: (parser: Parse
   return left;
 }
 
-const parseSum = (parser: Parser): Expr => chain(parser, ['add', 'sub'], parseConcat);
+const parseSum = (parser: TokenSource): Expr => chain(parser, ['add', 'sub'], parseConcat);
 
-function parseConcat(parser: Parser): Expr {
+function parseConcat(parser: TokenSource): Expr {
   const { stream } = parser;
   const { line } = stream.current;
   const nodes = [parseProduct(parser)];
@@ -132,10 +137,10 @@ function parseConcat(parser: Parser): Expr {
   return nodes.length === 1 ? nodes[0]! : { kind: 'Concat', nodes, line };
 }
 
-const parseProduct = (parser: Parser): Expr => chain(parser, ['mul', 'div', 'floordiv', 'mod'], parsePower);
-const parsePower = (parser: Parser): Expr => chain(parser, ['pow'], (inner) => parseUnary(inner, true));
+const parseProduct = (parser: TokenSource): Expr => chain(parser, ['mul', 'div', 'floordiv', 'mod'], parsePower);
+const parsePower = (parser: TokenSource): Expr => chain(parser, ['pow'], (inner) => parseUnary(inner, true));
 
-function parseUnary(parser: Parser, filters: boolean): Expr {
+function parseUnary(parser: TokenSource, filters: boolean): Expr {
   const { stream } = parser;
   const { type, line } = stream.current;
   let node: Expr;
@@ -157,7 +162,7 @@ const constants = new Map<string, boolean | null>([
 ]);
 
 /** A name, a literal or something in brackets. */
-function parsePrimary(parser: Parser, namespace: boolean): Expr {
+function parsePrimary(parser: TokenSource, namespace: boolean): Expr {
   const { stream } = parser;
   const token = stream.current;
   const { line } = token;
@@ -195,7 +200,7 @@ function parsePrimary(parser: Parser, namespace: boolean): Expr {
   }
 }
 
-function parseList(parser: Parser): Expr {
+function parseList(parser: TokenSource): Expr {
   const { stream } = parser;
   const { line } = stream.expect('lbracket');
   const items: Expr[] = [];
@@ -208,7 +213,7 @@ function parseList(parser: Parser): Expr {
   return { kind: 'List', items, line };
 }
 
-function parseDict(parser: Parser): Expr {
+function parseDict(parser: TokenSource): Expr {
   const { stream } = parser;
   const { line } = stream.expect('lbrace');
   const items: { key: Expr; value: Expr }[] = [];
@@ -223,7 +228,7 @@ function parseDict(parser: Parser): Expr {
   return { kind: 'Dict', items, line };
 }
 
-function parsePostfix(parser: Parser, start: Expr): Expr {
+function parsePostfix(parser: TokenSource, start: Expr): Expr {
   let node = start;
   for (;;) {
     const { type } = parser.stream.current;
@@ -233,7 +238,7 @@ function parsePostfix(parser: Parser, start: Expr): Expr {
   }
 }
 
-function parseFilterExpression(parser: Parser, start: Expr): Expr {
+function parseFilterExpression(parser: TokenSource, start: Expr): Expr {
   const { stream } = parser;
   let node = start;
   for (;;) {
@@ -244,7 +249,7 @@ function parseFilterExpression(parser: Parser, start: Expr): Expr {
   }
 }
 
-function parseSubscript(parser: Parser, node: Expr): Expr {
+function parseSubscript(parser: TokenSource, node: Expr): Expr {
   const { stream } = parser;
   const token = stream.next();
   const { line } = token;
@@ -265,7 +270,7 @@ function parseSubscript(parser: Parser, node: Expr): Expr {
   return { kind: 'Getitem', node, arg, line };
 }
 
-function parseSubscribed(parser: Parser): Expr {
+function parseSubscribed(parser: TokenSource): Expr {
   const { stream } = parser;
   const { line } = stream.current;
   const isEnd = (): boolean => stream.current.type === 'rbracket' || stream.current.type === 'comma';
@@ -282,7 +287,7 @@ function parseSubscribed(parser: Parser): Expr {
   return { kind: 'Slice', start, stop, step, line };
 }
 
-function parseArguments(parser: Parser): Arguments {
+function parseArguments(parser: TokenSource): Arguments {
   const { stream } = parser;
   const { line } = stream.expect('lparen');
   const args: Expr[] = [];
@@ -321,12 +326,12 @@ function parseArguments(parser: Parser): Arguments {
 
 const noArguments: Arguments = { args: [], kwargs: [], dynArgs: undefined, dynKwargs: undefined };
 
-function parseCall(parser: Parser, node: Expr): Call {
+function parseCall(parser: TokenSource, node: Expr): Call {
   const { line } = parser.stream.current;
   return { kind: 'Call', node, line, ...parseArguments(parser) };
 }
 
-function dottedName(parser: Parser): string {
+function dottedName(parser: TokenSource): string {
   const { stream } = parser;
   let name = stream.expect('name').value;
   while (stream.skipIf('dot')) name += `.${stream.expect('name').value}`;
@@ -334,7 +339,7 @@ function dottedName(parser: Parser): string {
 }
 
 /** A chain of filters; `inline` starts with a name instead of a pipe (filter blocks). */
-export function parseFilter(parser: Parser, start: Expr | undefined, inline = false): Filter | undefined {
+export function parseFilter(parser: TokenSource, start: Expr | undefined, inline = false): Filter | undefined {
   const { stream } = parser;
   let node: Expr | undefined = start;
   let bare = inline;
@@ -351,7 +356,7 @@ export function parseFilter(parser: Parser, start: Expr | undefined, inline = fa
 
 const testOperands = new Set(['name', 'string', 'integer', 'float', 'lparen', 'lbracket', 'lbrace']);
 
-function parseTest(parser: Parser, node: Expr): Expr {
+function parseTest(parser: TokenSource, node: Expr): Expr {
   const { stream } = parser;
   const { line } = stream.next();
   const negated = stream.skipIf('name:not');

@@ -119,7 +119,7 @@ export class HostCallable extends PyObject {
     return `<function ${this.#fn.name || '<lambda>'} at ${addressOf(this)}>`;
   }
   override invoke(rt: Runtime, args: PyValue[], kwargs: Kwargs | undefined): MaybePromise<PyValue> {
-    const stand = new StandIns(this.#fn.byReference ? new References() : undefined);
+    const stand = new StandIns(this.#fn.byReference ? new References(toHost) : undefined);
     const named = newDict();
     for (const [key, value] of kwargs ?? []) named[key] = stand.out(value);
     const result = this.#fn(

@@ -1,10 +1,9 @@
 // Objects the template language itself makes: namespaces, modules, references to blocks.
 import { PyError } from '../errors.ts';
-import type { BlockCode, Context } from './context.ts';
 import type { PyDict } from './dict.ts';
 import { Markup } from './markup.ts';
 import { repr } from './print.ts';
-import type { Runtime } from './runtime.ts';
+import type { BlockCode, Context, Runtime } from './runtime.ts';
 import { type MaybePromise, PyObject, type PyValue } from './value.ts';
 
 /** `namespace(...)`: the only object whose attributes a template can set. */

@@ -2,7 +2,6 @@
 import type { Value } from '../../../../base/codec/value.ts';
 import { markOrdered } from '../../../../base/codec/yaml/index.ts';
 import { PyDict } from './dict.ts';
-import { toHost } from './host.ts';
 import type { Runtime } from './runtime.ts';
 import type { PyValue } from './value.ts';
 
@@ -18,9 +17,15 @@ interface Pair {
 export class References {
   readonly #pairs = new Map<object, Pair>();
   readonly #copies = new Map<Container, Value>();
+  readonly #toHost: (value: PyValue) => Value;
+
+  /** `toHost` copies what is no container. */
+  constructor(toHost: (value: PyValue) => Value) {
+    this.#toHost = toHost;
+  }
 
   out(value: PyValue): Value {
-    if (!Array.isArray(value) && !(value instanceof PyDict)) return toHost(value);
+    if (!Array.isArray(value) && !(value instanceof PyDict)) return this.#toHost(value);
     const known = this.#copies.get(value);
     if (known !== undefined) return known;
     return Array.isArray(value) ? this.#list(value) : this.#dict(value);
@@ -39,7 +44,7 @@ export class References {
     const copy = new Map<Value, Value>();
     if (own.ordered) markOrdered(copy);
     this.#copies.set(own, copy);
-    for (const [key, item] of own.entries()) copy.set(toHost(key), this.out(item));
+    for (const [key, item] of own.entries()) copy.set(this.#toHost(key), this.out(item));
     this.#pairs.set(copy, { own, before: new Map(copy) });
     return copy;
   }

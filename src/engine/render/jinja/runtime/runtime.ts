@@ -1,10 +1,9 @@
-// State of one render: settings, globals, loaded templates, the frame stack and the limits.
+// One render: settings, globals, loaded templates, the limits, the variables a template sees and the stack of running code.
 import { HaliteError } from '../../../../base/errors/index.ts';
 import { PyError, type TemplateFrame } from '../errors.ts';
-import type { PyFunction } from './callable.ts';
-import type { BlockCode, Context, Frame, TemplateInfo, Vars } from './context.ts';
+import type { Signature } from './signature.ts';
 import { Undefined, type UndefinedFacts } from './undefined.ts';
-import type { MaybePromise, PyObject, PyValue } from './value.ts';
+import type { Kwargs, MaybePromise, PyObject, PyValue, RenderState } from './value.ts';
 
 /** A template as the runtime sees it; the compile folder makes them. */
 export interface LoadedTemplate {
@@ -16,12 +15,20 @@ export interface LoadedTemplate {
   module: PyObject | undefined;
 }
 
+/** A filter or test; the functions of callable.ts are. */
+export interface NamedFunction extends PyObject {
+  readonly sig: Signature;
+  /** True when a call may give a promise. */
+  readonly waits: boolean;
+  invoke(rt: RenderState, args: PyValue[], kwargs: Kwargs | undefined): MaybePromise<PyValue>;
+}
+
 export interface EngineSettings {
   readonly strict: boolean;
   readonly autoescape: boolean;
   readonly newlineSequence: string;
-  readonly filters: ReadonlyMap<string, PyFunction>;
-  readonly tests: ReadonlyMap<string, PyFunction>;
+  readonly filters: ReadonlyMap<string, NamedFunction>;
+  readonly tests: ReadonlyMap<string, NamedFunction>;
   /** Turns a printed value into text. */
   readonly finalize: (value: PyValue) => string;
   /** Salt release whose behaviour is followed where releases differ (3006, 3007, 3008). */
@@ -102,5 +109,109 @@ export class Runtime {
       location,
       source: info.source,
     }));
+  }
+}
+
+export type Vars = Map<string, PyValue>;
+
+/** A compiled block: renders into the frame it is given. */
+export type BlockCode = (context: Context, rt: Runtime) => MaybePromise<string>;
+
+/** Names given from outside (`parent`), names set at top level (`vars`), and the blocks of the template chain. */
+export class Context {
+  readonly parent: Vars;
+  readonly vars: Vars = new Map();
+  readonly exported = new Set<string>();
+  readonly templateName: string | undefined;
+  readonly blocks: Map<string, BlockCode[]>;
+  autoescape: boolean;
+
+  constructor(
+    parent: Vars,
+    templateName: string | undefined,
+    blocks: ReadonlyMap<string, BlockCode>,
+    autoescape: boolean,
+  ) {
+    this.parent = parent;
+    this.templateName = templateName;
+    this.blocks = new Map();
+    for (const [name, code] of blocks) this.blocks.set(name, [code]);
+    this.autoescape = autoescape;
+  }
+
+  resolve(name: string): PyValue | undefined {
+    const own = this.vars.get(name);
+    return own === undefined ? this.parent.get(name) : own;
+  }
+
+  /** Everything visible; may be the parent itself, so callers must copy before changing. */
+  all(): Vars {
+    if (this.vars.size === 0) return this.parent;
+    const merged: Vars = new Map(this.parent);
+    for (const [name, value] of this.vars) merged.set(name, value);
+    return merged;
+  }
+
+  /** An independent context over the same template with some locals on top. */
+  derived(locals: ReadonlyMap<string, PyValue>): Context {
+    const context = new Context(withLocals(this.all(), locals), this.templateName, new Map(), this.autoescape);
+    for (const [name, codes] of this.blocks) context.blocks.set(name, codes.slice());
+    return context;
+  }
+}
+
+export function withLocals(vars: Vars, locals: ReadonlyMap<string, PyValue>): Vars {
+  if (locals.size === 0) return vars;
+  const merged: Vars = new Map(vars);
+  for (const [name, value] of locals) merged.set(name, value);
+  return merged;
+}
+
+/** Facts about a template that error reports need. */
+export interface TemplateInfo {
+  /** The name it was asked for by; undefined for text without a name. */
+  readonly name: string | undefined;
+  /** What tells it from other templates of the render; names can be relative. */
+  readonly key: string | undefined;
+  readonly path: string | undefined;
+  readonly source: string;
+}
+
+/** One call of template code: the top level, a macro, a block, a recursive loop. */
+export class Frame {
+  readonly rt: Runtime;
+  readonly info: TemplateInfo;
+  readonly context: Context;
+  /** Frame of the code this one is nested in, whose variables it sees. */
+  readonly outer: Frame | undefined;
+  readonly location: string;
+  readonly slots: (PyValue | undefined)[];
+  out = '';
+  line: number;
+  loopVars: Vars | undefined;
+  blockVars: Vars | undefined;
+  /** Running timers of `profile` sections. */
+  profiles: Map<string, { label: string; at: number }> | undefined;
+  /** Text set aside for the filter of a filter block. */
+  captured: string | undefined;
+  /** The parent once an `extends` has run. */
+  extending: LoadedTemplate | undefined;
+
+  constructor(
+    rt: Runtime,
+    info: TemplateInfo,
+    context: Context,
+    outer: Frame | undefined,
+    location: string,
+    slotCount: number,
+    line: number,
+  ) {
+    this.rt = rt;
+    this.info = info;
+    this.context = context;
+    this.outer = outer;
+    this.location = location;
+    this.slots = new Array(slotCount);
+    this.line = line;
   }
 }

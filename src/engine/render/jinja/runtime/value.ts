@@ -1,6 +1,5 @@
 // Python values inside the engine: primitives, arrays for lists, and one base class for every other object.
 import { PyFloat } from '../../../../base/codec/value.ts';
-import type { Runtime } from './runtime.ts';
 
 export { PyFloat };
 
@@ -11,6 +10,12 @@ export type Kwargs = ReadonlyMap<string, PyValue>;
 
 /** What a Map can hold as key so that Python-equal keys meet: see `hashKey`. */
 export type HashKey = string | number | bigint | null | object;
+
+/** What is known here of the render that a value lives in; methods that need more of it ask for the whole `Runtime`. */
+export interface RenderState {
+  /** Counts the work of a template, which is bounded. */
+  step(): void;
+}
 
 /** Base of all objects that are not plain JavaScript primitives, bytes or lists. */
 export abstract class PyObject {
@@ -62,7 +67,7 @@ export abstract class PyObject {
   }
 
   /** Instance attributes beyond the method table of the type. */
-  attr(_name: string, _rt: Runtime): PyValue | undefined {
+  attr(_name: string, _rt: RenderState): PyValue | undefined {
     return undefined;
   }
 
@@ -77,7 +82,7 @@ export abstract class PyObject {
   }
 
   /** `type(x).__call__`, undefined when not callable. */
-  invoke?(rt: Runtime, args: PyValue[], kwargs: Kwargs | undefined): MaybePromise<PyValue>;
+  invoke?(rt: RenderState, args: PyValue[], kwargs: Kwargs | undefined): MaybePromise<PyValue>;
 }
 
 const addresses = new WeakMap<object, string>();

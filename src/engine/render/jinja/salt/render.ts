@@ -10,8 +10,8 @@ import {
   type RenderOptions,
 } from '../environment.ts';
 import { isRuntimeFamily, isSyntaxFamily, JinjaError, sourceExcerpt, type TemplateFrame } from '../errors.ts';
-import type { TemplateInfo } from '../runtime/context.ts';
 import type { Bridge } from '../runtime/host.ts';
+import type { TemplateInfo } from '../runtime/runtime.ts';
 
 export interface SaltTemplateOptions {
   /** Variables: `salt`, `grains`, `pillar`, `opts`, `saltenv`, `sls`, `tpldir`… All are globals as well. */

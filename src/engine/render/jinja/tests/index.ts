@@ -46,7 +46,7 @@ const lessEqual = ordering('<=');
 const greater = ordering('>');
 const greaterEqual = ordering('>=');
 
-function knows(table: FunctionTable, name: PyValue): boolean {
+function knows(table: ReadonlyMap<string, unknown>, name: PyValue): boolean {
   hashKey(name);
   const text = textOf(name);
   return text !== undefined && table.has(text);

@@ -2,8 +2,8 @@
 import { type Dict, dictEntries, dictGet, dictHas, isDict, pyStr, type Value } from 'halite/sdk';
 import { pprintValue } from 'halite/sdk/codec';
 import { rstrip, splitLines } from 'halite/sdk/text';
-import { isTruthy, stripEscapes } from '../colors.ts';
-import { nestedLines } from '../nested-lines.ts';
+import { isTruthy, stripEscapes } from '../../../shared/output/colors.ts';
+import { nestedLines } from '../../../shared/output/nested-lines.ts';
 import { compressedCount, compressIds, rolledUpChanges } from './compress.ts';
 import { fullLines } from './full.ts';
 import { durationOf, inRunOrder, part, readResult, type StateResult, unfit, warningsOf } from './result.ts';

@@ -1,6 +1,6 @@
 // What the options say about the look of state results.
 import { dictEntries, dictGet, isDict, type OutputOptions, type Value } from 'halite/sdk';
-import { type Colors, colorsFor, isTruthy, stripsColors } from '../colors.ts';
+import { type Colors, colorsFor, isTruthy, stripsColors } from '../../../shared/output/colors.ts';
 
 export interface HighstateStyle {
   readonly colors: Colors;

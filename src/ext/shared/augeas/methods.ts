@@ -1,0 +1,13 @@
+// What may be done to a tree of Augeas.
+
+/** Commands of users → those of augtool. */
+export const methods: Readonly<Record<string, string>> = {
+  set: 'set',
+  setm: 'setm',
+  mv: 'move',
+  move: 'move',
+  ins: 'insert',
+  insert: 'insert',
+  rm: 'remove',
+  remove: 'remove',
+};

@@ -1,0 +1,42 @@
+// Running a program and writing to the log, as every kind of extension may.
+
+export interface ExtensionLog {
+  debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  info(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  error(message: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
+export interface ExecOptions {
+  readonly cwd?: string;
+  /** The name the program is called by, which it puts before its messages; its file unless given. */
+  readonly argv0?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Only `env`, nothing inherited. */
+  readonly cleanEnv?: boolean;
+  readonly input?: string | Uint8Array;
+  /** Kills the whole process tree when it passes. */
+  readonly timeoutMs?: number;
+  readonly uid?: number;
+  readonly gid?: number;
+  readonly groups?: readonly number[];
+  readonly umask?: number;
+  /** Called with each chunk of output, for progress. */
+  readonly onOutput?: (text: string, stream: 'stdout' | 'stderr') => void;
+  /** stderr goes where stdout goes, in order. */
+  readonly mergeStderr?: boolean;
+  readonly maxOutputBytes?: number;
+  /** How output is encoded, as TextDecoder names it; UTF-8 unless given. */
+  readonly encoding?: string;
+}
+
+export interface ExecResult {
+  readonly pid: number;
+  /** Exit status; 128+n when ended by signal n. */
+  readonly retcode: number;
+  /** Number of the signal that ended it; undefined when it ended by itself. */
+  readonly signal?: number | undefined;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly timedOut: boolean;
+}

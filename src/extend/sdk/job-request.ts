@@ -1,0 +1,30 @@
+// A job that an extension of the master publishes, and what comes back of it.
+import type { PlainDict, Value } from '../../base/codec/value.ts';
+
+export interface JobRequest {
+  readonly tgt: string | readonly string[];
+  readonly tgt_type: string;
+  readonly fun: string | readonly string[];
+  readonly arg: readonly Value[];
+  readonly kwargs?: PlainDict;
+  readonly timeoutSeconds?: number;
+  readonly user?: string;
+  /** Returners, with commas between. */
+  readonly ret?: string;
+  /** Further fields of the job for minions: `ret_config`, `ret_kwargs`, … */
+  readonly extra?: PlainDict;
+  /** Never more at a time: a number of minions, or a percentage. */
+  readonly batch?: string;
+  /** With `batch`: no further minions after the first failure. */
+  readonly failhard?: boolean;
+  /** Only this many of the matched, chosen at random. */
+  readonly subset?: number;
+}
+
+export interface JobOutcome {
+  readonly jid: string;
+  readonly minions: readonly string[];
+  /** Only minions that answered. */
+  readonly returns: Readonly<Record<string, { ret: Value; retcode: number; success: boolean; out?: string }>>;
+  readonly missing: Readonly<Record<string, string>>;
+}
