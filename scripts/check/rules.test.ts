@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { generatedPages } from '../docs/pages.ts';
 import { plant } from './planted.ts';
 import { rules } from './rules.ts';
 
@@ -20,6 +21,10 @@ function smallTree(): string {
     'README.md': '# Halite\nSee [below](#halite) and `src/master/main.ts`.\n',
   };
   for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+  for (const [path, text] of Object.entries(generatedPages(root))) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);
   }
