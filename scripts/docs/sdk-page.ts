@@ -127,7 +127,6 @@ function codeOf(kind: string, rest: string): string {
   // A table of builders is worth reading whole.
   const whole = /^[\s\S]*?\n\}[^\n]*/.exec(rest)?.[0] ?? head;
   return whole.split('\n').length <= longestTable ? whole : `${head} …`;
-} …`;
 }
 
 /** `// Text.` at the top of a file, without the name of the entry. */
