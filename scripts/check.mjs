@@ -11,7 +11,7 @@ export const checkPrograms = {
 };
 
 /** Exports of a TypeScript file, bundled in memory. */
-async function load(file) {
+export async function load(file) {
   const { build } = await import('esbuild');
   const { outputFiles } = await build({
     absWorkingDir: root,

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
-interface Rules {
+export interface Rules {
   readonly modules: Readonly<Record<string, readonly string[]>>;
   readonly libraries: Readonly<Record<string, readonly string[]>>;
   /** What extensions may use beside the SDK: parts of Node that only compute or connect. */

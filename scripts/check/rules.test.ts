@@ -1,36 +1,39 @@
 // Each rule reports the violation planted for it, and says nothing about a tree without it.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { generatedPages } from '../docs/pages.ts';
 import { plant } from './planted.ts';
 import { rules } from './rules.ts';
 
 const folders: string[] = [];
 
 /** What the rules read of the real tree, in small. */
-function smallTree(): string {
+const files: Readonly<Record<string, string>> = {
+  'src/base/util/jid.ts': "export const jid = '2026';\n",
+  'src/master/main.ts': "import { jid } from '../base/util/jid.ts';\n\nconsole.log(jid);\n",
+  'scripts/architecture.json': JSON.stringify({
+    modules: { base: [], master: ['base'], ext: [] },
+    extensions: { node: ['node:path'] },
+    libraries: {},
+  }),
+  'src/ext/modules/test.ts':
+    "import { join } from 'node:path';\nimport { fn } from 'halite/sdk';\n\nconsole.log(join, fn);\n",
+  'package.json': '{}',
+  'README.md': '# Halite\nSee [below](#halite) and `src/master/main.ts`.\n',
+  'docs/guide/extensions.md': '# Extensions\n',
+};
+
+function write(content: Readonly<Record<string, string>>): string {
   const root = mkdtempSync(join(tmpdir(), 'halite-rules-'));
   folders.push(root);
-  const files = {
-    'src/base/util/jid.ts': "export const jid = '2026';\n",
-    'src/master/main.ts': "import { jid } from '../base/util/jid.ts';\n\nconsole.log(jid);\n",
-    'scripts/architecture.json': JSON.stringify({
-      modules: { base: [], master: ['base'], ext: [] },
-      extensions: { node: ['node:path'] },
-      libraries: {},
-    }),
-    'src/ext/modules/test.ts':
-      "import { join } from 'node:path';\nimport { fn } from 'halite/sdk';\n\nconsole.log(join, fn);\n",
-    'package.json': '{}',
-    'README.md': '# Halite\nSee [below](#halite) and `src/master/main.ts`.\n',
-  };
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), text);
-  }
+  plant(root, content);
   return root;
 }
+
+/** A folder of its own for each test: what was read of a tree is remembered. */
+const smallTree = (): string => write({ ...files, ...generatedPages(write(files)) });
 
 afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });

@@ -1,8 +1,10 @@
 // Every rule of the tree that types and lint cannot state. A rule is a function from the root to one line for each breach.
+import { findStalePages } from '../docs/pages.ts';
 import { findForbiddenImports } from './architecture.ts';
 import { findBrokenLinks } from './doc-links.ts';
 import { findExtensionImports } from './extension-imports.ts';
 import { findLargeFiles } from './file-size.ts';
+import { findBrokenPaths } from './path-pages.ts';
 import { findUnusedExports } from './unused-exports.ts';
 
 export interface Rule {
@@ -57,6 +59,16 @@ export const rules: readonly Rule[] = [
     name: 'links and paths in pages lead somewhere',
     find: findBrokenLinks,
     planted: { 'docs/planted-link.md': 'See [the page](no-such-page.md).\n' },
+  },
+  {
+    name: 'the pages of the job path and the state path follow the imports',
+    find: findBrokenPaths,
+    planted: { 'docs/state-path.md': '| 1 | `src/no-such-file.ts` | start | a step that is not there |\n' },
+  },
+  {
+    name: 'generated pages are up to date',
+    find: findStalePages,
+    planted: { 'docs/reference/errors.md': 'A line that no table knows.\n' },
   },
 ];
 

@@ -1,4 +1,4 @@
-// Every error code, in one list; the manual is generated from it.
+// Every error code, in one list; docs/reference/errors.md is generated from it (npm run docs).
 export const errorCodes = {
   'config.syntax': 'A configuration file is not valid YAML.',
   'config.missing': 'A configuration file or folder that was named does not exist.',

@@ -1,4 +1,4 @@
-// Job path 2/9 · from cli/salt.ts · to master/publish/publish.ts: one call over the master's unix socket, items stream back.
+// One call over the master's unix socket, items stream back.
 import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';

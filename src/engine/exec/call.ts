@@ -1,4 +1,4 @@
-// Job path 6/9 · from minion/link/receive.ts · to minion/jobs/return.ts: runs the function (or functions) of a job and says what came of it.
+// Runs the function (or functions) of a job and says what came of it.
 import { isTruthy } from '../../base/codec/python/index.ts';
 import { dictGet, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';

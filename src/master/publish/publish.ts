@@ -1,4 +1,4 @@
-// Job path 3/9 · from engine/client/local.ts · to master/publish/publisher.ts: from a request to a published, recorded job.
+// From a request to a published, recorded job.
 import { dictGet, newDict, type PlainDict } from '../../base/codec/value.ts';
 import type { MasterOpts } from '../../base/config/index.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';

@@ -1,4 +1,4 @@
-// Job path 4/9 · from master/publish/publish.ts · to the minions: seals, signs and sends publishes strictly in order.
+// Seals, signs and sends publishes strictly in order.
 import { pack } from '../../base/codec/msgpack/index.ts';
 import type { PlainDict } from '../../base/codec/value.ts';
 import type { SigAlgo } from '../../base/crypto/index.ts';

@@ -1,4 +1,4 @@
-// Job path 9/9 · from master/requests/handlers/returns.ts · to engine/client: follows every expected minion to its verdict.
+// Follows every expected minion to its verdict.
 import { newDict, type PlainDict } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';

@@ -1,4 +1,4 @@
-// Job path 7/9 · from engine/exec/call.ts · to master/requests/handlers/returns.ts: brings results back, whatever happens to the master meanwhile.
+// Brings results back, whatever happens to the master meanwhile.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PlainDict } from '../../base/codec/value.ts';
 import type { MinionOpts } from '../../base/config/index.ts';

@@ -1,4 +1,4 @@
-// Job path 5/9 · from protocol/wire · to engine/exec: takes a publish apart and decides whether it is for this minion.
+// Takes a publish apart and decides whether it is for this minion.
 import { unpack } from '../../base/codec/msgpack/index.ts';
 import type { Dict } from '../../base/codec/value.ts';
 import { defaultSigAlgo, isSigAlgo, verifyPkcs1 } from '../../base/crypto/index.ts';

@@ -1,4 +1,4 @@
-// Job path 8/9 · from minion/jobs/return.ts · to master/tracking/tracker.ts: takes results in, once each, and acknowledges what is safe.
+// Takes results in, once each, and acknowledges what is safe.
 import { dictEntries, dictGet, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { messageOf } from '../../../base/errors/index.ts';
 import type { Logger } from '../../../base/log/index.ts';
