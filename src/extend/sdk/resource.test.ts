@@ -129,6 +129,34 @@ describe('resource', () => {
     await expect(state(contextFor(false), { change: wrong, error })).rejects.toThrow('a mistake');
   });
 
+  it('fails with what the answer says went wrong', async () => {
+    const { state } = thing(null);
+    const problem = (answer: Value): string => `said ${String(answer)}`;
+    expect(shown(await state(contextFor(false), { problem }))).toEqual([false, 'said true', {}]);
+  });
+
+  it('looks only once more after a change, and not when it was refused', async () => {
+    const looks: boolean[] = [];
+    const spec = (answer: boolean) => ({
+      find: (again: boolean) => looks.push(again) > 1,
+      change: () => answer,
+      recheck: true,
+      would: '',
+      done: 'made',
+      failed: 'not made',
+    });
+    expect(shown(await resource(contextFor(false), spec(true)))).toEqual([true, 'made', {}]);
+    expect(looks.splice(0)).toEqual([false, true]);
+    expect(shown(await resource(contextFor(false), spec(false)))).toEqual([false, 'not made', {}]);
+    expect(looks).toEqual([false]);
+  });
+
+  it('always has something to do when nothing is to be found', async () => {
+    const always = { change: () => true, would: 'would run', done: 'ran' };
+    expect(shown(await resource(contextFor(true), always))).toEqual([null, 'would run', {}]);
+    expect(shown(await resource(contextFor(false), always))).toEqual([true, 'ran', {}]);
+  });
+
   it('takes a result of the change as it is, and adds keys to every result', async () => {
     const ctx = contextFor(false);
     const { world } = thing(null);
@@ -180,6 +208,32 @@ describe('changeSet', () => {
       error: (message) => `Error: ${message}`,
     });
     expect(shown(result)).toEqual([false, 'Error: gone', { a: 1 }]);
+  });
+
+  it('hides changes under test, and does work around the parts only when it is none', async () => {
+    const work: string[] = [];
+    const run = (ctx: StateContext) =>
+      changeSet(ctx, {
+        async each(set) {
+          await set.run(() => work.push('around'));
+          await set.part({ changes: { a: 1 }, testChanges: { a: 'planned' } });
+        },
+        would: (changes) => `would change ${Object.values(changes).join()}`,
+        hidden: true,
+        extra: { name: 'other' },
+      });
+    expect(shown(await run(contextFor(true)))).toEqual([null, 'would change planned', {}]);
+    expect(work).toEqual([]);
+    const done = await run(contextFor(false));
+    expect([done.name, ...(shown(done) as unknown[]), ...work]).toEqual(['other', true, '', { a: 1 }, 'around']);
+  });
+
+  it('says one sentence for all parts that failed', async () => {
+    const each = async (set: Parameters<Parameters<typeof changeSet>[1]['each']>[0]): Promise<void> => {
+      await set.part({ change: () => false, failed: '' });
+    };
+    const result = await changeSet(contextFor(false), { each, ...texts, failed: 'not all could be changed' });
+    expect(shown(result)).toEqual([false, 'not all could be changed', {}]);
   });
 
   it('joins the comments of its parts', async () => {

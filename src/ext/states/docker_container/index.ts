@@ -8,6 +8,7 @@ import {
   type PlainDict,
   p,
   pyStr,
+  resource,
   type StateContext,
   type StateResult,
   state,
@@ -142,27 +143,27 @@ async function stopped(args: StopArgs, ctx: StateContext): Promise<StateResult> 
   });
 }
 
-async function absent(target: string, force: boolean, ctx: StateContext): Promise<StateResult> {
+function absent(target: string, force: boolean, ctx: StateContext): Promise<StateResult> {
   const isThere = async (): Promise<boolean> => {
     const all = await ctx.callWith('docker.list_containers', [], { all: true });
     return Array.isArray(all) && all.includes(target);
   };
-  if (!(await isThere())) return ctx.ok(`Container '${target}' does not exist`);
-  const before = await ctx.call('docker.state', target);
-  if (before !== 'stopped' && !force) return ctx.fail('Container is running, set force to True to forcibly remove it');
-  return ctx.change(newDict(), '', {
-    test: `Container '${target}' will be removed`,
-    async apply() {
-      try {
-        const removed = await ctx.callWith('docker.rm', [target], { force });
-        const changes = newDict([['removed', removed]]);
-        if (await isThere()) return ctx.fail(`Failed to remove container '${target}'`, { changes });
-        const how = force && before !== 'stopped' ? 'Forcibly' : 'Successfully';
-        return ctx.ok(`${how} removed container '${target}'`, { changes });
-      } catch (error) {
-        return ctx.fail(`Failed to remove container '${target}': ${messageOf(error)}`);
-      }
+  return resource(ctx, {
+    find: async () => ((await isThere()) ? ctx.call('docker.state', target) : null),
+    wanted: false,
+    refuse: (now) =>
+      now !== null && now !== 'stopped' && !force
+        ? 'Container is running, set force to True to forcibly remove it'
+        : undefined,
+    async change({ found: before }) {
+      const changes = newDict([['removed', await ctx.callWith('docker.rm', [target], { force })]]);
+      if (await isThere()) return ctx.fail(`Failed to remove container '${target}'`, { changes });
+      const how = force && before !== 'stopped' ? 'Forcibly' : 'Successfully';
+      return ctx.ok(`${how} removed container '${target}'`, { changes });
     },
+    right: `Container '${target}' does not exist`,
+    would: `Container '${target}' will be removed`,
+    error: (message, during) => (during === 'find' ? message : `Failed to remove container '${target}': ${message}`),
   });
 }
 

@@ -9,7 +9,9 @@ import {
   type PlainDict,
   p,
   pyStr,
+  resource,
   type StateContext,
+  type StateResult,
   state,
   type Value,
 } from 'halite/sdk';
@@ -25,6 +27,9 @@ export const packed = (value: Value): Value =>
   Array.isArray(value) && value.length > 0 && value.every((item) => isDict(item))
     ? newDict(value.flatMap((item) => (isDict(item) ? dictEntries(item) : [])).map(([key, item]) => [pyStr(key), item]))
     : value;
+
+const mismatch = (name: string, volume: PlainDict, driver: string): string =>
+  `Driver for existing volume '${name}' ('${pyStr(volume['Driver'] ?? '')}') does not match specified driver ('${driver}') and force is False`;
 
 const name = p.string({ doc: 'the volume' });
 
@@ -42,48 +47,39 @@ export default defineState({
         driver_opts: p.oneOf(['dict', 'list', 'string'], { default: null, doc: 'options of the driver' }),
         force: p.bool({ default: false, doc: 'replace one with another driver' }),
       },
-      async run(args, ctx) {
-        const volume = await find(args.name, ctx);
+      run({ name, driver, driver_opts, force }, ctx) {
+        const shown = pyStr(driver);
         const create = (): Promise<Value> =>
-          ctx.callWith('docker.create_volume', [args.name], {
-            driver: args.driver,
-            driver_opts: packed(args.driver_opts),
-          });
-        const attempt = async (what: string, work: () => Promise<Value>): Promise<Value | { problem: string }> => {
-          try {
-            return await work();
-          } catch (error) {
-            return { problem: `Failed to ${what} volume '${args.name}': ${messageOf(error)}` };
-          }
-        };
-        const failed = (answer: unknown): string | undefined => (answer as { problem?: string } | null)?.problem;
-        if (!volume)
-          return ctx.change(newDict(), '', {
-            test: `The volume '${args.name}' will be created`,
-            async apply() {
-              const made = await attempt('create', create);
-              return failed(made) === undefined
-                ? ctx.ok('', { changes: newDict([['created', made as Value]]) })
-                : ctx.fail(failed(made) as string);
-            },
-          });
-        if (args.driver === null || volume['Driver'] === args.driver)
-          return ctx.ok(`Volume '${args.name}' already exists.`);
-        const now = pyStr(volume['Driver'] ?? '');
-        if (!args.force) {
-          const why = `Driver for existing volume '${args.name}' ('${now}') does not match specified driver ('${pyStr(args.driver)}') and force is False`;
-          return ctx.result({ result: ctx.test ? null : false, comment: why });
-        }
-        return ctx.change(newDict(), '', {
-          test: `The volume '${args.name}' will be replaced with a new one using the driver '${pyStr(args.driver)}'`,
-          async apply() {
-            const removed = await attempt('remove', () => ctx.call('docker.remove_volume', args.name));
-            if (failed(removed) !== undefined) return ctx.fail(failed(removed) as string);
-            const made = await attempt('create', create);
-            const changes = newDict([['removed', removed as Value]]);
-            if (failed(made) !== undefined) return ctx.fail(failed(made) as string, { changes });
-            return ctx.ok('', { changes: newDict([...Object.entries(changes), ['created', made as Value]]) });
+          ctx.callWith('docker.create_volume', [name], { driver, driver_opts: packed(driver_opts) });
+        const failed = (what: string, error: unknown, extra = {}): StateResult =>
+          ctx.fail(`Failed to ${what} volume '${name}': ${messageOf(error)}`, extra);
+        return resource(ctx, {
+          find: async () => (await find(name, ctx)) ?? null,
+          compare: (volume) => volume === null || (driver !== null && volume['Driver'] !== driver),
+          async change({ found: volume }) {
+            const changes = newDict();
+            try {
+              if (volume !== null) {
+                if (!force) return ctx.fail(mismatch(name, volume, shown));
+                changes['removed'] = await ctx.call('docker.remove_volume', name);
+              }
+            } catch (error) {
+              return failed('remove', error);
+            }
+            try {
+              changes['created'] = await create();
+              return ctx.ok('', { changes });
+            } catch (error) {
+              return failed('create', error, { changes });
+            }
           },
+          right: `Volume '${name}' already exists.`,
+          would: ({ found: volume }) =>
+            volume === null
+              ? `The volume '${name}' will be created`
+              : force
+                ? `The volume '${name}' will be replaced with a new one using the driver '${shown}'`
+                : mismatch(name, volume, shown),
         });
       },
     }),
@@ -91,20 +87,17 @@ export default defineState({
       doc: 'A volume that shall not exist.',
       examples: ['data:\n  docker_volume.absent'],
       params: { name, driver: p.scalar({ default: null, doc: 'no effect' }) },
-      async run(args, ctx) {
-        if (!(await find(args.name, ctx))) return ctx.ok(`Volume '${args.name}' already absent`);
-        return ctx.change(newDict([['removed', true]]), '', {
-          test: `The volume '${args.name}' will be removed`,
-          async apply() {
-            try {
-              const removed = await ctx.call('docker.remove_volume', args.name);
-              return ctx.ok('', { changes: newDict([['removed', removed]]) });
-            } catch (error) {
-              return ctx.fail(`Failed to remove volume '${args.name}': ${messageOf(error)}`);
-            }
-          },
-        });
-      },
+      run: ({ name }, ctx) =>
+        resource(ctx, {
+          find: async () => (await find(name, ctx)) ?? null,
+          wanted: false,
+          change: async () =>
+            ctx.ok('', { changes: newDict([['removed', await ctx.call('docker.remove_volume', name)]]) }),
+          changes: { removed: true },
+          right: `Volume '${name}' already absent`,
+          would: `The volume '${name}' will be removed`,
+          error: (message) => `Failed to remove volume '${name}': ${message}`,
+        }),
     }),
   },
 });

@@ -39,14 +39,24 @@ interface Words {
   readonly first: string;
 }
 
-/** Compares lines before and after; undefined when they are the same. */
-function compared(old: string[], now: string[], words: Words, ctx: StateContext): StateResult | undefined {
+/**
+ * Compares lines before and after, and follows up on what changed; undefined when they are the same. (Those who gave the
+ * lines wrote them already, unless they were told that it is a test.)
+ */
+async function compared(
+  [old, now]: [string[], string[]],
+  words: Words,
+  ctx: StateContext,
+  followUp: () => unknown = () => undefined,
+): Promise<StateResult | undefined> {
   if (same(old, now)) return undefined;
   const isNew = old.length === 0 && now.length > 0;
-  if (ctx.test)
-    return ctx.result({ result: null, comment: isNew ? words.toAdd : `${words.toUpdate}:\n${diffOf(old, now)}` });
   const changes = newDict([[words.key, isNew ? words.first : diffOf(old, now)]]);
-  return ctx.ok(isNew ? words.added : words.updated, { changes });
+  return ctx.change(changes, isNew ? words.added : words.updated, {
+    test: isNew ? words.toAdd : `${words.toUpdate}:\n${diffOf(old, now)}`,
+    testChanges: newDict(),
+    apply: followUp,
+  });
 }
 
 /** Whether an interface, or an address with this label, is up. */
@@ -115,12 +125,12 @@ const managed = state({
       const old = texts(await ctx.call('ip.get_interface', name));
       const now = texts(await ctx.callWith('ip.build_interface', [name, type, enabled], given));
       const words = interfaceWords('Interface', name);
-      let done = compared(old, now, words, ctx) ?? ctx.ok(words.fine);
+      let done = (await compared([old, now], words, ctx)) ?? ctx.ok(words.fine);
       if (type === 'source') return done;
       if (type === 'bond') {
         const before = texts(await ctx.call('ip.get_bond', name));
         const after = texts(await ctx.callWith('ip.build_bond', [name], given));
-        done = joined(done, compared(before, after, interfaceWords('Bond interface', name), ctx));
+        done = joined(done, await compared([before, after], interfaceWords('Bond interface', name), ctx));
       }
       if (!ctx.test && noifupdown === null) await switchOver(name, type, enabled, done, ctx);
       return done;
@@ -162,8 +172,7 @@ async function settings(
   try {
     const old = texts(await ctx.call(functions[0], ...args));
     const now = texts(await ctx.callWith(functions[1], args, given()));
-    const done = compared(old, now, words, ctx);
-    if (done && !ctx.test) await ctx.callWith('ip.apply_network_settings', [], given());
+    const done = await compared([old, now], words, ctx, () => ctx.callWith('ip.apply_network_settings', [], given()));
     return done ?? ctx.ok(words.fine);
   } catch (error) {
     return ctx.fail(messageOf(error));

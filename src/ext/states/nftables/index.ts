@@ -6,6 +6,7 @@ import {
   type PlainDict,
   p,
   pyStr,
+  resource,
   type StateContext,
   state,
   type Value,
@@ -25,26 +26,21 @@ const tableState = (wanted: boolean) =>
     doc: wanted ? 'A table.' : 'A table that shall not be there.',
     examples: [`own:\n  nftables.table_${wanted ? 'present' : 'absent'}:\n    - family: inet`],
     params: { name: p.string({ doc: 'the table' }), family, kwargs },
-    async run({ name, family }, ctx) {
-      if (worked(await ctx.callWith('nftables.check_table', [name], inFamily(family))) === wanted)
-        return ctx.ok(
-          wanted
-            ? `nftables table ${name} already exists in family ${family}`
-            : `nftables table ${name} is already absent from family ${family}`,
-        );
+    run({ name, family }, ctx) {
+      const what = `nftables table ${name}`;
       const [verb, link] = wanted ? ['created', 'in'] : ['deleted', 'from'];
-      return ctx.change(changed(name), `nftables table ${name} successfully ${verb} ${link} family ${family}`, {
-        test: `nftables table ${name} would be ${verb} ${link} family ${family}`,
-        testChanges: newDict(),
-        async apply() {
-          const fun = wanted ? 'nftables.new_table' : 'nftables.delete_table';
-          if (worked(await ctx.callWith(fun, [name], inFamily(family)))) return undefined;
-          return ctx.fail(
-            wanted
-              ? `Failed to create table ${name} for family ${family}`
-              : `Failed to delete table ${name} from family ${family}`,
-          );
-        },
+      return resource(ctx, {
+        find: async () => worked(await ctx.callWith('nftables.check_table', [name], { family })),
+        wanted,
+        change: async () =>
+          worked(await ctx.callWith(`nftables.${wanted ? 'new' : 'delete'}_table`, [name], { family })),
+        changes: () => changed(name),
+        right: `${what} ${wanted ? 'already exists in' : 'is already absent from'} family ${family}`,
+        would: `${what} would be ${verb} ${link} family ${family}`,
+        done: `${what} successfully ${verb} ${link} family ${family}`,
+        failed: wanted
+          ? `Failed to create table ${name} for family ${family}`
+          : `Failed to delete table ${name} from family ${family}`,
       });
     },
   });
@@ -63,21 +59,19 @@ const chainPresent = state({
     priority: p.scalar({ default: null, doc: 'order among chains of the hook' }),
     family,
   },
-  async run({ name, table, table_type, hook, priority, family }, ctx) {
-    if (await chainThere(table, name, family, ctx))
-      return ctx.ok(`nftables ${name} chain is already exist in ${table} table for ${family}`);
-    return ctx.change(changed(name), `nftables ${name} chain in ${table} table create success for ${family}`, {
-      test: `nftables chain ${name} would be created in table ${table} for family ${family}`,
-      testChanges: newDict(),
-      async apply() {
-        const how = newDict(Object.entries({ table_type, hook, priority, family }));
-        const made = await ctx.callWith('nftables.new_chain', [table, name], how);
-        if (worked(made)) return undefined;
-        const why = pyStr(plain(made)['comment'] ?? '').trim();
-        return ctx.fail(`Failed to create ${name} chain in ${table} table: ${why} for ${family}`);
-      },
-    });
-  },
+  run: ({ name, table, table_type, hook, priority, family }, ctx) =>
+    resource(ctx, {
+      find: () => chainThere(table, name, family, ctx),
+      change: () => ctx.callWith('nftables.new_chain', [table, name], { table_type, hook, priority, family }),
+      problem: (made) =>
+        worked(made)
+          ? undefined
+          : `Failed to create ${name} chain in ${table} table: ${pyStr(plain(made)['comment'] ?? '').trim()} for ${family}`,
+      changes: () => changed(name),
+      right: `nftables ${name} chain is already exist in ${table} table for ${family}`,
+      would: `nftables chain ${name} would be created in table ${table} for family ${family}`,
+      done: `nftables ${name} chain in ${table} table create success for ${family}`,
+    }),
 });
 
 const chainAbsent = state({

@@ -1,5 +1,16 @@
 // Contexts of files and ports in the policy: present, absent, applied.
-import { isTruthy, newDict, type PlainDict, p, pyRepr, pyStr, type StateContext, state, type Value } from 'halite/sdk';
+import {
+  isTruthy,
+  newDict,
+  type PlainDict,
+  p,
+  pyRepr,
+  pyStr,
+  resource,
+  type StateContext,
+  state,
+  type Value,
+} from 'halite/sdk';
 import { plain } from '../shared/calls.ts';
 
 const name = p.string({ doc: 'the path, which may be an expression' });
@@ -65,18 +76,17 @@ export const fcontextApplied = state({
   doc: 'Files that are labelled as the policy says.',
   examples: ['/srv/web:\n  selinux.fcontext_policy_applied:\n    - recursive: true'],
   params: { name, recursive: p.bool({ default: false, doc: 'and all below' }) },
-  async run({ name, recursive }, ctx) {
-    if ((await ctx.call('selinux.fcontext_policy_is_applied', name, recursive)) === '')
-      return ctx.ok(`SElinux policies are already applied for filespec "${name}"`);
-    return ctx.change(newDict(), '', {
-      test: '',
-      async apply() {
-        const done = plain(await ctx.call('selinux.fcontext_apply_policy', name, recursive));
-        if (failed(done)) return ctx.fail(pyRepr(done));
-        return ctx.ok('', { changes: (done['changes'] ?? newDict()) as PlainDict });
-      },
-    });
-  },
+  run: ({ name, recursive }, ctx) =>
+    resource(ctx, {
+      find: () => ctx.call('selinux.fcontext_policy_is_applied', name, recursive),
+      compare: (left) => left !== '',
+      change: async () => plain(await ctx.call('selinux.fcontext_apply_policy', name, recursive)),
+      problem: (done) => (failed(done) ? pyRepr(done) : undefined),
+      changes: ({ answer }) => plain(answer['changes']),
+      right: `SElinux policies are already applied for filespec "${name}"`,
+      would: '',
+      done: '',
+    }),
 });
 
 const portParams = {
@@ -95,24 +105,17 @@ export const portPresent = state({
     ...portParams,
     sel_range: p.string({ default: null, doc: 'range of levels' }),
   },
-  async run({ name, sel_type, protocol, port, sel_range }, ctx) {
+  run({ name, sel_type, protocol, port, sel_range }, ctx) {
     const asked = newDict(Object.entries({ name, sel_type, protocol, port }));
-    const old = await portPolicy(asked, ctx);
-    if (isTruthy(old))
-      return ctx.ok(
-        `SELinux policy for "${name}" already present with specified sel_type "${sel_type}", protocol "${none(protocol)}" and port "${none(port)}".`,
-      );
-    return ctx.change(newDict(), '', {
-      test: '',
-      async apply() {
-        const done = await ctx.callWith(
-          'selinux.port_add_policy',
-          [],
-          newDict([...Object.entries(asked), ['sel_range', sel_range]]),
-        );
+    return resource(ctx, {
+      find: () => portPolicy(asked, ctx),
+      async change({ found: old }) {
+        const done = await ctx.callWith('selinux.port_add_policy', [], { ...asked, sel_range });
         if (failed(done)) return ctx.fail(`Error adding new policy: ${pyRepr(done)}`);
         return ctx.ok('', { changes: newDict(Object.entries({ old, new: await portPolicy(asked, ctx) })) });
       },
+      right: `SELinux policy for "${name}" already present with specified sel_type "${sel_type}", protocol "${none(protocol)}" and port "${none(port)}".`,
+      would: '',
     });
   },
 });
@@ -125,24 +128,18 @@ export const portAbsent = state({
     sel_type: p.string({ default: null, doc: 'type' }),
     ...portParams,
   },
-  async run({ name, sel_type, protocol, port }, ctx) {
+  run({ name, sel_type, protocol, port }, ctx) {
     const asked = newDict(Object.entries({ name, sel_type, protocol, port }));
-    const old = await portPolicy(asked, ctx);
-    if (!isTruthy(old))
-      return ctx.ok(
-        `SELinux policy for "${name}" already absent with specified sel_type "${none(sel_type)}", protocol "${none(protocol)}" and port "${none(port)}".`,
-      );
-    return ctx.change(newDict(), '', {
-      test: '',
-      async apply() {
-        const done = await ctx.callWith(
-          'selinux.port_delete_policy',
-          [],
-          newDict(Object.entries({ name, protocol, port })),
-        );
+    return resource(ctx, {
+      find: () => portPolicy(asked, ctx),
+      wanted: false,
+      async change({ found: old }) {
+        const done = await ctx.callWith('selinux.port_delete_policy', [], { name, protocol, port });
         if (failed(done)) return ctx.fail(`Error deleting policy: ${pyRepr(done)}`);
         return ctx.ok('', { changes: newDict(Object.entries({ old, new: await portPolicy(asked, ctx) })) });
       },
+      right: `SELinux policy for "${name}" already absent with specified sel_type "${none(sel_type)}", protocol "${none(protocol)}" and port "${none(port)}".`,
+      would: '',
     });
   },
 });

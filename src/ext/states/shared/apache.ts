@@ -1,12 +1,6 @@
 // States that switch something of Apache on or off: sites, modules, pieces of configuration.
-import { newDict, type PlainDict, p, type StateFunction, state, type Value } from 'halite/sdk';
+import { p, resource, type StateFunction, state } from 'halite/sdk';
 import { plain } from './calls.ts';
-
-const changes = (old: Value, now: Value): PlainDict =>
-  newDict([
-    ['old', old],
-    ['new', now],
-  ]);
 
 function switchState(kind: 'module' | 'site' | 'conf', on: boolean): StateFunction {
   const short = kind === 'module' ? 'mod' : kind;
@@ -16,19 +10,21 @@ function switchState(kind: 'module' | 'site' | 'conf', on: boolean): StateFuncti
     doc: `${kind[0]?.toUpperCase()}${kind.slice(1)} that shall be ${word}.`,
     examples: [`example:\n  apache_${kind}.${word}`],
     params: { name: p.string({ doc: 'its name' }) },
-    async run({ name }, ctx) {
-      if (Boolean(await ctx.call(`apache.check_${short}_enabled`, name)) === on)
-        return ctx.ok(`${name} already ${word}.`);
-      return ctx.change(on ? changes(null, name) : changes(name, null), '', {
-        test: `${shown} ${name} is set to be ${word}.`,
-        async apply() {
-          const status = plain(await ctx.call(`apache.a2${on ? 'en' : 'dis'}${short}`, name))['Status'];
+    run: ({ name }, ctx) =>
+      resource(ctx, {
+        find: () => ctx.call(`apache.check_${short}_enabled`, name),
+        wanted: on,
+        change: async () => plain(await ctx.call(`apache.a2${on ? 'en' : 'dis'}${short}`, name))['Status'],
+        problem(status) {
           if (typeof status === 'string' && status.includes(word)) return undefined;
           const failed = `Failed to ${on ? 'enable' : 'disable'} ${name} ${shown}`;
-          return ctx.fail(typeof status === 'string' ? `${failed} (${status})` : failed);
+          return typeof status === 'string' ? `${failed} (${status})` : failed;
         },
-      });
-    },
+        changes: on ? { old: null, new: name } : { old: name, new: null },
+        right: `${name} already ${word}.`,
+        would: `${shown} ${name} is set to be ${word}.`,
+        done: '',
+      }),
   });
 }
 

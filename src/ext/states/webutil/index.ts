@@ -1,5 +1,15 @@
 // State module `webutil`: users in files of passwords for web servers.
-import { defineState, newDict, p, pyStr, type StateContext, state } from 'halite/sdk';
+import {
+  defineState,
+  newDict,
+  p,
+  pyStr,
+  resource,
+  type StateContext,
+  type StateResult,
+  state,
+  type Value,
+} from 'halite/sdk';
 import { which } from 'halite/sdk/system';
 import { plain } from '../shared/calls.ts';
 
@@ -9,6 +19,13 @@ const runas = p.string({ default: null, doc: 'as this user' });
 
 const listed = async (file: string | null, user: string, ctx: StateContext): Promise<boolean> =>
   plain(await ctx.call('file.grep', file, `^${user}:`))['retcode'] === 0;
+
+/** What htpasswd says, as a result. */
+const outcome = (answer: Value, name: string, ctx: StateContext): StateResult => {
+  const done = plain(answer);
+  const comment = pyStr(done['stderr'] ?? '');
+  return done['retcode'] === 0 ? ctx.ok(comment, { changes: newDict([[name, true]]) }) : ctx.fail(comment);
+};
 
 const userExists = state({
   doc: 'A user with a password.',
@@ -22,18 +39,16 @@ const userExists = state({
     runas,
     update: p.bool({ default: false, doc: 'set it when it differs' }),
   },
-  async run({ name, password, htpasswd_file: file, options, force, runas, update }, ctx) {
-    const exists = Boolean(await ctx.call('file.file_exists', file)) && (await listed(file, name, ctx));
+  run({ name, password, htpasswd_file: file, options, force, runas, update }, ctx) {
     const how = newDict(Object.entries({ opts: options, runas }));
-    const differs = exists && update && !force && !(await ctx.callWith('webutil.verify', [file, name, password], how));
-    if (exists && !differs && !force) return ctx.ok('User already known');
-    return ctx.change(newDict([[name, true]]), '', {
-      test: `User '${name}' is set to be added to htpasswd file`,
-      async apply() {
-        const done = plain(await ctx.callWith('webutil.useradd', [file, name, password], how));
-        const comment = pyStr(done['stderr'] ?? '');
-        return done['retcode'] === 0 ? ctx.ok(comment, { changes: newDict([[name, true]]) }) : ctx.fail(comment);
-      },
+    return resource(ctx, {
+      find: async () => Boolean(await ctx.call('file.file_exists', file)) && (await listed(file, name, ctx)),
+      compare: async (exists) =>
+        !exists || force || (update && !(await ctx.callWith('webutil.verify', [file, name, password], how))),
+      change: async () => outcome(await ctx.callWith('webutil.useradd', [file, name, password], how), name, ctx),
+      changes: { [name]: true },
+      right: 'User already known',
+      would: `User '${name}' is set to be added to htpasswd file`,
     });
   },
 });
@@ -42,18 +57,16 @@ const userAbsent = state({
   doc: 'A user who shall not be there.',
   examples: ['larry:\n  webutil.user_absent:\n    - htpasswd_file: /etc/httpd/htpasswd'],
   params: { name, htpasswd_file, runas },
-  async run({ name, htpasswd_file: file, runas }, ctx) {
-    if (!(await listed(file, name, ctx))) return ctx.ok('User already not in file');
-    return ctx.change(newDict([[name, true]]), '', {
-      test: `User '${name}' is set to be removed from htpasswd file`,
-      async apply() {
-        const how = newDict(Object.entries({ runas, all_results: true }));
-        const done = plain(await ctx.callWith('webutil.userdel', [file, name], how));
-        const comment = pyStr(done['stderr'] ?? '');
-        return done['retcode'] === 0 ? ctx.ok(comment, { changes: newDict([[name, true]]) }) : ctx.fail(comment);
-      },
-    });
-  },
+  run: ({ name, htpasswd_file: file, runas }, ctx) =>
+    resource(ctx, {
+      find: () => listed(file, name, ctx),
+      wanted: false,
+      change: async () =>
+        outcome(await ctx.callWith('webutil.userdel', [file, name], { runas, all_results: true }), name, ctx),
+      changes: { [name]: true },
+      right: 'User already not in file',
+      would: `User '${name}' is set to be removed from htpasswd file`,
+    }),
 });
 
 export default defineState({
