@@ -51,7 +51,7 @@ function fake(keepReturns = true) {
     const active = tracker.open(question, 'saltutil.find_job', ids, [], { timeoutMs: 10, gatherMs: 10 });
     // Nobody runs it any more.
     const send = async (): Promise<void> => {
-      for (const id of ids) tracker.returned(question, id, dictOf([['return', dictOf([])]]) as never);
+      for (const id of ids) tracker.returned({ id, jid: question, fun: 'saltutil.find_job', return: dictOf([]) });
     };
     return { active, send };
   };

@@ -9,6 +9,8 @@ export interface JobReturn {
   readonly jid: string;
   readonly fun: string | readonly string[];
   readonly fun_args?: readonly Value[];
+  /** The same, of a run that nobody published. */
+  readonly arg?: readonly Value[];
   readonly return: Value;
   /** Jobs of several functions have a map or a list, here and in `success`; `exitCode` reads any of them. */
   readonly retcode?: Value;

@@ -3,6 +3,7 @@ import {
   type Dict,
   dictEntries,
   dictGet,
+  isDict,
   isTexts,
   newDict,
   type PlainDict,
@@ -11,19 +12,33 @@ import {
 import type { JobOption } from '../../job/job.ts';
 import type { JobReturn, ReturnerRequest } from '../../job/job-return.ts';
 import { endedField } from '../../job/verdict.ts';
-import { dictField, given, listField, type Problem, plainDict, problem, textField } from './fields.ts';
+import { dictField, given, isProblem, listField, type Problem, plainDict, problem, textField } from './fields.ts';
 import { readJobOptions } from './job.ts';
 
 /** What a minion sends back of the job's own options. */
 const returnedOptions: readonly JobOption[] = ['metadata', 'master_id', 'ret_config', 'ret_kwargs'];
 
 const known = new Set<Value>([
-  ...['cmd', 'id', 'success', 'return', 'retcode', 'jid', 'fun', 'fun_args', 'user', 'schedule', 'out', 'returners'],
+  ...[
+    'cmd',
+    'id',
+    'success',
+    'return',
+    'retcode',
+    'jid',
+    'fun',
+    'fun_args',
+    'arg',
+    'user',
+    'schedule',
+    'out',
+    'returners',
+  ],
   ...[endedField, ...returnedOptions],
 ]);
 
 /** What the reader knows better than the load: who sends, and in bundles of lower masters also the job. */
-export type KnownOfReturn = Partial<Pick<JobReturn, 'id' | 'jid' | 'fun'>>;
+export type KnownOfReturn = Partial<Pick<JobReturn, 'id' | 'jid'>> & { readonly fun?: string };
 
 export function readJobReturn(load: Dict, decided: KnownOfReturn = {}): JobReturn | Problem {
   const id = decided.id ?? textField(load, 'id');
@@ -31,7 +46,7 @@ export function readJobReturn(load: Dict, decided: KnownOfReturn = {}): JobRetur
   const value = dictGet(load, 'return');
   if (id === undefined || jid === undefined || value === undefined)
     return problem('a return without id, jid or return');
-  const fun = decided.fun ?? readFunctions(dictGet(load, 'fun') ?? '');
+  const fun = readFunctions(decided.fun ?? dictGet(load, 'fun') ?? '');
   if (fun === undefined) return problem('a return whose function is none');
   return {
     ...{ id, jid, fun, return: value },
@@ -39,6 +54,7 @@ export function readJobReturn(load: Dict, decided: KnownOfReturn = {}): JobRetur
     extra: unknownFields(load),
     ...given({
       fun_args: listField(load, 'fun_args'),
+      arg: listField(load, 'arg'),
       retcode: dictGet(load, 'retcode'),
       success: dictGet(load, 'success'),
       out: textField(load, 'out'),
@@ -89,6 +105,7 @@ export function returnFields(ret: JobReturn): PlainDict {
   put('jid', ret.jid);
   put('fun', typeof ret.fun === 'string' ? ret.fun : [...ret.fun]);
   put('fun_args', ret.fun_args && [...ret.fun_args]);
+  put('arg', ret.arg && [...ret.arg]);
   put('user', ret.user);
   put('master_id', options.master_id);
   put('ret_config', options.ret_config);
@@ -111,4 +128,27 @@ export function returnMessage(ret: JobReturn): PlainDict {
 
 function returnersValue({ names, config, kwargs }: ReturnerRequest): PlainDict {
   return newDict(Object.entries({ names: [...names], ...given({ config, kwargs }) }));
+}
+
+/** What a lower master brings of one job. */
+export interface SyndicReturn {
+  readonly jid: string;
+  readonly fun: string;
+  /** Minion id to its part: `return`, `retcode`, `success`, `fun_args`. */
+  readonly return: Dict;
+}
+
+/** `_syndic_return`: a list of returns, or one as the load itself from old syndics. Unusable ones are left out. */
+export function readSyndicReturns(load: Dict): readonly SyndicReturn[] {
+  const given = listField(load, 'load') ?? [load];
+  const read = given.map((item) => (isDict(item) ? readSyndicReturn(item) : problem('no map')));
+  return read.filter((item): item is SyndicReturn => !isProblem(item));
+}
+
+function readSyndicReturn(item: Dict): SyndicReturn | Problem {
+  const id = textField(item, 'id');
+  const jid = textField(item, 'jid');
+  const returns = dictField(item, 'return');
+  if (id === undefined || jid === undefined || !returns) return problem('a syndic return without id, jid or return');
+  return { jid, fun: textField(item, 'fun') ?? '', return: returns };
 }
