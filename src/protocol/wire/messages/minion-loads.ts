@@ -1,6 +1,16 @@
 // The loads minions send, one type per command.
-import { type Dict, dictGet, dictSize, isDict, newDict, type Value } from '../../../base/codec/value.ts';
+import {
+  type Dict,
+  dictEntries,
+  dictGet,
+  dictOf,
+  dictSize,
+  isDict,
+  newDict,
+  type Value,
+} from '../../../base/codec/value.ts';
 import { boolField, dictField, intField, listField, type Problem, problem, textField, textsField } from './fields.ts';
+import { proofFields } from './request.ts';
 
 export interface MinionEvent {
   readonly tag: string;
@@ -14,7 +24,7 @@ export function readMinionEvents(load: Dict): readonly MinionEvent[] | Problem {
   if (!list) {
     const tag = textField(load, 'tag');
     // Salt: the data of a single event is the whole load.
-    return tag === undefined ? problem('an event without tag') : [{ tag, data: load }];
+    return tag === undefined ? problem('an event without tag') : [{ tag, data: withoutProof(load) }];
   }
   const events: MinionEvent[] = [];
   for (const item of list) {
@@ -26,6 +36,8 @@ export function readMinionEvents(load: Dict): readonly MinionEvent[] | Problem {
   }
   return events;
 }
+
+const withoutProof = (load: Dict): Dict => dictOf(dictEntries(load).filter(([name]) => !proofFields.has(name)));
 
 /** `_pillar`. What is absent, or has the wrong type, is undefined. */
 export interface PillarFields {

@@ -1,6 +1,6 @@
 // The envelope of every request, and what an opened one must have.
 import { PackedValue, type UnpackOptions, unpack, unpackShallow } from '../../../base/codec/msgpack/index.ts';
-import { type Dict, dictGet, isDict, newDict, type Value } from '../../../base/codec/value.ts';
+import { type Dict, dictGet, isDict, type Value } from '../../../base/codec/value.ts';
 import { readId } from './auth.ts';
 import { bytesField, dense, intField, isProblem, type Problem, problem, textField } from './fields.ts';
 
@@ -81,6 +81,9 @@ export const openToFleet: ReadonlySet<string> = new Set([
   '_serve_file',
 ]);
 
+/** Fields that prove a request: for the channel alone. What is passed on of a load (events, results) leaves them out. */
+export const proofFields: ReadonlySet<Value> = new Set(['nonce', 'tok']);
+
 /** What the channel itself reads in an opened load, before any command sees it. */
 export interface OpenedLoad {
   readonly cmd: string;
@@ -106,14 +109,6 @@ export function openLimits(bytes: number, bundles: boolean): UnpackOptions {
   };
 }
 
-/** What proves a request is for the channel alone: commands and events never see it. */
-function withoutProof(value: Dict): Dict {
-  if (value instanceof Map) return value;
-  const load = newDict();
-  for (const name in value) if (name !== 'nonce' && name !== 'tok') load[name] = value[name] as Value;
-  return load;
-}
-
 export function readOpenedLoad(value: Value): OpenedLoad | Problem {
   if (!isDict(value)) return problem('the sealed load is no map');
   const said = dictGet(value, 'id') === undefined ? undefined : readId(value);
@@ -124,6 +119,6 @@ export function readOpenedLoad(value: Value): OpenedLoad | Problem {
     nonce: textField(value, 'nonce'),
     ts: intField(value, 'ts'),
     tok: bytesField(value, 'tok'),
-    load: withoutProof(value),
+    load: value,
   };
 }
