@@ -26,7 +26,7 @@ function fake(keepReturns = true) {
     saveVerdicts: async (rows: readonly VerdictRecord[]) => {
       verdicts.push(...rows);
       if (rows.length > 0) return;
-      stored.set('just', dictOf([['retcode', 0]]));
+      stored.set('just', dictOf(Object.entries({ return: true, retcode: 0 })));
       unfinished.push({ jid, fun: 'state.apply', user: 'root', ids: ['back', 'gone'] });
     },
   };
