@@ -14,7 +14,6 @@ export type {
   LocalPublish,
   MissingReason,
   RunnerItem,
-  TargetPreview,
 } from '../../protocol/wire/messages/local.ts';
 
 export interface LocalClient {
