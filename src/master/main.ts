@@ -83,7 +83,7 @@ export async function runMaster(opts: MasterOpts, log: Logger): Promise<RunningM
   const handlers = handlerTable(
     returnHandlers({
       ...{ opts, log, keys, bus, store, tracker, durable },
-      passOn: (ret) => passOn({ store, sinks, returnerSettings, log }, ret),
+      passOn: (ret, load) => passOn({ store, sinks, returnerSettings, log }, ret, load),
     }),
     eventHandlers({ opts, log, bus, keys, fleet, tracker, durable }),
     pillarHandlers({ opts, log, bus, fleet, pillars }),

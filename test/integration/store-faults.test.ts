@@ -38,7 +38,7 @@ export default defineReturner({
 /** Jobs for everybody, one after the other as fast as the master takes them. */
 async function publishMany(fleet: Deployment, count: number): Promise<void> {
   const client = await connectLocal({ sock_dir: fleet.path('run/master'), cachedir: fleet.path('cache/master') });
-  const call = { tgt: '*', tgt_type: 'glob', fun: 'test.ping', arg: [], async: true };
+  const call = { job: { tgt: '*', tgt_type: 'glob', fun: 'test.ping', arg: [], unwatched: true } };
   for (let n = 0; n < count; n++) for await (const _item of client.publish(call)) void _item;
   client.close();
 }

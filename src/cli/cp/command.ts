@@ -4,7 +4,7 @@ import { loadMasterConfig } from '../../base/config/master.ts';
 import type { MasterOpts } from '../../base/config/opts.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import { exitCodes } from '../../base/util/exit-codes.ts';
-import type { LocalClient, PublishCall } from '../../engine/client/api.ts';
+import type { LocalClient, LocalPublish } from '../../engine/client/api.ts';
 import { connectLocal } from '../../engine/client/local.ts';
 import { printHelp, readCommandLine, usageExit } from '../command-line.ts';
 import { leaveOnSignals } from '../interrupt.ts';
@@ -21,7 +21,7 @@ import { chunksOf, listTree, loadTexts, realPath, remotePath } from './files.ts'
 
 interface CopyJob {
   readonly client: LocalClient;
-  readonly base: Pick<PublishCall, 'tgt' | 'tgt_type' | 'timeout' | 'kwargs'>;
+  readonly base: Omit<LocalPublish['job'], 'fun' | 'arg'>;
   failed: boolean;
 }
 
@@ -29,7 +29,7 @@ interface CopyJob {
 async function publish(job: CopyJob, fun: string, arg: readonly Value[]): Promise<PlainDict> {
   const answers = newDict();
   let jid = '';
-  for await (const item of job.client.publish({ ...job.base, fun, arg })) {
+  for await (const item of job.client.publish({ job: { ...job.base, fun, arg } })) {
     if (item.type === 'job') jid = item.jid;
     else if (item.type === 'return') {
       answers[item.id] = item.ret;
@@ -97,8 +97,8 @@ async function copy(settings: Settings<MasterOpts>, target: string | string[], k
   const base = {
     tgt: target,
     tgt_type: kind,
-    timeout: numberOption(settings, 'timeout'),
-    kwargs: newDict([['delimiter', textOption(settings, 'delimiter')]]),
+    timeoutSeconds: numberOption(settings, 'timeout'),
+    delimiter: textOption(settings, 'delimiter'),
   };
   const job: CopyJob = { client, base, failed: false };
   try {

@@ -4,7 +4,7 @@ import { loadClientConfig } from '../../base/config/client.ts';
 import type { ClientOpts } from '../../base/config/opts.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import { exitCodes } from '../../base/util/exit-codes.ts';
-import type { LocalClient, PublishCall } from '../../engine/client/api.ts';
+import type { LocalClient, LocalPublish } from '../../engine/client/api.ts';
 import { connectLocal } from '../../engine/client/local.ts';
 import { printHelp, readCommandLine } from '../command-line.ts';
 import { type Terminal, terminal } from '../io.ts';
@@ -25,7 +25,7 @@ async function dumpConfig(settings: Settings<ClientOpts>): Promise<number> {
 }
 
 /** --async: the job id, and nothing is waited for. */
-async function publishOnly(client: LocalClient, call: PublishCall, io: Terminal): Promise<number> {
+async function publishOnly(client: LocalClient, call: LocalPublish, io: Terminal): Promise<number> {
   for await (const item of client.publish(call)) {
     if (item.type !== 'job') continue;
     io.out(`Executed command with job ID: ${item.jid}\n`);
@@ -69,7 +69,7 @@ async function withMaster(settings: Settings<ClientOpts>, request: SaltRequest):
     }
     const call = await publishCall(settings, request);
     // Salt: a batch is watched, also with --async.
-    if (call.async && !call.batch?.size) return await publishOnly(client, call, settings.io);
+    if (call.job.unwatched && !call.batch?.size) return await publishOnly(client, call, settings.io);
     return await publishAndShow(client, settings, call, display);
   } catch (error) {
     return await answerFor(error, settings, display);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newDict } from '../../base/codec/value.ts';
 import { loadClientConfig } from '../../base/config/client.ts';
-import type { JobItem, LocalClient, PublishCall } from '../../engine/client/api.ts';
+import type { JobItem, LocalClient, LocalPublish } from '../../engine/client/api.ts';
 import { readCommandLine } from '../command-line.ts';
 import { saltSpec } from '../options/salt.ts';
 import { Display } from '../output.ts';
@@ -46,9 +46,9 @@ async function run(items: JobItem[], ...argv: string[]) {
   const settings = loadSettings({ spec, parsed, load: loadClientConfig, io });
   const request = await readRequest(settings);
   const call = await publishCall(settings, request);
-  const calls: PublishCall[] = [];
+  const calls: LocalPublish[] = [];
   const client = {
-    async *publish(sent: PublishCall) {
+    async *publish(sent: LocalPublish) {
       calls.push(sent);
       yield* items;
     },
@@ -131,7 +131,7 @@ describe('as answers come', () => {
     };
     const got = await run([job('away1'), queued as JobItem, end], '--durable');
     expect(got.stdout).toBe('away1:\n    The job waits for this minion until 2030-01-01 00:00:00 UTC.\n');
-    expect([got.code, got.call.durable]).toEqual([0, 86400]);
+    expect([got.code, got.call.job.durableSeconds]).toEqual([0, 86400]);
   });
 
   it('says when nothing at all came back', async () => {
@@ -270,21 +270,22 @@ describe('the call', () => {
       '2',
     ];
     const { call } = await run([end], ...argv, '--deadline', '90s', '--start-event', 'os|x', 'test.arg', '1', 'a=b');
-    expect(call).toMatchObject({
+    expect(call.job).toMatchObject({
       tgt: 'os|x',
       tgt_type: 'grain',
       fun: 'test.arg',
       arg: [1, { __kwarg__: true, a: 'b' }],
       ret: 'mysql,redis',
-      timeout: 3,
-      gather_job_timeout: 10,
+      timeoutSeconds: 3,
+      gatherSeconds: 10,
       subset: 2,
-      deadline: 90,
-      kwargs: { delimiter: '|', metadata: { a: 1 }, start_event: true },
+      deadlineSeconds: 90,
+      delimiter: '|',
+      options: { metadata: { a: 1 }, start_event: true },
     });
     expect(call.batch).toBeUndefined();
-    expect((await run([end], '-L', 'a,b,', 'test.ping')).call).toMatchObject({ tgt: ['a', 'b'], tgt_type: 'list' });
-    expect((await run([end], '-t0', 'a', 'test.ping')).call.timeout).toBe(5);
+    expect((await run([end], '-L', 'a,b,', 'test.ping')).call.job).toMatchObject({ tgt: ['a', 'b'], tgt_type: 'list' });
+    expect((await run([end], '-t0', 'a', 'test.ping')).call.job.timeoutSeconds).toBe(5);
   });
 
   it('refuses what is incomplete with Salt’s texts and codes', async () => {

@@ -1,7 +1,7 @@
 // Runs a job from the command line: sends it, shows what comes back, and says with the exit code how it went.
 import type { ClientOpts } from '../../base/config/opts.ts';
 import { exitCodes } from '../../base/util/exit-codes.ts';
-import type { JobItem, LocalClient, PublishCall } from '../../engine/client/api.ts';
+import type { JobItem, LocalClient, LocalPublish } from '../../engine/client/api.ts';
 import { chooseOutputter, type Display } from '../output.ts';
 import { flagOption, type Settings, textOption } from '../settings.ts';
 import { suggestionFor } from '../suggest.ts';
@@ -14,8 +14,8 @@ const structuredOutputters = new Set(['json', 'yaml', 'raw', 'pprint']);
 
 type Mode = 'stream' | 'static' | 'batch' | 'docs' | 'group';
 
-function modeOf(settings: Settings<ClientOpts>, call: PublishCall): Mode {
-  if (call.fun === 'sys.doc') return 'docs';
+function modeOf(settings: Settings<ClientOpts>, call: LocalPublish): Mode {
+  if (call.job.fun === 'sys.doc') return 'docs';
   if (flagOption(settings, 'group')) return 'group';
   if (flagOption(settings, 'static')) return 'static';
   return call.batch?.size ? 'batch' : 'stream';
@@ -111,7 +111,7 @@ class JobDisplay {
 export async function publishAndShow(
   client: LocalClient,
   settings: Settings<ClientOpts>,
-  call: PublishCall,
+  call: LocalPublish,
   display: Display,
 ): Promise<number> {
   const mode = modeOf(settings, call);

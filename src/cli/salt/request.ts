@@ -3,7 +3,8 @@ import { type Dict, isDict, newDict, type PlainDict, type Value } from '../../ba
 import { parseCliYaml } from '../../base/codec/yaml/cli-value.ts';
 import type { ClientOpts } from '../../base/config/opts.ts';
 import { parseDuration } from '../../base/util/durations.ts';
-import type { BatchRequest, PublishCall } from '../../engine/client/api.ts';
+import type { BatchRequest, LocalPublish } from '../../engine/client/api.ts';
+import { jobOptionNames, readJobOptions } from '../../protocol/wire/messages/job.ts';
 import { usageExit } from '../command-line.ts';
 import { Exit } from '../main.ts';
 import { flagOption, noParseOf, numberOption, type Settings, textOption } from '../settings.ts';
@@ -54,7 +55,7 @@ function yamlOption(settings: Settings<ClientOpts>, dest: string): Value | undef
 }
 
 function extras(settings: Settings<ClientOpts>): PlainDict {
-  const kwargs = newDict([['delimiter', textOption(settings, 'delimiter')]]);
+  const kwargs = newDict();
   const add = (name: string, value: Value | undefined): void => {
     if (value !== undefined && value !== '') kwargs[name] = value;
   };
@@ -94,7 +95,7 @@ function batchOf(settings: Settings<ClientOpts>): BatchRequest | undefined {
   };
 }
 
-export async function publishCall(settings: Settings<ClientOpts>, request: SaltRequest): Promise<PublishCall> {
+export async function publishCall(settings: Settings<ClientOpts>, request: SaltRequest): Promise<LocalPublish> {
   const [deadline, durable] = [await seconds(settings, 'deadline'), await seconds(settings, 'durable')];
   const batch = batchOf(settings);
   const timeout = numberOption(settings, 'timeout');
@@ -102,21 +103,21 @@ export async function publishCall(settings: Settings<ClientOpts>, request: SaltR
   const require = textOption(settings, 'require');
   const nodegroups = nodegroupsFor(settings, request);
   return {
-    tgt: request.tgt,
-    tgt_type: request.tgtType,
-    fun: request.fun,
-    arg: request.arg,
-    ret: textOption(settings, 'return'),
-    timeout: timeout > 0 ? timeout : Number(settings.loaded.given['timeout'] ?? 5),
-    gather_job_timeout: Number(settings.opts.get('gather_job_timeout') ?? 10),
-    kwargs: extras(settings),
-    async: flagOption(settings, 'async'),
+    job: {
+      ...{ tgt: request.tgt, tgt_type: request.tgtType, fun: request.fun, arg: request.arg },
+      ret: textOption(settings, 'return'),
+      delimiter: textOption(settings, 'delimiter'),
+      timeoutSeconds: timeout > 0 ? timeout : Number(settings.loaded.given['timeout'] ?? 5),
+      gatherSeconds: Number(settings.opts.get('gather_job_timeout') ?? 10),
+      options: readJobOptions(extras(settings), jobOptionNames),
+      unwatched: flagOption(settings, 'async'),
+      ...(subset > 0 ? { subset } : {}),
+      ...(deadline === undefined ? {} : { deadlineSeconds: deadline }),
+      ...(durable === undefined ? {} : { durableSeconds: durable }),
+      ...(nodegroups ? { nodegroups } : {}),
+    },
     ...(batch ? { batch } : {}),
-    ...(subset > 0 ? { subset } : {}),
-    ...(deadline === undefined ? {} : { deadline }),
-    ...(durable === undefined ? {} : { durable }),
     ...(require === '' ? {} : { require }),
-    ...(nodegroups ? { nodegroups } : {}),
   };
 }
 

@@ -3,9 +3,23 @@ import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { readValue } from '../../base/codec/json/index.ts';
-import { type Dict, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { type Dict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { HaliteError } from '../../base/errors/index.ts';
 import { connectIpc, type IpcClient } from '../../protocol/wire/ipc.ts';
-import type { JobItem, LocalClient, MasterEvent, PublishCall, RunnerItem, TargetPreview } from './api.ts';
+import { isProblem, type Problem } from '../../protocol/wire/messages/fields.ts';
+import {
+  type JobItem,
+  type LocalPublish,
+  localPublishArgs,
+  type MasterEvent,
+  type RunnerItem,
+  readJobItem,
+  readMasterEvent,
+  readRunnerItem,
+  readTargetPreview,
+  type TargetPreview,
+} from '../../protocol/wire/messages/local.ts';
+import type { LocalClient } from './api.ts';
 import { ownSocketName, socketName } from './socket.ts';
 
 export interface LocalClientOptions {
@@ -62,17 +76,17 @@ class SocketClient implements LocalClient {
     this.#identity = identity;
   }
 
-  #call(verb: string, args: PlainDict): AsyncIterable<Value> {
-    return this.#ipc.call(verb, { ...args, ...this.#identity });
+  /** The items of a call, each as it is read. */
+  async *#call<T extends object>(verb: string, args: PlainDict, read: (item: Value) => T | Problem): AsyncIterable<T> {
+    for await (const item of this.#ipc.call(verb, { ...args, ...this.#identity })) {
+      const found = read(item);
+      if (isProblem(found)) throw new HaliteError('codec.malformed', `The master sent ${found.problem}`);
+      yield found;
+    }
   }
 
-  async #one(verb: string, args: PlainDict): Promise<PlainDict> {
-    for await (const item of this.#call(verb, args)) return isDict(item) && !(item instanceof Map) ? item : newDict();
-    return newDict();
-  }
-
-  publish(call: PublishCall): AsyncIterable<JobItem> {
-    return this.#call('publish', call as unknown as PlainDict) as unknown as AsyncIterable<JobItem>;
+  publish(call: LocalPublish): AsyncIterable<JobItem> {
+    return this.#call('publish', localPublishArgs(call), readJobItem);
   }
 
   runner(
@@ -82,15 +96,11 @@ class SocketClient implements LocalClient {
     options: { async?: boolean } = {},
   ): AsyncIterable<RunnerItem> {
     const call = { fun, arg: [...args], kwarg: kwargs, async: options.async ?? false };
-    return this.#call('runner', call) as unknown as AsyncIterable<RunnerItem>;
+    return this.#call('runner', call, readRunnerItem);
   }
 
   async wheel(fun: string, args: readonly Value[], kwargs: PlainDict): Promise<{ ret: Value; success: boolean }> {
-    for await (const item of this.#call('wheel', {
-      fun,
-      arg: [...args],
-      kwarg: kwargs,
-    }) as unknown as AsyncIterable<RunnerItem>) {
+    for await (const item of this.#call('wheel', { fun, arg: [...args], kwarg: kwargs }, readRunnerItem)) {
       if (item.type === 'result') return { ret: readValue(item.ret), success: item.success };
     }
     return { ret: null, success: false };
@@ -107,18 +117,20 @@ class SocketClient implements LocalClient {
       delimiter: options.delimiter ?? null,
       nodegroups: options.nodegroups ?? null,
     };
-    return (await this.#one('preview', args)) as unknown as TargetPreview;
+    for await (const found of this.#call('preview', args, readTargetPreview)) return found;
+    throw new HaliteError('codec.malformed', 'The master sent no preview');
   }
 
   events(tag: string): AsyncIterable<MasterEvent> {
-    return this.#call('events', { tag }) as unknown as AsyncIterable<MasterEvent>;
+    return this.#call('events', { tag }, readMasterEvent);
   }
 
   async keysChanged(
     changes: readonly { act: 'accept' | 'reject' | 'delete'; id: string }[],
     rotate: boolean,
   ): Promise<void> {
-    await this.#one('keys-changed', { changes: changes as unknown as Value[], rotate });
+    const list = changes.map(({ act, id }) => newDict(Object.entries({ act, id })));
+    for await (const _done of this.#ipc.call('keys-changed', { changes: list, rotate, ...this.#identity })) return;
   }
 
   close(): void {

@@ -108,7 +108,7 @@ function setEnabled(value: boolean): Action {
 
 const actions: Readonly<Record<string, Action>> = {
   add: (schedule, _name, request) => {
-    const [name, data] = isDict(request['schedule'] ?? null) ? (dictEntries(request['schedule'] as Dict)[0] ?? []) : [];
+    const [name, data] = isDict(request['schedule']) ? (dictEntries(request['schedule'])[0] ?? []) : [];
     if (name === undefined || !isDict(data ?? null))
       throw new HaliteError('call.arguments', 'Scheduled jobs have to be of type dict.');
     if (schedule.inPillar(String(name)) && !schedule.hasOwn(String(name))) return;
@@ -118,10 +118,11 @@ const actions: Readonly<Record<string, Action>> = {
   },
   modify: (schedule, name, request) => {
     if (!schedule.hasOwn(name) && schedule.inPillar(name)) return;
-    if (!isDict(request['schedule'] ?? null)) return;
+    const changed = request['schedule'];
+    if (!isDict(changed)) return;
     // The changed job is the last of the list, as in Salt.
     schedule.deleteOwn(name);
-    schedule.setOwn(name, plainEntry(request['schedule'] as Dict));
+    schedule.setOwn(name, plainEntry(changed));
   },
   delete: (schedule, name) => schedule.deleteOwn(name),
   enable: (schedule) => schedule.setOwn('enabled', true),

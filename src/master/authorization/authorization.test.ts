@@ -130,18 +130,18 @@ describe('authorization', () => {
     expect(
       authorization.authorizePublish({ user: 'deploy' }, { ...job, fun: 'test.ping', tgt: '*' }).only,
     ).toBeUndefined();
-    const whole = { ...job, user: 'root', ret: 'mysql', nodegroups, extra: { module_executors: ['sudo'] } };
+    const whole = { ...job, user: 'root', ret: 'mysql', nodegroups, options: { module_executors: ['sudo'] } };
     expect(authorization.authorizePublish({ user: 'root' }, whole)).toBe(whole);
   });
 
   it.each([
     ['ret', { ret: 'mysql' }, 'a returner \\(ret\\)'],
-    ['ret_config', { extra: { ret_config: 'x' } }, 'ret_config'],
-    ['ret_kwargs', { extra: { ret_kwargs: {} } }, 'ret_kwargs'],
-    ['module_executors', { extra: { module_executors: ['sudo'] } }, 'module_executors'],
-    ['executor_opts', { extra: { executor_opts: 1 } }, 'executor_opts'],
-    ['id', { extra: { id: 'web1' } }, 'id'],
-    ['master_id', { extra: { master_id: 'x' } }, 'master_id'],
+    ['ret_config', { options: { ret_config: 'x' } }, 'ret_config'],
+    ['ret_kwargs', { options: { ret_kwargs: {} } }, 'ret_kwargs'],
+    ['module_executors', { options: { module_executors: ['sudo'] } }, 'module_executors'],
+    ['executor_opts', { options: { executor_opts: 1 } }, 'executor_opts'],
+    ['id', { options: { id: 'web1' } }, 'id'],
+    ['master_id', { options: { master_id: 'x' } }, 'master_id'],
   ])('lets nobody limited choose %s', (_, more, why) => {
     const job = { tgt: '*', tgt_type: 'glob', fun: 'test.ping', arg: [], user: 'ops-ann', ...more };
     expect(() => authorization.authorizePublish({ user: 'ops-ann' }, job)).toThrow(

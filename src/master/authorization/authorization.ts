@@ -3,9 +3,8 @@ import { type Dict, dictEntries, dictGet, dictOf, isDict, type Value } from '../
 import { parseInput } from '../../base/codec/yaml/index.ts';
 import type { MasterOpts } from '../../base/config/index.ts';
 import { HaliteError } from '../../base/errors/index.ts';
-import { privilegedFields } from '../../protocol/job/asked-job.ts';
+import { type AskedJob, privilegedOptions } from '../../protocol/job/job.ts';
 import type { ClearCredentials } from '../../protocol/wire/messages/clear.ts';
-import type { PublishRequest } from '../publish/publish.ts';
 import type { Targets } from '../publish/targets.ts';
 import { aclAllows, type Covers, isBlacklisted, type RequestedCall } from './publisher-acl.ts';
 import type { UserKeys } from './user-keys.ts';
@@ -57,7 +56,7 @@ export class Authorization {
    * Gives the request that may be published, which is the given one for root, the master's user and sudo; the blacklist
    * counts for them too. For others the minions they may reach are written into it.
    */
-  authorizePublish(caller: Caller, request: PublishRequest): PublishRequest {
+  authorizePublish(caller: Caller, request: AskedJob): AskedJob {
     const { user } = caller;
     const { raw } = this.#parts.opts;
     const calls = requestedCalls(request);
@@ -96,13 +95,13 @@ export class Authorization {
 }
 
 /** What else than the function would run on minions: returners write and connect, executors run commands. */
-function reservedOption({ ret, extra }: PublishRequest): string | undefined {
+function reservedOption({ ret, options }: AskedJob): string | undefined {
   if (ret) return 'a returner (ret)';
-  return privilegedFields.find((name) => extra && Object.hasOwn(extra, name));
+  return privilegedOptions.find((name) => options && Object.hasOwn(options, name));
 }
 
 /** Several functions come with a list of arguments each. */
-function requestedCalls({ fun, arg }: PublishRequest): RequestedCall[] {
+function requestedCalls({ fun, arg }: AskedJob): RequestedCall[] {
   if (typeof fun === 'string') return [{ fun, ...argumentsOf(arg) }];
   return fun.map((name, at) => {
     const own = arg[at];
@@ -130,11 +129,11 @@ class Reach {
   /** A rule for some minions was needed. */
   limited = false;
   readonly #targets: AuthorizationParts['targets'];
-  readonly #request: PublishRequest;
+  readonly #request: AskedJob;
   readonly #covered = new Map<string, boolean>();
   #wanted: string[] | undefined;
 
-  constructor(targets: AuthorizationParts['targets'], request: PublishRequest) {
+  constructor(targets: AuthorizationParts['targets'], request: AskedJob) {
     this.#targets = targets;
     this.#request = request;
   }

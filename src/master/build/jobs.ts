@@ -3,6 +3,7 @@ import type { Logger } from '../../base/log/index.ts';
 import type { JobItem } from '../../engine/client/api.ts';
 import type { JobOutcome, JobRequest } from '../../extend/sdk/index.ts';
 import type { EventBus } from '../../protocol/event/bus.ts';
+import type { AskedJob } from '../../protocol/job/job.ts';
 import type { KeyStore } from '../../store/keys.ts';
 import { Fleet, type FleetStore } from '../fleet/fleet.ts';
 import { type BatchOptions, type BatchParts, runBatch } from '../publish/batch.ts';
@@ -12,12 +13,11 @@ import {
   askFindJob,
   killJob,
   type PreparedJob,
-  type PublishedJob,
   type PublishParts,
-  type PublishRequest,
   prepareJob,
   publishJob,
   refuseForeignJid,
+  type TrackedJob,
 } from '../publish/publish.ts';
 import type { Publisher } from '../publish/publisher.ts';
 import { runJob } from '../publish/run-job.ts';
@@ -39,11 +39,11 @@ export interface JobBuildParts {
 
 /** Jobs as the rest of the master starts them. */
 export interface Jobs {
-  prepare(request: PublishRequest): PreparedJob;
-  publish(request: PublishRequest): Promise<PublishedJob>;
-  refuseForeignJid(request: PublishRequest): Promise<void>;
+  prepare(request: AskedJob): PreparedJob;
+  publish(request: AskedJob): Promise<TrackedJob>;
+  refuseForeignJid(request: AskedJob): Promise<void>;
   follow(job: PreparedJob, signal: AbortSignal): AsyncIterable<JobItem>;
-  batch(request: PublishRequest, options: BatchOptions, signal: AbortSignal): AsyncIterable<JobItem>;
+  batch(request: AskedJob, options: BatchOptions, signal: AbortSignal): AsyncIterable<JobItem>;
   preflight(tgt: string | readonly string[], kind: string, options: MatchOptions): Preflight;
   run(request: JobRequest, signal?: AbortSignal): Promise<JobOutcome>;
 }

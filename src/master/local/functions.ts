@@ -1,6 +1,6 @@
 // Runners and wheel functions: found by the loader, run in the master, announced on the bus, kept in history.
 import { JsonText, readValue } from '../../base/codec/json/index.ts';
-import { dictGet, dictSize, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { type Dict, dictGet, dictSize, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
 import { generateJid } from '../../base/util/jid.ts';
@@ -12,7 +12,11 @@ import { createRegistry, docstring, type FoundFunction, type Loader } from '../.
 import type { MasterContext, MasterServices, Params } from '../../extend/sdk/index.ts';
 import type { EventBus } from '../../protocol/event/bus.ts';
 import { runNewTag, runReturnTag, wheelNewTag, wheelReturnTag } from '../../protocol/event/tags.ts';
+import { funName, type PublishedJob } from '../../protocol/job/job.ts';
+import { given } from '../../protocol/wire/messages/fields.ts';
+import { runningFields } from '../../protocol/wire/messages/job.ts';
 import type { JobStore } from '../../store/jobs.ts';
+import { jobRecord, returnRecord } from '../../store/records.ts';
 
 export type MasterKind = 'runners' | 'wheel';
 
@@ -37,8 +41,9 @@ export interface FunctionHooks {
   readonly print?: (text: string) => void;
   readonly signal?: AbortSignal;
   readonly user?: string;
-  /** Further fields of the job: `schedule`, `metadata`. */
-  readonly extra?: PlainDict;
+  /** For a run of the schedule: its name there, and what else is noted with the job. */
+  readonly schedule?: string;
+  readonly metadata?: Dict;
 }
 
 export interface FunctionParts {
@@ -77,16 +82,17 @@ export class MasterFunctions {
   ): FunctionRun {
     const jid = generateJid();
     const name = `${kind === 'runners' ? 'runner' : 'wheel'}.${fun}`;
-    const base: PlainDict = { fun: name, jid, user, fun_args: kwargsInArgs(args, kwargs), ...hooks.extra };
+    const { schedule, metadata } = hooks;
+    const fun_args = kwargsInArgs(args, kwargs);
+    const job: PublishedJob = {
+      ...{ jid, fun: name, arg: fun_args, tgt: 'master', tgt_type: 'list', user },
+      ...(schedule === undefined ? {} : { schedule }),
+      ...(metadata === undefined ? {} : { options: { metadata } }),
+      extra: newDict([['fun_args', fun_args]]),
+    };
+    const base = newDict(Object.entries({ fun: name, jid, user, fun_args, ...given({ schedule, metadata }) }));
     this.#parts.bus.fire(kind === 'runners' ? runNewTag(jid) : wheelNewTag(jid), { ...base });
-    this.#running.set(jid, {
-      ...base,
-      pid: process.pid,
-      tgt: 'master',
-      tgt_type: 'list',
-      ret: '',
-      arg: base['fun_args'] ?? [],
-    });
+    this.#running.set(jid, runningFields({ ...job, ret: '' }, process.pid));
     const result = this.#run(kind, fun, args, kwargs, jid, { ...hooks, user }).then((outcome) => {
       this.#running.delete(jid);
       // Whoever waits has the result first: a large one takes a while to be announced and stored.
@@ -97,7 +103,7 @@ export class MasterFunctions {
           return: keptResult(name, outcome.ret, mostAnnounced),
           success: outcome.success,
         });
-        this.#keep(jid, name, base, outcome);
+        this.#keep(job, outcome);
       });
       return outcome;
     });
@@ -186,35 +192,29 @@ export class MasterFunctions {
   }
 
   /** Runner results belong to history too, under `<master id>`; `success` says what really happened. */
-  #keep(jid: string, fun: string, base: PlainDict, outcome: FunctionResult): void {
+  #keep(job: PublishedJob, outcome: FunctionResult): void {
     const { store, opts, log } = this.#parts;
     const id = String(opts.raw['id'] ?? 'master');
-    const load: PlainDict = { ...base, id, tgt: id, tgt_type: 'glob', arg: base['fun_args'] ?? [] };
     const started = Date.now();
-    const job = {
-      jid,
-      fun,
-      tgt: id,
-      tgt_type: 'glob',
-      user: String(base['user']),
-      load,
-      expected: [id],
-      started,
-      // What the clock started is looked for in the history; what a person started was seen.
-      internal: base['schedule'] === undefined,
-    };
-    const ret = {
-      ...load,
-      return: keptResult(fun, outcome.ret, mostStored),
-      success: outcome.success,
-      retcode: outcome.retcode,
-    };
     const { retcode, success } = outcome;
+    const { options, ...own } = job;
+    // What the clock started is looked for in the history; what a person started was seen.
+    const internal = job.schedule === undefined;
+    const record = jobRecord(
+      { ...own, tgt: id, tgt_type: 'glob', options: { ...options, id } },
+      { expected: [id], started, internal },
+    );
+    const ret = {
+      id,
+      jid: job.jid,
+      fun: job.fun,
+      return: keptResult(funName(job.fun), outcome.ret, mostStored),
+      success,
+      retcode,
+    };
+    const load = { ...record.load, return: ret.return, success, retcode };
     // Written in the order they are handed over.
-    Promise.all([
-      store.saveJob(job),
-      store.saveReturn({ jid, id, fun, retcode, success, load: ret, received: started }),
-    ]).catch((error: unknown) =>
+    Promise.all([store.saveJob(record), store.saveReturn(returnRecord(ret, load, started))]).catch((error: unknown) =>
       log.limited('store', 'error', 'a runner result could not be stored', { error: messageOf(error) }),
     );
   }

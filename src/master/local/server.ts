@@ -7,7 +7,7 @@ import type { Logger } from '../../base/log/index.ts';
 import type { JobItem, RunnerItem } from '../../engine/client/api.ts';
 import { ownSocketName, socketName } from '../../engine/client/socket.ts';
 import type { EventBus } from '../../protocol/event/bus.ts';
-import type { PassedField } from '../../protocol/job/asked-job.ts';
+import type { AskedJob } from '../../protocol/job/job.ts';
 import {
   type IpcCall,
   type IpcServer,
@@ -16,23 +16,24 @@ import {
   sharedLimits,
   trustedUser,
 } from '../../protocol/wire/ipc.ts';
-import { readAskedJob, readCredentials } from '../../protocol/wire/messages/clear.ts';
+import { readCredentials } from '../../protocol/wire/messages/clear.ts';
 import { isProblem, textsField } from '../../protocol/wire/messages/fields.ts';
+import { type BatchRequest, readLocalPublish } from '../../protocol/wire/messages/local.ts';
 import type { Authorization, Caller } from '../authorization/authorization.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { BatchOptions } from '../publish/batch.ts';
 import { type Preflight, preflightText, refuseBelow } from '../publish/preflight.ts';
-import type { PreparedJob, PublishRequest } from '../publish/publish.ts';
+import type { PreparedJob } from '../publish/publish.ts';
 import type { MatchOptions, Targets } from '../publish/targets.ts';
 import type { KeyChanges } from '../sign-in/key-changes.ts';
 import type { MasterFunctions } from './functions.ts';
 
 /** What local commands may do with jobs. */
 export interface LocalJobs {
-  refuseForeignJid(request: PublishRequest): Promise<void>;
-  prepare(request: PublishRequest): PreparedJob;
+  refuseForeignJid(request: AskedJob): Promise<void>;
+  prepare(request: AskedJob): PreparedJob;
   follow(job: PreparedJob, signal: AbortSignal): AsyncIterable<JobItem>;
-  batch(request: PublishRequest, options: BatchOptions, signal: AbortSignal): AsyncIterable<JobItem>;
+  batch(request: AskedJob, options: BatchOptions, signal: AbortSignal): AsyncIterable<JobItem>;
   preflight(tgt: string | readonly string[], kind: string, options: MatchOptions): Preflight;
 }
 
@@ -98,40 +99,7 @@ async function stream(call: IpcCall, items: Items): Promise<void> {
 
 const text = (value: Value | undefined): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
-const seconds = (value: Value | undefined): number | undefined =>
-  typeof value === 'number' && value > 0 ? value : undefined;
 const dict = (value: Value | undefined): PlainDict => (isDict(value) && !(value instanceof Map) ? value : newDict());
-
-/** What local commands may say about a job beside target, function and arguments. */
-const localFields: readonly PassedField[] = [
-  'metadata',
-  'ret_config',
-  'ret_kwargs',
-  'module_executors',
-  'executor_opts',
-  'start_event',
-];
-
-function requestOf(args: PlainDict, caller: Caller): PublishRequest {
-  const job = readAskedJob(args, localFields);
-  if (isProblem(job)) throw new HaliteError('call.arguments', `The job is refused: ${job.problem}.`);
-  const timeoutSeconds = seconds(args['timeout']);
-  const gatherSeconds = seconds(args['gather_job_timeout']);
-  const subset = seconds(args['subset']);
-  const deadlineSeconds = seconds(args['deadline']);
-  const durableSeconds = seconds(args['durable']);
-  return {
-    ...job,
-    user: caller.user,
-    ...(isDict(args['nodegroups']) ? { nodegroups: args['nodegroups'] } : {}),
-    ...(timeoutSeconds ? { timeoutSeconds } : {}),
-    ...(gatherSeconds ? { gatherSeconds } : {}),
-    ...(subset ? { subset } : {}),
-    ...(deadlineSeconds ? { deadlineSeconds } : {}),
-    ...(durableSeconds ? { durableSeconds } : {}),
-    unwatched: args['async'] === true,
-  };
-}
 
 async function* publish(
   { authorization, jobs, targets, log }: LocalParts,
@@ -139,15 +107,15 @@ async function* publish(
   caller: Caller,
   signal: AbortSignal,
 ): Items {
-  const asked = requestOf(args, caller);
-  const request = authorization.authorizePublish(caller, asked);
+  const call = readLocalPublish(args);
+  if (isProblem(call)) throw new HaliteError('call.arguments', `The job is refused: ${call.problem}.`);
+  const { batch, require } = call;
+  const request = authorization.authorizePublish(caller, { ...call.job, user: caller.user });
   await jobs.refuseForeignJid(request);
-  const require = text(args['require']);
   if (require) refuseBelow(log, jobs.preflight(request.tgt, request.tgt_type, request), require);
-  const batch = dict(args['batch']);
-  const size = text(batch['size']) ?? safeSize(targets, request, batch);
-  if (size !== undefined) {
-    const options = { size, waitSeconds: seconds(batch['wait']) ?? 0, failhard: batch['failhard'] === true };
+  const size = batch && (batch.size || safeSize(targets, request, batch));
+  if (size) {
+    const options = { size, waitSeconds: batch.wait ?? 0, failhard: batch.failhard === true };
     // Somebody waits for every batch: for its next slot.
     yield* jobs.batch({ ...request, unwatched: false }, options, signal) as AsyncIterable<JobItem> as Items;
     return;
@@ -162,11 +130,11 @@ async function* publish(
 }
 
 /** --batch-safe-limit: a job that reaches that many minions becomes a batch by itself. */
-function safeSize(targets: LocalParts['targets'], request: PublishRequest, batch: PlainDict): string | undefined {
-  const limit = seconds(batch['safe_limit']);
+function safeSize(targets: LocalParts['targets'], request: AskedJob, batch: BatchRequest): string | undefined {
+  const { safe_limit: limit, safe_size: size = 8 } = batch;
   if (!limit) return undefined;
   const { matched, unknown } = targets.match(request.tgt, request.tgt_type, request);
-  return matched.length + unknown.length >= limit ? String(batch['safe_size'] ?? 8) : undefined;
+  return matched.length + unknown.length >= limit ? String(size) : undefined;
 }
 
 async function* callFunction(

@@ -1,5 +1,5 @@
 // The master's clock: runners (and wheel functions, named `wheel.…`) of the option `schedule` run on it.
-import { type Dict, isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
+import { type Dict, isDict, newDict, type PlainDict } from '../../base/codec/value.ts';
 import type { Logger } from '../../base/log/index.ts';
 import { Schedule, type ScheduledRun } from '../../engine/schedule/index.ts';
 import type { MasterFunctions, MasterKind } from '../local/functions.ts';
@@ -47,10 +47,12 @@ export class MasterScheduler {
     const wheel = fun.startsWith('wheel.');
     const kind: MasterKind = wheel ? 'wheel' : 'runners';
     const plain = wheel ? fun.slice('wheel.'.length) : fun.startsWith('runner.') ? fun.slice('runner.'.length) : fun;
-    const extra: PlainDict = newDict([['schedule', name] as [string, Value]]);
-    if (isDict(data['metadata'] ?? null)) extra['metadata'] = data['metadata'] as Value;
+    const { metadata } = data;
     this.#running.push(name);
-    const { jid, result } = this.#parts.functions.start(kind, plain, args, kwargs ?? newDict(), 'root', { extra });
+    const { jid, result } = this.#parts.functions.start(kind, plain, args, kwargs ?? newDict(), 'root', {
+      schedule: name,
+      ...(isDict(metadata) ? { metadata } : {}),
+    });
     void result.then(({ success }) => {
       this.#running.splice(this.#running.indexOf(name), 1);
       if (!success) this.#parts.log.warn('a scheduled function failed', { job: name, fun, jid });

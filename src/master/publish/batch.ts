@@ -1,14 +1,16 @@
 // Rolling runs on the master: never more than the batch size at a time, every minion counted exactly once.
-import { newDict, type PlainDict } from '../../base/codec/value.ts';
+import { newDict } from '../../base/codec/value.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
 import { AsyncQueue } from '../../base/util/async-queue.ts';
 import type { JobItem } from '../../engine/client/api.ts';
+import type { AskedJob } from '../../protocol/job/job.ts';
+import { isFailure } from '../../protocol/job/job-return.ts';
 import { isFinal } from '../../protocol/job/verdict.ts';
-import { type JobUpdate, worstCode } from '../tracking/active-job.ts';
+import type { JobUpdate } from '../tracking/active-job.ts';
 import { reason } from '../tracking/reasons.ts';
 import { itemOf, type StreamParts } from './job-stream.ts';
-import { type PreparedBatch, type PublishParts, type PublishRequest, prepareBatch } from './publish.ts';
+import { type PreparedBatch, type PublishParts, prepareBatch } from './publish.ts';
 
 export interface BatchParts extends PublishParts, StreamParts {
   readonly log: Pick<Logger, 'info' | 'error' | 'limited'>;
@@ -39,7 +41,7 @@ export function batchSize(text: string, total: number): number {
 /** Starts the batch, which goes on whoever listens, and gives its items until its end or until `signal`. */
 export async function* runBatch(
   parts: BatchParts,
-  request: PublishRequest,
+  request: AskedJob,
   options: BatchOptions,
   signal: AbortSignal,
 ): AsyncIterable<JobItem> {
@@ -117,7 +119,7 @@ class BatchRun {
     }
     this.#emit(itemOf(this.#parts, update));
     if (update.type === 'progress') return;
-    const failed = update.type === 'return' && isFailure(update.load);
+    const failed = update.type === 'return' && isFailure(update.ret);
     if (failed && this.#options.failhard) this.#stop();
     if (this.#busy.delete(update.id)) this.#freeSlot();
   }
@@ -140,8 +142,4 @@ class BatchRun {
       if (verdict && !isFinal(verdict)) active.missing(id, reason('failhard', newDict()));
     }
   }
-}
-
-function isFailure(load: PlainDict): boolean {
-  return load['success'] === false || worstCode(load['retcode']) !== 0;
 }

@@ -1,10 +1,11 @@
 // A published job as the stream of items a command prints: job, returns, missing ones, end.
-import type { PlainDict } from '../../base/codec/value.ts';
+import { newDict } from '../../base/codec/value.ts';
 import { AsyncQueue } from '../../base/util/async-queue.ts';
 import type { JobItem } from '../../engine/client/api.ts';
-import { endedField, saysConnected } from '../../protocol/job/verdict.ts';
+import { exitCode, type JobReturn, saysSuccess } from '../../protocol/job/job-return.ts';
+import { saysConnected } from '../../protocol/job/verdict.ts';
 import type { Fleet } from '../fleet/fleet.ts';
-import { type JobUpdate, worstCode } from '../tracking/active-job.ts';
+import type { JobUpdate } from '../tracking/active-job.ts';
 import type { PreparedJob } from './publish.ts';
 
 export interface StreamParts {
@@ -28,7 +29,7 @@ export async function* jobItems(parts: StreamParts, job: PreparedJob, signal: Ab
       yield itemOf(parts, update);
       if (signal.aborted) return;
     }
-    if (!signal.aborted) yield { type: 'end', balance: job.active.balance() as unknown as PlainDict };
+    if (!signal.aborted) yield { type: 'end', balance: newDict(Object.entries(job.active.balance())) };
   } finally {
     stop();
     signal.removeEventListener('abort', aborted);
@@ -38,7 +39,7 @@ export async function* jobItems(parts: StreamParts, job: PreparedJob, signal: Ab
 export function itemOf(parts: StreamParts, update: Exclude<JobUpdate, { type: 'end' }>): JobItem {
   switch (update.type) {
     case 'return':
-      return returnItem(update.id, update.load);
+      return returnItem(update.ret);
     case 'progress':
       return { type: 'progress', id: update.id, text: update.text };
     case 'queued': {
@@ -57,20 +58,12 @@ export function itemOf(parts: StreamParts, update: Exclude<JobUpdate, { type: 'e
   }
 }
 
-function returnItem(id: string, load: PlainDict): JobItem {
-  const out = load['out'];
-  const fun = load['fun'];
-  const jid = load['jid'];
-  const ended = load[endedField];
+function returnItem(ret: JobReturn): JobItem {
+  const { id, jid, fun, out, ended } = ret;
   return {
-    type: 'return',
-    id,
-    ret: load['return'] ?? null,
-    retcode: worstCode(load['retcode']),
-    success: load['success'] !== false,
-    ...(typeof out === 'string' ? { out } : {}),
+    ...{ type: 'return', id, jid, ret: ret.return, retcode: exitCode(ret), success: saysSuccess(ret) },
+    ...(out === undefined ? {} : { out }),
     ...(typeof fun === 'string' ? { fun } : {}),
-    ...(typeof jid === 'string' ? { jid } : {}),
-    ...(typeof ended === 'string' ? { ended } : {}),
+    ...(ended === undefined ? {} : { ended }),
   };
 }

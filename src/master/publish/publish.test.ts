@@ -3,10 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { pack } from '../../base/codec/msgpack/index.ts';
 import { dictOf, type PlainDict } from '../../base/codec/value.ts';
 import { nullLogger } from '../../base/log/index.ts';
+import type { AskedJob, PublishedJob } from '../../protocol/job/job.ts';
+import { jobFields } from '../../protocol/wire/messages/job.ts';
 import { Fleet } from '../fleet/fleet.ts';
 import { Reasons } from '../tracking/reasons.ts';
 import { Tracker } from '../tracking/tracker.ts';
-import { type PublishParts, type PublishRequest, prepareBatch, prepareJob, publishSteps } from './publish.ts';
+import { type PublishParts, prepareBatch, prepareJob, publishSteps } from './publish.ts';
 import { Targets } from './targets.ts';
 
 const count = 10_000;
@@ -46,11 +48,13 @@ async function partsOf(sent: Sent[]): Promise<PublishParts> {
     bus: { fire: () => undefined },
     targets: new Targets({ opts, keys, fleet, log }),
     tracker: new Tracker({ opts, log, keys, store, fleet, reasons, durable, ask: unused, kill: nothing }),
-    publisher: { send: async (job: PlainDict, to?: readonly string[]) => void sent.push({ job, ids: to }) },
+    publisher: {
+      send: async (job: PublishedJob, to?: readonly string[]) => void sent.push({ job: jobFields(job), ids: to }),
+    },
   };
 }
 
-const request: PublishRequest = {
+const request: AskedJob = {
   tgt: '*',
   tgt_type: 'glob',
   fun: 'test.ping',

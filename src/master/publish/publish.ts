@@ -1,16 +1,15 @@
 // From a request to a published, recorded job.
-import { dictGet, newDict, type PlainDict } from '../../base/codec/value.ts';
 import type { MasterOpts } from '../../base/config/index.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
 import { generateJid, isJid } from '../../base/util/jid.ts';
 import type { EventBus } from '../../protocol/event/bus.ts';
 import { jobNewTag } from '../../protocol/event/tags.ts';
-import { isAdopted } from '../../protocol/job/adopted-job.ts';
-import { type AskedJob, passedFields } from '../../protocol/job/asked-job.ts';
-import { deadlineField, durableField } from '../../protocol/job/verdict.ts';
+import { type AskedJob, funName, type PublishedJob } from '../../protocol/job/job.ts';
+import type { JobReturn } from '../../protocol/job/job-return.ts';
 import { publishForm, type Target } from '../../protocol/target/index.ts';
 import type { JobStore } from '../../store/jobs.ts';
+import { jobRecord, storedJob } from '../../store/records.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { ActiveJob, Waiting } from '../tracking/active-job.ts';
 import type { Reasons } from '../tracking/reasons.ts';
@@ -31,27 +30,8 @@ export interface PublishParts {
   readonly tracker: Pick<Tracker, 'job' | 'open' | 'begin'>;
 }
 
-export interface PublishRequest extends AskedJob {
-  readonly user: string;
-  /** The only minions it may reach, when the caller may not reach all: the job then names its minions. */
-  readonly only?: ReadonlySet<string>;
-  /** Asked by a minion or a limited user: finding its target may cost less than for an operator. */
-  readonly foreign?: boolean;
-  readonly timeoutSeconds?: number;
-  readonly gatherSeconds?: number;
-  /** Only this many of the matched, chosen at random, connected ones first. */
-  readonly subset?: number;
-  /** Nobody waits: follow the job but do not ask minions about it. */
-  readonly unwatched?: boolean;
-  /** Hard end: minions kill the job, the wait ends. */
-  readonly deadlineSeconds?: number;
-  /** Kept this long for minions that are away. */
-  readonly durableSeconds?: number;
-  /** Sent by Halite itself. */
-  readonly internal?: boolean;
-}
-
-export interface PublishedJob {
+/** A job that is followed, and its minions. */
+export interface TrackedJob {
   readonly jid: string;
   readonly minions: readonly string[];
   /** Named in a list target but without an accepted key. */
@@ -59,20 +39,19 @@ export interface PublishedJob {
   readonly active: ActiveJob;
 }
 
-interface Draft {
-  readonly request: PublishRequest;
-  readonly jid: string;
+/** On the way from what was asked to what is sent. */
+interface Publication {
+  readonly asked: AskedJob;
+  /** As minions get it. */
+  readonly job: PublishedJob;
   readonly matched: readonly string[];
   readonly unknown: readonly string[];
   readonly missing: readonly string[];
-  /** Milliseconds, with `durableSeconds`. */
-  readonly durableUntil?: number;
-  readonly form: { readonly tgt: string | string[]; readonly tgt_type: string; readonly delimiter?: string };
 }
 
 export const noMatchText = 'No minions matched the target. No command was sent, no jid was assigned.';
 
-type Step = (parts: PublishParts, draft: Draft) => Draft;
+type Step = (parts: PublishParts, publication: Publication) => Publication;
 /** In this order, tested by name. Authentication and authorisation happen before (authorization.ts). */
 export const publishSteps: Readonly<Record<'expandTarget' | 'chooseSubset' | 'assignJid', Step>> = {
   expandTarget,
@@ -81,39 +60,41 @@ export const publishSteps: Readonly<Record<'expandTarget' | 'chooseSubset' | 'as
 };
 
 /** A job that is ready to go: whoever wants its results listens to `active` before `send`. */
-export interface PreparedJob extends PublishedJob {
+export interface PreparedJob extends TrackedJob {
   send(): Promise<void>;
 }
 
 /** A job that is sent to some of its minions at a time, under one jid. */
-export interface PreparedBatch extends PublishedJob {
+export interface PreparedBatch extends TrackedJob {
   /** Opens the record and settles minions that are known to be away; the ids that are left. */
   begin(): Promise<string[]>;
   sendTo(ids: readonly string[]): Promise<void>;
 }
 
 /** Resolves the target and opens the record. Throws target.syntax or target.empty; nothing is sent yet. */
-export function prepareJob(parts: PublishParts, request: PublishRequest): PreparedJob {
-  const draft = draftOf(parts, request);
-  const { jid, missing } = draft;
-  const minions = [...draft.matched, ...draft.unknown];
-  const active = follow(parts, draft);
-  return { jid, minions, missing, active, send: () => send(parts, draft, minions, active) };
+export function prepareJob(parts: PublishParts, request: AskedJob): PreparedJob {
+  const publication = publicationOf(parts, request);
+  const { missing } = publication;
+  const { jid } = publication.job;
+  const minions = minionsOf(publication);
+  const active = follow(parts, publication);
+  return { jid, minions, missing, active, send: () => send(parts, publication, minions, active) };
 }
 
-export function prepareBatch(parts: PublishParts, request: PublishRequest): PreparedBatch {
-  const draft = draftOf(parts, request);
-  const { jid, missing } = draft;
-  const minions = [...draft.matched, ...draft.unknown];
-  const active = follow(parts, draft);
+export function prepareBatch(parts: PublishParts, request: AskedJob): PreparedBatch {
+  const publication = publicationOf(parts, request);
+  const { job, missing } = publication;
+  const { jid } = job;
+  const minions = minionsOf(publication);
+  const active = follow(parts, publication);
   return {
     ...{ jid, minions, missing, active },
     async begin() {
-      const saved = saveLoad(parts, draft);
-      announce(parts, draft, minions);
+      const saved = saveJob(parts, publication);
+      announce(parts, publication, minions);
       await saved;
       const away = new Set(minions.filter((id) => parts.fleet.connected(id) === 'no'));
-      parts.tracker.begin(active, { ...beginOptions(draft), poll: false }, [...away, ...missing]);
+      parts.tracker.begin(active, { ...beginOptions(publication), poll: false }, [...away, ...missing]);
       const there = minions.filter((id) => active.isOpen(id) && !away.has(id));
       active.hold(there);
       return there;
@@ -121,50 +102,61 @@ export function prepareBatch(parts: PublishParts, request: PublishRequest): Prep
     async sendTo(ids) {
       active.release(ids);
       try {
-        await parts.publisher.send({ ...jobLoad(draft), tgt: [...ids], tgt_type: 'list' }, ids);
+        await parts.publisher.send({ ...job, tgt: ids, tgt_type: 'list' }, ids);
       } finally {
         // Also when it could not be sent: whoever did not get it is found out, and the batch goes on.
-        parts.tracker.begin(active, beginOptions(draft), ids);
+        parts.tracker.begin(active, beginOptions(publication), ids);
       }
     },
   };
 }
 
 /** With `ext_job_cache` minions store their results there themselves. */
-function withJobCache(parts: PublishParts, request: PublishRequest): PublishRequest {
+function withJobCache(parts: PublishParts, request: AskedJob): AskedJob {
   const cache = parts.opts.ext_job_cache;
   const names = (request.ret ?? '').split(',').filter((name) => name !== '');
   if (!cache || request.internal || names.includes(cache)) return request;
   return { ...request, ret: [...names, cache].join(',') };
 }
 
-function draftOf(parts: PublishParts, asked: PublishRequest): Draft {
-  const request = withJobCache(parts, asked);
-  let draft: Draft = { request, jid: '', matched: [], unknown: [], missing: [], form: { tgt: '', tgt_type: 'glob' } };
-  for (const step of Object.values(publishSteps)) draft = step(parts, draft);
-  return draft;
+function publicationOf(parts: PublishParts, request: AskedJob): Publication {
+  const asked = withJobCache(parts, request);
+  let publication: Publication = { asked, job: unnumbered(asked), matched: [], unknown: [], missing: [] };
+  for (const step of Object.values(publishSteps)) publication = step(parts, publication);
+  return publication;
 }
 
-function beginOptions({ request, durableUntil }: Draft): BeginOptions {
+/** Only what minions are to know: how long somebody waits, and how many shall get it, is not for them. */
+function unnumbered({ fun, arg, tgt, tgt_type, ret = '', user, options, deadlineSeconds }: AskedJob): PublishedJob {
   return {
-    poll: !request.unwatched,
-    ...(request.deadlineSeconds ? { deadlineMs: request.deadlineSeconds * 1000 } : {}),
-    ...(durableUntil ? { durableUntil } : {}),
+    ...{ jid: '', fun, arg, tgt, tgt_type, ret, user },
+    ...(options ? { options } : {}),
+    ...(deadlineSeconds ? { deadlineSeconds } : {}),
+  };
+}
+
+const minionsOf = ({ matched, unknown }: Publication): string[] => [...matched, ...unknown];
+
+function beginOptions({ asked, job }: Publication): BeginOptions {
+  return {
+    poll: !asked.unwatched,
+    ...(job.deadlineSeconds ? { deadlineMs: job.deadlineSeconds * 1000 } : {}),
+    ...(job.durableUntil ? { durableUntil: job.durableUntil * 1000 } : {}),
   };
 }
 
 /** Publishes a job that nobody needs to follow from its first moment. */
-export async function publishJob(parts: PublishParts, request: PublishRequest): Promise<PublishedJob> {
+export async function publishJob(parts: PublishParts, request: AskedJob): Promise<TrackedJob> {
   const job = prepareJob(parts, request);
   await job.send();
   return job;
 }
 
 /** Publishes a job and waits until every expected minion has its verdict; results are handed out as they come. */
-export async function runToEnd(job: PreparedJob, onReturn: (id: string, load: PlainDict) => void): Promise<void> {
+export async function runToEnd(job: PreparedJob, onReturn: (ret: JobReturn) => void): Promise<void> {
   const ended = new Promise<void>((resolve) => {
     const stop = job.active.listen((update) => {
-      if (update.type === 'return') onReturn(update.id, update.load);
+      if (update.type === 'return') onReturn(update.ret);
       if (update.type !== 'end') return;
       stop();
       resolve();
@@ -174,31 +166,36 @@ export async function runToEnd(job: PreparedJob, onReturn: (id: string, load: Pl
   await ended;
 }
 
-async function send(parts: PublishParts, draft: Draft, minions: readonly string[], active: ActiveJob): Promise<void> {
-  const saved = saveLoad(parts, draft);
-  announce(parts, draft, minions);
+async function send(
+  parts: PublishParts,
+  publication: Publication,
+  minions: readonly string[],
+  active: ActiveJob,
+): Promise<void> {
+  const saved = saveJob(parts, publication);
+  announce(parts, publication, minions);
   try {
-    await parts.publisher.send(jobLoad(draft), minions);
+    await parts.publisher.send(publication.job, minions);
   } finally {
     // Also when it could not be sent: the record of each minion ends with what became of it.
     await saved;
-    parts.tracker.begin(active, beginOptions(draft), [...minions, ...draft.missing]);
+    parts.tracker.begin(active, beginOptions(publication), [...minions, ...publication.missing]);
   }
 }
 
-function expandTarget(parts: PublishParts, draft: Draft): Draft {
-  const { request } = draft;
-  const found = parts.targets.match(request.tgt, request.tgt_type, request);
+function expandTarget(parts: PublishParts, publication: Publication): Publication {
+  const { asked, job } = publication;
+  const found = parts.targets.match(asked.tgt, asked.tgt_type, asked);
   const { target } = found;
   const missing = unlisted(target, new Set(found.matched));
-  const { only } = request;
+  const { only } = asked;
   const matched = only ? found.matched.filter((id) => only.has(id)) : found.matched;
   const unknown = only ? found.unknown.filter((id) => only.has(id)) : found.unknown;
   if (matched.length + unknown.length + missing.length === 0) throw new HaliteError('target.empty', noMatchText);
   // Grains may have changed since they were looked at here: a minion must not decide itself that it is allowed.
   const byName = only && (dependsOnData(target) || matched.length < found.matched.length);
   const form = byName ? { tgt: matched, tgt_type: 'list' } : publishForm(target);
-  return { ...draft, matched, unknown, missing, form };
+  return { ...publication, matched, unknown, missing, job: { ...job, ...form } };
 }
 
 /** Whether a minion may see its own part in a target otherwise than the master does. */
@@ -209,17 +206,18 @@ function unlisted(target: Target, matched: ReadonlySet<string>): string[] {
   return target.type === 'list' ? target.ids.filter((id) => !matched.has(id)) : [];
 }
 
-function chooseSubset(parts: PublishParts, draft: Draft): Draft {
-  const { subset } = draft.request;
-  if (!subset || subset >= draft.matched.length) return draft;
-  const shuffled = draft.matched.map((id) => ({
+function chooseSubset(parts: PublishParts, publication: Publication): Publication {
+  const { subset } = publication.asked;
+  if (!subset || subset >= publication.matched.length) return publication;
+  const shuffled = publication.matched.map((id) => ({
     id,
     away: rankOf(parts, id),
     at: Math.random(),
   }));
   shuffled.sort((a, b) => a.away - b.away || a.at - b.at);
   const matched = shuffled.slice(0, subset).map((entry) => entry.id);
-  return { ...draft, matched, unknown: [], missing: [], form: { tgt: matched, tgt_type: 'list' } };
+  const job = { ...publication.job, tgt: matched, tgt_type: 'list' };
+  return { ...publication, matched, unknown: [], missing: [], job };
 }
 
 /** Those that are there first, those that are known to be away last. */
@@ -229,112 +227,72 @@ function rankOf(parts: PublishParts, id: string): number {
   return connected === 'no' || parts.reasons.isSuspect(id) ? 2 : 1;
 }
 
-function assignJid(parts: PublishParts, draft: Draft): Draft {
-  const given = draft.request.jid;
+function assignJid(parts: PublishParts, publication: Publication): Publication {
+  const { jid: given, durableSeconds } = publication.asked;
   if (given !== undefined && given !== '' && !isJid(given)) {
     throw new HaliteError('call.arguments', `'${given}' is not a job id`, {
       hint: 'A job id has 20 digits, like 20260131235959000001.',
     });
   }
-  const { durableSeconds } = draft.request;
-  return {
-    ...draft,
-    jid: given || generateJid({ unique: Boolean(parts.opts.unique_jid) }),
-    ...(durableSeconds ? { durableUntil: Date.now() + durableSeconds * 1000 } : {}),
-  };
+  const jid = given || generateJid({ unique: Boolean(parts.opts.unique_jid) });
+  // Only Halite minions know this, as the deadline: it makes the job run once there.
+  const durableUntil = durableSeconds ? Math.ceil(Date.now() / 1000 + durableSeconds) : undefined;
+  const job = { ...publication.job, jid, ...(durableUntil ? { durableUntil } : {}) };
+  return { ...publication, job };
 }
 
 const jidInUse = (jid: string): HaliteError => new HaliteError('call.arguments', `the job id ${jid} is in use`);
 
 /** A jid that a caller brings along must be new, or of a job of the same user: records of others do not change. */
-export async function refuseForeignJid(parts: PublishParts, { jid, user }: PublishRequest): Promise<void> {
+export async function refuseForeignJid(parts: PublishParts, { jid, user }: AskedJob): Promise<void> {
   if (jid === undefined || parts.tracker.job(jid)) return;
-  const known = await parts.store.load(jid);
-  if (known && (isAdopted(known) || dictGet(known, 'user') !== user)) throw jidInUse(jid);
+  const load = await parts.store.load(jid);
+  const known = load && storedJob(load);
+  if (load && (!known || known.startedBy !== undefined || known.user !== user)) throw jidInUse(jid);
 }
 
-function follow(parts: PublishParts, draft: Draft): ActiveJob {
-  const { opts } = parts;
+function follow({ opts, tracker }: PublishParts, publication: Publication): ActiveJob {
+  const { asked, job, matched, missing, unknown } = publication;
   const waiting: Waiting = {
-    timeoutMs: (draft.request.timeoutSeconds ?? opts.timeout) * 1000,
-    gatherMs: (draft.request.gatherSeconds ?? opts.gather_job_timeout) * 1000,
+    timeoutMs: (asked.timeoutSeconds ?? opts.timeout) * 1000,
+    gatherMs: (asked.gatherSeconds ?? opts.gather_job_timeout) * 1000,
   };
-  const expected = [...draft.matched, ...draft.missing];
-  const existing = parts.tracker.job(draft.jid);
+  const expected = [...matched, ...missing];
+  const fun = funName(job.fun);
+  const existing = tracker.job(job.jid);
   // A batch of Salt's own command publishes one job in several waves: the record is one.
   if (existing) {
-    if (existing.user !== draft.request.user || existing.fun !== funName(draft.request.fun)) throw jidInUse(draft.jid);
-    existing.expect(expected, draft.unknown);
+    if (existing.user !== asked.user || existing.fun !== fun) throw jidInUse(job.jid);
+    existing.expect(expected, unknown);
     return existing;
   }
-  return parts.tracker.open(
-    draft.jid,
-    funName(draft.request.fun),
-    expected,
-    draft.unknown,
-    waiting,
-    draft.request.user,
-  );
+  return tracker.open(job.jid, fun, expected, unknown, waiting, asked.user);
 }
 
-const funName = (fun: string | readonly string[]): string => (typeof fun === 'string' ? fun : fun.join(','));
-
-/** The job as it goes to minions: only fields that every generation understands. */
-function jobLoad(draft: Draft): PlainDict {
-  const { request, jid, form } = draft;
-  const load = newDict([
-    ['fun', typeof request.fun === 'string' ? request.fun : [...request.fun]],
-    ['arg', [...request.arg]],
-    ['tgt', form.tgt],
-    ['jid', jid],
-    ['ret', request.ret ?? ''],
-    ['tgt_type', form.tgt_type],
-    ['user', request.user],
-  ]);
-  if (form.delimiter && form.delimiter !== ':') load['delimiter'] = form.delimiter;
-  // Only Halite minions know these: the first ends the job's process tree there, the second makes it run once.
-  if (request.deadlineSeconds) load[deadlineField] = request.deadlineSeconds;
-  if (draft.durableUntil) load[durableField] = Math.ceil(draft.durableUntil / 1000);
-  for (const name of passedFields) {
-    const value = dictGet(request.extra ?? {}, name);
-    if (value !== undefined && value !== null) load[name] = value;
-  }
-  return load;
-}
-
-function saveLoad(parts: PublishParts, draft: Draft): Promise<void> {
-  const { request, jid } = draft;
-  const load = jobLoad(draft);
-  load['tgt'] = typeof request.tgt === 'string' ? request.tgt : [...request.tgt];
-  load['tgt_type'] = request.tgt_type;
-  const record = {
-    jid,
-    fun: funName(request.fun),
-    tgt: typeof request.tgt === 'string' ? request.tgt : request.tgt.join(','),
-    tgt_type: request.tgt_type,
-    user: request.user,
-    load,
-    expected: [...(parts.tracker.job(jid)?.verdicts().keys() ?? [])],
-    started: Date.now(),
-    internal: request.internal ?? false,
-  };
+/** The record names the target as it was asked for. */
+function saveJob(parts: PublishParts, { asked, job }: Publication): Promise<void> {
+  const { jid } = job;
+  const { tgt, tgt_type, internal = false } = asked;
+  const expected = [...(parts.tracker.job(jid)?.verdicts().keys() ?? [])];
+  const record = jobRecord({ ...job, tgt, tgt_type }, { expected, started: Date.now(), internal });
   return parts.store.saveJob(record).catch((error: unknown) => {
     parts.log.limited('store', 'error', 'a job could not be stored', { jid, error: messageOf(error) });
   });
 }
 
-function announce(parts: PublishParts, draft: Draft, minions: readonly string[]): void {
-  const { request, jid } = draft;
+function announce(parts: PublishParts, { asked, job, missing }: Publication, minions: readonly string[]): void {
+  const { jid } = job;
+  const { tgt_type, tgt, user, fun, arg } = asked;
   parts.bus.fire(jid, { minions: [...minions] });
   parts.bus.fire(jobNewTag(jid), {
     jid,
-    tgt_type: request.tgt_type,
-    tgt: typeof request.tgt === 'string' ? request.tgt : [...request.tgt],
-    user: request.user,
-    fun: typeof request.fun === 'string' ? request.fun : [...request.fun],
-    arg: [...request.arg],
+    tgt_type,
+    tgt: typeof tgt === 'string' ? tgt : [...tgt],
+    user,
+    fun: typeof fun === 'string' ? fun : [...fun],
+    arg: [...arg],
     minions: [...minions],
-    missing: [...draft.missing],
+    missing: [...missing],
   });
 }
 

@@ -1,7 +1,9 @@
 // Seals, signs and sends publishes strictly in order.
 import { pack } from '../../base/codec/msgpack/index.ts';
-import type { PlainDict } from '../../base/codec/value.ts';
 import type { SigAlgo } from '../../base/crypto/index.ts';
+import type { PublishedJob } from '../../protocol/job/job.ts';
+import { jobFields } from '../../protocol/wire/messages/job.ts';
+import { publishEnvelopeValue } from '../../protocol/wire/messages/publish.ts';
 import type { PublishServer } from '../../protocol/wire/transport.ts';
 import { signAsync } from '../sign-in/rsa.ts';
 import type { Secrets } from '../sign-in/secrets.ts';
@@ -25,13 +27,14 @@ export class Publisher {
    * Sends one job. Serial numbers are taken here, in sending order, because a minion drops what is not newer than the
    * last it saw; signatures are computed in parallel and awaited in turn.
    */
-  send(job: PlainDict, ids?: readonly string[]): Promise<void> {
-    const load = this.#secrets.aes.seal({ ...job, serial: this.#secrets.nextSerial() });
+  send(job: PublishedJob, ids?: readonly string[]): Promise<void> {
+    const fields = jobFields(job);
+    fields['serial'] = this.#secrets.nextSerial();
+    const load = this.#secrets.aes.seal(fields);
     // Always signed, whatever `sign_pub_messages` says: every accepted minion has the AES key and could forge jobs.
     const signature = signAsync(this.#secrets.pair.privateKey, load, this.#algorithm);
     const sent = this.#tail.then(async () => {
-      const envelope: PlainDict = { enc: 'aes', load, sig_algo: this.#algorithm, sig: await signature };
-      const payload = pack(envelope);
+      const payload = pack(publishEnvelopeValue({ load, sig: await signature, sig_algo: this.#algorithm }));
       for (const server of this.#servers) server.publish(payload, ids);
     });
     // One that fails is its sender's trouble; the next goes out all the same.

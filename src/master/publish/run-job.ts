@@ -1,14 +1,16 @@
 // A job from beginning to end for callers inside the master: published, followed, and given back as one outcome.
 import { unpacked } from '../../base/codec/msgpack/index.ts';
-import { newDict, type PlainDict } from '../../base/codec/value.ts';
+import { newDict } from '../../base/codec/value.ts';
 import type { JobItem } from '../../engine/client/api.ts';
 import type { JobOutcome, JobRequest } from '../../extend/sdk/index.ts';
+import type { AskedJob } from '../../protocol/job/job.ts';
+import { jobOptionNames, readJobOptions } from '../../protocol/wire/messages/job.ts';
 import { type BatchParts, runBatch } from './batch.ts';
 import { jobItems } from './job-stream.ts';
-import { type PublishRequest, prepareJob } from './publish.ts';
+import { prepareJob } from './publish.ts';
 
-/** A job as callers inside the master ask for it, in the publisher's words. */
-export function publishRequest(request: JobRequest): PublishRequest {
+/** The job that a runner, a state or a reaction asks for. */
+export function askedBy(request: JobRequest): AskedJob {
   const kwargs = request.kwargs ?? newDict();
   const named = Object.keys(kwargs).length > 0;
   return {
@@ -18,7 +20,7 @@ export function publishRequest(request: JobRequest): PublishRequest {
     arg: named ? [...request.arg, { ...kwargs, __kwarg__: true }] : [...request.arg],
     user: request.user ?? 'root',
     ...(request.ret ? { ret: request.ret } : {}),
-    ...(request.extra ? { extra: request.extra } : {}),
+    ...(request.extra ? { options: readJobOptions(request.extra, jobOptionNames) } : {}),
     ...(request.subset ? { subset: request.subset } : {}),
     ...(request.timeoutSeconds ? { timeoutSeconds: request.timeoutSeconds } : {}),
   };
@@ -29,7 +31,7 @@ export async function runJob(
   request: JobRequest,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<JobOutcome> {
-  const asked = publishRequest(request);
+  const asked = askedBy(request);
   if (request.batch !== undefined) {
     const options = { size: request.batch, waitSeconds: 0, failhard: request.failhard === true };
     return collect('', runBatch(parts, asked, options, signal));
@@ -52,6 +54,5 @@ async function collect(jid: string, items: AsyncIterable<JobItem>): Promise<JobO
 
 function returned(item: Extract<JobItem, { type: 'return' }>): JobOutcome['returns'][string] {
   const { ret, retcode, success, out } = item;
-  const fields = { ret: unpacked(ret), retcode, success, ...(out === undefined ? {} : { out }) };
-  return Object.assign(newDict() as PlainDict, fields) as unknown as JobOutcome['returns'][string];
+  return { ret: unpacked(ret), retcode, success, ...(out === undefined ? {} : { out }) };
 }

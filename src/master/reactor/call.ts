@@ -2,17 +2,17 @@
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import type { Chunk } from '../../engine/state/data.ts';
+import type { AskedJob } from '../../protocol/job/job.ts';
 import type { MasterFunctions, MasterKind } from '../local/functions.ts';
 import type { OwnMinion } from '../local/own-minion.ts';
-import type { PublishRequest } from '../publish/publish.ts';
-import { publishRequest } from '../publish/run-job.ts';
+import { askedBy } from '../publish/run-job.ts';
 import { describe, reactionArguments } from './arguments.ts';
 
 /** Events of what reactions start carry this name, so that a reaction to them does not set itself off. */
 export const reactorUser = 'Reactor';
 
 export interface ReactionParts {
-  publish(request: PublishRequest): Promise<unknown>;
+  publish(request: AskedJob): Promise<unknown>;
   readonly functions: Pick<MasterFunctions, 'paramsOf' | 'start'>;
   readonly own: Pick<OwnMinion, 'call'>;
   readonly signal: AbortSignal;
@@ -48,7 +48,7 @@ async function publish(chunk: Chunk, parts: ReactionParts): Promise<void> {
     ),
   );
   const kind = chunk['tgt_type'] ?? chunk['expr_form'];
-  const request = publishRequest({
+  const request = askedBy({
     tgt: Array.isArray(tgt) ? tgt.map(String) : tgt,
     tgt_type: typeof kind === 'string' ? kind : Array.isArray(tgt) ? 'list' : 'glob',
     fun: String(chunk['fun']),

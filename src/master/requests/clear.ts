@@ -2,19 +2,19 @@
 import { readValue } from '../../base/codec/json/index.ts';
 import { type Dict, dictEntries, dictOf, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
-import type { AskedJob } from '../../protocol/job/asked-job.ts';
-import { type ClearCommand, readClearCommand } from '../../protocol/wire/messages/clear.ts';
+import type { AskedJob } from '../../protocol/job/job.ts';
+import { type ClearCommand, readClearCommand, type UnprovenJob } from '../../protocol/wire/messages/clear.ts';
 import { isProblem } from '../../protocol/wire/messages/fields.ts';
 import type { Authorization, Caller } from '../authorization/authorization.ts';
 import type { MasterFunctions } from '../local/functions.ts';
-import { noMatchText, type PublishedJob, type PublishRequest } from '../publish/publish.ts';
+import { noMatchText, type TrackedJob } from '../publish/publish.ts';
 
 export interface ClearParts {
   readonly authorization: Pick<Authorization, 'authenticateCaller' | 'authorizePublish' | 'authorizeMaster'>;
   readonly functions: Pick<MasterFunctions, 'start'>;
   readonly jobs: {
-    refuseForeignJid(request: PublishRequest): Promise<void>;
-    publish(request: PublishRequest): Promise<PublishedJob>;
+    refuseForeignJid(request: AskedJob): Promise<void>;
+    publish(request: AskedJob): Promise<TrackedJob>;
   };
 }
 
@@ -55,7 +55,7 @@ function nameOf(error: unknown): string {
   return error.code === 'auth.denied' ? 'AuthorizationError' : 'SaltInvocationError';
 }
 
-async function publish({ authorization, jobs }: ClearParts, job: AskedJob, caller: Caller): Promise<Value> {
+async function publish({ authorization, jobs }: ClearParts, job: UnprovenJob, caller: Caller): Promise<Value> {
   const request = authorization.authorizePublish(caller, { ...job, user: caller.user, unwatched: true });
   await jobs.refuseForeignJid(request);
   try {

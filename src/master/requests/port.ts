@@ -173,8 +173,6 @@ export class RequestPort {
       });
       return crypticle.seal({}, nonce);
     }
-    delete load['nonce'];
-    delete load['tok'];
     try {
       const run = async () => handler.run(load, sender, chunkSeal(sender, crypticle, nonce));
       const value = await this.#replays.once({ id: sender.id, cmd, ts: opened.ts }, envelope.load, run);

@@ -1,6 +1,7 @@
 // The master's own job store, with everything that is saved there also on its way to the configured job cache.
-import type { PlainDict, Value } from '../../base/codec/value.ts';
+import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import type { JobFilter, JobSummary } from '../../extend/sdk/context.ts';
+import { plainDict } from '../../protocol/wire/messages/fields.ts';
 import type {
   EventRecord,
   JobRecord,
@@ -39,7 +40,12 @@ export class ForwardingJobStore implements JobStore {
   async saveJob(job: JobRecord): Promise<void> {
     const { jobCache, extJobCache } = this.#settings;
     if (this.#goesOut(job.fun, job.internal)) {
-      const record = { k: 'load', jid: job.jid, load: job.load as PlainDict, minions: [...job.expected] } as const;
+      const record = {
+        k: 'load',
+        jid: job.jid,
+        load: plainDict(job.load) ?? newDict(),
+        minions: [...job.expected],
+      } as const;
       // Nobody waits for these: a job runs also when it cannot be written down.
       if (jobCache) void this.#sinks.add('jobs', jobCache, record);
       if (extJobCache && extJobCache !== jobCache) void this.#sinks.add('jobs', extJobCache, record);
@@ -92,5 +98,5 @@ export class ForwardingJobStore implements JobStore {
 /** Salt's stored results carry the time they came in. */
 function stamped({ load, received }: ReturnRecord): PlainDict {
   const stamp: Value = new Date(received).toISOString().replace('Z', '000');
-  return { ...(load as PlainDict), _stamp: stamp };
+  return { ...plainDict(load), _stamp: stamp };
 }

@@ -1,10 +1,11 @@
 // Results that a minion with `return_via_master` asks the master to hand to returners.
-import { dictGet, isDict, newDict, type PlainDict } from '../../base/codec/value.ts';
+import type { PlainDict } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
-import { isAdopted } from '../../protocol/job/adopted-job.ts';
-import type { MinionReturn } from '../../protocol/wire/messages/minion-loads.ts';
+import type { JobReturn } from '../../protocol/job/job-return.ts';
+import { plainDict } from '../../protocol/wire/messages/fields.ts';
 import type { JobStore } from '../../store/jobs.ts';
+import { storedJob } from '../../store/records.ts';
 import type { ReturnerSettings } from './settings.ts';
 import type { ReturnerSinks } from './sinks.ts';
 
@@ -15,14 +16,14 @@ export interface PassOnParts {
   readonly log: Pick<Logger, 'limited'>;
 }
 
-/** Resolves when the result is safe in the spools of its returners. */
-export async function passOn(parts: PassOnParts, ret: MinionReturn): Promise<void> {
-  if (ret.returners.length === 0) return;
+/** Resolves when the result, in its written form `load`, is safe in the spools of its returners. */
+export async function passOn(parts: PassOnParts, ret: JobReturn, load: PlainDict): Promise<void> {
+  if (!ret.returners?.names.length) return;
   try {
-    const names = ret.returners.filter((name) => isAllowed(parts, name));
+    const names = ret.returners.names.filter((name) => isAllowed(parts, name));
     if (names.length === 0) return;
     const options = await jobOptions(parts, ret.jid);
-    await Promise.all(names.map((name) => parts.sinks.pass(name, ret.load, options)));
+    await Promise.all(names.map((name) => parts.sinks.pass(name, load, options)));
   } catch (error) {
     const fields = { minion: ret.id, error: messageOf(error) };
     parts.log.limited('pass-on', 'error', 'a result could not be handed to its returner', fields);
@@ -43,12 +44,10 @@ function isAllowed(parts: PassOnParts, name: string): boolean {
  * says about addresses and files of the master does not, neither in its result nor in a run of its own.
  */
 async function jobOptions(parts: PassOnParts, jid: string): Promise<{ config?: string; kwargs?: PlainDict }> {
-  const job = await parts.store.load(jid);
-  if (!job || isAdopted(job)) return {};
-  const config = dictGet(job, 'ret_config');
-  const kwargs = dictGet(job, 'ret_kwargs');
-  return {
-    ...(typeof config === 'string' && config !== '' ? { config } : {}),
-    ...(isDict(kwargs) && !(kwargs instanceof Map) ? { kwargs: newDict(Object.entries(kwargs)) } : {}),
-  };
+  const load = await parts.store.load(jid);
+  const job = load && storedJob(load);
+  if (!job || job.startedBy !== undefined) return {};
+  const kwargs = plainDict(job.options?.ret_kwargs);
+  const config = job.options?.ret_config;
+  return { ...(config ? { config } : {}), ...(kwargs ? { kwargs } : {}) };
 }

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { type Dict, newDict, type PlainDict } from '../../base/codec/value.ts';
 import { nullLogger } from '../../base/log/index.ts';
+import type { JobReturn } from '../../protocol/job/job-return.ts';
 import { isProblem } from '../../protocol/wire/messages/fields.ts';
-import { type MinionReturn, readMinionReturn } from '../../protocol/wire/messages/minion-loads.ts';
+import { readJobReturn, returnFields } from '../../protocol/wire/messages/job-return.ts';
 import type { JobRecord, JobStore, ReturnRecord } from '../../store/jobs.ts';
 import { isKept } from './events.ts';
 import { ForwardingJobStore } from './forwarding-store.ts';
@@ -139,24 +140,25 @@ describe('looking up', () => {
 });
 
 describe('results that the master hands on', () => {
-  const read = (load: PlainDict): MinionReturn => {
-    const ret = readMinionReturn(load);
+  const read = (load: PlainDict): JobReturn => {
+    const ret = readJobReturn(load);
     if (isProblem(ret)) throw new Error(ret.problem);
     return ret;
   };
-  const ofOperator = newDict([['ret_config', 'other']]);
+  const published = { jid: '1', fun: 'test.ping', arg: [], tgt: '*' };
+  const ofOperator = newDict(Object.entries({ ...published, ret_config: 'other' }));
+  const whole = { cmd: '_return', id: 'a', jid: '1', fun: 'test.ping', return: 5 };
   async function passed(load: PlainDict, given: Partial<ReturnerSettings> = {}, job = ofOperator): Promise<unknown[]> {
     const seen: unknown[] = [];
     const sinks = { pass: async (...args: unknown[]) => void seen.push(args) };
     const parts = { sinks, returnerSettings: settings(given), store: { load: async () => job }, log: nullLogger() };
-    await passOn(parts, read(load));
+    const ret = read(load);
+    await passOn(parts, ret, returnFields(ret));
     return seen;
   }
   const asked = (names: string[]): PlainDict =>
     newDict([
-      ['id', 'a'],
-      ['jid', '1'],
-      ['return', 5],
+      ...Object.entries(whole),
       [
         'returners',
         newDict([
@@ -167,7 +169,7 @@ describe('results that the master hands on', () => {
     ]);
 
   it('go to the returners they name, with the options of the job, not of the minion', async () => {
-    expect(await passed(asked(['mysql']))).toEqual([['mysql', { id: 'a', jid: '1', return: 5 }, { config: 'other' }]]);
+    expect(await passed(asked(['mysql']))).toEqual([['mysql', whole, { config: 'other' }]]);
   });
 
   it('go nowhere without being asked, and only where it is allowed', async () => {
@@ -178,12 +180,14 @@ describe('results that the master hands on', () => {
   });
 
   it('lose the request on the way', async () => {
-    expect(read(asked(['mysql'])).load).toEqual({ id: 'a', jid: '1', return: 5 });
+    expect(returnFields(read(asked(['mysql'])))).toEqual(whole);
   });
 
   it('have no options when the job is a run that a minion told of', async () => {
     const job = newDict([
+      ...Object.entries(published),
       ['cmd', '_return'],
+      ['id', 'a'],
       ['ret_config', 'evil'],
       ['ret_kwargs', newDict([['url', 'http://evil']])],
     ]);

@@ -1,13 +1,18 @@
 // The balance of a job always closes, whatever order things happen in.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { newDict } from '../../base/codec/value.ts';
-import { endedField, isFinal, type Reason, type Verdict } from '../../protocol/job/verdict.ts';
-import { ActiveJob, type JobUpdate, worstCode } from './active-job.ts';
+import { newDict, type Value } from '../../base/codec/value.ts';
+import { exitCode, type JobReturn } from '../../protocol/job/job-return.ts';
+import { isFinal, type Reason, type Verdict } from '../../protocol/job/verdict.ts';
+import { ActiveJob, type JobUpdate } from './active-job.ts';
 import { reason } from './reasons.ts';
 
 const waiting = { timeoutMs: 1000, gatherMs: 1000 };
 const silent = reason('silent', newDict());
+const result = (id: string, more: Pick<JobReturn, 'return' | 'retcode' | 'success' | 'ended'>): JobReturn => ({
+  ...{ id, jid: '1', fun: 'f' },
+  ...more,
+});
 const sum = (balance: object): number => Object.values(balance as Record<string, number>).reduce((a, b) => a + b, 0);
 
 describe('ActiveJob', () => {
@@ -15,7 +20,7 @@ describe('ActiveJob', () => {
     const job = new ActiveJob('1', 'test.ping', ['a', 'b'], [], waiting);
     const seen: JobUpdate[] = [];
     job.listen((update) => seen.push(update));
-    job.returned('a', { return: true, retcode: 0, success: true });
+    job.returned(result('a', { return: true, retcode: 0, success: true }));
     expect(job.ended).toBe(false);
     job.missing('b', silent);
     expect(job.ended).toBe(true);
@@ -31,13 +36,13 @@ describe('ActiveJob', () => {
 
   it('counts a failing return code as failed', () => {
     const job = new ActiveJob('1', 'cmd.run', ['a'], [], waiting);
-    job.returned('a', { return: '', retcode: 3, success: true });
+    job.returned(result('a', { return: '', retcode: 3, success: true }));
     expect(job.verdict('a')).toEqual({ kind: 'failed', retcode: 3 });
   });
 
   it('has the deadline as an end of its own, whoever brought it about', () => {
     const job = new ActiveJob('1', 'cmd.run', ['a', 'b'], [], waiting);
-    job.returned('a', { return: 'ERROR: …', retcode: 124, success: false, [endedField]: 'deadline' });
+    job.returned(result('a', { return: 'ERROR: …', retcode: 124, success: false, ended: 'deadline' }));
     job.missing('b', { code: 'deadline', text: '', evidence: newDict() });
     expect(job.balance()).toMatchObject({ deadline: 2, failed: 0, missing: 0 });
   });
@@ -52,12 +57,13 @@ describe('ActiveJob', () => {
   });
 
   it('takes the worst code of several functions', () => {
-    expect([worstCode(3), worstCode({ a: 0, b: 2 }), worstCode([0, 1]), worstCode(undefined)]).toEqual([3, 2, 1, 0]);
+    const worst = (retcode: Value): number => exitCode({ retcode });
+    expect([worst(3), worst({ a: 0, b: 2 }), worst([0, 1]), exitCode({})]).toEqual([3, 2, 1, 0]);
   });
 
   it('grows when the same job goes to more minions', () => {
     const job = new ActiveJob('1', 'test.ping', ['a'], [], waiting);
-    job.returned('a', { return: true, retcode: 0 });
+    job.returned(result('a', { return: true, retcode: 0 }));
     job.expect(['a', 'b'], []);
     expect([job.ended, job.open()]).toEqual([false, ['b']]);
   });
@@ -65,7 +71,7 @@ describe('ActiveJob', () => {
   it('takes a late result over a reason, and never a reason over a result', () => {
     const job = new ActiveJob('1', 'test.ping', ['a'], [], waiting);
     job.missing('a', silent);
-    job.returned('a', { return: true, retcode: 0 });
+    job.returned(result('a', { return: true, retcode: 0 }));
     expect(job.verdict('a')?.kind).toBe('returned');
     job.missing('a', silent);
     expect(job.verdict('a')?.kind).toBe('returned');
@@ -95,10 +101,10 @@ describe('ActiveJob', () => {
           if (update.type === 'end') ends++;
         });
         for (const { id, what } of steps) {
-          if (what === 'return') job.returned(id, { return: 1, retcode: 0 });
+          if (what === 'return') job.returned(result(id, { return: 1, retcode: 0 }));
           else if (what === 'missing') job.missing(id, silent);
           else if (what === 'deadline') job.missing(id, late);
-          else if (what === 'killed') job.returned(id, { return: '', retcode: 124, [endedField]: 'deadline' });
+          else if (what === 'killed') job.returned(result(id, { return: '', retcode: 124, ended: 'deadline' }));
           else if (what === 'queued') job.queued(id, 1, silent);
           else if (what === 'expired') job.expired(id, silent);
           else if (what === 'hold') job.hold([id]);

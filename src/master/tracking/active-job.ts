@@ -1,9 +1,9 @@
 // One job while somebody or something still cares: the verdict of every expected minion, and who listens.
-import { isDict, type PlainDict, type Value } from '../../base/codec/value.ts';
-import { type Balance, balanceOf, endedField, isFinal, type Reason, type Verdict } from '../../protocol/job/verdict.ts';
+import { exitCode, isFailure, type JobReturn } from '../../protocol/job/job-return.ts';
+import { type Balance, balanceOf, isFinal, type Reason, type Verdict } from '../../protocol/job/verdict.ts';
 
 export type JobUpdate =
-  | { readonly type: 'return'; readonly id: string; readonly load: PlainDict }
+  | { readonly type: 'return'; readonly id: string; readonly ret: JobReturn }
   | { readonly type: 'missing'; readonly id: string; readonly reason: Reason }
   | { readonly type: 'progress'; readonly id: string; readonly text: string }
   | { readonly type: 'queued'; readonly id: string; readonly until: number; readonly reason: Reason }
@@ -141,10 +141,11 @@ export class ActiveJob {
   }
 
   /** A result; also from minions nobody expected, and after the wait has ended: late is better than lost. */
-  returned(id: string, load: PlainDict): void {
+  returned(ret: JobReturn): void {
+    const { id } = ret;
     this.#answered.add(id);
-    this.#set(id, returnVerdict(load));
-    this.#tell({ type: 'return', id, load });
+    this.#set(id, returnVerdict(ret));
+    this.#tell({ type: 'return', id, ret });
     this.#finish();
   }
 
@@ -230,18 +231,10 @@ export class ActiveJob {
   }
 }
 
-function returnVerdict(load: PlainDict): Verdict {
-  const retcode = worstCode(load['retcode']);
-  if (load[endedField] === 'deadline') {
-    const text = typeof load['return'] === 'string' ? load['return'] : '';
+function returnVerdict(ret: JobReturn): Verdict {
+  if (ret.ended === 'deadline') {
+    const text = typeof ret.return === 'string' ? ret.return : '';
     return { kind: 'deadline', reason: { code: 'deadline', text, evidence: { killed_by_minion: true } } };
   }
-  return { kind: load['success'] === false || retcode !== 0 ? 'failed' : 'returned', retcode };
-}
-
-/** Multi-function jobs return a map or a list of codes: the worst one speaks for the minion. */
-export function worstCode(value: Value | undefined): number {
-  if (typeof value === 'number') return value;
-  if (isDict(value) && !(value instanceof Map)) return worstCode(Object.values(value));
-  return Array.isArray(value) ? Math.max(0, ...value.map((code) => Number(code) || 0)) : 0;
+  return { kind: isFailure(ret) ? 'failed' : 'returned', retcode: exitCode(ret) };
 }

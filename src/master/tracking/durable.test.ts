@@ -1,7 +1,8 @@
 // Durable jobs against races: taken back, expired and delivered in the same moment, each ends in exactly one way.
 import { describe, expect, it } from 'vitest';
-import { dictOf, newDict, type PlainDict } from '../../base/codec/value.ts';
+import { dictOf, newDict } from '../../base/codec/value.ts';
 import { nullLogger } from '../../base/log/index.ts';
+import type { PublishedJob } from '../../protocol/job/job.ts';
 import { DurableJobs } from './durable.ts';
 
 const jid = '20260131235959000001';
@@ -9,7 +10,7 @@ const jid = '20260131235959000001';
 interface Fake {
   readonly durable: DurableJobs;
   readonly fired: string[];
-  readonly sent: PlainDict[];
+  readonly sent: PublishedJob[];
   /** Lets what waits for the store go on. */
   release(): void;
   failPending: boolean;
@@ -17,7 +18,7 @@ interface Fake {
 
 /** A master whose store answers questions only when it is told to. */
 async function fake(options: { halite: boolean; held?: boolean }): Promise<Fake> {
-  const [fired, sent, waiting]: [string[], PlainDict[], (() => void)[]] = [[], [], []];
+  const [fired, sent, waiting]: [string[], PublishedJob[], (() => void)[]] = [[], [], []];
   const later = <T>(value: T): Promise<T> =>
     options.held ? new Promise((resolve) => waiting.push(() => resolve(value))) : Promise.resolve(value);
   const state = { failPending: false };
@@ -30,7 +31,7 @@ async function fake(options: { halite: boolean; held?: boolean }): Promise<Fake>
     saveVerdicts: async () => undefined,
     verdicts: () => later([]),
     hasReturn: () => later(false),
-    load: () => later(dictOf([['fun', 'test.ping']])),
+    load: () => later(dictOf(Object.entries({ jid, fun: 'test.ping', arg: [], tgt: '*' }))),
   };
   const durable = await DurableJobs.open({
     store,
@@ -39,7 +40,7 @@ async function fake(options: { halite: boolean; held?: boolean }): Promise<Fake>
     fleet: { isHalite: () => options.halite },
     bus: { fire: (tag: string) => void fired.push(tag) },
     reasons: { evidenceOf: () => newDict() },
-    publisher: { send: async (job: PlainDict) => void sent.push(job) },
+    publisher: { send: async (job: PublishedJob) => void sent.push(job) },
   });
   const release = (): void => {
     for (const go of waiting.splice(0)) go();

@@ -3,9 +3,9 @@ import { dictGet, isDict, newDict, type PlainDict } from '../../base/codec/value
 import { messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
 import type { EventBus } from '../../protocol/event/bus.ts';
-import { isAdopted } from '../../protocol/job/adopted-job.ts';
 import type { ReasonCode } from '../../protocol/job/verdict.ts';
 import type { JobStore, PendingDelivery } from '../../store/jobs.ts';
+import { storedJob } from '../../store/records.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Publisher } from '../publish/publisher.ts';
 import type { ActiveJob } from './active-job.ts';
@@ -186,16 +186,14 @@ export class DurableJobs {
       throw error;
     });
     // Only what this master published is signed for others.
-    if (!isDict(load) || load instanceof Map || isAdopted(load)) return this.#forget(jid, id);
-    const job: PlainDict = newDict(Object.entries(load));
-    job['tgt'] = [id];
-    job['tgt_type'] = 'list';
+    const job = load && storedJob(load);
+    if (!job || job.startedBy !== undefined) return this.#forget(jid, id);
     // A Salt minion remembers jids only while it lives: it gets the job at most once, also after our own restart.
     if (!this.#parts.fleet.isHalite(id)) await this.#parts.store.dropPending(jid, id);
     this.#parts.log.info('durable job delivered', { jid, minion: id });
     this.#parts.bus.fire(`halite/job/${jid}/delivered/${id}`, { jid, id });
     await this.#note(jid, id, 'delivered');
-    await this.#parts.publisher.send(job, [id]);
+    await this.#parts.publisher.send({ ...job, tgt: [id], tgt_type: 'list' }, [id]);
   }
 
   #remember(delivery: PendingDelivery): void {

@@ -3,9 +3,11 @@ import { type Dict, dictGet, isDict, newDict, type PlainDict, type Value } from 
 import type { MasterOpts } from '../../base/config/index.ts';
 import { jidToMillis } from '../../base/util/jid.ts';
 import type { MinionTrouble, TimelineEntry } from '../../extend/sdk/index.ts';
+import { funName, type PublishedJob } from '../../protocol/job/job.ts';
 import type { Reason } from '../../protocol/job/verdict.ts';
 import type { JobStore, VerdictRecord } from '../../store/jobs.ts';
 import type { KeyStore } from '../../store/keys.ts';
+import { storedJob } from '../../store/records.ts';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { DurableJobs } from './durable.ts';
 import { clock, duplicateText, isSkewed, type Reasons, reason, skewText } from './reasons.ts';
@@ -67,7 +69,7 @@ async function jobTimeline(parts: ExplainParts, jid: string): Promise<TimelineEn
   if (load) {
     const expected = await store.expected(jid);
     const at = new Date(jidToMillis(jid) ?? 0);
-    entries.push({ at, id: '', what: 'published', text: publishedText(load, expected.length) });
+    entries.push({ at, id: '', what: 'published', text: publishedText(storedJob(load), expected.length) });
   }
   const results = await returnEntries(parts, jid);
   const returned = new Set(results.map((entry) => entry.id));
@@ -78,13 +80,11 @@ async function jobTimeline(parts: ExplainParts, jid: string): Promise<TimelineEn
   return entries.sort((a, b) => a.at.getTime() - b.at.getTime());
 }
 
-function publishedText(load: Dict, minions: number): string {
-  const fun = dictGet(load, 'fun');
-  const target = dictGet(load, 'tgt');
-  const what = Array.isArray(fun) ? fun.join(',') : text(fun);
-  const whom = Array.isArray(target) ? target.join(',') : text(target);
+function publishedText(job: PublishedJob | undefined, minions: number): string {
+  const { fun = '', tgt = '', user = '' } = job ?? {};
+  const whom = typeof tgt === 'string' ? tgt : tgt.join(',');
   const cut = whom.length > 60 ? `${whom.slice(0, 60)}…` : whom;
-  return `${what} by ${text(dictGet(load, 'user'))} for ${cut} (${minions} minion${minions === 1 ? '' : 's'})`;
+  return `${funName(fun)} by ${user} for ${cut} (${minions} minion${minions === 1 ? '' : 's'})`;
 }
 
 async function returnEntries({ store }: ExplainParts, jid: string): Promise<TimelineEntry[]> {

@@ -26,7 +26,7 @@ function fake(keepReturns = true) {
     saveVerdicts: async (rows: readonly VerdictRecord[]) => {
       verdicts.push(...rows);
       if (rows.length > 0) return;
-      stored.set('just', dictOf([['retcode', 0]]));
+      stored.set('just', dictOf(Object.entries({ return: true, retcode: 0 })));
       unfinished.push({ jid, fun: 'state.apply', user: 'root', ids: ['back', 'gone'] });
     },
   };
@@ -51,7 +51,7 @@ function fake(keepReturns = true) {
     const active = tracker.open(question, 'saltutil.find_job', ids, [], { timeoutMs: 10, gatherMs: 10 });
     // Nobody runs it any more.
     const send = async (): Promise<void> => {
-      for (const id of ids) tracker.returned(question, id, dictOf([['return', dictOf([])]]) as never);
+      for (const id of ids) tracker.returned({ id, jid: question, fun: 'saltutil.find_job', return: dictOf([]) });
     };
     return { active, send };
   };

@@ -1,10 +1,11 @@
 // After a restart: jobs that were open go on being followed, so that every minion of theirs ends in a verdict.
-import { dictGet } from '../../base/codec/value.ts';
 import type { MasterOpts } from '../../base/config/index.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
-import { durableField } from '../../protocol/job/verdict.ts';
+import { isProblem } from '../../protocol/wire/messages/fields.ts';
+import { readJobReturn } from '../../protocol/wire/messages/job-return.ts';
 import type { JobStore, UnfinishedJob } from '../../store/jobs.ts';
+import { storedJob } from '../../store/records.ts';
 import { type Fleet, startGraceMs } from '../fleet/fleet.ts';
 import type { ReturnerSettings } from '../returners/settings.ts';
 import type { Tracker } from './tracker.ts';
@@ -60,12 +61,13 @@ const idsByJob = (jobs: readonly UnfinishedJob[]): Map<string, Set<string>> =>
 /** A durable job stays one: whoever is not there gets it later, until its time is up. */
 async function durableOf({ store }: ResumeParts, jid: string): Promise<{ durableUntil?: number }> {
   const load = await store.load(jid);
-  const seconds = load && dictGet(load, durableField);
-  return typeof seconds === 'number' && seconds * 1000 > Date.now() ? { durableUntil: seconds * 1000 } : {};
+  const until = ((load && storedJob(load)?.durableUntil) ?? 0) * 1000;
+  return until > Date.now() ? { durableUntil: until } : {};
 }
 
 async function takeStored({ store, tracker }: ResumeParts, jid: string): Promise<void> {
   for (const [id, load] of await store.returns(jid)) {
-    if (!(load instanceof Map) && !tracker.alreadyReturned(jid, id)) tracker.returned(jid, id, load);
+    const ret = readJobReturn(load, { id, jid });
+    if (!isProblem(ret) && !tracker.alreadyReturned(jid, id)) tracker.returned(ret);
   }
 }

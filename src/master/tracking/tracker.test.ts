@@ -103,7 +103,7 @@ describe('the tracker', () => {
     for (const id of ['web1', 'web2']) tracker.phase(job.jid, id, 'started', { text: '' });
     keys.delete('web1');
     tracker.lost('web1');
-    tracker.returned(job.jid, 'web2', dictOf([['return', true]]) as never);
+    tracker.returned({ id: 'web2', jid: job.jid, fun: 'state.apply', return: true });
     expect(job.ended).toBe(true);
     expect(job.balance()).toMatchObject({ returned: 1, missing: 1 });
     expect(verdicts.find(({ id }) => id === 'web1')).toMatchObject({ reason: 'no-key' });

@@ -2,6 +2,7 @@
 import { newDict, type PlainDict } from '../../base/codec/value.ts';
 import { messageOf } from '../../base/errors/index.ts';
 import type { Logger } from '../../base/log/index.ts';
+import type { JobReturn } from '../../protocol/job/job-return.ts';
 import type { Reason } from '../../protocol/job/verdict.ts';
 import type { JobStore, VerdictRecord } from '../../store/jobs.ts';
 import type { KeyStore } from '../../store/keys.ts';
@@ -173,8 +174,8 @@ export class Tracker {
     }
   }
 
-  returned(jid: string, id: string, load: PlainDict): void {
-    this.#jobs.get(jid)?.returned(id, load);
+  returned(ret: JobReturn): void {
+    this.#jobs.get(ret.jid)?.returned(ret);
   }
 
   /** Life-cycle message of a Halite minion: as long as they come, nobody needs to ask it. */

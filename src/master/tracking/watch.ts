@@ -197,7 +197,7 @@ export class JobWatch {
       };
       const stop = inquiry.active.listen((update) => {
         if (update.type === 'return') {
-          const running = isRunning(update.load['return']);
+          const running = isRunning(update.ret.return);
           answers.set(update.id, running ? 'running' : 'idle');
           if (running) this.#job.running(update.id, 'confirmed');
         } else if (update.type === 'end') done();

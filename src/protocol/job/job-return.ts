@@ -8,24 +8,26 @@ export interface JobReturn {
   /** `req` for a run that nobody published: the master gives it a number. `nocache`: it is to be told, not stored. */
   readonly jid: string;
   readonly fun: string | readonly string[];
-  readonly fun_args?: readonly Value[];
+  readonly fun_args?: readonly Value[] | undefined;
+  /** The same, of a run that nobody published. */
+  readonly arg?: readonly Value[] | undefined;
   readonly return: Value;
   /** Jobs of several functions have a map or a list, here and in `success`; `exitCode` reads any of them. */
-  readonly retcode?: Value;
-  readonly success?: Value;
+  readonly retcode?: Value | undefined;
+  readonly success?: Value | undefined;
   /** The outputter to show it with. */
-  readonly out?: string;
-  readonly user?: string;
+  readonly out?: string | undefined;
+  readonly user?: string | undefined;
   /** The name of the entry, for a run of the minion's schedule. */
-  readonly schedule?: string;
+  readonly schedule?: string | undefined;
   /** `deadline` when the minion ended the job itself. */
-  readonly ended?: string;
+  readonly ended?: string | undefined;
   /** Those of the job that come back with its result. */
-  readonly options?: JobOptions;
+  readonly options?: JobOptions | undefined;
   /** Returners that the master shall hand the result to (`return_via_master`). */
-  readonly returners?: ReturnerRequest;
+  readonly returners?: ReturnerRequest | undefined;
   /** What else came with it: passed on as it is, and never in place of a field above. */
-  readonly extra?: PlainDict;
+  readonly extra?: PlainDict | undefined;
 }
 
 export interface ReturnerRequest {

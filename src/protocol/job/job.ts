@@ -34,6 +34,41 @@ export interface Job {
   readonly options?: JobOptions;
 }
 
+/** Options that choose what runs on a minion beside the function: for users with full rights only. */
+export const privilegedOptions = [
+  'ret_config',
+  'ret_kwargs',
+  'module_executors',
+  'executor_opts',
+  'id',
+  'master_id',
+] as const satisfies readonly JobOption[];
+
+/** A job as somebody asks the master for it: read once at an edge, authorised as a whole, published as it is. */
+export interface AskedJob extends Job {
+  readonly user: string;
+  /** A number of the caller's own. */
+  readonly jid?: string;
+  /** Instead of those of the master's configuration. */
+  readonly nodegroups?: Dict;
+  /** The only minions it may reach, when the caller may not reach all: the job then names its minions. */
+  readonly only?: ReadonlySet<string>;
+  /** Asked by a minion or a limited user: finding its target may cost less than for an operator. */
+  readonly foreign?: boolean;
+  readonly timeoutSeconds?: number;
+  readonly gatherSeconds?: number;
+  /** Only this many of the matched, chosen at random, connected ones first. */
+  readonly subset?: number;
+  /** Nobody waits: follow the job but do not ask minions about it. */
+  readonly unwatched?: boolean;
+  /** Hard end: minions kill the job, the wait ends. */
+  readonly deadlineSeconds?: number;
+  /** Kept this long for minions that are away. */
+  readonly durableSeconds?: number;
+  /** Sent by Halite itself. */
+  readonly internal?: boolean;
+}
+
 /** A job that has its number: on its way to minions, on a minion, in the store. */
 export interface PublishedJob extends Job {
   readonly jid: string;

@@ -3,10 +3,11 @@ import { setMaxListeners } from 'node:events';
 import { newDict, type PlainDict } from '../../../src/base/codec/value.ts';
 import type { JobItem } from '../../../src/engine/client/api.ts';
 import { type BuiltJobs, buildJobs } from '../../../src/master/build/jobs.ts';
-import type { PublishRequest } from '../../../src/master/publish/publish.ts';
 import { returnHandlers } from '../../../src/master/requests/handlers/returns.ts';
 import { resumeJobs } from '../../../src/master/tracking/resume.ts';
 import { EventBus } from '../../../src/protocol/event/bus.ts';
+import type { AskedJob, PublishedJob } from '../../../src/protocol/job/job.ts';
+import { jobFields } from '../../../src/protocol/wire/messages/job.ts';
 import { SimulatedClock } from './clock.ts';
 import { haliteData, type JobLifeStore } from './memory-store.ts';
 import { SimulatedMinion, type Wire } from './minion.ts';
@@ -114,9 +115,11 @@ export class World implements Wire {
     };
     const publisher = {
       // What an ended master still had to send is lost with it.
-      send: async (job: PlainDict, ids: readonly string[] = []) => {
+      send: async (job: PublishedJob, ids: readonly string[] = []) => {
         if (epoch.signal.aborted) return;
-        for (const minion of this.minions) if (ids.includes(minion.id) && this.keys.has(minion.id)) minion.receive(job);
+        const fields = jobFields(job);
+        for (const minion of this.minions)
+          if (ids.includes(minion.id) && this.keys.has(minion.id)) minion.receive(fields);
       },
     };
     const { store } = this;
@@ -223,11 +226,11 @@ export class World implements Wire {
   publish(
     ids: readonly string[],
     plan: Plan,
-    options: Pick<PublishRequest, 'durableSeconds' | 'deadlineSeconds'>,
+    options: Pick<AskedJob, 'durableSeconds' | 'deadlineSeconds'>,
     batch?: string,
   ): void {
     this.#plan = plan;
-    const request: PublishRequest = {
+    const request: AskedJob = {
       tgt: ids,
       tgt_type: 'list',
       fun: 'test.sleep',

@@ -100,7 +100,8 @@ export function rolePresent(kind: 'user' | 'group', args: RoleArgs, ctx: StateCo
       const found = await ctx.callWith('postgres.role_get', [name], { return_password: !args.refresh_password, ...at });
       return isDict(found) ? plain(found) : null;
     },
-    compare: async (now): Promise<Value> => (now === null ? 'Present' : await differences(args, now, passwordFor(args, now), at, ctx)),
+    compare: async (now): Promise<Value> =>
+      now === null ? 'Present' : await differences(args, now, passwordFor(args, now), at, ctx),
     change: ({ found }) =>
       ctx.callWith(`postgres.${kind}_${verb(found)}`, [], {
         [kind === 'user' ? 'username' : 'groupname']: name,

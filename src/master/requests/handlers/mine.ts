@@ -3,7 +3,7 @@ import { dictEntries, isDict, newDict, type PlainDict, type Value } from '../../
 import { HaliteError, messageOf } from '../../../base/errors/index.ts';
 import type { Logger } from '../../../base/log/index.ts';
 import { matchesIdRule, matchesRule } from '../../../base/util/function-rule.ts';
-import { isProblem } from '../../../protocol/wire/messages/fields.ts';
+import { isProblem, textField } from '../../../protocol/wire/messages/fields.ts';
 import { readMineQuery, readMineUpdate } from '../../../protocol/wire/messages/minion-loads.ts';
 import type { Mine } from '../../fleet/mine.ts';
 import type { Sender } from '../sender.ts';
@@ -34,8 +34,9 @@ export function mineHandlers(parts: MineHandlerParts): Handlers {
     _mine_get: { run: (load, sender) => query(parts, load, sender) },
     _mine_delete: {
       run: (load, sender) => {
-        if (typeof load['fun'] !== 'string') return false;
-        parts.mine.drop(sender.id, load['fun']);
+        const fun = textField(load, 'fun');
+        if (fun === undefined) return false;
+        parts.mine.drop(sender.id, fun);
         return true;
       },
     },

@@ -1,15 +1,18 @@
 // Jobs and runners that minions start themselves (`publish.*`), allowed by `peer` and `peer_run` only.
 import { readValue } from '../../../base/codec/json/index.ts';
-import { isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+import { newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import type { MasterOpts } from '../../../base/config/index.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
 import type { Logger } from '../../../base/log/index.ts';
 import { splitArguments } from '../../../engine/exec/index.ts';
-import { isProblem } from '../../../protocol/wire/messages/fields.ts';
+import type { AskedJob } from '../../../protocol/job/job.ts';
+import type { JobReturn } from '../../../protocol/job/job-return.ts';
+import { isProblem, textField } from '../../../protocol/wire/messages/fields.ts';
+import { readJobReturn, returnFields } from '../../../protocol/wire/messages/job-return.ts';
 import { type PeerPublish, readPeerPublish, readPeerRunner } from '../../../protocol/wire/messages/minion-loads.ts';
 import type { JobStore } from '../../../store/jobs.ts';
 import type { MasterFunctions } from '../../local/functions.ts';
-import { type PreparedJob, type PublishRequest, runToEnd } from '../../publish/publish.ts';
+import { type PreparedJob, runToEnd } from '../../publish/publish.ts';
 import type { Sender } from '../sender.ts';
 import { PeerJobs } from './peer-jobs.ts';
 import { mayPublish, mayRun } from './peer-rights.ts';
@@ -20,7 +23,7 @@ export interface PeerParts {
   readonly log: Pick<Logger, 'limited'>;
   readonly store: Pick<JobStore, 'returns'>;
   readonly functions: Pick<MasterFunctions, 'paramsOf' | 'start'>;
-  prepareJob(request: PublishRequest): PreparedJob;
+  prepareJob(request: AskedJob): PreparedJob;
 }
 
 export function peerHandlers(parts: PeerParts): Handlers {
@@ -63,7 +66,7 @@ function peerJob(
       ret,
       user: sender.id,
       foreign: true,
-      extra: newDict([['id', sender.id]]),
+      options: { id: sender.id },
       timeoutSeconds: timeout > 0 ? timeout : parts.opts.timeout,
       unwatched,
     });
@@ -80,19 +83,20 @@ async function publishAndWait(parts: PeerParts, load: PlainDict, sender: Sender,
   const job = isProblem(request) ? undefined : peerJob(parts, request, sender, jobs, false);
   const found = newDict();
   if (!job || isProblem(request)) return found;
-  const take = (id: string, result: PlainDict): void => {
-    found[id] = request.full ? { ...result, ret: result['return'] ?? null } : (result['return'] ?? null);
+  const take = (ret: JobReturn): void => {
+    found[ret.id] = request.full ? { ...returnFields(ret), ret: ret.return } : ret.return;
   };
   await runToEnd(job, take);
   return found;
 }
 
 async function results({ store }: PeerParts, load: PlainDict, sender: Sender, jobs: PeerJobs): Promise<Value> {
-  const jid = String(load['jid'] ?? '');
+  const jid = textField(load, 'jid') ?? '';
   if (!jobs.isOf(sender.id, jid)) return newDict();
   const found = newDict();
   for (const [id, result] of await store.returns(jid)) {
-    if (isDict(result) && !(result instanceof Map)) found[id] = { ret: result['return'] ?? null };
+    const ret = readJobReturn(result, { id, jid });
+    if (!isProblem(ret)) found[id] = { ret: ret.return };
   }
   return found;
 }

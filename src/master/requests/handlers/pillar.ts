@@ -1,13 +1,5 @@
 // `_pillar`: compiles a minion's pillar in a worker and remembers its grains and pillar for targeting.
-import {
-  type Dict,
-  dictEntries,
-  dictOf,
-  isDict,
-  newDict,
-  type PlainDict,
-  type Value,
-} from '../../../base/codec/value.ts';
+import { type Dict, dictEntries, dictOf, newDict, type PlainDict } from '../../../base/codec/value.ts';
 import type { MasterOpts } from '../../../base/config/index.ts';
 import { messageOf } from '../../../base/errors/index.ts';
 import type { Logger } from '../../../base/log/index.ts';
@@ -15,6 +7,7 @@ import { listFirst } from '../../../base/util/list-first.ts';
 import { failedPillar, type PillarService } from '../../../engine/pillar/service.ts';
 import type { PillarRequest } from '../../../engine/pillar/types.ts';
 import type { EventBus } from '../../../protocol/event/bus.ts';
+import { type PillarFields, readPillarFields } from '../../../protocol/wire/messages/minion-loads.ts';
 import type { Fleet } from '../../fleet/fleet.ts';
 import { acceptGrains } from '../../fleet/minion-grains.ts';
 import type { Sender } from '../sender.ts';
@@ -33,10 +26,11 @@ export function pillarHandlers(parts: PillarParts): Handlers {
 }
 
 async function answer(parts: PillarParts, load: PlainDict, sender: Sender): Promise<Dict> {
-  const request = readRequest(parts, load, sender.id);
+  const fields = readPillarFields(load);
+  const request = requestOf(parts, fields, sender.id);
   let pillar: Dict;
   try {
-    pillar = await compile(parts, request, sender, isTrue(load['clean_cache']));
+    pillar = await compile(parts, request, sender, fields.cleanCache);
   } catch (error) {
     parts.log.error('a pillar could not be compiled', { minion: sender.id, error: messageOf(error) });
     // Grains are remembered all the same; the pillar known so far stays.
@@ -53,24 +47,14 @@ const compile = ({ pillars }: PillarParts, request: PillarRequest, { trust }: Se
   trust === 'disputed' ? pillars.compile(request) : pillars.get(request, clean);
 
 /** The id is the one the sender proved, whatever its grains say. */
-function readRequest(parts: PillarParts, load: PlainDict, id: string): PillarRequest {
-  const grains = dictEntries(grainsOf(parts, load, id)).filter(([key]) => key !== 'id');
-  const override = load['pillar_override'];
-  const isGiven = override !== undefined && isDict(override) && dictEntries(override).length > 0;
-  return {
-    minionId: id,
-    grains: dictOf([...grains, ['id', id]]),
-    saltenv: textOf(load['saltenv'] ?? load['env']),
-    pillarenv: textOf(load['pillarenv']),
-    override: isGiven ? override : undefined,
-    ext: load['ext'] ?? undefined,
-    extraMinionData: load['extra_minion_data'] ?? undefined,
-  };
+function requestOf(parts: PillarParts, fields: PillarFields, id: string): PillarRequest {
+  const { saltenv, pillarenv, override, ext, extraMinionData } = fields;
+  const grains = dictEntries(grainsOf(parts, fields.grains, id)).filter(([key]) => key !== 'id');
+  return { minionId: id, grains: dictOf([...grains, ['id', id]]), saltenv, pillarenv, override, ext, extraMinionData };
 }
 
-function grainsOf(parts: PillarParts, load: PlainDict, id: string): Dict {
-  const given = load['grains'];
-  const { grains, dropped } = acceptGrains(given !== undefined && isDict(given) ? given : newDict());
+function grainsOf(parts: PillarParts, given: Dict, id: string): Dict {
+  const { grains, dropped } = acceptGrains(given);
   if (dropped.length > 0) {
     const fields = { minion: id, grains: listFirst(dropped, 5) };
     parts.log.limited(`grains:${id}`, 'warn', 'grains that are too large or too deep are left out', fields);
@@ -88,6 +72,3 @@ function remember(parts: PillarParts, { id, trust, repeated }: Sender, grains: D
     parts.bus.fire(`minion/refresh/${id}`, { 'Minion data cache refresh': id });
   }
 }
-
-const textOf = (value: Value | undefined): string | undefined => (typeof value === 'string' ? value : undefined);
-const isTrue = (value: Value | undefined): boolean => value === true;

@@ -1,20 +1,18 @@
 // Takes results in, once each, and acknowledges what is safe.
-import { dictEntries, dictGet, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+import { dictEntries, isDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { messageOf } from '../../../base/errors/index.ts';
 import type { Logger } from '../../../base/log/index.ts';
 import { generateJid, isJid } from '../../../base/util/jid.ts';
 import { isValidMinionId } from '../../../base/util/valid-id.ts';
 import type { EventBus } from '../../../protocol/event/bus.ts';
 import { jobReturnTag } from '../../../protocol/event/tags.ts';
-import { adoptedJob, isAdopted, isFutureJid } from '../../../protocol/job/adopted-job.ts';
+import { adoptedJob, adoptedReturn, isFutureJid } from '../../../protocol/job/adopted-job.ts';
+import type { JobReturn } from '../../../protocol/job/job-return.ts';
 import { isProblem } from '../../../protocol/wire/messages/fields.ts';
-import {
-  type MinionReturn,
-  readMinionReturn,
-  readSyndicReturns,
-} from '../../../protocol/wire/messages/minion-loads.ts';
+import { readJobReturn, readSyndicReturns, returnFields } from '../../../protocol/wire/messages/job-return.ts';
 import type { JobStore } from '../../../store/jobs.ts';
 import type { KeyStore } from '../../../store/keys.ts';
+import { jobRecord, returnRecord, storedJob } from '../../../store/records.ts';
 import type { DurableJobs } from '../../tracking/durable.ts';
 import type { Tracker } from '../../tracking/tracker.ts';
 import type { Sender } from '../sender.ts';
@@ -29,7 +27,7 @@ export interface ReturnParts {
   readonly tracker: Pick<Tracker, 'job' | 'alreadyReturned' | 'returned'>;
   readonly durable: Pick<DurableJobs, 'returned'>;
   /** Hands a result to the returners its minion asks for; resolves when it is safe there. */
-  passOn(ret: MinionReturn): Promise<void>;
+  passOn(ret: JobReturn, load: PlainDict): Promise<void>;
 }
 
 /** What the handlers remember between results, by job and minion. */
@@ -63,14 +61,14 @@ export function returnHandlers(parts: ReturnParts): Handlers {
 async function takeReturn(parts: ReturnParts, load: PlainDict, sender: Sender, memory: ReturnMemory): Promise<Value> {
   // The envelope proved who sends: what the load says about it does not count.
   const { id } = sender;
-  const ret = readMinionReturn(load, newDict([['id', id]]));
+  const ret = readJobReturn(load, { id });
   if (isProblem(ret)) {
     refuse(parts, id, 'return refused', ret.problem);
     return null;
   }
   const jid = await adoptedJid(parts, ret, memory);
   if (jid !== undefined) await record(parts, await adopt(parts, ret, jid), memory);
-  else if (ret.jid === 'nocache') parts.bus.fire(jobReturnTag(ret.jid, id), ret.load);
+  else if (ret.jid === 'nocache') parts.bus.fire(jobReturnTag(ret.jid, id), returnFields(ret));
   else if (!isJid(ret.jid)) refuse(parts, id, 'return refused', 'the jid is malformed');
   else if (await belongs(parts, ret.jid, id)) await record(parts, ret, memory);
   else refuse(parts, id, 'result of a minion that was not asked refused', `the job ${ret.jid} is not for this minion`);
@@ -85,30 +83,24 @@ function refuse(parts: ReturnParts, minion: string, message: string, why: string
  * A run that no master asked for (`salt-call`, the schedule) becomes a job like any other, whose record says only what
  * a minion may say. Gives the result under the jid of that job.
  */
-async function adopt(parts: ReturnParts, ret: MinionReturn, jid: string): Promise<MinionReturn> {
-  const { id } = ret;
-  const job = adoptedJob(ret.load, id, jid);
-  const { fun, user, arg = [] } = job;
-  const target = { tgt: id, tgt_type: 'glob' };
-  const record = {
-    ...{ jid, ...target, fun: funName(fun), user: typeof user === 'string' ? user : 'root', load: job },
-    ...{ expected: [id], started: Date.now(), internal: false, adopted: true },
-  };
+async function adopt(parts: ReturnParts, ret: JobReturn, jid: string): Promise<JobReturn> {
+  const job = adoptedJob(ret, jid);
+  const record = jobRecord(job, { expected: [ret.id], started: Date.now(), internal: false });
   await save(parts, () => parts.store.saveJob(record));
-  return { ...ret, jid, load: newDict(Object.entries({ ...ret.load, jid, arg, ...target })) };
+  return adoptedReturn(ret, job);
 }
 
 /**
  * The jid of a run that the master did not publish; undefined for the others. A scheduled run brings one along, which
  * counts while nobody else has it and this master can not come to make it.
  */
-async function adoptedJid(parts: ReturnParts, ret: MinionReturn, memory: ReturnMemory): Promise<string | undefined> {
-  const { id, jid } = ret;
+async function adoptedJid(parts: ReturnParts, ret: JobReturn, memory: ReturnMemory): Promise<string | undefined> {
+  const { id, jid, schedule } = ret;
   if (jid === 'req') return generateJid();
-  if (typeof ret.load['schedule'] !== 'string' || !isJid(jid)) return undefined;
+  if (schedule === undefined || !isJid(jid)) return undefined;
   if (parts.tracker.job(jid) || isFutureJid(jid)) return memory.jidFor(jid, id);
   const known = await parts.store.load(jid);
-  return !known || (isAdopted(known) && dictGet(known, 'tgt') === id) ? jid : memory.jidFor(jid, id);
+  return !known || storedJob(known)?.startedBy === id ? jid : memory.jidFor(jid, id);
 }
 
 /**
@@ -123,26 +115,25 @@ async function belongs(parts: ReturnParts, jid: string, id: string): Promise<boo
   return known ? (await parts.store.expected(jid)).includes(id) : !job && !isFutureJid(jid);
 }
 
-const funName = (fun: Value | undefined): string => (Array.isArray(fun) ? fun.join(',') : String(fun ?? ''));
-
 /** Stores one result and tells everybody who waits; a second delivery of the same result changes nothing. */
-async function record(parts: ReturnParts, ret: MinionReturn, { unsafe }: ReturnMemory): Promise<void> {
-  const { jid, id, retcode, success, load } = ret;
+async function record(parts: ReturnParts, ret: JobReturn, { unsafe }: ReturnMemory): Promise<void> {
+  const { jid, id } = ret;
   const key = `${jid} ${id}`;
   const again = parts.tracker.alreadyReturned(jid, id);
   const waiting = again ? unsafe.get(key) : undefined;
   // Sent again because the acknowledgement takes long: this one waits for the same.
   if (waiting) return waiting;
-  const passed = again ? undefined : parts.passOn(ret);
+  // Written once: events, the store and returners carry the same.
+  const load = returnFields(ret);
+  const passed = again ? undefined : parts.passOn(ret, load);
   // The result is handed on at once, and once; the acknowledgement waits until it is stored.
   if (!again) {
-    parts.tracker.returned(jid, id, load);
+    parts.tracker.returned(ret);
     parts.durable.returned(jid, id);
     parts.bus.fire(jobReturnTag(jid, id), load);
   }
   // Sent again after that failed, or because the acknowledgement was lost: only the store knows which.
-  const record = { jid, id, fun: funName(load['fun']), retcode, success, load, received: Date.now() };
-  const safe = Promise.all([parts.store.saveReturn(record), passed])
+  const safe = Promise.all([parts.store.saveReturn(returnRecord(ret, load, Date.now())), passed])
     .then(() => {})
     .finally(() => unsafe.delete(key));
   unsafe.set(key, safe);
@@ -184,7 +175,7 @@ async function takeSyndicReturn(
         continue;
       }
       const { jid, fun } = bundle;
-      const ret = readMinionReturn(part, newDict(Object.entries({ cmd: '_return', id, jid, fun })));
+      const ret = readJobReturn(part, { id, jid, fun });
       if (!isProblem(ret) && isJid(ret.jid)) await record(parts, ret, memory);
     }
   }

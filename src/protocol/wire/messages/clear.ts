@@ -1,7 +1,8 @@
 // Clear commands of local clients and API hosts on the request port.
-import { type Dict, dictGet, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
-import type { AskedJob, PassedField } from '../../job/asked-job.ts';
+import { type Dict, dictGet, newDict, type Value } from '../../../base/codec/value.ts';
+import type { AskedJob, JobOption } from '../../job/job.ts';
 import { dictField, isProblem, listField, type Problem, problem, textField, textsField } from './fields.ts';
+import { readJobOptions } from './job.ts';
 
 /** How the caller proves who it is; the first that is present counts. */
 export interface ClearCredentials {
@@ -13,9 +14,12 @@ export interface ClearCredentials {
   readonly key: string | undefined;
 }
 
+/** Who asks is proven afterwards. */
+export type UnprovenJob = Omit<AskedJob, 'user'>;
+
 export type ClearCommand =
   | { readonly cmd: 'ping'; readonly load: Dict }
-  | { readonly cmd: 'publish'; readonly job: AskedJob; readonly credentials: ClearCredentials }
+  | { readonly cmd: 'publish'; readonly job: UnprovenJob; readonly credentials: ClearCredentials }
   | {
       readonly cmd: 'runner' | 'wheel';
       readonly fun: string;
@@ -54,7 +58,7 @@ export function readClearCommand(load: Dict): ClearCommand | Problem {
 }
 
 /** What remote clients may say about a job beside target, function and arguments. */
-const clearFields: readonly PassedField[] = [
+const clearOptions: readonly JobOption[] = [
   'metadata',
   'ret_config',
   'ret_kwargs',
@@ -65,16 +69,16 @@ const clearFields: readonly PassedField[] = [
 ];
 
 function readPublish(load: Dict): ClearCommand | Problem {
-  const job = readAskedJob(load, clearFields);
+  const job = readAskedJob(load, clearOptions);
   if (isProblem(job)) return job;
   return { cmd: 'publish', job, credentials: readCredentials(load, dictField(load, 'kwargs') ?? newDict()) };
 }
 
 /**
- * The job of a publish, from the request port or the local socket. `fields` are the names that count in `kwargs`: what
+ * The job of a publish, from the request port or the local socket. `options` are the names that count in `kwargs`: what
  * else stands there is not read.
  */
-export function readAskedJob(load: Dict, fields: readonly PassedField[]): AskedJob | Problem {
+export function readAskedJob(load: Dict, options: readonly JobOption[]): UnprovenJob | Problem {
   const tgt = textsField(load, 'tgt');
   if (tgt === undefined) return problem('the target is neither text nor a list of texts');
   const fun = readFunctions(load);
@@ -93,7 +97,7 @@ export function readAskedJob(load: Dict, fields: readonly PassedField[]): AskedJ
     ret: textField(load, 'ret') ?? '',
     ...(jid === undefined ? {} : { jid }),
     ...(delimiter ? { delimiter } : {}),
-    extra: readPassedFields(kwargs, fields),
+    options: readJobOptions(kwargs, options),
   };
 }
 
@@ -119,29 +123,6 @@ function readArguments(load: Dict, fun: string | readonly string[]): { readonly 
     return problem('a job of several functions needs a list of arguments for each of them');
   return { arg: fun.map((_, at) => given[at] ?? []) };
 }
-
-function readPassedFields(kwargs: Dict, fields: readonly PassedField[]): PlainDict {
-  const found = newDict();
-  for (const name of fields) {
-    const value = readPassedField[name](dictGet(kwargs, name) ?? null);
-    if (value !== undefined) found[name] = value;
-  }
-  return found;
-}
-
-const anything = (value: Value): Value | undefined => value ?? undefined;
-const text = (value: Value): Value | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
-const map = (value: Value): Value | undefined => (isDict(value) ? value : undefined);
-const readPassedField: Readonly<Record<PassedField, (value: Value) => Value | undefined>> = {
-  metadata: anything,
-  ret_config: text,
-  ret_kwargs: map,
-  module_executors: anything,
-  executor_opts: anything,
-  start_event: (value) => (value === true ? true : undefined),
-  id: text,
-  master_id: text,
-};
 
 /** In a publish, token and eauth stand in `kwargs`, user and key beside it. */
 export function readCredentials(load: Dict, kwargs: Dict = load): ClearCredentials {

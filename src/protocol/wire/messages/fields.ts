@@ -75,11 +75,6 @@ export function textsField(dict: Dict, key: string): string | readonly string[] 
   return isTexts(value) ? value : undefined;
 }
 
-/** The environment; 2015.5 minions call it `env`. */
-export function saltenvField(dict: Dict): string {
-  return textField(dict, 'saltenv') ?? textField(dict, 'env') ?? 'base';
-}
-
 /** The fields of the type only, without those that are undefined: absent and undefined are the same on the wire. */
 export function dense(fields: Readonly<Record<string, Value | undefined>>): Dict {
   const dict = newDict();

@@ -1,29 +1,45 @@
 // A result as a map: `_return` on the wire, in the spool of a minion, in events and in the store of the master.
 import {
   type Dict,
-  dictEntries,
   dictGet,
+  dictHas,
+  isDict,
   isTexts,
   newDict,
   type PlainDict,
   type Value,
 } from '../../../base/codec/value.ts';
-import type { JobOption } from '../../job/job.ts';
+import type { JobOption, JobOptions } from '../../job/job.ts';
 import type { JobReturn, ReturnerRequest } from '../../job/job-return.ts';
 import { endedField } from '../../job/verdict.ts';
-import { dictField, given, listField, type Problem, plainDict, problem, textField } from './fields.ts';
+import { dictField, given, isProblem, listField, type Problem, plainDict, problem, textField } from './fields.ts';
 import { readJobOptions } from './job.ts';
+import { proofFields } from './request.ts';
 
 /** What a minion sends back of the job's own options. */
 const returnedOptions: readonly JobOption[] = ['metadata', 'master_id', 'ret_config', 'ret_kwargs'];
 
 const known = new Set<Value>([
-  ...['cmd', 'id', 'success', 'return', 'retcode', 'jid', 'fun', 'fun_args', 'user', 'schedule', 'out', 'returners'],
-  ...[endedField, ...returnedOptions],
+  ...[
+    'cmd',
+    'id',
+    'success',
+    'return',
+    'retcode',
+    'jid',
+    'fun',
+    'fun_args',
+    'arg',
+    'user',
+    'schedule',
+    'out',
+    'returners',
+  ],
+  ...[endedField, ...returnedOptions, ...proofFields],
 ]);
 
 /** What the reader knows better than the load: who sends, and in bundles of lower masters also the job. */
-export type KnownOfReturn = Partial<Pick<JobReturn, 'id' | 'jid' | 'fun'>>;
+export type KnownOfReturn = Partial<Pick<JobReturn, 'id' | 'jid'>> & { readonly fun?: string };
 
 export function readJobReturn(load: Dict, decided: KnownOfReturn = {}): JobReturn | Problem {
   const id = decided.id ?? textField(load, 'id');
@@ -31,22 +47,25 @@ export function readJobReturn(load: Dict, decided: KnownOfReturn = {}): JobRetur
   const value = dictGet(load, 'return');
   if (id === undefined || jid === undefined || value === undefined)
     return problem('a return without id, jid or return');
-  const fun = decided.fun ?? readFunctions(dictGet(load, 'fun') ?? '');
+  const fun = readFunctions(decided.fun ?? dictGet(load, 'fun') ?? '');
   if (fun === undefined) return problem('a return whose function is none');
+  // One object of one form: this runs for every result.
   return {
-    ...{ id, jid, fun, return: value },
-    options: readJobOptions(load, returnedOptions),
+    id,
+    jid,
+    fun,
+    return: value,
+    fun_args: listField(load, 'fun_args'),
+    arg: listField(load, 'arg'),
+    retcode: dictGet(load, 'retcode'),
+    success: dictGet(load, 'success'),
+    out: textField(load, 'out'),
+    user: textField(load, 'user'),
+    schedule: textField(load, 'schedule'),
+    ended: textField(load, endedField),
+    options: returnedOptions.some((name) => dictHas(load, name)) ? readJobOptions(load, returnedOptions) : undefined,
+    returners: readReturners(load),
     extra: unknownFields(load),
-    ...given({
-      fun_args: listField(load, 'fun_args'),
-      retcode: dictGet(load, 'retcode'),
-      success: dictGet(load, 'success'),
-      out: textField(load, 'out'),
-      user: textField(load, 'user'),
-      schedule: textField(load, 'schedule'),
-      ended: textField(load, endedField),
-      returners: readReturners(load),
-    }),
   };
 }
 
@@ -68,38 +87,45 @@ function readReturners(load: Dict): ReturnerRequest | undefined {
   return { names, ...given({ config: textField(asked, 'config'), kwargs: plainDict(dictGet(asked, 'kwargs')) }) };
 }
 
-function unknownFields(load: Dict): PlainDict {
-  const extra = newDict();
-  for (const [name, value] of dictEntries(load)) if (typeof name === 'string' && !known.has(name)) extra[name] = value;
+function unknownFields(load: Dict): PlainDict | undefined {
+  let extra: PlainDict | undefined;
+  const names = load instanceof Map ? load.keys() : Object.keys(load);
+  for (const name of names) {
+    if (typeof name !== 'string' || known.has(name)) continue;
+    extra ??= newDict();
+    extra[name] = dictGet(load, name) ?? null;
+  }
   return extra;
 }
 
 /** The result as events and stores carry it, in the order real minions write it; who else shall have it is no part of it. */
 export function returnFields(ret: JobReturn): PlainDict {
+  const { fun, fun_args, arg, options, extra } = ret;
   const fields = newDict();
-  const put = (name: string, value: Value | undefined): void => {
-    if (value !== undefined) fields[name] = value;
-  };
-  const { options = {}, extra = {} } = ret;
-  put('cmd', '_return');
-  put('id', ret.id);
-  put('success', ret.success);
-  put('return', ret.return);
-  put('retcode', ret.retcode);
-  put('jid', ret.jid);
-  put('fun', typeof ret.fun === 'string' ? ret.fun : [...ret.fun]);
-  put('fun_args', ret.fun_args && [...ret.fun_args]);
-  put('user', ret.user);
-  put('master_id', options.master_id);
-  put('ret_config', options.ret_config);
-  put('ret_kwargs', options.ret_kwargs);
-  put('schedule', ret.schedule);
-  put('metadata', options.metadata);
-  put('out', ret.out);
-  put(endedField, ret.ended);
-  for (const [name, value] of dictEntries(extra))
-    if (typeof name === 'string' && !known.has(name)) fields[name] = value;
+  fields['cmd'] = '_return';
+  fields['id'] = ret.id;
+  if (ret.success !== undefined) fields['success'] = ret.success;
+  fields['return'] = ret.return;
+  if (ret.retcode !== undefined) fields['retcode'] = ret.retcode;
+  fields['jid'] = ret.jid;
+  fields['fun'] = typeof fun === 'string' ? fun : [...fun];
+  if (fun_args) fields['fun_args'] = [...fun_args];
+  if (arg) fields['arg'] = [...arg];
+  if (ret.user !== undefined) fields['user'] = ret.user;
+  if (options) writeOptions(fields, options, ['master_id', 'ret_config', 'ret_kwargs']);
+  if (ret.schedule !== undefined) fields['schedule'] = ret.schedule;
+  if (options) writeOptions(fields, options, ['metadata']);
+  if (ret.out !== undefined) fields['out'] = ret.out;
+  if (ret.ended !== undefined) fields[endedField] = ret.ended;
+  for (const name in extra) if (!known.has(name)) fields[name] = extra[name] ?? null;
   return fields;
+}
+
+function writeOptions(fields: PlainDict, options: JobOptions, names: readonly JobOption[]): void {
+  for (const name of names) {
+    const value = options[name];
+    if (value !== undefined) fields[name] = value;
+  }
 }
 
 /** The request to the master. */
@@ -111,4 +137,27 @@ export function returnMessage(ret: JobReturn): PlainDict {
 
 function returnersValue({ names, config, kwargs }: ReturnerRequest): PlainDict {
   return newDict(Object.entries({ names: [...names], ...given({ config, kwargs }) }));
+}
+
+/** What a lower master brings of one job. */
+export interface SyndicReturn {
+  readonly jid: string;
+  readonly fun: string;
+  /** Minion id to its part: `return`, `retcode`, `success`, `fun_args`. */
+  readonly return: Dict;
+}
+
+/** `_syndic_return`: a list of returns, or one as the load itself from old syndics. Unusable ones are left out. */
+export function readSyndicReturns(load: Dict): readonly SyndicReturn[] {
+  const given = listField(load, 'load') ?? [load];
+  const read = given.map((item) => (isDict(item) ? readSyndicReturn(item) : problem('no map')));
+  return read.filter((item): item is SyndicReturn => !isProblem(item));
+}
+
+function readSyndicReturn(item: Dict): SyndicReturn | Problem {
+  const id = textField(item, 'id');
+  const jid = textField(item, 'jid');
+  const returns = dictField(item, 'return');
+  if (id === undefined || jid === undefined || !returns) return problem('a syndic return without id, jid or return');
+  return { jid, fun: textField(item, 'fun') ?? '', return: returns };
 }

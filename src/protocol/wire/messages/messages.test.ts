@@ -3,11 +3,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { pack, unpack } from '../../../base/codec/msgpack/index.ts';
 import { type Dict, dictOf, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+import { exitCode } from '../../job/job-return.ts';
 import { authLoad, readAuthAnswer, readAuthReply, readAuthRequest } from './auth.ts';
 import { readAskedJob, readClearCommand } from './clear.ts';
 import { isProblem, type Problem } from './fields.ts';
 import { jobFields, readPublishedJob } from './job.ts';
-import { readJobReturn, returnMessage } from './job-return.ts';
+import { readJobReturn, readSyndicReturns, returnMessage } from './job-return.ts';
 import * as loads from './minion-loads.ts';
 import { publishEnvelopeValue, readPublishEnvelope } from './publish.ts';
 import { isRetryLater, readPillarContent, readPillarReply, readSignedPillar } from './reply.ts';
@@ -102,11 +103,11 @@ describe('loads of minions', () => {
     const load = dict({ id: 'a', jid: '1', fun: 'test.ping', return: true, retcode: 0, success: true, fun_args: [] });
     expect(readReturn(load)).toMatchObject({ id: 'a', jid: '1', return: true, retcode: 0, success: true });
     const many = dict({ id: 'a', jid: '1', return: {}, retcode: { 'test.ping': 0, 'test.false': 2 } });
-    expect(readReturn(many)).toMatchObject({ retcode: 2 });
-    expect(isProblem(loads.readMinionReturn(dict({ id: 'a', jid: '1' })))).toBe(true);
+    expect(exitCode(readReturn(many))).toBe(2);
+    expect(isProblem(readJobReturn(dict({ id: 'a', jid: '1' })))).toBe(true);
     expect(readReturn(dict({ id: 'a', jid: '1', return: null })).return).toBeNull();
   });
-  const readReturn = (load: Dict) => good(loads.readMinionReturn(load));
+  const readReturn = (load: Dict) => good(readJobReturn(load));
 
   it('reads events in both forms', () => {
     const single = dict({ id: 'a', tag: 'my/tag', data: { x: 1 }, cmd: '_minion_event', pretag: null });
@@ -117,10 +118,17 @@ describe('loads of minions', () => {
   });
 
   it('reads the others', () => {
-    expect(loads.readPillarRequest(dict({ grains: { os: 'x' }, env: 'dev', ver: '2' }))).toMatchObject({
+    expect(
+      loads.readPillarFields(dict({ grains: { os: 'x' }, env: 'dev', ver: '2', clean_cache: true })),
+    ).toMatchObject({
       saltenv: 'dev',
-      ver: '2',
+      cleanCache: true,
       pillarenv: undefined,
+    });
+    expect(loads.readPillarFields(dict({ grains: 5, saltenv: [], pillar_override: {} }))).toMatchObject({
+      grains: {},
+      saltenv: undefined,
+      override: undefined,
     });
     expect(loads.readMineQuery(dict({ tgt: '*', fun: 'a.b, c.d', expr_form: 'Grain' }))).toEqual({
       tgt: '*',
@@ -129,20 +137,14 @@ describe('loads of minions', () => {
       single: false,
     });
     expect(loads.readMineUpdate(dict({ data: { a: 1 }, clear: true }))).toMatchObject({ clear: true });
-    expect(loads.readFileRequest(dict({ path: 'a', saltenv: 'base', loc: 5, gzip: 99 }))).toMatchObject({ gzip: 9 });
-    expect(isProblem(loads.readFileRequest(dict({ path: 'a', loc: -1 })))).toBe(true);
-    expect(loads.readFilePush(dict({ path: ['a', 'b'], loc: 0, size: 3, data: 'abc' }))).toMatchObject({
-      data: Buffer.from('abc'),
-    });
-    expect(isProblem(loads.readFilePush(dict({ path: '/etc/passwd', loc: 0, data: '' })))).toBe(true);
     expect(loads.readPeerPublish(dict({ tgt: 'b', fun: 'test.ping', tmo: 3, form: 'full' }))).toMatchObject({
       timeout: 3,
       full: true,
     });
     expect(loads.readPeerRunner(dict({ fun: 'jobs.active' }))).toEqual({ fun: 'jobs.active', arg: [] });
     const part = { id: 's', jid: '1', fun: 'f', return: { a: { return: true } } };
-    expect(loads.readSyndicReturns(dict({ load: [part, 'x', {}] }))).toHaveLength(1);
-    expect(loads.readSyndicReturns(dict(part))).toHaveLength(1);
+    expect(readSyndicReturns(dict({ load: [part, 'x', {}] }))).toHaveLength(1);
+    expect(readSyndicReturns(dict(part))).toHaveLength(1);
   });
 });
 
@@ -214,7 +216,7 @@ describe('publishes and clear commands', () => {
     };
     expect(readClearCommand(dict(publish))).toEqual({
       cmd: 'publish',
-      job: { tgt: '*', tgt_type: 'glob', fun: 'test.ping', arg: [], ret: '', extra: {} },
+      job: { tgt: '*', tgt_type: 'glob', fun: 'test.ping', arg: [], ret: '', options: {} },
       credentials: { token: 't', user: 'root', key: 'k' },
     });
     expect(readClearCommand(dict({ cmd: 'runner', fun: 'jobs.active', token: 't' }))).toMatchObject({
@@ -242,7 +244,7 @@ describe('the job of a publish', () => {
     };
     expect(read({ kwargs })).toEqual({
       ...{ tgt: '*', tgt_type: 'glob', fun: 'test.ping', arg: [], ret: '' },
-      extra: { metadata: 7 },
+      options: { metadata: 7 },
     });
   });
 
@@ -322,7 +324,9 @@ describe('hostile input', () => {
       readPillarContent,
       isRetryLater,
     ];
-    const ofDict = [readClearCommand, readJobReturn, ...Object.values(loads)] as ((load: Dict) => unknown)[];
+    const ofDict = [readClearCommand, readJobReturn, readSyndicReturns, ...Object.values(loads)] as ((
+      load: Dict,
+    ) => unknown)[];
     fc.assert(
       fc.property(value, (given) => {
         for (const read of any) read(given);

@@ -1,21 +1,6 @@
-// Reply forms that are neither sealed nor signed as a whole: plain texts, pillar replies, errors.
-import { dictGet, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
+// Replies of a master that are neither sealed nor signed as a whole: pillar, and the wish for patience.
+import { dictGet, isDict, type Value } from '../../../base/codec/value.ts';
 import { bytesField, type Problem, problem, textField } from './fields.ts';
-
-/** Plain-text replies; real minions sign in again after a short one. */
-export const plainReplies = {
-  /** The sender should sign in again. */
-  badLoad: 'bad load',
-  notADict: 'payload and load must be a dict',
-  nullByte: 'bad load: id contains a null byte',
-  minionException: 'Some exception handling minion payload',
-  serverException: 'Server-side exception handling payload',
-} as const;
-
-/** For bytes that are not msgpack at all. */
-export function undecodableReply(): PlainDict {
-  return newDict([['msg', 'bad load']]);
-}
 
 /** `_pillar`: sealed under a one-time key that only the minion can open. */
 export interface PillarReply {

@@ -81,6 +81,9 @@ export const openToFleet: ReadonlySet<string> = new Set([
   '_serve_file',
 ]);
 
+/** Fields that prove a request: for the channel alone. What is passed on of a load (events, results) leaves them out. */
+export const proofFields: ReadonlySet<Value> = new Set(['nonce', 'tok']);
+
 /** What the channel itself reads in an opened load, before any command sees it. */
 export interface OpenedLoad {
   readonly cmd: string;

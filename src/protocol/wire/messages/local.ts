@@ -1,0 +1,250 @@
+// What commands ask of a running master over its local socket, and the items that come back as a stream.
+import type { JsonText } from '../../../base/codec/json/index.ts';
+import {
+  type Dict,
+  dictEntries,
+  dictGet,
+  isTexts,
+  newDict,
+  type PlainDict,
+  type Value,
+} from '../../../base/codec/value.ts';
+import type { JobOption } from '../../job/job.ts';
+import { readAskedJob, type UnprovenJob } from './clear.ts';
+import {
+  boolField,
+  dictField,
+  given,
+  isProblem,
+  numberField,
+  type Problem,
+  plainDict,
+  problem,
+  textField,
+} from './fields.ts';
+
+export interface BatchRequest {
+  /** A number of minions, or a percentage (`25%`). */
+  readonly size: string;
+  /** Seconds between two minions in one slot. */
+  readonly wait?: number;
+  readonly safe_limit?: number;
+  readonly safe_size?: number;
+  readonly failhard?: boolean;
+}
+
+/** A job as a command asks for it; who asks is proven by the connection. */
+export interface LocalPublish {
+  readonly job: UnprovenJob;
+  readonly batch?: BatchRequest;
+  /** `98%` or a number: nothing is sent when fewer of the targeted minions can be reached. */
+  readonly require?: string;
+}
+
+/** What local commands may say about a job beside target, function and arguments. */
+const localOptions: readonly JobOption[] = [
+  'metadata',
+  'ret_config',
+  'ret_kwargs',
+  'module_executors',
+  'executor_opts',
+  'start_event',
+];
+
+const texts = (value: string | readonly string[]): Value => (typeof value === 'string' ? value : [...value]);
+
+export function localPublishArgs({ job, batch, require }: LocalPublish): PlainDict {
+  const kwargs = newDict(Object.entries(given({ delimiter: job.delimiter, ...job.options })));
+  return newDict(
+    Object.entries({
+      ...{ tgt: texts(job.tgt), tgt_type: job.tgt_type, fun: texts(job.fun), arg: [...job.arg], kwargs },
+      async: job.unwatched === true,
+      ...given({
+        ...{ ret: job.ret, jid: job.jid, nodegroups: job.nodegroups, require, subset: job.subset },
+        ...{ timeout: job.timeoutSeconds, gather_job_timeout: job.gatherSeconds },
+        ...{ deadline: job.deadlineSeconds, durable: job.durableSeconds },
+        batch: batch && newDict(Object.entries(batch)),
+      }),
+    }),
+  );
+}
+
+export function readLocalPublish(args: Dict): LocalPublish | Problem {
+  const job = readAskedJob(args, localOptions);
+  if (isProblem(job)) return job;
+  const batch = dictField(args, 'batch');
+  return {
+    job: {
+      ...job,
+      unwatched: boolField(args, 'async'),
+      ...given({
+        nodegroups: dictField(args, 'nodegroups'),
+        timeoutSeconds: positive(args, 'timeout'),
+        gatherSeconds: positive(args, 'gather_job_timeout'),
+        subset: positive(args, 'subset'),
+        deadlineSeconds: positive(args, 'deadline'),
+        durableSeconds: positive(args, 'durable'),
+      }),
+    },
+    ...given({ batch: batch && readBatch(batch), require: textField(args, 'require') || undefined }),
+  };
+}
+
+function readBatch(batch: Dict): BatchRequest {
+  return {
+    size: textField(batch, 'size') ?? '',
+    failhard: boolField(batch, 'failhard'),
+    ...given({
+      wait: positive(batch, 'wait'),
+      safe_limit: positive(batch, 'safe_limit'),
+      safe_size: positive(batch, 'safe_size'),
+    }),
+  };
+}
+
+function positive(args: Dict, name: string): number | undefined {
+  const value = numberField(args, name);
+  return value !== undefined && value > 0 ? value : undefined;
+}
+
+export interface MissingReason {
+  readonly code: string;
+  readonly text: string;
+  readonly evidence: Dict;
+}
+
+export type JobItem =
+  | { readonly type: 'job'; readonly jid: string; readonly minions: string[]; readonly missing: string[] }
+  | {
+      readonly type: 'return';
+      readonly id: string;
+      readonly ret: Value;
+      readonly retcode: number;
+      readonly success: boolean;
+      readonly out?: string;
+      readonly fun?: string;
+      readonly jid?: string;
+      /** `deadline`: the minion killed the job at its deadline. */
+      readonly ended?: string;
+    }
+  | { readonly type: 'missing'; readonly id: string; readonly reason: MissingReason; readonly connected: boolean }
+  /** Kept for a minion that is away (`--durable`), until the given time in milliseconds. */
+  | { readonly type: 'queued'; readonly id: string; readonly until: number; readonly reason: MissingReason }
+  | { readonly type: 'batch'; readonly minions: string[] }
+  | { readonly type: 'progress'; readonly id: string; readonly text: string }
+  | { readonly type: 'end'; readonly balance: Dict };
+
+export type RunnerItem =
+  | { readonly type: 'started'; readonly jid: string }
+  | { readonly type: 'progress'; readonly text: string }
+  | { readonly type: 'print'; readonly text: string }
+  | {
+      readonly type: 'result';
+      readonly ret: Value | JsonText;
+      readonly success: boolean;
+      readonly retcode: number;
+      readonly out?: string;
+      readonly inOrder?: boolean;
+    };
+
+export interface TargetPreview {
+  readonly minions: string[];
+  /** Connection state by id: yes, no, unknown. */
+  readonly connected: PlainDict;
+  readonly unknown: string[];
+  /** Ids by what is known of them (`connected`, `away`, `too_old`, …), each in one class, with the reason. */
+  readonly classes: Readonly<Record<string, PlainDict>>;
+  /** The same as one line. */
+  readonly summary: string;
+}
+
+export interface MasterEvent {
+  readonly tag: string;
+  readonly data: Dict;
+}
+
+const ids = (item: Dict, name: string): string[] => {
+  const value = dictGet(item, name);
+  return isTexts(value) ? value : [];
+};
+const word = (item: Dict, name: string): string => textField(item, name) ?? '';
+const count = (item: Dict, name: string): number => numberField(item, name) ?? 0;
+
+function readReason(item: Dict): MissingReason {
+  const reason = dictField(item, 'reason') ?? newDict();
+  return {
+    code: word(reason, 'code'),
+    text: word(reason, 'text'),
+    evidence: dictField(reason, 'evidence') ?? newDict(),
+  };
+}
+
+/** An item of a published job. */
+export function readJobItem(value: Value): JobItem | Problem {
+  const item = plainDict(value) ?? newDict();
+  const id = word(item, 'id');
+  switch (dictGet(item, 'type')) {
+    case 'job':
+      return { type: 'job', jid: word(item, 'jid'), minions: ids(item, 'minions'), missing: ids(item, 'missing') };
+    case 'return':
+      return {
+        ...{ type: 'return', id, ret: dictGet(item, 'ret') ?? null },
+        ...{ retcode: count(item, 'retcode'), success: boolField(item, 'success') },
+        ...given({ out: textField(item, 'out'), fun: textField(item, 'fun'), jid: textField(item, 'jid') }),
+        ...given({ ended: textField(item, 'ended') }),
+      };
+    case 'missing':
+      return { type: 'missing', id, reason: readReason(item), connected: boolField(item, 'connected') };
+    case 'queued':
+      return { type: 'queued', id, until: count(item, 'until'), reason: readReason(item) };
+    case 'batch':
+      return { type: 'batch', minions: ids(item, 'minions') };
+    case 'progress':
+      return { type: 'progress', id, text: word(item, 'text') };
+    case 'end':
+      return { type: 'end', balance: dictField(item, 'balance') ?? newDict() };
+    default:
+      return problem('an item of a job of an unknown kind');
+  }
+}
+
+/** An item of a runner or a wheel function. */
+export function readRunnerItem(value: Value): RunnerItem | Problem {
+  const item = plainDict(value) ?? newDict();
+  switch (dictGet(item, 'type')) {
+    case 'started':
+      return { type: 'started', jid: word(item, 'jid') };
+    case 'progress':
+      return { type: 'progress', text: word(item, 'text') };
+    case 'print':
+      return { type: 'print', text: word(item, 'text') };
+    case 'result':
+      return {
+        ...{ type: 'result', ret: dictGet(item, 'ret') ?? null },
+        ...{ success: boolField(item, 'success'), retcode: count(item, 'retcode') },
+        ...given({ out: textField(item, 'out') }),
+        ...(boolField(item, 'inOrder') ? { inOrder: true } : {}),
+      };
+    default:
+      return problem('an item of a function of an unknown kind');
+  }
+}
+
+export function readTargetPreview(value: Value): TargetPreview | Problem {
+  const item = plainDict(value);
+  if (!item) return problem('a preview that is no map');
+  const classes = dictEntries(dictField(item, 'classes') ?? newDict());
+  return {
+    minions: ids(item, 'minions'),
+    unknown: ids(item, 'unknown'),
+    connected: plainDict(dictGet(item, 'connected')) ?? newDict(),
+    classes: Object.fromEntries(classes.map(([name, found]) => [String(name), plainDict(found) ?? newDict()])),
+    summary: word(item, 'summary'),
+  };
+}
+
+export function readMasterEvent(value: Value): MasterEvent | Problem {
+  const item = plainDict(value);
+  const data = item && dictField(item, 'data');
+  return item && data ? { tag: word(item, 'tag'), data } : problem('an event without data');
+}
