@@ -5,8 +5,6 @@ import {
   defineModule,
   fn,
   invocationError,
-  type ModuleContext,
-  messageOf,
   newDict,
   type PlainDict,
   p,
@@ -14,7 +12,7 @@ import {
   type Value,
 } from 'halite/sdk';
 import { existsSync, replaceSecretNow, writeFileSync } from 'halite/sdk/fs';
-import { generateKey, planCertificate, planRequest, signCertificate, signRequest } from '../../shared/x509/build.ts';
+import { generateKey, planRequest, signRequest } from '../../shared/x509/build.ts';
 import {
   bytesOf,
   isPath,
@@ -28,11 +26,11 @@ import {
 } from '../../shared/x509/load.ts';
 import { nameDict } from '../../shared/x509/names.ts';
 import { pemEntry, writePem } from '../../shared/x509/pem.ts';
-import { askSigner, ownPolicy, policyFor, shortened, withPolicy } from '../../shared/x509/policy.ts';
+import { policyFor, shortened } from '../../shared/x509/policy.ts';
 import { certificateShown, parseCertificate, requestShown } from '../../shared/x509/read.ts';
 import { manyFunctions } from './many.ts';
+import { makeCertificate, requestLabel, signForOther } from './signing.ts';
 
-const request = '(?:NEW )?CERTIFICATE REQUEST';
 const encoding = p.string({ default: 'pem', doc: 'pem or der' });
 const path = p.string({ default: null, doc: 'write it there' });
 const raw = p.bool({ default: false, doc: 'give the bytes' });
@@ -63,77 +61,6 @@ function encodedKey(key: KeyObject, how: string, secret: Value, asBytes: boolean
   }
   const der = key.export({ type: 'pkcs8', format: 'der', ...lock });
   return asBytes ? der : der.toString('base64');
-}
-
-interface CertRequest {
-  readonly ca_server: Value;
-  readonly signing_policy: Value;
-  readonly kwargs: PlainDict;
-}
-
-/** A certificate by the key here, or by the minion that signs. */
-async function makeCertificate(args: CertRequest, ctx: ModuleContext): Promise<Buffer> {
-  const given = shortened(args.kwargs);
-  if (given['days_valid'] === undefined && given['not_after'] === undefined) given['days_valid'] = 365;
-  if (!args.ca_server) {
-    const all = withPolicy(await ownPolicy(args.signing_policy, ctx), given);
-    if (!all['signing_private_key'])
-      throw invocationError('Creating a certificate locally at least requires a signing private key.');
-    return signCertificate(planCertificate(all), all['digest'] ?? 'sha256');
-  }
-  if (args.signing_policy === null)
-    throw invocationError('signing_policy must be specified to request a certificate from a remote ca_server');
-  const { private_key, private_key_passphrase, ...rest } = given as PlainDict & Record<string, Value>;
-  const key = private_key
-    ? publicDer(loadPrivateKey(private_key, private_key_passphrase ?? null))
-    : rest['public_key']
-      ? publicDer(loadPublicKey(rest['public_key']))
-      : undefined;
-  const csr = rest['csr'] ? pemBody(bytesOf(rest['csr']), request) : undefined;
-  const asked = newDict([
-    ...Object.entries(rest as PlainDict),
-    ...(key ? [['public_key', key.toString('base64')] as [string, Value]] : []),
-    ...(csr ? [['csr', csr.toString('base64')] as [string, Value]] : []),
-  ]);
-  const data = await askSigner(args.ca_server, args.signing_policy, asked, false, ctx);
-  try {
-    return loadCertificate(data).raw;
-  } catch {
-    throw commandError(`ca_server did not return a certificate: ${pyStr(data)}`);
-  }
-}
-
-/** What another minion asked for: whether it may have it, and the certificate. */
-async function signForOther(policyName: Value, asked: PlainDict, onlyPolicy: boolean, who: Value, ctx: ModuleContext) {
-  const answer = (data: Value, errors: string[]): PlainDict =>
-    newDict([
-      ['data', data],
-      ['errors', errors],
-    ]);
-  const { minions, ...policy } = await ownPolicy(policyName, ctx);
-  if (Object.keys(policy).length === 0)
-    return answer(null, ['signing_policy must be specified and defined on signing minion']);
-  if (minions !== undefined) {
-    if (!who) return answer(null, ['minion sending this request could not be identified']);
-    if (!(await ctx.call('match.glob', minions, who)))
-      return answer(null, ['minion not permitted to use specified signing policy']);
-  }
-  try {
-    if (onlyPolicy) {
-      const { signing_private_key: _key, signing_private_key_passphrase: _phrase, ...open } = policy;
-      const cert = open['signing_cert'];
-      return answer(
-        { ...open, ...(cert ? { signing_cert: toPem(loadCertificate(cert).raw, 'CERTIFICATE') } : {}) },
-        [],
-      );
-    }
-    // Keys are named by the policy alone, never by who asks.
-    const { signing_private_key: _k, signing_cert: _c, private_key: _own, ...harmless } = shortened(asked);
-    const all = withPolicy(newDict(Object.entries(policy)), newDict(Object.entries(harmless)));
-    return answer(signCertificate(planCertificate(all), all['digest'] ?? 'sha256'), []);
-  } catch (error) {
-    return answer(null, [messageOf(error)]);
-  }
 }
 
 const expiresWithin = (cert: X509Certificate, days: number): boolean =>
@@ -215,7 +142,7 @@ const makingFunctions = {
     doc: 'A request in another form.',
     examples: ["salt '*' x509.encode_csr /etc/pki/my.csr der"],
     params: { csr: p.scalar({ nullable: true, doc: 'the request' }), encoding, raw },
-    run: (args) => delivered(pemBody(bytesOf(args.csr), request), 'CERTIFICATE REQUEST', args.encoding, args.raw),
+    run: (args) => delivered(pemBody(bytesOf(args.csr), requestLabel), 'CERTIFICATE REQUEST', args.encoding, args.raw),
   }),
   create_certificate: fn({
     doc: 'Makes a certificate: signed by a key here, or by another minion (ca_server).',
@@ -300,7 +227,7 @@ const readingFunctions = {
     doc: 'What is in a request.',
     examples: ["salt '*' x509.read_csr /etc/pki/my.csr"],
     params: { csr: p.scalar({ nullable: true, doc: 'the request' }) },
-    run: (args) => requestShown(pemBody(bytesOf(args.csr), request)),
+    run: (args) => requestShown(pemBody(bytesOf(args.csr), requestLabel)),
   }),
   get_public_key: fn({
     doc: 'The public key of a key, a certificate or a request.',
