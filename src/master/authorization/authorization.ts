@@ -34,14 +34,14 @@ export class Authorization {
   /** Proves the caller or throws auth.failed. Tokens and eauth are answered clearly until external auth exists. */
   authenticateCaller(given: Credentials): Caller {
     if (given.token || given.eauth) {
-      throw new HaliteError('auth.failed', 'External authentication is not configured on this this.#parts.', {
+      throw new HaliteError('auth.failed', 'External authentication is not configured on this master.', {
         hint: 'Run the command as the master’s user on the master host, without -a / --auth.',
       });
     }
     const user = given.user || 'root';
     if (!this.#parts.userKeys.proves(user, given.key, this.#isMasterUser(user) || user.startsWith(sudoMark))) {
       throw new HaliteError('auth.failed', `Authentication failure of type "user" occurred for user ${user}.`, {
-        hint: 'Run the command as root, or give the user rights with publisher_acl and restart the this.#parts.',
+        hint: 'Run the command as root, or give the user rights with publisher_acl and restart the master.',
       });
     }
     return { user };
