@@ -40,6 +40,7 @@ const setenv = state({
       : newDict([[name, value]]);
     const changes = differences({ environ, falseUnsets: false_unsets, clearAll: clear_all });
     if (Object.keys(changes).length === 0)
+      // Salt says it in two ways.
       return ctx.ok(`Environ values ${ctx.test ? 'are' : 'were'} already set with the correct values`);
     return ctx.change(changes, 'Environ values were set', {
       test: 'Environ values will be changed',

@@ -237,6 +237,7 @@ async function fetchAll({ args, git, keys, comments, changes }: DetachedWork, ct
   }
 }
 
+/** One step decides about the next: under test the first that would change something is what is announced. */
 async function detach(work: DetachedWork, ctx: StateContext): Promise<StateResult> {
   const { args, git, comments, changes } = work;
   const ready = await prepare(work, ctx);

@@ -57,6 +57,7 @@ function rulesOf(tables: Value): string {
 /** Writes the rules down when the file does not have them; what is added to the comment. */
 async function saveWhenDifferent(asked: Asked, command: string, ctx: StateContext): Promise<string> {
   const { parts, family, name } = asked;
+  // A saved file is no part of what the state announces.
   if (!parts['save'] || ctx.test) return '';
   const kwargs = newDict(Object.entries({ conf_file: saveTo(parts['save']), family }));
   const kept = await ctx.callWith('iptables.get_saved_rules', [], kwargs).catch(() => newDict());

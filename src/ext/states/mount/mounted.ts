@@ -1,4 +1,5 @@
-// `mount.mounted`: a filesystem that is mounted, with these options, from this device, also at boot.
+// `mount.mounted`: a filesystem that is mounted, with these options, from this device, also at boot. Its steps decide about
+// each other (options, device, mount, table), so that each says under test what it would do.
 
 import {
   type ArgsOf,

@@ -49,6 +49,7 @@ function changePassword(wanted: Wanted, kwargs: PlainDict, ctx: StateContext): P
   const open = isOpen(wanted);
   const who = `user ${name}@${host}`;
   const forbidden = open && !isTrue(allow_passwordless);
+  // Applied, the server is asked and says why not.
   if (ctx.test && forbidden)
     return Promise.resolve(ctx.fail(`Password for ${who} is set to be cleared, but allow_passwordless != True`));
   return ctx.change(newDict([[name, 'Updated']]), `Password for ${who} has been ${open ? 'cleared' : 'changed'}`, {

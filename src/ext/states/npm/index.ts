@@ -127,6 +127,7 @@ const bootstrap = state({
       ['runas', args.user],
       ['pkg', null],
       ['silent', args.silent],
+      // npm has a test mode of its own.
       ...(ctx.test ? [['dry_run', true] as [string, Value]] : []),
     ]);
     let answer: Value;

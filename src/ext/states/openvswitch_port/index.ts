@@ -137,6 +137,7 @@ const present = state({
         "The optional type argument must be one of these values: ('vlan', 'vxlan', 'gre').",
       );
     if (!isTruthy(await ctx.call('openvswitch.bridge_exists', args.bridge)))
+      // Under test it may be made by a state before.
       return ctx.result({ result: ctx.test ? null : false, comment: `Bridge ${args.bridge} does not exist.` });
     const ports = list(await ctx.call('openvswitch.port_list', args.bridge));
     if (!kind && ports.includes(args.name)) return existing(args, ctx);

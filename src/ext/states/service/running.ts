@@ -112,6 +112,7 @@ async function bring(args: Args, wanted: boolean, ctx: StateContext): Promise<St
   try {
     if (!(await isAvailable(name, ctx))) {
       const would = `Service ${name} not present; if created in this state run, it would have been ${wanted ? 'started' : 'stopped'}`;
+      // Under test it may be installed by a state before.
       if (ctx.test) return ctx.result({ result: null, comment: would });
       return ctx.result({ result: !wanted, comment: notAvailable(name) });
     }

@@ -187,6 +187,7 @@ async function run(args: UserArgs, ctx: StateContext): Promise<StateResult> {
   const there = groups ? await existing(groups, ctx) : [];
   const missing = (groups ?? []).filter((group) => !there.includes(group));
   if (missing.length > 0) {
+    // Under test they may be created by a state before.
     if (!ctx.test) return ctx.fail(`The following group(s) are not present: ${missing.join(',')}`);
     groups = there;
   }
