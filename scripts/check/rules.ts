@@ -3,6 +3,7 @@ import { findStalePages } from '../docs/pages.ts';
 import { findForbiddenImports } from './architecture.ts';
 import { findBrokenLinks } from './doc-links.ts';
 import { findExtensionImports } from './extension-imports.ts';
+import { findFileCycles } from './file-cycles.ts';
 import { findLargeFiles } from './file-size.ts';
 import { findBrokenPaths } from './path-pages.ts';
 import { findUnusedExports } from './unused-exports.ts';
@@ -48,6 +49,16 @@ export const rules: readonly Rule[] = [
     planted: {
       'src/ext/modules/planted-kind.ts': "import '../states/planted-kind.ts';\n",
       'src/ext/states/planted-kind.ts': 'export const planted = 1;\n',
+    },
+  },
+  {
+    name: 'no files import each other in a circle',
+    find: findFileCycles,
+    planted: {
+      'src/base/util/planted-circle.ts':
+        "import type { Other } from './planted-circle-other.ts';\n\nexport interface One {\n  other: Other;\n}\n",
+      'src/base/util/planted-circle-other.ts':
+        "import type { One } from './planted-circle.ts';\n\nexport interface Other {\n  one: One;\n}\n",
     },
   },
   {
