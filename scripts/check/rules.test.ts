@@ -20,6 +20,7 @@ const files: Readonly<Record<string, string>> = {
   }),
   'src/ext/modules/test.ts':
     "import { join } from 'node:path';\nimport { fn } from 'halite/sdk';\n\nconsole.log(join, fn);\n",
+  'scripts/check/plain-words.json': JSON.stringify({ words: { door: 'authorization' }, allowed: {} }),
   'package.json': '{}',
   'README.md': '# Halite\nSee [below](#halite) and `src/master/main.ts`.\n',
   'docs/guide/extensions.md': '# Extensions\n',

@@ -6,6 +6,7 @@ import { findExtensionImports } from './extension-imports.ts';
 import { findFileCycles } from './file-cycles.ts';
 import { findLargeFiles } from './file-size.ts';
 import { findBrokenPaths } from './path-pages.ts';
+import { findOddWords } from './plain-words.ts';
 import { findUnusedExports } from './unused-exports.ts';
 
 export interface Rule {
@@ -80,6 +81,11 @@ export const rules: readonly Rule[] = [
     name: 'generated pages are up to date',
     find: findStalePages,
     planted: { 'docs/reference/errors.md': 'A line that no table knows.\n' },
+  },
+  {
+    name: 'names and comments use plain words',
+    find: findOddWords,
+    planted: { 'src/base/util/planted-word.ts': '// Nobody passes the door.\n' },
   },
 ];
 

@@ -18,7 +18,9 @@ export function renderArchitecturePage(root: string): string | undefined {
   return `${before}${begin}\n${importRules(readRules(root))}\n${end}${after}`;
 }
 
-function importRules({ modules, libraries }: Rules): string {
+function importRules({ modules: listed, libraries }: Rules): string {
+  // Extensions reach the SDK by its name, as those of users do; a rule of its own sees to it.
+  const modules = { ...listed, ext: [...(listed['ext'] ?? []), 'extend/sdk'] };
   const code = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ');
   return [
     '```mermaid',

@@ -161,7 +161,7 @@ export class ChunkRunner {
     await watchAsRequire(this.#session, low);
     const { status, resolved } = await judgeRequisites(this.#view, low, !trial);
     if (status === 'unmet') {
-      if (!(await this.#bringAbout(low, tag, trial, depth))) return;
+      if (!(await this.#runAfterRequisites(low, tag, trial, depth))) return;
     } else await this.#conclude(low, tag, trial, status, resolved);
     const result = this.running[tag];
     if (result) this.#report(result, low, tag);
@@ -182,7 +182,7 @@ export class ChunkRunner {
   }
 
   /** Runs what the chunk needs, then the chunk. False when the chunk has its result already, or must not have one. */
-  async #bringAbout(low: Chunk, tag: string, trial: boolean, depth: number): Promise<boolean> {
+  async #runAfterRequisites(low: Chunk, tag: string, trial: boolean, depth: number): Promise<boolean> {
     const { needed, lost } = this.#seek(low, trial);
     if ([...lost.values()].some((list) => list.length > 0)) {
       const result = results.requisitesNotFound(low, this.#options.numbers.take(), lost);

@@ -44,11 +44,11 @@ class ReturnMemory {
     const fresh = generateJid();
     this.#assigned.set(key, fresh);
     const [oldest] = this.#assigned.keys();
-    if (this.#assigned.size > mostAllotted && oldest !== undefined) this.#assigned.delete(oldest);
+    if (this.#assigned.size > mostAssigned && oldest !== undefined) this.#assigned.delete(oldest);
     return fresh;
   }
 }
-const mostAllotted = 10_000;
+const mostAssigned = 10_000;
 
 export function returnHandlers(parts: ReturnParts): Handlers {
   const memory = new ReturnMemory();

@@ -1,4 +1,4 @@
-// Replies of a master that are neither sealed nor signed as a whole: pillar, and the wish for patience.
+// Replies of a master that are neither sealed nor signed as a whole: pillar, and the request to ask again later.
 import { dictGet, isDict, type Value } from '../../../base/codec/value.ts';
 import { bytesField, type Problem, problem, textField } from './fields.ts';
 

@@ -119,7 +119,7 @@ export function typeName(value: PyValue): string {
   return 'bytes';
 }
 
-/** Dicts that are something else in Salt, by their Python class: messages name it. Keys are the host's dict and its twin here. */
+/** Dicts that are something else in Salt, by their Python class: messages name it. Keys are the host's dict and its counterpart here. */
 export const shownClass = new WeakMap<object, string>();
 
 /** How messages name a value: `None`, `dict object`, `jinja2.utils.Namespace object`. */

@@ -1,0 +1,39 @@
+// Names and comments in words that a stranger understands: the list says which words were replaced, and by what.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pagesBelow } from './doc-links.ts';
+import { readTree } from './source-graph.ts';
+
+interface WordList {
+  readonly words: Readonly<Record<string, string>>;
+  /** Path → words that mean something else there; `*` for all. */
+  readonly allowed: Readonly<Record<string, readonly string[]>>;
+}
+
+export function findOddWords(root: string): string[] {
+  const file = join(root, 'scripts/check/plain-words.json');
+  if (!existsSync(file)) return [];
+  const { words, allowed } = JSON.parse(readFileSync(file, 'utf8')) as WordList;
+  const breaches: string[] = [];
+  const look = (path: string, text: string): void => {
+    const fine = allowed[path] ?? [];
+    for (const word of oddWords(text, words))
+      if (!fine.includes('*') && !fine.includes(word)) breaches.push(`${path}: "${word}"; say ${words[word]}`);
+  };
+  for (const { path, text } of readTree(root).values())
+    if (!path.startsWith('test/') && !path.endsWith('.test.ts') && !path.endsWith('.gen.ts')) look(path, text);
+  for (const page of pagesBelow(root))
+    if (!page.startsWith('docs/adr/') && page !== 'CHANGELOG.md') look(page, readFileSync(join(root, page), 'utf8'));
+  return breaches;
+}
+
+/** Single words are found inside identifiers, too: `checkName` has the word `name`. */
+function oddWords(text: string, words: WordList['words']): string[] {
+  const single = new Set(Object.keys(words).filter((word) => word === word.toLowerCase()));
+  const found = new Set(
+    (text.match(/[A-Z]?[a-z]+/g) ?? []).map((word) => word.toLowerCase()).filter((word) => single.has(word)),
+  );
+  for (const name of Object.keys(words))
+    if (!single.has(name) && new RegExp(`\\b${name}\\b`).test(text)) found.add(name);
+  return [...found];
+}
