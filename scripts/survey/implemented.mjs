@@ -36,7 +36,7 @@ export async function implemented() {
       bundle: true,
       splitting: true,
       packages: 'external',
-      alias: { 'halite/sdk': join(root, 'src/extend/sdk/index.ts') },
+      tsconfig: join(root, 'tsconfig.json'),
       format: 'esm',
       platform: 'node',
       logLevel: 'warning',

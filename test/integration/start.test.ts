@@ -23,7 +23,7 @@ const commandLine = (pid: number): string => {
 };
 
 it('starts a master and three minions and leaves no builder running', async () => {
-  for (const name of ['bin', 'scripts', 'src', 'package.json', 'package-lock.json'])
+  for (const name of ['bin', 'scripts', 'src', 'package.json', 'package-lock.json', 'tsconfig.json'])
     cpSync(join(checkout, name), join(clone, name), { recursive: true });
   symlinkSync(join(checkout, 'node_modules'), join(clone, 'node_modules'));
   // Dependencies that are not current would be installed, which is the preparation's work.
