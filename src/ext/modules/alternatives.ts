@@ -87,7 +87,7 @@ export default defineModule({
       examples: ["salt '*' alternatives.install editor /usr/bin/editor /usr/bin/emacs23 50"],
       outputter: 'txt',
       params: { name, link: p.path(), path, priority: p.string() },
-      run: (args, ctx) => change(ctx, ['--install', args.link, args.name, args.path, pyStr(args.priority)], true),
+      run: (args, ctx) => change(ctx, ['--install', args.link, args.name, args.path, args.priority], true),
     }),
     remove: fn({
       doc: 'Takes a program away from those for a name.',

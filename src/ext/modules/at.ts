@@ -58,7 +58,7 @@ async function jobs(tag: Value, ctx: ModuleContext): Promise<PlainDict[]> {
 const listed = async (tag: Value, ctx: ModuleContext): Promise<PlainDict> => newDict([['jobs', await jobs(tag, ctx)]]);
 
 async function remove(wanted: readonly string[], ctx: ModuleContext): Promise<PlainDict> {
-  const answer = (removed: string[], tag: Value): PlainDict =>
+  const answer = (removed: string[], tag: string | null): PlainDict =>
     newDict([
       [
         'jobs',
@@ -159,8 +159,8 @@ export default defineModule({
       examples: ["salt '*' at.atc 5"],
       params: { jobid: p.string({ doc: 'its number' }) },
       async run(args, ctx) {
-        const text = await ask('at', ['-c', pyStr(args.jobid)], ctx);
-        return text === '' ? newDict([['error', `invalid job id '${pyStr(args.jobid)}'`]]) : text;
+        const text = await ask('at', ['-c', args.jobid], ctx);
+        return text === '' ? newDict([['error', `invalid job id '${args.jobid}'`]]) : text;
       },
     }),
     jobcheck: fn({

@@ -55,14 +55,14 @@ const variables = (env: Value | undefined): [string, Value][] =>
   );
 
 async function run(action: string, call: Call, extra: readonly string[], ctx: ModuleContext): Promise<Value> {
-  const composer = call.composer ? pyStr(call.composer) : 'composer';
+  const composer = call.composer ? call.composer : 'composer';
   const php = call.php ?? (call.composer ? 'php' : null);
   if (which(composer) === null)
     throw commandError(`'composer.${action}' is not available. Couldn't find '${composer}'.`);
   if (!call.directory && action !== 'selfupdate')
     throw invocationError(`The 'directory' argument is required for composer.${action}`);
   const argv = [
-    ...(php ? [pyStr(php)] : []),
+    ...(php ? [php] : []),
     ...[composer, action, '--no-interaction', '--no-ansi', ...extra],
     ...(call.directory ? ['--working-dir', call.directory] : []),
     ...flags.flatMap(([key, flag]) => (call[key] === true ? [flag] : [])),

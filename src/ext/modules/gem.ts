@@ -81,11 +81,11 @@ const install = fn({
     const words = [
       'install',
       ...names(args.gems),
-      ...(args.version ? ['--version', pyStr(args.version)] : []),
+      ...(args.version ? ['--version', args.version] : []),
       ...documents,
       ...(args.pre_releases ? [modern ? '--prerelease' : '--pre'] : []),
-      ...(args.proxy ? ['-p', pyStr(args.proxy)] : []),
-      ...(args.source ? ['--source', pyStr(args.source)] : []),
+      ...(args.proxy ? ['-p', args.proxy] : []),
+      ...(args.source ? ['--source', args.source] : []),
     ];
     return gem(words, args, ctx);
   },

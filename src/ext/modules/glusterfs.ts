@@ -93,7 +93,7 @@ function volumeDict(volume: Node): PlainDict {
   return facts;
 }
 
-async function info(name: Value, ctx: ModuleContext): Promise<PlainDict | null> {
+async function info(name: string | null, ctx: ModuleContext): Promise<PlainDict | null> {
   const root = await gluster(['volume', 'info', ...(name === null ? [] : [word(name)])], ctx);
   return ok(root) ? newDict(all(root, 'volume').map((one) => [textOf(one, 'name'), volumeDict(one)])) : null;
 }

@@ -20,11 +20,16 @@ const user = p.string({ default: null, doc: 'run as this user' });
 const opts = p.string({ default: null, falsy: null, doc: 'further options, in one text' });
 const identity = p.string({ default: null, falsy: null, doc: 'private key for SSH' });
 
-const ssh = (key: Value): string[] => (key ? ['--ssh', `ssh -i ${pyStr(key)}`] : []);
+const ssh = (key: string | null): string[] => (key ? ['--ssh', `ssh -i ${pyStr(key)}`] : []);
 const optionWords = (given: Value): string[] => (given ? words(pyStr(given)) : []);
 
 /** What hg said; its complaint is a failure. */
-async function hg(argv: readonly string[], runas: Value, folder: Value, ctx: ModuleContext): Promise<string> {
+async function hg(
+  argv: readonly string[],
+  runas: string | null,
+  folder: string | null,
+  ctx: ModuleContext,
+): Promise<string> {
   const done = await command(ctx, ['hg', ...argv], { cwd: folder, runas });
   if (done.retcode !== 0) throw commandError(`Hg command failed: ${complaint(done)}`);
   return done.stdout;
@@ -32,9 +37,9 @@ async function hg(argv: readonly string[], runas: Value, folder: Value, ctx: Mod
 
 async function revision(
   folder: string,
-  which: Value,
+  which: string,
   short: boolean,
-  runas: Value,
+  runas: string | null,
   ctx: ModuleContext,
 ): Promise<string> {
   const argv = ['hg', 'id', '-i', ...(short ? [] : ['--debug']), '-r', pyStr(which)];
@@ -53,7 +58,12 @@ const marks: Readonly<Record<string, string>> = {
   ' ': 'origin of the previous file',
 };
 
-async function status(folder: string, given: Value, runas: Value, ctx: ModuleContext): Promise<PlainDict> {
+async function status(
+  folder: string,
+  given: string | null,
+  runas: string | null,
+  ctx: ModuleContext,
+): Promise<PlainDict> {
   const { stdout } = await command(ctx, ['hg', 'status', ...optionWords(given)], { cwd: folder, runas });
   const found: Record<string, string[]> = newDict() as Record<string, string[]>;
   for (const line of lines(stdout)) {
@@ -81,7 +91,7 @@ export default defineModule({
       params: { cwd, rev, user },
       async run(args, ctx) {
         const template = '{latesttag}-{latesttagdistance}-{node|short}';
-        const argv = ['hg', 'log', '-r', pyStr(args.rev), '--template', template];
+        const argv = ['hg', 'log', '-r', args.rev, '--template', template];
         const { stdout } = await command(ctx, argv, { cwd: args.cwd, runas: args.user });
         return stdout || revision(args.cwd, args.rev, true, null, ctx);
       },
@@ -99,9 +109,9 @@ export default defineModule({
       },
       async run(args, ctx) {
         const argv = [
-          ...['hg', 'archive', args.output, '--rev', pyStr(args.rev)],
-          ...(args.fmt ? ['--type', pyStr(args.fmt)] : []),
-          ...(args.prefix ? ['--prefix', pyStr(args.prefix)] : []),
+          ...['hg', 'archive', args.output, '--rev', args.rev],
+          ...(args.fmt ? ['--type', args.fmt] : []),
+          ...(args.prefix ? ['--prefix', args.prefix] : []),
         ];
         const { stdout, stderr } = await command(ctx, argv, { cwd: args.cwd, runas: args.user });
         return [stdout, stderr].filter(Boolean).join('\n');
@@ -112,7 +122,7 @@ export default defineModule({
       examples: ["salt '*' hg.pull /srv/code opts=-u"],
       params: { cwd, opts, user, identity, repository: p.string({ default: null, doc: 'from here' }) },
       run(args, ctx) {
-        const from = args.repository === null ? [] : [pyStr(args.repository)];
+        const from = args.repository === null ? [] : [args.repository];
         return hg(['pull', ...ssh(args.identity), ...optionWords(args.opts), ...from], args.user, args.cwd, ctx);
       },
     }),
@@ -125,7 +135,7 @@ export default defineModule({
         force: p.bool({ default: false, doc: 'drop changes' }),
         user,
       },
-      run: (args, ctx) => hg(['update', pyStr(args.rev), ...(args.force ? ['-C'] : [])], args.user, args.cwd, ctx),
+      run: (args, ctx) => hg(['update', args.rev, ...(args.force ? ['-C'] : [])], args.user, args.cwd, ctx),
     }),
     clone: fn({
       doc: 'Copies a repository.',
@@ -143,7 +153,7 @@ export default defineModule({
       async run(args, ctx) {
         if (!Array.isArray(args.cwd)) return status(pyStr(args.cwd), args.opts, args.user, ctx);
         const found = newDict();
-        for (const folder of args.cwd.map(pyStr)) found[folder] = await status(folder, args.opts, args.user, ctx);
+        for (const folder of args.cwd) found[folder] = await status(folder, args.opts, args.user, ctx);
         return found;
       },
     }),

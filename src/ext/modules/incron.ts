@@ -2,17 +2,7 @@
 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  defineModule,
-  fn,
-  type ModuleContext,
-  needsPrograms,
-  newDict,
-  p,
-  pyStr,
-  pythonError,
-  type Value,
-} from 'halite/sdk';
+import { defineModule, fn, type ModuleContext, needsPrograms, newDict, p, pythonError, type Value } from 'halite/sdk';
 import { chownSync, isDirectory, mkdtempSync, readText, rmSync, writeFileSync } from 'halite/sdk/fs';
 import { userByName } from 'halite/sdk/system';
 import { lines, words } from 'halite/sdk/text';
@@ -129,7 +119,7 @@ const change = (doc: string, example: string, work: typeof setJob) =>
     examples: [`salt '*' incron.${example}`],
     params: job,
     run(args, ctx): Promise<Value> | string {
-      const mask = pyStr(args.mask).toUpperCase();
+      const mask = args.mask.toUpperCase();
       return invalid(mask) ?? work(args.user, { path: args.path, mask, cmd: args.cmd }, ctx);
     },
   });

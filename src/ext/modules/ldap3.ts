@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   commandError,
-  type Dict,
   defineModule,
   dictEntries,
   dictGet,
@@ -71,7 +70,7 @@ async function ask(
   stdin?: string,
 ): Promise<Answer> {
   const of = (dict: Value | undefined, key: string): Value =>
-    dict !== undefined && isDict(dict) ? (dictGet(dict as Dict, key) ?? null) : null;
+    dict !== undefined && isDict(dict) ? (dictGet(dict, key) ?? null) : null;
   const bind = of(spec, 'bind');
   const method = isDict(bind) ? (of(bind, 'method') ?? 'simple') : null;
   if (method !== null && method !== 'simple' && method !== 'sasl')
@@ -140,7 +139,7 @@ export default defineModule({
       async run(args, ctx) {
         const scope = scopes[args.scope.toLowerCase()];
         if (scope === undefined) throw commandError(`'${args.scope}' is not a scope`);
-        const only = isTruthy(args.attrsonly) ? ['-A'] : [];
+        const only = args.attrsonly ? ['-A'] : [];
         const argv = ['-LLL', '-o', 'ldif-wrap=no', ...only, '-s', scope, '-b', args.base, '--', args.filterstr];
         const answer = await ask(
           'ldapsearch',

@@ -5,7 +5,6 @@ import {
   defineModule,
   fn,
   invocationError,
-  isTrue,
   type ModuleContext,
   newDict,
   type PlainDict,
@@ -148,7 +147,7 @@ export default defineModule({
       async run(args, ctx) {
         if (!userByName(args.name, args.root ?? '')) return false;
         if (/[:\n]/.test(args.password)) throw invocationError('A hash has no colon and no line end');
-        if (isTrue(args.use_usermod))
+        if (args.use_usermod)
           await runTool(ctx, 'usermod', [...rootOptions(args.root), '-p', args.password, '--', args.name]);
         else writeHash(args.name, args.password, args.root);
         return info(args.name, args.root)['passwd'] === args.password;

@@ -1,7 +1,7 @@
 // Execution module `sysctl`: settings of the running kernel and of the files they are read from at boot.
 
 import { dirname } from 'node:path';
-import { commandError, defineModule, fn, type ModuleContext, newDict, type PlainDict, p, pyStr } from 'halite/sdk';
+import { commandError, defineModule, fn, type ModuleContext, newDict, type PlainDict, p } from 'halite/sdk';
 import { existsSync, isFile, mkdirSync, pathExists, readFileSync, writeFileSync } from 'halite/sdk/fs';
 import { askTool, runTool } from 'halite/sdk/system';
 import { lines } from 'halite/sdk/text';
@@ -113,7 +113,7 @@ export default defineModule({
       examples: ["salt '*' sysctl.show"],
       params: { config_file: p.string({ default: false, falsy: null }) },
       async run({ config_file }, ctx) {
-        if (config_file) return pathExists(pyStr(config_file)) ? (configured(pyStr(config_file)) ?? null) : [];
+        if (config_file) return pathExists(config_file) ? (configured(config_file) ?? null) : [];
         const { stdout } = await askTool(ctx, 'sysctl', ['-a']);
         return newDict(
           lines(stdout).flatMap((line): [string, string][] => {
@@ -133,13 +133,13 @@ export default defineModule({
       doc: 'Changes a setting of the running kernel.',
       examples: ["salt '*' sysctl.assign net.ipv4.ip_forward 1"],
       params: { name, value },
-      run: (args, ctx) => assign(args.name, pyStr(args.value), ctx),
+      run: (args, ctx) => assign(args.name, args.value, ctx),
     }),
     persist: fn({
       doc: 'Changes a setting now and for every boot.',
       examples: ["salt '*' sysctl.persist net.ipv4.ip_forward 1"],
       params: { name, value, config: p.string({ default: null, doc: 'file it is kept in' }) },
-      run: (args, ctx) => persist(args.name, pyStr(args.value), args.config, ctx),
+      run: (args, ctx) => persist(args.name, args.value, args.config, ctx),
     }),
   },
 });

@@ -151,7 +151,7 @@ export default defineModule({
       },
       run(args): Value {
         const stanza = parse(args.conf_file)[args.key] ?? false;
-        return args.value && isDict(stanza) ? (dictGet(stanza, pyStr(args.value)) ?? false) : stanza;
+        return args.value && isDict(stanza) ? (dictGet(stanza, args.value) ?? false) : stanza;
       },
     }),
     set: fn({

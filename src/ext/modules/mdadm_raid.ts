@@ -138,8 +138,8 @@ export default defineModule({
       run({ name, level, devices, metadata, test_mode, kwargs }, ctx) {
         const disks = deviceList(devices);
         const count = disks.length - Number(kwargs['spare-devices'] ?? 0);
-        const rest = ['-e', pyStr(metadata), '-n', String(count), ...disks];
-        const args = ['-C', name, '-R', '-v', '-l', pyStr(level), ...further(kwargs), ...rest];
+        const rest = ['-e', metadata, '-n', String(count), ...disks];
+        const args = ['-C', name, '-R', '-v', '-l', level, ...further(kwargs), ...rest];
         return test_mode ? ['mdadm', ...args].join(' ') : said(args, ctx);
       },
     }),

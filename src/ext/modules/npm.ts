@@ -85,13 +85,13 @@ export default defineModule({
         silent: p.bool({ default: true, doc: 'no log of npm' }),
       },
       async run(args, ctx) {
-        const pkgs = args.pkg ? [pyStr(args.pkg)] : Array.isArray(args.pkgs) ? args.pkgs.map(pyStr) : [];
+        const pkgs = args.pkg ? [args.pkg] : Array.isArray(args.pkgs) ? args.pkgs.map(pyStr) : [];
         const words = [
           'install',
           '--json',
           ...(args.silent ? ['--silent'] : []),
           ...(args.dir ? [] : ['--global']),
-          ...(args.registry ? [`--registry=${pyStr(args.registry)}`] : []),
+          ...(args.registry ? [`--registry=${args.registry}`] : []),
           ...(args.dry_run ? ['--dry-run'] : []),
           '--',
           ...pkgs,
@@ -125,14 +125,14 @@ export default defineModule({
       },
       async run(args, ctx) {
         if (args.depth !== null && typeof args.depth !== 'number')
-          throw invocationError(`Error: depth ${pyStr(args.depth)} must be a number`);
+          throw invocationError(`Error: depth ${args.depth} must be a number`);
         const words = [
           'list',
           '--json',
           '--silent',
           ...(args.dir ? [] : ['--global']),
           ...(args.depth === null ? [] : [`--depth=${Math.trunc(args.depth)}`]),
-          ...(args.pkg ? [pyStr(args.pkg)] : []),
+          ...(args.pkg ? [args.pkg] : []),
         ];
         const done = await npm(words, { runas: args.runas, env: args.env, cwd: args.dir, lenient: true }, ctx);
         if (done.retcode !== 0 && done.stderr !== '') throw commandError(done.stderr);
@@ -145,7 +145,7 @@ export default defineModule({
       examples: ["salt '*' npm.cache_clean force=True"],
       params: { path, runas, env, force: p.bool({ default: false, doc: 'newer versions of npm want it' }) },
       async run(args, ctx) {
-        const words = ['cache', 'clean', ...(args.path ? [pyStr(args.path)] : []), ...(args.force ? ['--force'] : [])];
+        const words = ['cache', 'clean', ...(args.path ? [args.path] : []), ...(args.force ? ['--force'] : [])];
         const done = await npm(words, { runas: args.runas, env: args.env, lenient: true }, ctx);
         if (done.retcode !== 0) ctx.log.error(done.stderr);
         return done.retcode === 0;
@@ -156,7 +156,7 @@ export default defineModule({
       examples: ["salt '*' npm.cache_list"],
       params: { path, runas, env },
       async run(args, ctx) {
-        const words = ['cache', 'ls', ...(args.path ? [pyStr(args.path)] : [])];
+        const words = ['cache', 'ls', ...(args.path ? [args.path] : [])];
         const done = await npm(words, { runas: args.runas, env: args.env, lenient: true }, ctx);
         if (done.retcode !== 0 && done.stderr !== '') throw commandError(done.stderr);
         return done.stdout;

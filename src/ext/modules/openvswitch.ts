@@ -87,7 +87,7 @@ const bridges = {
         throw invocationError('If parent is specified, vlan must also be specified.');
       if (args.vlan !== null && args.parent === null)
         throw invocationError('If vlan is specified, parent must also be specified.');
-      const part = args.parent === null ? [] : [pyStr(args.parent), pyStr(args.vlan)];
+      const part = args.parent === null ? [] : [args.parent, pyStr(args.vlan)];
       return worked(vsctl(ctx, ...(args.may_exist ? ['--may-exist'] : []), 'add-br', args.br, ...part));
     },
   }),

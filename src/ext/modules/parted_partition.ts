@@ -1,16 +1,6 @@
 // Execution module `partition`: partitions of disks, by parted.
 
-import {
-  commandError,
-  defineModule,
-  fn,
-  type ModuleContext,
-  newDict,
-  type PlainDict,
-  p,
-  pyStr,
-  type Value,
-} from 'halite/sdk';
+import { commandError, defineModule, fn, type ModuleContext, newDict, type PlainDict, p, pyStr } from 'halite/sdk';
 import { statSync } from 'halite/sdk/fs';
 import { runTool, which } from 'halite/sdk/system';
 import { lines, words } from 'halite/sdk/text';
@@ -38,12 +28,12 @@ function needOneOf(value: string, valid: readonly string[], what: string): strin
   return value;
 }
 
-function needNumber(value: Value, where: string): string {
+function needNumber(value: string, where: string): string {
   if (!/^\s*\d+\s*$/.test(pyStr(value))) throw commandError(`Invalid minor number passed to partition.${where}`);
   return pyStr(value).trim();
 }
 
-function needBoundary(value: Value): string {
+function needBoundary(value: string): string {
   const unit = /^[\d.]+(\D*)$/.exec(pyStr(value))?.[1];
   if (unit === undefined || (unit !== '' && !units.includes(unit)))
     throw commandError(`Invalid partition boundary passed: "${pyStr(value)}"`);

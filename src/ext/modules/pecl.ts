@@ -3,7 +3,6 @@ import {
   defineModule,
   fn,
   isTrue,
-  isTruthy,
   type ModuleContext,
   newDict,
   type PlainDict,
@@ -26,7 +25,7 @@ async function pecl(args: readonly string[], ctx: ModuleContext, defaults: Value
   return '';
 }
 
-async function list(channel: Value, ctx: ModuleContext): Promise<PlainDict> {
+async function list(channel: string | null, ctx: ModuleContext): Promise<PlainDict> {
   const found = newDict();
   for (const line of lines(await pecl(['list', ...(channel ? ['-c', pyStr(channel)] : [])], ctx))) {
     const match = /^([^ ]+)[ ]+([^ ]+)[ ]+([^ ]+)/.exec(line);
@@ -54,7 +53,7 @@ export default defineModule({
       },
       async run(args, ctx) {
         const wanted = names(args.pecls);
-        const force = isTruthy(args.force);
+        const force = args.force;
         const argv = ['-d', `preferred_state=${args.preferred_state}`, 'install', ...(force ? ['-f'] : []), ...wanted];
         const said = await pecl(argv, ctx, args.defaults);
         if (force) return said;

@@ -94,7 +94,7 @@ async function sourceFiles(sources: PlainDict, saltenv: string, ctx: ModuleConte
 
 const isEmpty = (value: PlainDict): boolean => Object.keys(value).length === 0;
 
-const withoutEpoch = (text: Value, ignore: boolean): string =>
+const withoutEpoch = (text: string, ignore: boolean): string =>
   ignore ? pyStr(text).replace(/^[^:]*:/, '') : pyStr(text);
 
 export default defineModule({
@@ -188,7 +188,7 @@ export default defineModule({
       examples: ["salt '*' pkg_resource.format_version 1 2.0 3"],
       params: { epoch: p.string({ falsy: null }), version: p.string(), release: p.string({ falsy: null }) },
       run(args) {
-        const full = isTruthy(args.epoch) ? `${pyStr(args.epoch)}:${pyStr(args.version)}` : pyStr(args.version);
+        const full = isTruthy(args.epoch) ? `${pyStr(args.epoch)}:${args.version}` : args.version;
         return isTruthy(args.release) ? `${full}-${pyStr(args.release)}` : full;
       },
     }),

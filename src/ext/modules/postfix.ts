@@ -109,7 +109,7 @@ const settings = {
     params: { key: p.string({ doc: 'the setting' }), value: p.string({ doc: 'its value' }), path: mainFile },
     run({ key, value, path }) {
       const before = mainLines(readFileSync(path, 'utf8'));
-      const line = `${key} = ${pyStr(value)}`;
+      const line = `${key} = ${value}`;
       const isKey = (text: string): boolean => text.startsWith(key) && /^([\s=]|$)/.test(text.slice(key.length));
       const after = key in mainPairs(before) ? before.map((old) => (isKey(old) ? line : old)) : [...before, line];
       write(path, after);

@@ -177,7 +177,7 @@ export default defineModule({
       doc: 'A list in random order.',
       examples: ['salt \'*\' random.shuffle \'["one", "two"]\' seed="something"'],
       params: { value: p.oneOf(['list', 'string']), seed: p.scalar({ default: null }) },
-      run: ({ value, seed }) => sample(value, (Array.isArray(value) ? value : [...pyStr(value)]).length, seed),
+      run: ({ value, seed }) => sample(value, (Array.isArray(value) ? value : [...value]).length, seed),
     }),
   },
 });

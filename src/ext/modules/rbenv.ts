@@ -35,16 +35,16 @@ async function rbenv(args: readonly string[], runas: Value, ctx: ModuleContext) 
   return command(ctx, [`${root}/bin/rbenv`, ...args], { runas, env: newDict([['RBENV_ROOT', root]]) });
 }
 
-async function said(args: readonly string[], runas: Value, ctx: ModuleContext): Promise<string | false> {
+async function said(args: readonly string[], runas: string | null, ctx: ModuleContext): Promise<string | false> {
   const done = await rbenv(args, runas, ctx);
   return done?.retcode === 0 ? done.stdout : false;
 }
 
-const worked = async (ctx: ModuleContext, argv: string[], runas: Value, cwd: Value = null): Promise<boolean> =>
+const worked = async (ctx: ModuleContext, argv: string[], runas: Value, cwd: string | null = null): Promise<boolean> =>
   (await command(ctx, argv, { runas, cwd })).retcode === 0;
 
 /** rbenv and the plugin that builds Rubies: cloned when not there, pulled otherwise. */
-async function both(runas: Value, path: Value, pull: boolean, ctx: ModuleContext): Promise<boolean> {
+async function both(runas: string | null, path: string | null, pull: boolean, ctx: ModuleContext): Promise<boolean> {
   const root = path ? expanded(pyStr(path)) : await folder(runas, ctx);
   const parts: [string, string][] = [
     ['rbenv', root],
@@ -60,13 +60,13 @@ async function both(runas: Value, path: Value, pull: boolean, ctx: ModuleContext
 
 const bare = (ruby: string): string => ruby.replace(/^ruby-/, '');
 
-async function uninstall(ruby: string, runas: Value, ctx: ModuleContext): Promise<true> {
+async function uninstall(ruby: string, runas: string | null, ctx: ModuleContext): Promise<true> {
   await rbenv(['uninstall', '--force', bare(ruby)], runas, ctx);
   return true;
 }
 
 /** Runs a command line with the programs of rbenv first. */
-async function run(line: Value, runas: Value, given: Value, ctx: ModuleContext): Promise<Value> {
+async function run(line: string | null, runas: string | null, given: Value, ctx: ModuleContext): Promise<Value> {
   if (!line) throw invocationError('Command must be specified');
   const path = `${await folder(runas, ctx)}/shims:${process.env['PATH'] ?? ''}`;
   const env = newDict([...(isDict(given) ? Object.entries(given) : []), ['PATH', path]]);
@@ -135,7 +135,7 @@ export default defineModule({
       params: { ruby: p.string({ default: null, falsy: null, doc: 'the new default' }), runas },
       async run(args, ctx) {
         if (!args.ruby) return ((await said(['global'], args.runas, ctx)) || '').trim();
-        await rbenv(['global', pyStr(args.ruby)], args.runas, ctx);
+        await rbenv(['global', args.ruby], args.runas, ctx);
         return true;
       },
     }),

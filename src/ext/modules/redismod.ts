@@ -181,7 +181,7 @@ const replication = {
     run: (args, ctx) =>
       withRedis(args, ctx, async (client) => {
         const to = args.master_host && !args.master_port ? 6379 : args.master_port;
-        const words = args.master_host ? [pyStr(args.master_host), pyStr(to)] : ['NO', 'ONE'];
+        const words = args.master_host ? [args.master_host, pyStr(to)] : ['NO', 'ONE'];
         return isOk(await client.call('SLAVEOF', ...words));
       }),
   }),
@@ -317,8 +317,8 @@ const hashFunctions = {
     run: (args, ctx) =>
       withRedis(args, ctx, async (client) => {
         const more = [
-          ...(args.match === null ? [] : ['MATCH', pyStr(args.match)]),
-          ...(args.count === null ? [] : ['COUNT', pyStr(args.count)]),
+          ...(args.match === null ? [] : ['MATCH', args.match]),
+          ...(args.count === null ? [] : ['COUNT', args.count]),
         ];
         const [next, found] = (await client.call('HSCAN', args.key, args.cursor, ...more)) as [string, string[]];
         return [Number(next), pairs(found)];

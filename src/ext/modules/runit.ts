@@ -1,6 +1,6 @@
 // Execution module `runit`: services under runit; `service` where runit is the first process.
 
-import { commandError, defineModule, dictGet, fn, type ModuleContext, newDict, p, type Value } from 'halite/sdk';
+import { commandError, defineModule, dictGet, fn, type ModuleContext, newDict, p } from 'halite/sdk';
 import { existsSync, joinPath, lstatSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'halite/sdk/fs';
 import { which } from 'halite/sdk/system';
 
@@ -34,7 +34,7 @@ async function sv(verb: string, service: string, ctx: ModuleContext): Promise<{ 
 /** `run: /etc/service/x: (pid 12) 30s` → the pid; '' when it is down. */
 export const pidIn = (text: string): string => /^run: .*?\(pid (\d+)\)/m.exec(text)?.[1] ?? '';
 
-function enable(service: string, start: Value): boolean {
+function enable(service: string, start: boolean): boolean {
   const source = known.map((place) => joinPath(place, service)).find((place) => existsSync(joinPath(place, 'run')));
   const target = joinPath(runFolder(), service);
   if (!source && !existsSync(target)) throw commandError(`Service ${service} is not available`);

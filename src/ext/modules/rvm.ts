@@ -29,7 +29,7 @@ async function rvm(args: readonly string[], call: Call, ctx: ModuleContext): Pro
 }
 
 /** Runs something with one of the Rubies. */
-const inRuby = (ruby: Value, args: readonly string[], call: Call, ctx: ModuleContext): Promise<string | false> =>
+const inRuby = (ruby: string, args: readonly string[], call: Call, ctx: ModuleContext): Promise<string | false> =>
   rvm([ruby ? pyStr(ruby) : 'default', 'do', ...args], call, ctx);
 
 async function installRuby(ruby: string, opts: Value, { runas, env }: Call, ctx: ModuleContext): Promise<Value> {
@@ -131,7 +131,7 @@ const rubies = {
       cwd: p.string({ default: null, doc: 'in this folder' }),
       env,
     },
-    run: ({ ruby: which, command: line, ...call }, ctx) => inRuby(which, shellSplit(pyStr(line)), call, ctx),
+    run: ({ ruby: which, command: line, ...call }, ctx) => inRuby(which, shellSplit(line), call, ctx),
   }),
 };
 

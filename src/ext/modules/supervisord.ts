@@ -55,7 +55,7 @@ function parse(line: string): [string, string, string] {
 }
 
 /** The settings of one program out of supervisor's configuration. */
-function settings(name: string, confFile: Value): PlainDict {
+function settings(name: string, confFile: string | null): PlainDict {
   const path = confFile
     ? pyStr(confFile)
     : ['/etc/supervisor/supervisord.conf', '/etc/supervisord.conf'].find((file) => isFile(file));
@@ -93,7 +93,7 @@ const where = {
 const one = p.string({ doc: 'the program, or `group:*`' });
 const all = p.string({ default: 'all', doc: 'the program, `group:*`, or all' });
 const named = p.string({ default: null, falsy: null, doc: 'only this program' });
-const words = (name: Value): string[] => (name ? [pyStr(name)] : []);
+const words = (name: string | null): string[] => (name ? [pyStr(name)] : []);
 const onEvery = (verb: string, doc: string) =>
   fn({
     doc,

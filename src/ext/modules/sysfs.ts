@@ -93,7 +93,7 @@ async function read(key: Value, root: string): Promise<Value> {
   return isDirectory(path) ? readFolder(path) : readValue(path);
 }
 
-function write(key: string, value: Value): boolean {
+function write(key: string, value: string): boolean {
   const path = targetOf(key);
   if (path === undefined) return false;
   try {

@@ -1,7 +1,7 @@
 // Execution module `system`: date, time and name of the machine; restart and shutdown.
 
 import { hostname } from 'node:os';
-import { commandError, defineModule, fn, invocationError, type ModuleContext, p, pyStr, type Value } from 'halite/sdk';
+import { commandError, defineModule, fn, invocationError, type ModuleContext, p, type Value } from 'halite/sdk';
 import { pathExists, readText, writeFileSync } from 'halite/sdk/fs';
 import { askTool, runTool, which } from 'halite/sdk/system';
 import { strftime } from 'halite/sdk/time';
@@ -120,7 +120,7 @@ const atTime = (doc: string, name: string, flag: string) =>
     examples: [`salt '*' system.${name}`, `salt '*' system.${name} at_time=+5`],
     params: { at_time: p.string({ default: null, falsy: null, doc: 'minutes, or a time of day; now when not given' }) },
     async run(args, ctx) {
-      const when = args.at_time === null || args.at_time === '' ? 'now' : pyStr(args.at_time);
+      const when = args.at_time === null || args.at_time === '' ? 'now' : args.at_time;
       return (await runTool(ctx, 'shutdown', [flag, when], { mergeStderr: true })).stdout.trimEnd();
     },
   });

@@ -26,7 +26,7 @@ const run = async (command: string[], kwargs: PlainDict, ctx: ModuleContext): Pr
 const given = (value: Value): string => (value === null ? '' : pyStr(value).trim());
 
 /** The program: as asked, from pillar or options, the first that is installed, or Python's own `venv`. */
-function toolOf(venvBin: Value, ctx: ModuleContext): string {
+function toolOf(venvBin: string | null, ctx: ModuleContext): string {
   const wanted = venvBin ?? dictGet(ctx.pillar, 'venv_bin') ?? ctx.opts['venv_bin'] ?? null;
   if (wanted) return pyStr(wanted);
   return ['virtualenv3', 'virtualenv'].find((name) => which(name)) ?? 'venv';
@@ -89,7 +89,7 @@ function venvOptions(tool: string, args: CreateArgs): string[] {
 }
 
 /** pip out of Python's own archive: nothing is fetched. */
-const addPip = (path: string, user: Value, ctx: ModuleContext): Promise<Result> =>
+const addPip = (path: string, user: string | null, ctx: ModuleContext): Promise<Result> =>
   run([joinPath(path, 'bin/python'), '-m', 'ensurepip'], { runas: user, cwd: path, env: { VIRTUAL_ENV: path } }, ctx);
 
 function pythonIn(venv: string): string {
@@ -107,7 +107,7 @@ async function ask(venv: string, code: string, words: string[], ctx: ModuleConte
 
 const venv = p.path({ doc: 'the environment' });
 const no = (doc: string) => p.bool({ default: false, doc });
-const text = (value: Value, name: string): string => {
+const text = (value: string | null, name: string): string => {
   if (value === null) throw invocationError(`${name} is needed`);
   return pyStr(value);
 };

@@ -83,7 +83,7 @@ function parseBlkid(text: string): PlainDict {
 const device = p.string({ doc: 'the device' });
 
 /** Options with values for one switch: `size=4096,log=12`. */
-const switched = (flag: string, options: Value): string[] =>
+const switched = (flag: string, options: string | null): string[] =>
   isTruthy(options) && pyStr(options).includes('=') ? [flag, pyStr(options)] : [];
 
 async function modify(args: { device: string; label: Value; lazy_counting: Value; uuid: Value }, ctx: ModuleContext) {
@@ -126,7 +126,7 @@ export default defineModule({
           ...[switched('-b', args.bso), switched('-m', args.gmo), switched('-n', args.nmo)].flat(),
           ...[switched('-i', args.ino), switched('-d', args.dso), switched('-l', args.lso)].flat(),
           ...switched('-r', args.rso),
-          ...(isTruthy(args.noforce) ? [] : ['-f']),
+          ...(args.noforce ? [] : ['-f']),
         ];
         return parseInfo(checked(await command(ctx, ['mkfs.xfs', ...argv, args.device])));
       },

@@ -231,7 +231,7 @@ export default defineModule({
       examples: ["salt '*' pkg.group_install 'Development Tools'"],
       params: { name: p.strings({ split: ',', doc: 'one group, or several' }), kwargs: p.kwargs({ doc: 'no effect' }) },
       run: (args, ctx) => {
-        const groups = Array.isArray(args.name) ? args.name.map(pyStr) : [pyStr(args.name)];
+        const groups = Array.isArray(args.name) ? args.name : [pyStr(args.name)];
         return ctx.callWith('pkg.install', [], { pkgs: groups.map((group) => `@${group}`) });
       },
     }),

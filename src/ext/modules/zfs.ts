@@ -83,7 +83,7 @@ async function get(datasets: readonly Value[], given: PlainDict, ctx: ModuleCont
   return found;
 }
 
-async function list(dataset: Value, given: PlainDict, ctx: ModuleContext): Promise<PlainDict> {
+async function list(dataset: string | null, given: PlainDict, ctx: ModuleContext): Promise<PlainDict> {
   const asked = given['properties'] ?? 'used,avail,refer,mountpoint';
   const wanted = (Array.isArray(asked) ? asked.map(pyStr) : pyStr(asked).split(',')).filter((one) => one !== 'name');
   const sort = given['sort'];
@@ -218,7 +218,7 @@ const functions = {
     params: { name: p.string({ default: null, doc: 'the file system' }), kwargs: kwargs('overlay, options') },
     async run({ name: dataset, kwargs: given }, ctx) {
       const argv = [...flag(given, 'overlay', '-O'), ...options({ '-o': given['options'] })];
-      return outcome(await zfs(ctx, 'mount', ...argv, ...(dataset === null ? [] : [pyStr(dataset)])), 'mounted');
+      return outcome(await zfs(ctx, 'mount', ...argv, ...(dataset === null ? [] : [dataset])), 'mounted');
     },
   }),
   unmount: simple('unmount', 'Unmounts a file system.', 'unmounted', [['force', '-f']]),

@@ -45,20 +45,20 @@ async function needsRenewal(name: string, window: Value, ctx: ModuleContext): Pr
 
 type Wanted = ArgsOf<typeof certParams>;
 
-const option = (flag: string, value: Value): string[] => (isTruthy(value) ? [flag, pyStr(value)] : []);
+const option = (flag: string, value: string | null): string[] => (isTruthy(value) ? [flag, pyStr(value)] : []);
 
 function authenticator(args: Wanted): string[] {
   if (isTruthy(args.webroot))
     return ['--authenticator', 'webroot', ...(args.webroot === true ? [] : ['--webroot-path', pyStr(args.webroot)])];
   if (args.dns_plugin !== 'cloudflare') return ['--authenticator', 'standalone'];
-  const seconds = pyStr(args.dns_plugin_propagate_seconds);
+  const seconds = args.dns_plugin_propagate_seconds;
   const credentials = pyStr(args.dns_plugin_credentials);
   const plugin = ['--dns-cloudflare', '--dns-cloudflare-credentials', credentials];
   return [...plugin, '--dns-cloudflare-propagation-seconds', seconds];
 }
 
 function argvOf(args: Wanted, certname: string, renew: boolean): string[] {
-  const names = [args.name, ...(Array.isArray(args.aliases) ? args.aliases.map(pyStr) : [])];
+  const names = [args.name, ...(Array.isArray(args.aliases) ? args.aliases : [])];
   return [
     ...[whichFirst(programs) ?? 'certbot', 'certonly', '--non-interactive', '--agree-tos'],
     ...(renew ? ['--renew-by-default'] : []),
@@ -80,7 +80,7 @@ function guardKey(certname: string, args: Wanted): void {
   const now = statSync(file);
   const [uid, gid] = [userByName(args.owner)?.uid ?? now.uid, groupByName(args.group)?.gid ?? now.gid];
   if (uid !== now.uid || gid !== now.gid) chownSync(file, uid, gid);
-  chmodSync(file, Number.parseInt(pyStr(args.mode), 8));
+  chmodSync(file, Number.parseInt(args.mode, 8));
 }
 
 async function obtain(args: Wanted, ctx: ModuleContext): Promise<PlainDict> {

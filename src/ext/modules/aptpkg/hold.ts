@@ -79,7 +79,7 @@ function targetsOf(args: HoldArgs): string[] {
   return items.map((item) => (isDict(item) ? pyStr(dictEntries(item)[0]?.[0] ?? '') : pyStr(item)));
 }
 
-const answer = (name: string, result: Value, comment: string, changes: Value = newDict()): PlainDict =>
+const answer = (name: string, result: boolean | null, comment: string, changes: Value = newDict()): PlainDict =>
   newDict([
     ['name', name],
     ['changes', changes],

@@ -135,12 +135,12 @@ const reading = {
     },
     async run(args, ctx) {
       const { installed, removed, purgeDesired } = await readPackages(ctx);
-      const list = isTrue(args.removed)
+      const list = args.removed
         ? removed
-        : isTrue(args.purge_desired)
+        : args.purge_desired
           ? purgeDesired
           : new Map([...purgeDesired, ...installed]);
-      return isTrue(args.versions_as_list) ? newDict([...list] as [string, Value][]) : versionTexts(list);
+      return args.versions_as_list ? newDict([...list] as [string, Value][]) : versionTexts(list);
     },
   }),
   latest_version: fn({
@@ -164,7 +164,7 @@ const reading = {
     params: { refresh: p.isTrue({ default: true }), dist_upgrade: p.bool({ default: true }), kwargs },
     async run(args, ctx) {
       const options = cleanKwargs(args.kwargs);
-      if (isTrue(args.refresh)) await refreshDb(ctx, validTime(options));
+      if (args.refresh) await refreshDb(ctx, validTime(options));
       return upgrades(args.dist_upgrade, options, ctx);
     },
   }),
@@ -311,7 +311,7 @@ const writing = {
       failhard: p.isTrue({ default: false, doc: 'fail when one repository fails' }),
       kwargs,
     },
-    run: (args, ctx) => refreshDb(ctx, args.cache_valid_time, isTrue(args.failhard)),
+    run: (args, ctx) => refreshDb(ctx, args.cache_valid_time, args.failhard),
   }),
   install: fn({
     doc: 'Installs packages and gives back what changed.',
@@ -379,7 +379,7 @@ const writing = {
     },
     async run(args, ctx) {
       const options = cleanKwargs(args.kwargs);
-      if (isTrue(args.refresh)) await refreshDb(ctx, validTime(options));
+      if (args.refresh) await refreshDb(ctx, validTime(options));
       return upgrade(args.dist_upgrade, options, ctx);
     },
   }),

@@ -66,7 +66,7 @@ function need(...programs: string[]): string {
   return found;
 }
 
-const passwordOf = (password: Value): string | undefined => (password === null ? undefined : pyStr(password));
+const passwordOf = (password: string | null): string | undefined => (password === null ? undefined : pyStr(password));
 
 function* zipEntries(sources: readonly string[], cwd: string | null): Generator<NewEntry> {
   const nameOf = (path: string): string => relative(cwd && path.startsWith(cwd) ? cwd : '/', path);
@@ -88,7 +88,7 @@ const noArchive = (name: string): string => `[Errno 2] No such file or directory
 async function cachedFile(
   name: string,
   saltenv: string,
-  sourceHash: Value,
+  sourceHash: string | null,
   useEtag: boolean,
   ctx: ModuleContext,
   failing = '',
@@ -146,7 +146,7 @@ export default defineModule({
           ctx,
           `Failed to list contents of ${args.name}: `,
         );
-        const strip = args.strip_components ? Number(pyStr(args.strip_components)) : 0;
+        const strip = args.strip_components ? Number(args.strip_components) : 0;
         if (!Number.isInteger(strip) || strip < 0) throw commandError("'strip_components' must be a positive integer");
         const format = args.archive_format ?? formatOf(args.name);
         if (!format)
@@ -283,7 +283,7 @@ export default defineModule({
         checkZip(args.zip_file, args.dest, texts(args.excludes), passwordOf(args.password));
         const command = [
           program,
-          ...(args.password ? ['-P', pyStr(args.password)] : []),
+          ...(args.password ? ['-P', args.password] : []),
           ...shellSplit(args.options ?? ''),
           args.zip_file,
           '-d',

@@ -218,7 +218,7 @@ const trimmed = (text: string, args: RunArgs): string => (args.rstrip === false 
 
 function inputOf(args: RunArgs): string | undefined {
   if (args.stdin === null || args.stdin === undefined) return undefined;
-  const text = pyStr(args.stdin);
+  const text = args.stdin;
   return args.kwargs?.['stdin_raw_newlines'] ? text : text.replaceAll('\\n', '\n');
 }
 

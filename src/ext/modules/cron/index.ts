@@ -128,7 +128,7 @@ async function take<T extends Job | Special>(
   return (await writeTable(user, table, ctx)) ?? 'removed';
 }
 
-async function setEnv(user: string, name: string, value: Value, ctx: ModuleContext): Promise<string> {
+async function setEnv(user: string, name: string, value: string | null, ctx: ModuleContext): Promise<string> {
   const table = await readTable(user, ctx);
   const at = table.env.findIndex((variable) => variable.name === name);
   const wanted = value === null ? null : pyStr(value);
@@ -146,7 +146,7 @@ const entryParams = {
   comment: p.string({ default: null }),
   identifier: p.string({ default: null, falsy: null, doc: 'name of the entry, so that its command may change' }),
 };
-const small = (value: Value): string => pyStr(value).toLowerCase();
+const small = (value: string): string => value.toLowerCase();
 const jobParams = {
   user,
   minute: p.string(),
@@ -183,7 +183,7 @@ const rmJob = fn({
       timeFields.every(
         (field) =>
           args[field] === null ||
-          entry[field] === pyStr(args[field]) ||
+          entry[field] === args[field] ||
           (small(args[field]) === 'random' && entry[field] !== '*'),
       );
     return take(args.user, (table) => table.crons, fits, ctx);

@@ -54,7 +54,7 @@ export async function changeState(
   ctx: ModuleContext,
 ): Promise<PlainDict> {
   const before = await stateOf(name, ctx);
-  const states = (now: Value): PlainDict =>
+  const states = (now: string): PlainDict =>
     newDict([
       ['old', before],
       ['new', now],

@@ -16,7 +16,7 @@ const common = {
   client_timeout: p.ignored({ default: 60, doc: 'no effect' }),
 };
 
-async function create(of: string, called: Value, options: PlainDict, ctx: ModuleContext): Promise<PlainDict> {
+async function create(of: string, called: string | null, options: PlainDict, ctx: ModuleContext): Promise<PlainDict> {
   const naming = called ? ['--name', pyStr(called)] : [];
   const id = (await docker(['container', 'create', ...naming, ...createArgs(of, options)], ctx)).trim();
   const made = pyStr((await inspect('container', id, ctx))['Name'] ?? id).replace(/^\//, '');
@@ -216,8 +216,8 @@ const doingFunctions = {
       kwargs,
     },
     async run(args, ctx) {
-      if (args.replace && args.name && (await ask(['container', 'inspect', pyStr(args.name)], ctx)) !== undefined)
-        await docker(['container', 'rm', ...(args.force ? ['--force'] : []), pyStr(args.name)], ctx);
+      if (args.replace && args.name && (await ask(['container', 'inspect', args.name], ctx)) !== undefined)
+        await docker(['container', 'rm', ...(args.force ? ['--force'] : []), args.name], ctx);
       const made = await create(args.image, args.name, args.kwargs, ctx);
       const id = pyStr(made['Id'] ?? '');
       await docker(['container', 'start', id], ctx);
@@ -256,7 +256,7 @@ const doingFunctions = {
           ]);
         await docker(['unpause', args.name], ctx);
       }
-      const wait = args.timeout === null ? [] : ['--time', pyStr(args.timeout)];
+      const wait = args.timeout === null ? [] : ['--time', args.timeout];
       const done = await changeState(args.name, ['stop', ...wait], 'stopped', ctx);
       plainOf(done['state'])['old'] = before;
       return done;

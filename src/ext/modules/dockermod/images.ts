@@ -140,15 +140,15 @@ export const imageFunctions = {
     },
     async run(args, ctx) {
       if (!args.path) throw commandError("'path' is required");
-      const image = `${pyStr(args.repository)}:${pyStr(args.tag ?? 'latest')}`;
+      const image = `${pyStr(args.repository)}:${args.tag ?? 'latest'}`;
       const build = isDict(args.buildargs) ? dictEntries(args.buildargs) : [];
       const words = [
         ...(args.cache ? [] : ['--no-cache']),
         ...(args.rm ? ['--rm'] : ['--rm=false']),
-        ...(args.dockerfile ? ['--file', pyStr(args.dockerfile)] : []),
+        ...(args.dockerfile ? ['--file', args.dockerfile] : []),
         ...build.flatMap(([key, value]) => ['--build-arg', `${pyStr(key)}=${pyStr(value)}`]),
       ];
-      await docker(['image', 'build', ...words, '--tag', image, pyStr(args.path)], ctx);
+      await docker(['image', 'build', ...words, '--tag', image, args.path], ctx);
       const id = await imageId(image, ctx);
       return newDict([
         ['Id', id === false ? null : id.replace('sha256:', '').slice(0, 12)],
@@ -168,7 +168,7 @@ export const imageFunctions = {
       const path = args.path.includes('://') ? pyStr(await ctx.call('cp.cache_file', args.path)) : args.path;
       const text = await docker(['image', 'load', '--input', path], ctx);
       const loaded = [...text.matchAll(/^Loaded image(?: ID)?: (.+)$/gm)].map((match) => match[1] as string);
-      const image = args.repository ? `${pyStr(args.repository)}:${pyStr(args.tag ?? 'latest')}` : undefined;
+      const image = args.repository ? `${args.repository}:${args.tag ?? 'latest'}` : undefined;
       if (image !== undefined && loaded[0]) await docker(['image', 'tag', loaded[0], image], ctx);
       return newDict([
         ['Path', path],

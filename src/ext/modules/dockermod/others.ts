@@ -175,7 +175,7 @@ export const volumeFunctions = {
     async run(args, ctx) {
       const options = isDict(args.driver_opts) ? dictEntries(args.driver_opts) : [];
       const words = [
-        ...(args.driver ? ['--driver', pyStr(args.driver)] : []),
+        ...(args.driver ? ['--driver', args.driver] : []),
         ...options.flatMap(([key, value]) => ['--opt', `${pyStr(key)}=${pyStr(value)}`]),
       ];
       await docker(['volume', 'create', ...words, args.name], ctx);

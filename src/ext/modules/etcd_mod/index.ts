@@ -112,7 +112,7 @@ export default defineModule({
       async run(args, ctx) {
         if (args.directory) throw invocationError('etcd3 does not have directories');
         const store = storeOf(args.profile, args.kwargs, ctx);
-        await store.put([[args.key, pyStr(args.value)]], args.ttl);
+        await store.put([[args.key, args.value]], args.ttl);
         return (await store.get([args.key])).get(args.key) ?? null;
       },
     }),

@@ -82,7 +82,7 @@ export default defineModule({
         if (isTruthy(args.with_env)) entries.push(['environ', subset(args.with_env, env)]);
         if (isTruthy(args.with_grains)) entries.push(['grains', subset(args.with_grains, ctx.grains)]);
         if (isTruthy(args.with_pillar)) entries.push(['pillar', subset(args.with_pillar, ctx.pillar)]);
-        if (isTruthy(args.with_env_opts)) {
+        if (args.with_env_opts) {
           entries.push(['saltenv', ctx.opts['saltenv'] ?? 'base'], ['pillarenv', ctx.opts['pillarenv'] ?? null]);
         }
         entries.push(...Object.entries(args.kwargs));

@@ -58,7 +58,7 @@ function backupsIn(folder: string): Backup[] {
 }
 
 const folderOf = (path: string, ctx: ModuleContext): string => join(root(ctx), dirName(path).slice(1));
-const limitOf = (limit: Value): number =>
+const limitOf = (limit: string | null): number =>
   /^\d+$/.test(pyStr(limit)) ? Number(pyStr(limit)) : Number.POSITIVE_INFINITY;
 const numbered = (list: readonly Backup[]): Value =>
   dictOf(list.map((backup, index) => [index, entry(backup)] as const));
@@ -83,7 +83,7 @@ async function keep(path: string, ctx: ModuleContext): Promise<void> {
 }
 
 /** The backup of that number, or what is wrong with the number. */
-function chosen(path: string, id: Value, ctx: ModuleContext): Backup | PlainDict {
+function chosen(path: string, id: string, ctx: ModuleContext): Backup | PlainDict {
   const refuse = (comment: string): PlainDict =>
     newDict([
       ['result', false],

@@ -9,7 +9,6 @@ import {
   type PlainDict,
   p,
   pyInt,
-  pyStr,
   pythonError,
   type Value,
 } from 'halite/sdk';
@@ -39,7 +38,7 @@ const titles = { c: 'Character device', b: 'Block device', p: 'Fifo pipe' };
 
 async function makeNode(node: Node, ctx: ModuleContext): Promise<PlainDict> {
   const created = `${titles[node.type]} ${node.name} created.`;
-  const answer = (changes: PlainDict, comment: string, result: Value): PlainDict =>
+  const answer = (changes: PlainDict, comment: string, result: boolean | null): PlainDict =>
     newDict([
       ['name', node.name],
       ['changes', changes],
@@ -158,7 +157,7 @@ export const deviceFunctions = {
       const type = args.ntype;
       if (type !== 'c' && type !== 'b' && type !== 'p') {
         throw invocationError(
-          `Node type unavailable: '${pyStr(type)}'. Available node types are character ('c'), block ('b'), and pipe ('p').`,
+          `Node type unavailable: '${type}'. Available node types are character ('c'), block ('b'), and pipe ('p').`,
         );
       }
       const path = expandUser(args.name);

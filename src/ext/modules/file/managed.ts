@@ -183,14 +183,14 @@ export const managedFunctions = {
       saltenv: p.string({ nullable: true }),
     },
     async run(args, ctx): Promise<Value> {
-      const engine = pyStr(args.template);
+      const engine = args.template;
       if (!templateEngines.includes(engine))
         return newDict([
           ['result', false],
           ['comment', `Specified template format ${engine} is not supported`],
         ]);
       const variables = templateVariables(args.defaults, args.context);
-      const state = asState(ctx, pyStr(args.saltenv ?? 'base'));
+      const state = asState(ctx, args.saltenv ?? 'base');
       const made = await renderText(pyStr(args.contents), { engine, variables }, state);
       if ('problem' in made) throw commandError(made.problem);
       return made.bytes.toString('utf8');

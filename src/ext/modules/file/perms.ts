@@ -31,7 +31,13 @@ function comparison(found: PlainDict, user: Value, group: Value, mode: string | 
 }
 
 /** The answer so far, when the caller hands one in: changes are added to it, its comment stands first. */
-function answer(given: Value, name: string, changes: PlainDict, comments: readonly string[], result: Value): PlainDict {
+function answer(
+  given: Value,
+  name: string,
+  changes: PlainDict,
+  comments: readonly string[],
+  result: boolean | null,
+): PlainDict {
   const before = isDict(given) ? given : newDict();
   const said = pyStr(dictGet(before, 'comment') ?? '');
   const known = dictGet(before, 'changes');

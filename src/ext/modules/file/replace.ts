@@ -48,7 +48,7 @@ const backupEnding = (backup: Value): string | undefined =>
 
 function read(path: string, encoding: string | null): string {
   try {
-    const known = encoding && Buffer.isEncoding(encoding) ? (encoding as BufferEncoding) : 'utf8';
+    const known = encoding && Buffer.isEncoding(encoding) ? encoding : 'utf8';
     return readFileSync(path, known);
   } catch (error) {
     throw commandError(`Unable to open file '${path}'. Exception: ${osText(error, path)}`);

@@ -51,7 +51,7 @@ export const sourceFunctions = {
         throw osError(error, args.hash_fn);
       }
       const names = [args.file_name, args.source, args.source_hash_name].map((name) => pyStr(name ?? ''));
-      const found = findSum(list, names[0]!, names[1]!, names[2]!, pyStr(args.hash_type ?? ''));
+      const found = findSum(list, names[0]!, names[1]!, names[2]!, args.hash_type ?? '');
       return found ? newDict(Object.entries({ hsum: found.digits, hash_type: found.type })) : null;
     },
   }),
@@ -65,7 +65,7 @@ export const sourceFunctions = {
     },
     async run(args, ctx): Promise<Value> {
       if (!Array.isArray(args.source)) return [args.source, args.source_hash];
-      const { source, hash } = await chooseSource(args.source, args.source_hash, asState(ctx, pyStr(args.saltenv)));
+      const { source, hash } = await chooseSource(args.source, args.source_hash, asState(ctx, args.saltenv));
       return [source, hash];
     },
   }),

@@ -34,7 +34,13 @@ function folder(place: Place): string | null {
   return null;
 }
 
-function get(how: string, key: string, valueRegex: Value, place: Place, ctx: ModuleContext): Promise<GitResult> {
+function get(
+  how: string,
+  key: string,
+  valueRegex: string | null,
+  place: Place,
+  ctx: ModuleContext,
+): Promise<GitResult> {
   const command = [
     'config',
     isGlobal(place) ? '--global' : '--local',
@@ -121,7 +127,7 @@ export const configFunctions = {
       if (args.value !== null && args.multivar !== null)
         throw invocationError("Only one of 'value' and 'multivar' is permitted");
       const place = folder(args);
-      const values = args.value === null ? texts(args.multivar) : [pyStr(args.value)];
+      const values = args.value === null ? texts(args.multivar) : [args.value];
       for (const [index, value] of values.entries()) {
         const how = (args.value !== null && args.kwargs['add']) || index > 0 ? '--add' : '--replace-all';
         await git(

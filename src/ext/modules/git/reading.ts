@@ -43,7 +43,12 @@ function refs(text: string): PlainDict {
   );
 }
 
-export async function remotesOf(place: string, user: Value, redact: boolean, ctx: ModuleContext): Promise<PlainDict> {
+export async function remotesOf(
+  place: string,
+  user: string | null,
+  redact: boolean,
+  ctx: ModuleContext,
+): Promise<PlainDict> {
   const found = newDict();
   for (const line of lineList(await gitText(['remote', '--verbose'], { cwd: place, user }, ctx))) {
     const match = /^(\S+)\s+(.+?)\s+\((fetch|push)\)/i.exec(line);
@@ -57,7 +62,7 @@ export async function remotesOf(place: string, user: Value, redact: boolean, ctx
   return found;
 }
 
-async function isWorktree(place: string, user: Value, ctx: ModuleContext): Promise<boolean> {
+async function isWorktree(place: string, user: string | null, ctx: ModuleContext): Promise<boolean> {
   const top = await git(['rev-parse', '--show-toplevel'], { cwd: place, user, lenient: true }, ctx).catch(
     () => undefined,
   );
@@ -146,7 +151,7 @@ export const readingFunctions = {
     params: { cwd, rev: p.string({ default: null }), ...options, ...basic },
     run: (args, ctx) =>
       gitText(
-        [...words(args.git_opts), 'rev-parse', ...words(args.opts), ...(args.rev === null ? [] : [pyStr(args.rev)])],
+        [...words(args.git_opts), 'rev-parse', ...words(args.opts), ...(args.rev === null ? [] : [args.rev])],
         at(args),
         ctx,
       ),
@@ -176,7 +181,7 @@ export const readingFunctions = {
         throw commandError("The 'no_index' and 'cached' options cannot be used together");
       const items = [args.item1, args.item2].filter(Boolean).map((item) => pyStr(item as Value));
       const shown = args.no_index ? ['--no-index'] : args.cached ? ['--cached', ...items.slice(0, 1)] : items;
-      const paths = Array.isArray(args.paths) ? args.paths.map(pyStr) : args.paths ? pyStr(args.paths).split(',') : [];
+      const paths = Array.isArray(args.paths) ? args.paths.map(pyStr) : args.paths ? args.paths.split(',') : [];
       const command = [
         ...words(args.git_opts),
         'diff',
@@ -235,7 +240,7 @@ export const readingFunctions = {
         'ls-remote',
         ...words(args.opts),
         withAuth(args.remote, args.https_user, args.https_pass),
-        ...(args.ref ? [pyStr(args.ref)] : []),
+        ...(args.ref ? [args.ref] : []),
       ];
       return refs(
         await gitText(command, { cwd: place, user: args.user, identity: args.identity, saltenv: args.saltenv }, ctx),
@@ -322,7 +327,7 @@ export const readingFunctions = {
     params: { cwd, ref1: p.string(), ref2: p.string(), base: p.string({ default: null }), ...basic },
     async run(args, ctx) {
       const base = args.base ?? (await gitText(['merge-base', args.ref1, args.ref2], at(args), ctx));
-      return gitText(['merge-tree', pyStr(base), args.ref1, args.ref2], at(args), ctx);
+      return gitText(['merge-tree', base, args.ref1, args.ref2], at(args), ctx);
     },
   }),
   status: fn({
@@ -351,7 +356,7 @@ export const readingFunctions = {
         throw invocationError('Value cannot be set for symbolic ref if -d/--delete is included in opts');
       }
       return gitText(
-        [...words(args.git_opts), 'symbolic-ref', ...opts, args.ref, ...(args.value ? [pyStr(args.value)] : [])],
+        [...words(args.git_opts), 'symbolic-ref', ...opts, args.ref, ...(args.value ? [args.value] : [])],
         at(args),
         ctx,
       );

@@ -24,7 +24,7 @@ const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: fal
 async function worktree(
   block: string,
   place: string,
-  user: Value,
+  user: string | null,
   ctx: ModuleContext,
 ): Promise<[string, PlainDict] | undefined> {
   const fields = new Map(
@@ -99,7 +99,7 @@ export const worktreeFunctions = {
           ];
       const command = [...words(args.git_opts), 'worktree', 'add', ...how, ...words(args.opts), args.worktree_path];
       return gitText(
-        [...command, ...(args.ref ? [pyStr(args.ref)] : [])],
+        [...command, ...(args.ref ? [args.ref] : [])],
         { cwd: expandPath(args.cwd, args.user), user: args.user, merge: true },
         ctx,
       );
@@ -124,7 +124,7 @@ export const worktreeFunctions = {
           'prune',
           ...(args.dry_run ? ['--dry-run'] : []),
           ...(args.verbose ? ['--verbose'] : []),
-          ...(args.expire ? ['--expire', pyStr(args.expire)] : []),
+          ...(args.expire ? ['--expire', args.expire] : []),
           ...words(args.opts),
         ],
         { cwd: expandPath(args.cwd, args.user), user: args.user, merge: true },

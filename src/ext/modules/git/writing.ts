@@ -44,7 +44,7 @@ const command = (name: string, args: Call, ...more: string[]): string[] => [
   ...words(args.opts),
   ...more,
 ];
-const optional = (value: Value): string[] => (value === null || value === '' ? [] : [pyStr(value)]);
+const optional = (value: string | null): string[] => (value === null || value === '' ? [] : [pyStr(value)]);
 
 const plainCommand = (name: string, doc: string, withIdentity: boolean) =>
   fn({
@@ -87,7 +87,7 @@ export const writingFunctions = {
     },
     async run(args, ctx) {
       const place = expandPath(args.cwd, args.user);
-      const prefix = args.prefix === '' ? [] : ['--prefix', args.prefix ? pyStr(args.prefix) : `${basename(place)}/`];
+      const prefix = args.prefix === '' ? [] : ['--prefix', args.prefix ? args.prefix : `${basename(place)}/`];
       const format = args.kwargs['format'] ? ['--format', pyStr(args.kwargs['format'])] : [];
       await git(
         [
@@ -154,8 +154,8 @@ export const writingFunctions = {
       if (!args.url) throw invocationError("Missing 'url' argument");
       const target = expandPath(args.cwd, args.user);
       if (args.name !== null && !existsSync(target)) mkdirSync(target, { recursive: true });
-      const url = withAuth(pyStr(args.url), args.https_user, args.https_pass);
-      const where = args.name === null ? { cwd: '/tmp', last: target } : { cwd: target, last: pyStr(args.name) };
+      const url = withAuth(args.url, args.https_user, args.https_pass);
+      const where = args.name === null ? { cwd: '/tmp', last: target } : { cwd: target, last: args.name };
       await git(
         [...words(args.git_opts), 'clone', ...words(args.opts), '--', url, where.last],
         { ...at(args), cwd: where.cwd },
@@ -184,7 +184,7 @@ export const writingFunctions = {
           '-m',
           args.message,
           ...words(args.opts),
-          ...(args.filename ? ['--', pyStr(args.filename)] : []),
+          ...(args.filename ? ['--', args.filename] : []),
         ],
         at(args),
         ctx,
@@ -217,7 +217,7 @@ export const writingFunctions = {
         ? args.refspecs.map(pyStr)
         : args.refspecs === null
           ? []
-          : pyStr(args.refspecs).split(',');
+          : args.refspecs.split(',');
       const opts = words(args.opts).filter((word) => word !== '-f' && word !== '--force');
       return fetched(
         await gitText(
@@ -256,8 +256,8 @@ export const writingFunctions = {
             : pyStr(args.shared).toLowerCase();
       const own = [
         ...(args.bare ? ['--bare'] : []),
-        ...(args.template === null ? [] : [`--template=${pyStr(args.template)}`]),
-        ...(args.separate_git_dir === null ? [] : [`--separate-git-dir=${pyStr(args.separate_git_dir)}`]),
+        ...(args.template === null ? [] : [`--template=${args.template}`]),
+        ...(args.separate_git_dir === null ? [] : [`--separate-git-dir=${args.separate_git_dir}`]),
         ...(args.shared === null ? [] : [`--shared=${shared}`]),
       ];
       return gitText(
@@ -303,7 +303,7 @@ export const writingFunctions = {
     run(args, ctx) {
       if (words(args.opts).some((word) => word === '-i' || word === '--interactive'))
         throw invocationError('Interactive rebases are not supported');
-      return gitText(command('rebase', args, ...words(pyStr(args.rev))), at(args), ctx);
+      return gitText(command('rebase', args, ...words(args.rev)), at(args), ctx);
     },
   }),
   remote_set: fn({
@@ -333,7 +333,7 @@ export const writingFunctions = {
             'set-url',
             '--push',
             args.remote,
-            withAuth(pyStr(args.push_url), args.push_https_user, args.push_https_pass),
+            withAuth(args.push_url, args.push_https_user, args.push_https_pass),
           ],
           place,
           ctx,
@@ -382,7 +382,7 @@ export const writingFunctions = {
       if (opts.some((word) => word === '-m' || word.includes('--message')))
         throw invocationError('Tag messages must be passed in the "message" argument');
       const removes = opts.includes('-d') || opts.includes('--delete');
-      const message = args.message === null ? [] : ['-a', '-m', pyStr(args.message)];
+      const message = args.message === null ? [] : ['-a', '-m', args.message];
       return gitText(
         [...words(args.git_opts), 'tag', ...message, ...opts, args.name, ...(removes ? [] : [args.ref])],
         { ...at(args), merge: true },

@@ -228,7 +228,7 @@ const reading = {
     examples: ["salt '*' grains.items", "salt '*' grains.items sanitize=True"],
     params: { sanitize: p.isTrue({ default: false, doc: 'hide names and serial numbers' }) },
     inline: true,
-    run: (args, ctx) => (isTrue(args.sanitize) ? sanitized(ctx.grains) : ctx.grains),
+    run: (args, ctx) => (args.sanitize ? sanitized(ctx.grains) : ctx.grains),
   }),
   item: fn({
     doc: 'The values of several grains.',
@@ -259,7 +259,7 @@ const reading = {
     examples: ["salt '*' grains.equals fqdn <expected_fqdn>", "salt '*' grains.equals systemd:version 219"],
     params: { key, value: p.string() },
     inline: true,
-    run: (args, ctx) => pyStr(args.value) === pyStr(traverse(ctx.grains, args.key) ?? ''),
+    run: (args, ctx) => args.value === pyStr(traverse(ctx.grains, args.key) ?? ''),
   }),
   filter_by: fn({
     doc: 'Picks an entry of a dictionary by the value of a grain; keys may be globs. `base` is merged below and `merge` above it.',

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { gunzipSync, inflateRawSync } from 'node:zlib';
 import {
   commandError,
-  type Dict,
   dictEntries,
   isDict,
   type ModuleContext,
@@ -53,7 +52,7 @@ function formText(value: Value): string {
     encodeURIComponent(pyStr(item))
       .replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
       .replaceAll('%20', '+');
-  return dictEntries(value as Dict)
+  return dictEntries(value)
     .map(([key, item]) => `${quote(key)}=${quote(item)}`)
     .join('&');
 }

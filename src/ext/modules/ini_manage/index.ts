@@ -48,7 +48,7 @@ export default defineModule({
       params: { file_name: file, section, option, separator, encoding },
       run(args) {
         const ini = readIni(args.file_name, args.separator, args.encoding);
-        const place = args.section ? ini.items.get(pyStr(args.section)) : ini;
+        const place = args.section ? ini.items.get(args.section) : ini;
         const value = place instanceof Section ? place.items.get(args.option) : undefined;
         return value === undefined ? null : plainOf(value);
       },
@@ -59,7 +59,7 @@ export default defineModule({
       params: { file_name: file, section, option, separator, encoding },
       run(args) {
         const ini = readIni(args.file_name, args.separator, args.encoding);
-        const found = args.section === null ? undefined : ini.items.get(pyStr(args.section));
+        const found = args.section === null ? undefined : ini.items.get(args.section);
         const place = found instanceof Section ? found : ini;
         const value = place.items.get(args.option);
         place.items.delete(args.option);

@@ -109,7 +109,7 @@ const buildRule = fn({
     if (!command) return 'Error: Command needs to be specified';
     const flag = 'ACDIRLSFZNXPE'.includes(command) ? '-' : '--';
     const tool = which(toolOf(family)) ?? toolOf(family);
-    return `${tool} --wait -t ${table} ${flag}${command} ${chain} ${position === null ? '' : pyStr(position)} ${text}`;
+    return `${tool} --wait -t ${table} ${flag}${command} ${chain} ${position === null ? '' : position} ${text}`;
   },
 });
 

@@ -54,7 +54,7 @@ function readRows(path: string): string[] {
   }
 }
 
-export function removeEntry(name: string, device: Value, path: string): boolean {
+export function removeEntry(name: string, device: string | null, path: string): boolean {
   const wanted: Partial<Entry> = { name, ...(device === null ? {} : { device: pyStr(device) }) };
   const rows = readRows(path);
   const kept = rows.filter((line) => {

@@ -206,8 +206,8 @@ export default defineModule({
           device: escaped(args.device),
           fstype: args.fstype,
           opts: escaped(optionList(args.opts).join(',')),
-          dump: pyStr(args.dump),
-          pass_num: pyStr(args.pass_num),
+          dump: args.dump,
+          pass_num: args.pass_num,
         };
         return setEntry(entry, {
           config: args.config,
@@ -245,7 +245,7 @@ export default defineModule({
       },
       async run(args, ctx): Promise<Value> {
         if (!(args.name in (await active(false, ctx)))) return `${args.name} does not have anything mounted`;
-        return run(['umount', '--', args.device ? pyStr(args.device) : args.name], args.user, ctx);
+        return run(['umount', '--', args.device ? args.device : args.name], args.user, ctx);
       },
     }),
     is_fuse_exec: fn({
@@ -269,7 +269,7 @@ export default defineModule({
             ['stats', before],
             ['new', false],
           ]);
-        await runTool(ctx, 'swapon', [...(args.priority ? ['-p', pyStr(args.priority)] : []), '--', args.name]);
+        await runTool(ctx, 'swapon', [...(args.priority ? ['-p', args.priority] : []), '--', args.name]);
         const after = swaps()[args.name];
         return after === undefined
           ? newDict()

@@ -90,7 +90,7 @@ async function passwordCondition(
   ctx: ModuleContext,
 ): Promise<Statement> {
   const column = await passwordColumn(account, session);
-  if (isTrue(account.passwordless ?? false)) {
+  if (account.passwordless ?? false) {
     if (!isTrue(account.unix_socket ?? false)) return { sql: ` AND ${column} = ''`, values: [] };
     return { sql: ' AND plugin = ?', values: [isMaria(version) ? 'unix_socket' : 'auth_socket'] };
   }

@@ -207,7 +207,7 @@ export const addressFunctions = {
     run: (args) =>
       anyInside(
         args.cidr,
-        (Array.isArray(args.ip_addr) ? args.ip_addr : [args.ip_addr]).map((text) => pyStr(text)),
+        (Array.isArray(args.ip_addr) ? args.ip_addr : [args.ip_addr]).map((text) => text),
       ),
   }),
   calc_net: fn({

@@ -118,7 +118,7 @@ function tryUdp(host: string, port: number, milliseconds: number): Promise<boole
 }
 
 /** Whether a port of a host answers, with Salt's sentence about it. */
-export async function connect(host: string, port: Value, kwargs: PlainDict): Promise<PlainDict> {
+export async function connect(host: string, port: string | null, kwargs: PlainDict): Promise<PlainDict> {
   const answer = (result: boolean, comment: string): PlainDict =>
     newDict([
       ['result', result],

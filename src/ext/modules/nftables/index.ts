@@ -54,7 +54,7 @@ const reading = {
       if (!table) return answer(text, 'Table needs to be specified', false);
       if (!chain) return answer(text, 'Chain needs to be specified', false);
       if (!command) return answer(text, 'Command needs to be specified', false);
-      const at = command.toLowerCase() === 'insert' && position ? ` position ${pyStr(position)}` : '';
+      const at = command.toLowerCase() === 'insert' && position ? ` position ${position}` : '';
       const verb = command.toLowerCase() === 'insert' ? 'insert' : command;
       return answer(`nft ${verb} rule ${familyOf(family)} ${table} ${chain}${at} ${text}`);
     },
@@ -252,7 +252,7 @@ const rules = {
       family,
     },
     run: (args, ctx) =>
-      addRule(args, args.rule, ['insert', ...(args.position ? ['position', pyStr(args.position)] : [])], ctx),
+      addRule(args, args.rule, ['insert', ...(args.position ? ['position', args.position] : [])], ctx),
   }),
   delete: fn({
     doc: 'Removes a rule, given in full or by its handle.',
@@ -264,7 +264,7 @@ const rules = {
       rule,
       family,
     },
-    run: (args, ctx) => deleteRule(args, args.rule, args.position ? pyStr(args.position) : '', ctx),
+    run: (args, ctx) => deleteRule(args, args.rule, args.position ? args.position : '', ctx),
   }),
   save: fn({
     doc: 'Writes all rules in force to the file read at boot.',

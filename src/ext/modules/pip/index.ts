@@ -8,7 +8,7 @@ import { allVersions, freeze, listFrozen, listInstalled, listUpgrades } from './
 const saltenv = p.string({ default: 'base', doc: 'environment of files on the file server' });
 const kwargs = p.kwargs({ doc: 'passed on to cmd.run_all' });
 const prefix = p.string({ default: null, falsy: null, doc: 'only names that begin like this' });
-const text = (value: Value): string | null => (value ? pyStr(value) : null);
+const text = (value: string | null): string | null => (value ? pyStr(value) : null);
 
 function differences(old: PlainDict, now: PlainDict): PlainDict {
   const changed = newDict();

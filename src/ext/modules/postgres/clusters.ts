@@ -1,5 +1,5 @@
 // Functions of `postgres` for the clusters of Debian: several servers beside each other.
-import { fn, isTruthy, type ModuleContext, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
+import { fn, isTruthy, type ModuleContext, newDict, type PlainDict, p, pyStr } from 'halite/sdk';
 import { lines, words } from 'halite/sdk/text';
 
 const version = p.string({ doc: 'version of the server' });
@@ -19,7 +19,7 @@ async function clusters(ctx: ModuleContext): Promise<PlainDict> {
   );
 }
 
-const option = (flag: string, value: Value): string[] => (isTruthy(value) ? [flag, pyStr(value)] : []);
+const option = (flag: string, value: string | null): string[] => (isTruthy(value) ? [flag, pyStr(value)] : []);
 
 export const clusterFunctions = {
   cluster_create: fn({
@@ -45,12 +45,12 @@ export const clusterFunctions = {
       const argv = [
         'pg_createcluster',
         ...[option('--port', args.port), option('--locale', args.locale), option('--encoding', args.encoding)].flat(),
-        ...[...option('--datadir', args.datadir), pyStr(args.version), args.name],
+        ...[...option('--datadir', args.datadir), args.version, args.name],
         ...(server.length > 0 ? ['--', ...server] : []),
       ];
       const done = await run(ctx, argv);
       if (done['retcode'] === 0) return done;
-      ctx.log.error(`Error creating a Postgresql cluster ${pyStr(args.version)}/${args.name}`);
+      ctx.log.error(`Error creating a Postgresql cluster ${args.version}/${args.name}`);
       return false;
     },
   }),
@@ -67,17 +67,16 @@ export const clusterFunctions = {
     doc: 'Whether a cluster is there.',
     examples: ["salt '*' postgres.cluster_exists 15 main"],
     params: { version, name },
-    run: async (args, ctx) => `${pyStr(args.version)}/${args.name}` in (await clusters(ctx)),
+    run: async (args, ctx) => `${args.version}/${args.name}` in (await clusters(ctx)),
   }),
   cluster_remove: fn({
     doc: 'Removes a cluster with its data.',
     examples: ["salt '*' postgres.cluster_remove 15 main stop=True"],
     params: { version, name, stop: p.bool({ default: false, doc: 'stop it first' }) },
     async run(args, ctx) {
-      const done = await run(ctx, ['pg_dropcluster', ...(args.stop ? ['--stop'] : []), pyStr(args.version), args.name]);
-      if (done['retcode'] !== 0)
-        ctx.log.error(`Error removing a Postgresql cluster ${pyStr(args.version)}/${args.name}`);
-      else done['changes'] = `Successfully removed cluster ${pyStr(args.version)}/${args.name}`;
+      const done = await run(ctx, ['pg_dropcluster', ...(args.stop ? ['--stop'] : []), args.version, args.name]);
+      if (done['retcode'] !== 0) ctx.log.error(`Error removing a Postgresql cluster ${args.version}/${args.name}`);
+      else done['changes'] = `Successfully removed cluster ${args.version}/${args.name}`;
       return done;
     },
   }),

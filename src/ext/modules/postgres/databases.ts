@@ -225,7 +225,7 @@ export const tablespaceFunctions = {
       const sql = [
         ...(args.new_owner ? [`${head} OWNER TO ${ident(args.new_owner)}`] : []),
         ...(args.set_option ? [`${head} SET (${optionText(args.set_option)})`] : []),
-        ...(args.reset_option ? [`${head} RESET (${pyStr(args.reset_option).replace(/\W/g, '')})`] : []),
+        ...(args.reset_option ? [`${head} RESET (${args.reset_option.replace(/\W/g, '')})`] : []),
         ...(args.new_name ? [`${head} RENAME TO ${ident(args.new_name)}`] : []),
       ];
       for (const one of sql) if (!(await execute(one, args, ctx))) return false;

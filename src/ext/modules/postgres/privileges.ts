@@ -1,5 +1,5 @@
 // Privileges on objects of PostgreSQL: read from its access lists, granted and revoked.
-import { fn, invocationError, type ModuleContext, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
+import { fn, invocationError, type ModuleContext, newDict, type PlainDict, p, pyStr } from 'halite/sdk';
 import { type Conn, conn, execute, ident, literal, query, runas } from './psql.ts';
 
 const letters: Readonly<Record<string, string>> = {
@@ -114,7 +114,7 @@ interface Rights {
 }
 
 /** `select, insert` → SELECT, INSERT; checked. */
-function rightsFor(type: string, privileges: Value, grantOption: Value): Rights {
+function rightsFor(type: string, privileges: string | null, grantOption: boolean | null): Rights {
   const text = privileges === null ? '' : pyStr(privileges);
   if (type === 'group') {
     if (text !== '') throw invocationError('The privileges option should not be set for object_type group');

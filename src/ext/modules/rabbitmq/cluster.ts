@@ -137,7 +137,7 @@ export const clusterFunctions = {
     },
     async run(args, ctx) {
       good(await ask(ctx, ['stop_app'], args.runas));
-      const argv = ['join_cluster', ...(isTruthy(args.ram_node) ? ['--ram'] : []), `${args.user}@${args.host}`];
+      const argv = ['join_cluster', ...(args.ram_node ? ['--ram'] : []), `${args.user}@${args.host}`];
       const joined = await ask(ctx, argv, args.runas);
       good(await ask(ctx, ['start_app'], args.runas));
       return outcome(joined, 'Join');

@@ -82,7 +82,7 @@ export function filterBy(lookup: Dict, values: readonly Value[], options: Filter
 }
 
 /** The values at a path, for `filterBy`: a list counts item by item, nothing when the path does not exist. */
-export function valuesAt(data: Dict, path: Value): Value[] {
+export function valuesAt(data: Dict, path: string): Value[] {
   const found = traverse(data, pyStr(path));
   return found === undefined ? [] : Array.isArray(found) ? found : [found];
 }

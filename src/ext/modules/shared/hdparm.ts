@@ -55,7 +55,7 @@ function hiddenOf(settings: PlainDict): PlainDict {
   return newDict(Object.entries({ total, visible, hidden: total - visible }));
 }
 
-async function hide(disk: string, total: number, size: Value, ctx: ModuleContext): Promise<void> {
+async function hide(disk: string, total: number, size: string, ctx: ModuleContext): Promise<void> {
   const text = pyStr(size);
   const left = text.endsWith('%') ? ((100 - pyInt(text.slice(0, -1))) * total) / 100 : total - pyInt(size);
   const sectors = Math.trunc(left <= 0 ? total : left);

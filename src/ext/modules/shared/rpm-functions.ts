@@ -181,7 +181,7 @@ const reading = (driver: RpmDriver) => ({
     async run(args, ctx) {
       if (isTrue(args.kwargs['removed'] ?? false) || isTrue(args.kwargs['purge_desired'] ?? false)) return newDict();
       const all = await installedRpms(ctx);
-      return isTrue(args.versions_as_list) ? newDict([...all] as [string, Value][]) : versionTexts(all);
+      return args.versions_as_list ? newDict([...all] as [string, Value][]) : versionTexts(all);
     },
   }),
   version: fn({
@@ -215,7 +215,7 @@ const reading = (driver: RpmDriver) => ({
     examples: ["salt '*' pkg.list_upgrades"],
     params: { refresh: p.isTrue({ default: true, doc: 'fetch the lists first' }), kwargs },
     async run(args, ctx) {
-      if (isTrue(args.refresh)) await driver.refresh(ctx);
+      if (args.refresh) await driver.refresh(ctx);
       return newDict(
         (await driver.upgrades(cleanKwargs(args.kwargs), ctx)).map(({ name, version }) => [name, version]),
       );
@@ -327,7 +327,7 @@ const writing = (driver: RpmDriver) => ({
     examples: ["salt '*' pkg.upgrade"],
     params: { refresh: p.isTrue({ default: true, doc: 'fetch the lists first' }), kwargs },
     async run(args, ctx) {
-      if (isTrue(args.refresh)) await driver.refresh(ctx);
+      if (args.refresh) await driver.refresh(ctx);
       const old = await installedRpms(ctx);
       const said = await driver.run(driver.upgrade(cleanKwargs(args.kwargs)), ctx);
       const done = changes(versionTexts(old), versionTexts(await installedRpms(ctx)));

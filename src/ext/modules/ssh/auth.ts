@@ -160,7 +160,7 @@ export const authFunctions = {
         newDict(
           [...keysOf(name, args.config, args.fingerprint_hash_type)].map(([key, about]) => [key, keyDict(about)]),
         );
-      if (args.user && !Array.isArray(args.user)) return dict(pyStr(args.user));
+      if (args.user && !Array.isArray(args.user)) return dict(args.user);
       const names = Array.isArray(args.user) ? args.user.map(pyStr) : allUsers().map((item) => item.name);
       const there = names.filter((name) => isFile(configFile(userByName(name) ?? requireUser(name), args.config)));
       return newDict(there.map((name) => [name, dict(name)]));

@@ -7,7 +7,6 @@ import {
   type ModuleContext,
   type PlainDict,
   p,
-  pyStr,
   type StateRun,
   type Value,
 } from 'halite/sdk';
@@ -149,8 +148,7 @@ const ofSls = {
     outputter: 'txt',
     async run(args, ctx) {
       const { format } = args;
-      if (format !== 'dot' && format !== 'svg')
-        throw invocationError(`format must be dot or svg, not ${pyStr(format)}`);
+      if (format !== 'dot' && format !== 'svg') throw invocationError(`format must be dot or svg, not ${format}`);
       const names = args.mods === null ? undefined : namesOf(args.mods);
       return looking(args, ctx, names !== undefined, async (run) => finish(await run.show.graph(names, format), ctx));
     },

@@ -53,7 +53,7 @@ async function act(verb: string, args: ActArgs, options: CallOptions, ctx: Modul
 }
 
 /** The minion must not wait for the end of itself. */
-const noBlockFor = (name: string, noBlock: Value): boolean =>
+const noBlockFor = (name: string, noBlock: boolean | null): boolean =>
   noBlock === null ? ['salt-minion', 'salt-minion.service'].includes(name) : Boolean(noBlock);
 
 /** Unit files in a state, by their short names. */

@@ -2,7 +2,7 @@
 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defineModule, fn, type ModuleContext, newDict, type PlainDict, p, pyStr } from 'halite/sdk';
+import { defineModule, fn, type ModuleContext, newDict, type PlainDict, p } from 'halite/sdk';
 import { isFile, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'halite/sdk/fs';
 import { which } from 'halite/sdk/system';
 import { poolFunctions } from './pools.ts';
@@ -50,7 +50,7 @@ const each = (fun: string, doc: string, read: typeof infoOf | typeof stateOf) =>
     params: { vm_: oneOrAll, kwargs },
     async run(args, ctx) {
       const found = newDict();
-      const wanted = args.vm_ === null ? await domains(args.kwargs, ctx) : [pyStr(args.vm_)];
+      const wanted = args.vm_ === null ? await domains(args.kwargs, ctx) : [args.vm_];
       for (const vm of wanted) found[vm] = await read(vm, args.kwargs, ctx);
       return found;
     },

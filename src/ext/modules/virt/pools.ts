@@ -84,7 +84,7 @@ function sourceXml(args: Layout, kind: string): string {
 
 /** The description libvirt reads. */
 export function poolXml(args: Layout): string {
-  const kind = pyStr(args.ptype);
+  const kind = args.ptype;
   const rights = plain(args.permissions);
   const cells = ['mode', 'owner', 'group', 'label']
     .filter((key) => key in rights)
@@ -101,7 +101,7 @@ function differs(args: Layout, now: string): boolean {
   const wanted = poolXml(args).match(
     /<(?:path|mode|owner|group|label)>[^<]*<\/|<(?:device|dir|host|format|iqn)[^>]*\/>/g,
   );
-  return !flat.includes(`<pool type='${pyStr(args.ptype)}'`) || (wanted ?? []).some((part) => !flat.includes(part));
+  return !flat.includes(`<pool type='${args.ptype}'`) || (wanted ?? []).some((part) => !flat.includes(part));
 }
 
 /** Gives a description to virsh, which reads files only. */

@@ -2,7 +2,6 @@
 
 import {
   commandError,
-  type Dict,
   dictEntries,
   isDict,
   type ModuleContext,
@@ -71,7 +70,7 @@ function pipCommand(binEnv: Value): string[] {
 export function environment(vars: Value): PlainDict {
   if (!vars) return newDict();
   if (!isDict(vars)) throw commandError(`env_vars ${pyStr(vars)} is not a dictionary`);
-  return newDict(dictEntries(vars as Dict).map(([key, value]) => [pyStr(key), pyStr(value)]));
+  return newDict(dictEntries(vars).map(([key, value]) => [pyStr(key), pyStr(value)]));
 }
 
 /** Runs pip with these arguments; `extra` are keywords for cmd.run_all. */

@@ -187,7 +187,7 @@ export function planRequest(args: CertArgs): RequestPlan {
   };
 }
 
-export function signRequest(plan: RequestPlan, digest: Value): Buffer {
+export function signRequest(plan: RequestPlan, digest: string): Buffer {
   const algorithm = algorithmFor(plan.key, digest);
   const asked =
     plan.extensions.length > 0

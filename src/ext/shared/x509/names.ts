@@ -1,7 +1,6 @@
 // Names of holders and issuers of certificates.
 import {
   commandError,
-  type Dict,
   dictEntries,
   dictGet,
   invocationError,
@@ -96,7 +95,7 @@ export function encodeName(dn: Value): Buffer {
   if (!isDict(dn)) throw invocationError('Need string, list or dict to parse distinguished names');
   const given = (name: string): Value | undefined =>
     [name, ...Object.keys(longNames).filter((long) => longNames[long] === name)]
-      .map((key) => dictGet(dn as Dict, key))
+      .map((key) => dictGet(dn, key))
       .find((value) => value !== undefined && value !== null);
   return sequence(
     ...Object.keys(nameOids).flatMap((name) => {

@@ -35,7 +35,7 @@ function entryOr(text: string, type: string): string {
 }
 
 /** Writes a block. With `overwrite` off a key and parameters that are in the file stay with a certificate. */
-export function writePem(text: string, path: string, type: Value, overwrite: boolean): string {
+export function writePem(text: string, path: string, type: string | null, overwrite: boolean): string {
   const entry = pemEntry(text, type);
   const before = type === 'CERTIFICATE' && !overwrite ? (readText(path) ?? '') : '';
   const key = entryOr(before, '(?:RSA )?PRIVATE KEY');

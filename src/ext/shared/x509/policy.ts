@@ -87,7 +87,7 @@ export async function askSigner(
 }
 
 /** The policy, from the minion that signs or from here. */
-export async function policyFor(name: Value, server: Value, ctx: ModuleContext): Promise<PlainDict> {
+export async function policyFor(name: string, server: string | null, ctx: ModuleContext): Promise<PlainDict> {
   if (server === null) return ownPolicy(name, ctx);
   const place = `x509 policy ${pyStr(server)} ${pyStr(name)}`;
   const known = ctx.cache.get(place) as PlainDict | undefined;
