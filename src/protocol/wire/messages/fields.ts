@@ -34,7 +34,7 @@ export function bytesField(dict: Dict, key: string): Uint8Array | undefined {
   return toBytes(dictGet(dict, key));
 }
 
-export function toBytes(value: Value | undefined): Uint8Array | undefined {
+function toBytes(value: Value | undefined): Uint8Array | undefined {
   if (value instanceof Uint8Array) return value;
   return typeof value === 'string' ? Buffer.from(value, 'utf8') : undefined;
 }
