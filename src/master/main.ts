@@ -80,10 +80,11 @@ export async function runMaster(opts: MasterOpts, log: Logger): Promise<RunningM
     built,
   );
   const local = await listenLocal({ opts, log, bus, fleet, targets, authorization, functions, keyChanges, jobs });
+  const passing = { store, sinks, returnerSettings, log };
   const handlers = handlerTable(
     returnHandlers({
       ...{ opts, log, keys, bus, store, tracker, durable },
-      passOn: (ret, load) => passOn({ store, sinks, returnerSettings, log }, ret, load),
+      passOn: (ret, load) => passOn(passing, ret, load),
     }),
     eventHandlers({ opts, log, bus, keys, fleet, tracker, durable }),
     pillarHandlers({ opts, log, bus, fleet, pillars }),
