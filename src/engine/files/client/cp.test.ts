@@ -3,10 +3,10 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSyn
 import { dirname, join, relative } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
-import { testContext } from '../../../ext/modules/_testing.ts';
 import cp from '../../../ext/modules/cp/index.ts';
 import { serverOpts, temporaryFolder, testLog } from '../testing.ts';
 import { createFileClient } from './client.ts';
+import { testContext } from 'halite/testing';
 
 interface Recorded {
   readonly files: Record<string, string>;
