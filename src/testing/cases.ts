@@ -57,6 +57,8 @@ export interface StateCase {
   readonly called?: Value[];
   /** Paths below `{tmp}` afterwards: text, `{mode: …}`, `{link: …}`, or null for nothing there. */
   readonly left?: Record<string, Value>;
+  /** Paths below `{tmp}` that it writes in test mode too because it was asked to (the rejects of a patch); none unless given. */
+  readonly touchedInTest?: string[];
   /** Where Halite means to differ from what was recorded, and why. */
   readonly ours?: { readonly why: string } & Partial<Pick<StateCase, 'test' | 'apply' | 'again' | 'left'>>;
 }
@@ -189,7 +191,7 @@ export async function runCase(
       got.test = await attempt(true);
       got.touchedInTest = touched(before, snapshot(tmp));
       wanted.test = expects(test);
-      wanted.touchedInTest = [];
+      wanted.touchedInTest = row.touchedInTest ?? [];
     }
     log.length = 0;
     if (apply) {
