@@ -3,6 +3,7 @@ import { chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writ
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Module, PlainDict, StateModule, StateResult, Value } from 'halite/sdk';
+import { applyState, testContext } from 'halite/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import cmd from '../../src/ext/modules/cmd/index.ts';
 import config from '../../src/ext/modules/config.ts';
@@ -25,7 +26,6 @@ import { type MariaDb, startMariaDb } from '../support/servers/mariadb.ts';
 import { type PostgreSql, startPostgreSql } from '../support/servers/postgres.ts';
 import { startRedis } from '../support/servers/redis.ts';
 import { findProgram } from '../support/servers/server.ts';
-import { applyState, testContext } from 'halite/testing';
 
 interface Place {
   readonly modules: readonly Module[];

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { StateResult, Value } from 'halite/sdk';
+import { applyState, testContext } from 'halite/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import cmd from '../../src/ext/modules/cmd/index.ts';
 import config from '../../src/ext/modules/config.ts';
@@ -15,7 +16,6 @@ import user from '../../src/ext/modules/useradd.ts';
 import virtualenv from '../../src/ext/modules/virtualenv_mod.ts';
 import pipState from '../../src/ext/states/pip/index.ts';
 import virtualenvState from '../../src/ext/states/virtualenv/index.ts';
-import { applyState, testContext } from 'halite/testing';
 
 const modules = [cmd, config, cp, file, npm, pip, user, virtualenv];
 const options = { modules, states: [pipState, virtualenvState], opts: { cachedir: tmpdir() } };

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newDict, type PillarContext, type PlainDict, type StateResult, type Value } from 'halite/sdk';
+import { applyState, runProgram, testContext } from 'halite/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import augeas from '../../src/ext/modules/augeas_cfg.ts';
 import cmd from '../../src/ext/modules/cmd/index.ts';
@@ -23,7 +24,6 @@ import { startInfluxDb } from '../support/servers/influxdb.ts';
 import { preparedProgram, type RunningServer } from '../support/servers/server.ts';
 import { directoryAdmin, directoryRoot, startDirectory } from '../support/servers/slapd.ts';
 import { type SmtpServer, startSmtp } from '../support/servers/smtp.ts';
-import { applyState, runProgram, testContext } from 'halite/testing';
 
 const modules = [cmd, config, augeas, hg, influxdb, ldap3, smtp];
 const states = [augeasState, hgState, databases, users, policies, continuousQueries];
@@ -92,7 +92,10 @@ describe.runIf(preparedProgram('hg', 'mercurial'))('hg', () => {
     expect(verdicts(cloned)).toEqual([null, true, true]);
     expect(changed(cloned)).toEqual([false, true, false]);
     await run(`cd ${source}; echo 2 >a; hg commit -m two`);
-    const pulled = await applyState({ modules, states, opts: { cachedir: folder } }, 'hg.latest', { name: source, target });
+    const pulled = await applyState({ modules, states, opts: { cachedir: folder } }, 'hg.latest', {
+      name: source,
+      target,
+    });
     expect(pulled.comment).toBe(`Repository ${target} updated.`);
     expect(readFileSync(join(target, 'a'), 'utf8')).toBe('2\n');
   });
@@ -130,7 +133,9 @@ describe.runIf(preparedProgram('certtool', 'gnutls-bin'))('virt.keys', () => {
     for (const test of [true, false, false]) {
       const calls = { 'pillar.ext': () => pillar };
       const basepath = join(folder, 'etc-pki');
-      results.push(await applyState({ modules, states: [virtState], calls, test }, 'virt.keys', { name: 'x', basepath }));
+      results.push(
+        await applyState({ modules, states: [virtState], calls, test }, 'virt.keys', { name: 'x', basepath }),
+      );
     }
     expect(verdicts(results)).toEqual([null, true, true]);
     expect(changed(results)).toEqual([false, true, false]);
