@@ -4,9 +4,11 @@ import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.ts';
 
 const sdk = fileURLToPath(new URL('./src/extend/sdk', import.meta.url));
+const testing = fileURLToPath(new URL('./src/testing/index.ts', import.meta.url));
 const alias = [
   { find: /^halite\/sdk$/, replacement: `${sdk}/index.ts` },
   { find: /^halite\/sdk\/([a-z]+)$/, replacement: `${sdk}/$1/index.ts` },
+  { find: /^halite\/testing$/, replacement: testing },
 ];
 /** Skips everything where real Salt could not be prepared. */
 const withSalt = { runner: './test/support/needs-salt.ts' };

@@ -40,6 +40,7 @@ export const programs = {
   'store-reader': 'store/sqlite/reader.ts',
   'returner-worker': 'master/returners/worker.ts',
   ...sdkEntries(),
+  testing: 'testing/index.ts',
 };
 /**
  * Commands: output name → source file, and arguments of a harmless run that warms their code cache. `{warm}` is a folder

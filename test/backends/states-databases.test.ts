@@ -3,14 +3,13 @@ import { chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writ
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Module, PlainDict, StateModule, StateResult, Value } from 'halite/sdk';
+import { applyState, testContext } from 'halite/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { testContext } from '../../src/ext/modules/_testing.ts';
 import cmd from '../../src/ext/modules/cmd/index.ts';
 import config from '../../src/ext/modules/config.ts';
 import mysql from '../../src/ext/modules/mysql/index.ts';
 import postgres from '../../src/ext/modules/postgres/index.ts';
 import redis from '../../src/ext/modules/redismod.ts';
-import { apply } from '../../src/ext/states/_testing.ts';
 import mysqlDatabase from '../../src/ext/states/mysql_database/index.ts';
 import mysqlGrants from '../../src/ext/states/mysql_grants/index.ts';
 import mysqlQuery from '../../src/ext/states/mysql_query/index.ts';
@@ -37,7 +36,7 @@ interface Place {
 /** Under test, applied, applied again. */
 async function thrice(place: Place, fun: string, args: Record<string, Value>): Promise<StateResult[]> {
   const results: StateResult[] = [];
-  for (const test of [true, false, false]) results.push(await apply({ ...place, test }, fun, args));
+  for (const test of [true, false, false]) results.push(await applyState({ ...place, test }, fun, args));
   return results;
 }
 
@@ -116,7 +115,7 @@ describe('MariaDB', async () => {
       file,
       "-- a table\nCREATE TABLE t (id INT, name TEXT); /* rows; two */\nINSERT INTO t VALUES (1, 'a;b'),\n (2, NULL); # end\nSELECT * FROM t ORDER BY id;\n",
     );
-    const done = await apply(place, 'mysql_query.run_file', { name: 'x', database: 'salt', query_file: file });
+    const done = await applyState(place, 'mysql_query.run_file', { name: 'x', database: 'salt', query_file: file });
     expect(done).toMatchObject({ result: true, changes: { query: 'Executed' } });
     expect(await call('mysql.query', ['salt', 'SELECT * FROM t ORDER BY id'])).toMatchObject({
       'rows returned': 2,
@@ -138,10 +137,10 @@ describe('MariaDB', async () => {
   it('says why it cannot get in', async (test) => {
     if (!server) return test.skip();
     const wrong = { connection_user: 'nobody', connection_pass: 'x' };
-    const refused = await apply(place, 'mysql_database.present', { name: 'a', ...wrong });
+    const refused = await applyState(place, 'mysql_database.present', { name: 'a', ...wrong });
     expect(refused).toMatchObject({ result: false });
     expect(refused.comment).toMatch(/^MySQL Error 1045: Access denied for user 'nobody'@/);
-    const closed = await apply(place, 'mysql_user.present', { name: 'a', password: 'b', connection_port: 1 });
+    const closed = await applyState(place, 'mysql_user.present', { name: 'a', password: 'b', connection_port: 1 });
     expect(closed.comment).toBe(
       "MySQL Error 2003: Can't connect to MySQL server on '127.0.0.1' ([Errno 111] Connection refused)",
     );

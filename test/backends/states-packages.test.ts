@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { StateResult, Value } from 'halite/sdk';
+import { applyState, testContext } from 'halite/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { testContext } from '../../src/ext/modules/_testing.ts';
 import cmd from '../../src/ext/modules/cmd/index.ts';
 import config from '../../src/ext/modules/config.ts';
 import cp from '../../src/ext/modules/cp/index.ts';
@@ -14,7 +14,6 @@ import npm from '../../src/ext/modules/npm.ts';
 import pip from '../../src/ext/modules/pip/index.ts';
 import user from '../../src/ext/modules/useradd.ts';
 import virtualenv from '../../src/ext/modules/virtualenv_mod.ts';
-import { apply } from '../../src/ext/states/_testing.ts';
 import pipState from '../../src/ext/states/pip/index.ts';
 import virtualenvState from '../../src/ext/states/virtualenv/index.ts';
 
@@ -32,7 +31,7 @@ if (!hasNpm) console.warn('SKIPPED: no npm here');
 /** Under test, applied, applied again. */
 async function thrice(fun: string, args: Record<string, Value>): Promise<StateResult[]> {
   const results: StateResult[] = [];
-  for (const test of [true, false, false]) results.push(await apply({ ...options, test }, fun, args));
+  for (const test of [true, false, false]) results.push(await applyState({ ...options, test }, fun, args));
   return results;
 }
 

@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newDict, type PillarContext, type PlainDict, type StateResult, type Value } from 'halite/sdk';
+import { applyState, runProgram, testContext } from 'halite/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runProgram, testContext } from '../../src/ext/modules/_testing.ts';
 import augeas from '../../src/ext/modules/augeas_cfg.ts';
 import cmd from '../../src/ext/modules/cmd/index.ts';
 import config from '../../src/ext/modules/config.ts';
@@ -13,7 +13,6 @@ import influxdb from '../../src/ext/modules/influxdbmod.ts';
 import ldap3 from '../../src/ext/modules/ldap3.ts';
 import smtp from '../../src/ext/modules/smtp.ts';
 import libvirt from '../../src/ext/pillars/libvirt.ts';
-import { apply } from '../../src/ext/states/_testing.ts';
 import augeasState from '../../src/ext/states/augeas/index.ts';
 import hgState from '../../src/ext/states/hg/index.ts';
 import continuousQueries from '../../src/ext/states/influxdb_continuous_query/index.ts';
@@ -39,7 +38,7 @@ async function thrice(
 ): Promise<StateResult[]> {
   const results: StateResult[] = [];
   for (const test of [true, false, false])
-    results.push(await apply({ modules, states, opts: { cachedir: folder, ...opts }, test }, fun, args));
+    results.push(await applyState({ modules, states, opts: { cachedir: folder, ...opts }, test }, fun, args));
   return results;
 }
 const verdicts = (results: readonly StateResult[]): Value[] => results.map(({ result }) => result);
@@ -93,7 +92,10 @@ describe.runIf(preparedProgram('hg', 'mercurial'))('hg', () => {
     expect(verdicts(cloned)).toEqual([null, true, true]);
     expect(changed(cloned)).toEqual([false, true, false]);
     await run(`cd ${source}; echo 2 >a; hg commit -m two`);
-    const pulled = await apply({ modules, states, opts: { cachedir: folder } }, 'hg.latest', { name: source, target });
+    const pulled = await applyState({ modules, states, opts: { cachedir: folder } }, 'hg.latest', {
+      name: source,
+      target,
+    });
     expect(pulled.comment).toBe(`Repository ${target} updated.`);
     expect(readFileSync(join(target, 'a'), 'utf8')).toBe('2\n');
   });
@@ -131,7 +133,9 @@ describe.runIf(preparedProgram('certtool', 'gnutls-bin'))('virt.keys', () => {
     for (const test of [true, false, false]) {
       const calls = { 'pillar.ext': () => pillar };
       const basepath = join(folder, 'etc-pki');
-      results.push(await apply({ modules, states: [virtState], calls, test }, 'virt.keys', { name: 'x', basepath }));
+      results.push(
+        await applyState({ modules, states: [virtState], calls, test }, 'virt.keys', { name: 'x', basepath }),
+      );
     }
     expect(verdicts(results)).toEqual([null, true, true]);
     expect(changed(results)).toEqual([false, true, false]);

@@ -13,6 +13,7 @@ import type {
   Registry,
   StateServices,
 } from '../../extend/sdk/index.ts';
+import { assertMayCall, assertMayRun, inReader, isReadOnly, onlyReads } from '../../extend/sdk/read-only.ts';
 import type { PublishedJob } from '../../protocol/job/job.ts';
 import { jobFields } from '../../protocol/wire/messages/job.ts';
 import { createFileClient } from '../files/client/client.ts';
@@ -99,17 +100,21 @@ export function createContext(runtime: Runtime, state: JobState): ModuleContext 
     async callWith(fun, args, kwargs) {
       const found = await runtime.loader.find('modules', fun);
       if (!found) throw new HaliteError('call.unknown', await runtime.loader.missingText('modules', fun));
-      return runFound(found, args, kwargs, context);
+      return isReadOnly() ? runInTestMode(found, args, kwargs, context) : runFound(found, args, kwargs, context);
     },
-    exec: (file, args, options = {}) => runtime.exec(file, args, options, state.signal),
+    exec(file, args, options = {}) {
+      assertMayRun(file);
+      return runtime.exec(file, args, options, state.signal);
+    },
     match: (expression, kind) => runtime.match(expression, kind),
+    // Templates may call what they like, in test mode too, as Salt's do.
     async render(source, request) {
       const { renderText } = await import('../render/index.ts');
-      return renderText(renderHost(runtime.loader, context), source, request);
+      return onlyReads(() => renderText(renderHost(runtime.loader, context), source, request));
     },
     async renderFile(path, request) {
       const { renderFile } = await import('../render/index.ts');
-      return renderFile(renderHost(runtime.loader, context), path, request);
+      return onlyReads(() => renderFile(renderHost(runtime.loader, context), path, request));
     },
     async show(data, outputter, options) {
       return (await runtime.loader.get('outputters', outputter))?.extension.render(data, options);
@@ -136,4 +141,22 @@ export async function runFound(
 ): Promise<Value> {
   const bound = bindArguments(found.name, found.fn.params, args, kwargs);
   return (await found.fn.run(bound as never, context)) ?? null;
+}
+
+/** In test mode a state may only call what reads. */
+async function runInTestMode(
+  found: FoundFunction<'modules'>,
+  args: readonly Value[],
+  kwargs: PlainDict,
+  context: ModuleContext,
+): Promise<Value> {
+  const { reads } = found.fn;
+  const only =
+    typeof reads === 'function'
+      ? reads(bindArguments(found.name, found.fn.params, args, kwargs) as never, context)
+      : reads;
+  const run = (): Promise<Value> => runFound(found, args, kwargs, context);
+  if (only) return inReader(found.fullName, run);
+  assertMayCall(found.fullName);
+  return run();
 }

@@ -1,5 +1,6 @@
 // A beacon's context for tests, and waiting for what a beacon tells.
 import { type Beacon, type BeaconContext, type BeaconSession, newDict, type PlainDict, type Value } from 'halite/sdk';
+import { TestMinion } from 'halite/testing';
 
 export interface TestContext extends BeaconContext {
   readonly said: string[];
@@ -12,20 +13,15 @@ export function testContext(
   name = 'test',
 ): TestContext {
   const control = new AbortController();
-  const said: string[] = [];
-  const say = (message: string): void => void said.push(message);
-  const call = async (fun: string, ...args: Value[]): Promise<Value> => {
-    const found = functions[fun];
-    if (!found) throw new Error(`no function ${fun}`);
-    return found(...args);
-  };
-  return {
-    ...{ id: 'm1', name, opts: {}, grains: newDict(), said, control, signal: control.signal },
-    log: { debug: () => undefined, info: say, warn: say, error: say },
-    call,
-    callWith: (fun, args) => call(fun, ...args),
-    exec: () => Promise.reject(new Error('no programs here')),
-  };
+  const calls = Object.fromEntries(
+    Object.entries(functions).map(([fun, answer]) => [fun, (args: readonly Value[]) => answer(...args)]),
+  );
+  const minion = new TestMinion({ modules: [], calls, opts: { id: 'm1' } });
+  const context = minion.beaconContext(name, control.signal);
+  return Object.defineProperties(context as TestContext, {
+    said: { value: minion.logged },
+    control: { value: control },
+  });
 }
 
 /** Keyed values as they come from YAML. */

@@ -55,6 +55,7 @@ const target = p.oneOf(['string', 'list'], { doc: 'where its mail goes: text or 
 export default defineModule({
   name: 'aliases',
   doc: 'The table of mail aliases.',
+  reads: ['list_aliases', 'get_target', 'has_target'],
   functions: {
     list_aliases: fn({
       doc: 'All aliases with their targets.',

@@ -47,6 +47,7 @@ export default defineModule({
   doc: 'Which of several programs a name stands for.',
   available: () =>
     isDirectory('/etc/alternatives') || 'Cannot load alternatives module: /etc/alternatives dir not found',
+  reads: ['display', 'show_link', 'show_current', 'check_exists', 'check_installed'],
   functions: {
     display: fn({
       doc: 'What is known of a name.',

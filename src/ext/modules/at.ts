@@ -135,6 +135,7 @@ export default defineModule({
   available: () =>
     which('at') !== null ||
     'The at module could not be loaded: at command not found; The at module could not be loaded: unsupported platform',
+  reads: ['atq', 'atc', 'jobcheck'],
   functions: {
     atq: fn({
       doc: 'The jobs waiting.',

@@ -189,6 +189,7 @@ const setvalue = fn({
 const functions = {
   execute: fn({
     doc: 'Runs commands (set, setm, mv, ins, rm) and saves.',
+    reads: ({ test }) => test,
     examples: ["salt '*' augeas.execute /files/etc/redis/redis.conf commands='[\"set bind 0.0.0.0\"]'"],
     params: {
       context: p.string({ default: null, doc: 'what paths are below' }),
@@ -267,5 +268,6 @@ export default defineModule({
   virtualName: 'augeas',
   doc: 'Settings in configuration files as trees.',
   available: () => which('augtool') !== null || 'Cannot load augeas_cfg module: augtool is not installed',
+  reads: ['get', 'match', 'ls', 'tree'],
   functions,
 });

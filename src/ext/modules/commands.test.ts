@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { defineModule, fn, HaliteError, type Module, newDict, type PlainDict, p, pyStr, type Value } from 'halite/sdk';
 import { loadYaml } from 'halite/sdk/codec';
 import { shellSplit } from 'halite/sdk/text';
+import { testContext } from 'halite/testing';
 import { describe, expect, it } from 'vitest';
-import { testContext } from './_testing.ts';
 
 interface CommandOutput {
   readonly retcode?: number;

@@ -77,6 +77,7 @@ async function run(action: string, call: Call, extra: readonly string[], ctx: Mo
 export default defineModule({
   name: 'composer',
   doc: 'Dependencies of PHP projects.',
+  reads: ['did_composer_install'],
   functions: {
     did_composer_install: fn({
       doc: 'Whether the dependencies of a project are there.',

@@ -163,6 +163,7 @@ const omitParams = {
 export default defineModule({
   name: 'config',
   doc: 'One look-up through options, grains, pillar and the options of the master.',
+  reads: ['get', 'option', 'merge', 'dot_vals', 'items', 'backup_mode', 'manage_mode', 'valid_fileproto'],
   functions: {
     get: fn({
       doc: 'A setting by its path: minion options first, then grains, pillar and master options. With merge, all of them joined.',

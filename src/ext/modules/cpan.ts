@@ -85,6 +85,7 @@ export default defineModule({
   name: 'cpan',
   doc: 'Modules of Perl.',
   available: () => which('cpan') !== null || 'Unable to locate cpan. Make sure it is installed and in the PATH.',
+  reads: ['list', 'show', 'show_config'],
   functions: {
     install: fn({
       doc: 'Installs a module; versions before and after.',

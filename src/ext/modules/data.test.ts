@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newDict } from 'halite/sdk';
+import { testContext } from 'halite/testing';
 import { afterAll, expect, it } from 'vitest';
-import { testContext } from './_testing.ts';
 import data from './data.ts';
 import temp from './temp.ts';
 

@@ -29,6 +29,7 @@ function change(ctx: ModuleContext, work: (store: Dict) => void): void {
 export default defineModule({
   name: 'data',
   doc: "Values kept in the minion's own store.",
+  reads: ['load', 'items', 'keys', 'values', 'has_key', 'get'],
   functions: {
     load: fn({
       doc: 'Everything in the store.',

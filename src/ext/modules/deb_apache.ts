@@ -41,6 +41,7 @@ export default defineModule({
     // Salt has two modules of this name and gives the reasons of both.
     'The apache execution module cannot be loaded: apache is not installed.; ' +
       'apache execution module not loaded: apache not installed.',
+  reads: ['check_site_enabled', 'check_mod_enabled', 'check_conf_enabled'],
   functions: {
     check_site_enabled: fn({
       doc: 'Whether a site is on.',

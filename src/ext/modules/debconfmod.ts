@@ -56,6 +56,7 @@ export default defineModule({
       'The debconfmod module could not be loaded: debconf-utils is not installed.'
     );
   },
+  reads: ['get_selections', 'show'],
   functions: {
     get_selections: fn({
       doc: 'All answers, by package.',

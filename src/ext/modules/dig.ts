@@ -68,6 +68,7 @@ export default defineModule({
   doc: 'Questions to name servers.',
   available: () =>
     which('dig') !== null || 'The dig execution module cannot be loaded: the dig binary is not in the path.',
+  reads: ['check_ip', 'A', 'AAAA', 'PTR', 'CNAME', 'NS', 'SPF', 'MX', 'TXT'],
   functions: {
     check_ip: fn({
       doc: 'Whether a text is an address.',

@@ -198,6 +198,19 @@ export default defineModule({
   name: 'disk',
   doc: 'Usage of filesystems and facts about block devices.',
   available: () => process.platform === 'linux' || 'disk: only Linux is supported',
+  reads: [
+    'usage',
+    'inodeusage',
+    'percent',
+    'blkid',
+    'dump',
+    'fstype',
+    'get_fstype_from_path',
+    'smart_attributes',
+    'hdparms',
+    'hpa',
+    'iostat',
+  ],
   functions: {
     usage: fn({
       doc: 'Size, used and free space of mounted filesystems.',

@@ -224,5 +224,6 @@ const questions = {
 export default defineModule({
   name: 'dnsutil',
   doc: 'Names and addresses, files of hosts and zones.',
+  reads: ['parse_hosts', 'parse_zone', 'check_ip', 'A', 'AAAA', 'NS', 'SPF', 'MX'],
   functions: { ...files, ...questions },
 });

@@ -36,6 +36,7 @@ export default defineModule({
   available: ({ grains }) =>
     dictGet(grains, 'os_family') === 'Debian' ||
     'The dpkg execution module cannot be loaded: only works on Debian family systems.',
+  reads: ['bin_pkg_info', 'list_pkgs', 'file_list', 'file_dict', 'info'],
   functions: {
     bin_pkg_info: fn({
       doc: 'Name, version and architecture of a package file.',

@@ -20,6 +20,7 @@ const permanent = p.ignored({ default: false, doc: 'Windows only' });
 export default defineModule({
   name: 'environ',
   doc: 'Environment variables of the process that runs the function.',
+  reads: ['get', 'has_value', 'item', 'items'],
   functions: {
     get: fn({
       doc: 'The value of a variable, or the default.',

@@ -383,5 +383,24 @@ export default defineModule({
   available: () =>
     which('firewall-cmd') !== null ||
     'The firewalld execution module cannot be loaded: the firewall-cmd binary is not in the path.',
+  reads: [
+    'version',
+    'default_zone',
+    'get_zones',
+    'list_zones',
+    'list_all',
+    'get_masquerade',
+    'get_services',
+    'list_services',
+    'get_service_ports',
+    'get_service_protocols',
+    'get_icmp_types',
+    'list_icmp_block',
+    'list_port_fwd',
+    'list_ports',
+    'get_interfaces',
+    'get_sources',
+    'get_rich_rules',
+  ],
   functions: { ...general, ...services, ...icmp, ...forwards, ...lists },
 });

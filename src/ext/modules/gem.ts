@@ -94,6 +94,7 @@ const install = fn({
 export default defineModule({
   name: 'gem',
   doc: 'Packages of Ruby.',
+  reads: ['version', 'list', 'list_upgrades', 'sources_list'],
   functions: {
     install,
     uninstall: fn({

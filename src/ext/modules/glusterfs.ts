@@ -245,5 +245,6 @@ export default defineModule({
   name: 'glusterfs',
   doc: 'Peers and volumes of a file system over several machines.',
   available: () => which('gluster') !== null || 'glusterfs server is not installed',
+  reads: ['peer_status', 'list_volumes', 'info'],
   functions,
 });

@@ -16,9 +16,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { dictOf, HaliteError, messageOf, newDict, type PlainDict, type Value } from 'halite/sdk';
 import { dumpJson, loadJson } from 'halite/sdk/codec';
+import { type TestContext, testContext } from 'halite/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { allModules } from './_all.ts';
-import { type TestContext, testContext } from './_testing.ts';
 
 interface Case {
   readonly fun: string;
@@ -72,7 +71,7 @@ const byGlob = async (expr: string): Promise<boolean> =>
   expr === '*' || /^testminion/.test(expr.replace('*', 'minion'));
 
 describe('recorded answers', () => {
-  const ctx = testContext({ modules: allModules, opts, grains, pillar: recorded.pillar, match: byGlob });
+  const ctx = testContext({ opts, grains, pillar: recorded.pillar, match: byGlob });
   for (const item of recorded.pure.filter(({ fun }) => !ownWords.has(fun))) {
     it(title(item), async () => {
       expect(shown(await call(ctx, item))).toBe(shown(item.ret));
@@ -110,7 +109,7 @@ function prepare(folder: string): void {
 
 describe('recorded answers about files', () => {
   const folder = mkdtempSync(join(tmpdir(), 'halite-golden-'));
-  const ctx = testContext({ modules: allModules, opts: { ...opts, cachedir: join(folder, 'cache') }, grains });
+  const ctx = testContext({ opts: { ...opts, cachedir: join(folder, 'cache') }, grains });
   beforeAll(() => prepare(folder));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

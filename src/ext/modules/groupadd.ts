@@ -20,6 +20,7 @@ export default defineModule({
   virtualName: 'group',
   doc: 'Groups of the machine.',
   available: () => process.platform === 'linux' || 'groupadd: only Linux is supported',
+  reads: ['info', 'getent'],
   functions: {
     info: fn({
       doc: 'Everything about a group; empty when there is none.',

@@ -62,6 +62,21 @@ const hmacParams = { string: p.scalar({ doc: 'the message' }), shared_secret: p.
 export default defineModule({
   name: 'hashutil',
   doc: 'Hashes, base64 and signatures.',
+  reads: [
+    'digest',
+    'digest_file',
+    'md5_digest',
+    'sha256_digest',
+    'sha512_digest',
+    'base64_b64encode',
+    'base64_b64decode',
+    'base64_encodestring',
+    'base64_decodestring',
+    'base64_encodefile',
+    'hmac_signature',
+    'hmac_compute',
+    'github_signature',
+  ],
   functions: {
     digest: fn({
       doc: 'The hash of a text in hexadecimal: md5, sha256 or sha512.',

@@ -78,6 +78,7 @@ export default defineModule({
   name: 'hg',
   doc: 'Repositories of Mercurial.',
   available: () => which('hg') !== null || 'The hg execution module cannot be loaded: hg unavailable.',
+  reads: ['revision', 'describe', 'status'],
   functions: {
     revision: fn({
       doc: 'The full name of a revision.',
@@ -149,7 +150,7 @@ export default defineModule({
     status: fn({
       doc: 'Files by what happened to them.',
       examples: ["salt '*' hg.status /srv/code"],
-      params: { cwd: p.strings({ doc: 'folder of the repository, or several' }), opts, user },
+      params: { cwd: p.oneOf(['list', 'string'], { doc: 'folder of the repository, or several' }), opts, user },
       async run(args, ctx) {
         if (!Array.isArray(args.cwd)) return status(pyStr(args.cwd), args.opts, args.user, ctx);
         const found = newDict();

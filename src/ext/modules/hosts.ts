@@ -86,6 +86,7 @@ const alias = p.strings({ doc: 'the name' });
 export default defineModule({
   name: 'hosts',
   doc: 'Names and addresses in /etc/hosts.',
+  reads: ['list_hosts', 'get_ip', 'get_alias', 'has_pair'],
   functions: {
     list_hosts: fn({
       doc: 'All addresses with their names.',

@@ -129,6 +129,7 @@ export default defineModule({
   doc: 'Commands that run when files change.',
   available: needsPrograms(['incrontab'], () => 'Cannot load incron module: incrontab command not found'),
   aliases: { ls: 'list_tab', rm: 'rm_job' },
+  reads: ['list_tab', 'raw_incron', 'raw_system_incron'],
   functions: {
     list_tab: fn({
       doc: 'Jobs of a user, and the other lines of the table.',

@@ -321,5 +321,17 @@ export default defineModule({
   name: 'influxdbmod',
   virtualName: 'influxdb',
   doc: 'Databases, users, retention policies and queries of InfluxDB 1.x.',
+  reads: [
+    'list_dbs',
+    'db_exists',
+    'list_users',
+    'user_exists',
+    'user_info',
+    'list_privileges',
+    'get_retention_policy',
+    'retention_policy_exists',
+    'continuous_query_exists',
+    'get_continuous_query',
+  ],
   functions: { ...databaseFunctions, ...userFunctions, ...policyFunctions, ...queryFunctions },
 });

@@ -19,6 +19,7 @@ async function render(lines: readonly string[], ctx: ModuleContext): Promise<Val
 export default defineModule({
   name: 'jinja',
   doc: 'Look at what maps and data files of formulas give.',
+  reads: ['load_map', 'import_yaml', 'import_json'],
   functions: {
     load_map: fn({
       doc: 'A variable that a map sets, as a formula imports it with its context.',

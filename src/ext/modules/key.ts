@@ -26,6 +26,7 @@ const params = { hash_type: p.string({ default: null, doc: 'algorithm; the hash_
 export default defineModule({
   name: 'key',
   doc: 'Fingerprints of the keys this minion uses.',
+  reads: ['finger', 'finger_master'],
   functions: {
     finger: fn({
       doc: 'Fingerprint of this minion’s public key.',

@@ -33,6 +33,7 @@ export default defineModule({
     which('localectl') !== null ||
     pyStr(dictGet(grains, 'os_family') ?? '') in places ||
     'The keyboard exeuction module cannot be loaded: only works on Redhat, Debian or Gentoo systems or if localectl binary in path.',
+  reads: ['get_sys', 'get_x'],
   functions: {
     get_sys: fn({
       doc: 'The layout of the console.',

@@ -79,6 +79,7 @@ export default defineModule({
   name: 'kmod',
   doc: 'Modules of the kernel.',
   available: () => process.platform === 'linux' || 'kmod: only Linux is supported',
+  reads: ['available', 'check_available', 'lsmod', 'mod_list', 'is_loaded'],
   functions: {
     available: fn({
       doc: 'All modules that can be loaded, sorted.',

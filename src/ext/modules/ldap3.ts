@@ -124,6 +124,7 @@ export default defineModule({
   name: 'ldap3',
   doc: 'Entries of a directory.',
   available: needsPrograms(['ldapsearch'], () => 'Cannot load ldap3 module: ldapsearch is not installed'),
+  reads: ['search'],
   functions: {
     search: fn({
       doc: 'Entries that fit, by name: attribute → list of values.',

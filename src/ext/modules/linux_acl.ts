@@ -97,6 +97,7 @@ export default defineModule({
   available: () =>
     which('getfacl') !== null ||
     'The linux_acl execution module cannot be loaded: the getfacl binary is not in the path.',
+  reads: ['version', 'getfacl'],
   functions: {
     version: fn({
       doc: 'Version of the tools.',

@@ -97,6 +97,22 @@ export default defineModule({
   available: () =>
     (process.platform === 'linux' && !isBooted() && pathExists(folder)) ||
     'The linux_service module could not be loaded: there is no /etc/init.d, or the system was booted with systemd',
+  reads: [
+    'status',
+    'available',
+    'missing',
+    'get_all',
+    'get_enabled',
+    'get_disabled',
+    'enabled',
+    'disabled',
+    'masked',
+    'show',
+    'execs',
+    'get_static',
+    'get_running',
+    'offline',
+  ],
   functions: {
     start: verb('start', 'Starts a service.'),
     stop: verb('stop', 'Ends a service.'),

@@ -98,6 +98,7 @@ export default defineModule({
   virtualName: 'shadow',
   doc: 'Passwords of users and how long they last.',
   available: () => process.platform === 'linux' || 'shadow: only Linux is supported',
+  reads: ['default_hash', 'info', 'list_users', 'gen_password'],
   functions: {
     default_hash: fn({
       doc: 'The hash of a user that has no password yet.',

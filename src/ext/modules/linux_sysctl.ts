@@ -102,6 +102,7 @@ export default defineModule({
   virtualName: 'sysctl',
   doc: 'Settings of the kernel.',
   available: () => process.platform === 'linux' || 'sysctl: only Linux is supported',
+  reads: ['default_config', 'show', 'get'],
   functions: {
     default_config: fn({
       doc: 'The file settings are kept in.',

@@ -100,6 +100,7 @@ export default defineModule({
   name: 'localemod',
   virtualName: 'locale',
   doc: 'Languages and encodings of the system.',
+  reads: ['list_avail', 'get_locale', 'avail'],
   functions: {
     list_avail: fn({
       doc: 'All that can be used now.',

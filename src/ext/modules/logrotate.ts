@@ -134,6 +134,7 @@ const conf = p.path({ default: standard, doc: 'the configuration file' });
 export default defineModule({
   name: 'logrotate',
   doc: 'The configuration of logrotate read and changed.',
+  reads: ['show_conf', 'get'],
   functions: {
     show_conf: fn({
       doc: 'The whole configuration, included files too.',

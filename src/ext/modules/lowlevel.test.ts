@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newDict, type Value } from 'halite/sdk';
+import { testContext } from 'halite/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { testContext } from './_testing.ts';
 import pkg from './aptpkg/index.ts';
 import lowpkg from './dpkg_lowpkg.ts';
 import file from './file/index.ts';

@@ -167,6 +167,21 @@ const choiceParams = {
 export default defineModule({
   name: 'match',
   doc: 'Whether this minion fits a target expression.',
+  reads: [
+    'compound',
+    'glob',
+    'pcre',
+    'list',
+    'grain',
+    'grain_pcre',
+    'pillar',
+    'pillar_pcre',
+    'ipcidr',
+    'data',
+    'filter_by',
+    'search_by',
+    'ifelse',
+  ],
   functions: {
     compound: byId('compound', 'Whether a compound expression fits.', `salt '*' match.compound 'L@web1,web2 and *'`),
     glob: byId('glob', 'Whether a glob fits the id.', "salt '*' match.glob '*'"),

@@ -107,6 +107,7 @@ export default defineModule({
   doc: 'Arrays of disks.',
   available: () =>
     which('mdadm') !== null || 'The mdadm execution module cannot be loaded: the mdadm binary is not in the path.',
+  reads: ['list', 'detail', 'examine'],
   functions: {
     list: fn({ doc: 'All arrays.', examples: ["salt '*' raid.list"], run: (_, ctx) => arrays(ctx) }),
     detail: fn({
@@ -135,6 +136,7 @@ export default defineModule({
         test_mode,
         kwargs,
       },
+      reads: ({ test_mode }) => test_mode,
       run({ name, level, devices, metadata, test_mode, kwargs }, ctx) {
         const disks = deviceList(devices);
         const count = disks.length - Number(kwargs['spare-devices'] ?? 0);
@@ -147,6 +149,7 @@ export default defineModule({
       doc: 'Puts an array together again.',
       examples: ["salt '*' raid.assemble /dev/md0 ['/dev/xvdd', '/dev/xvde']"],
       params: { name: device, devices: p.strings({ split: ',', doc: 'disks' }), test_mode, kwargs },
+      reads: ({ test_mode }) => test_mode,
       run({ name, devices, test_mode, kwargs }, ctx) {
         const args = ['-A', name, '-v', ...further(kwargs), ...deviceList(devices)];
         return test_mode ? ['mdadm', ...args] : said(args, ctx);

@@ -8,6 +8,7 @@ const folders = ['minions', 'minions_pre', 'minions_rejected', 'minions_denied']
 export default defineModule({
   name: 'minion',
   doc: 'Which minions a master on this machine knows.',
+  reads: ['list'],
   functions: {
     list: fn({
       doc: 'Ids of minions by what became of their keys, where the master runs on the same machine.',

@@ -52,6 +52,7 @@ export default defineModule({
   doc: 'Folders shared with other machines.',
   available: () =>
     which('showmount') !== null || 'The nfs3 execution module failed to load: the showmount binary is not in the path.',
+  reads: ['list_exports'],
   functions: {
     list_exports: fn({
       doc: 'Shared folders with their clients.',

@@ -21,6 +21,7 @@ export default defineModule({
   name: 'nginx',
   doc: 'Version, configuration test, signals and figures of a web server.',
   available: () => which('nginx') !== null || 'The nginx execution module cannot be loaded: nginx is not installed.',
+  reads: ['version', 'build_info', 'configtest', 'status'],
   functions: {
     version: fn({
       doc: 'The version.',

@@ -70,6 +70,7 @@ export default defineModule({
   doc: 'Packages of Node.js.',
   available: () =>
     which('npm') !== null || 'npm execution module could not be loaded because the npm binary could not be located',
+  reads: ['list', 'cache_list', 'cache_path'],
   functions: {
     install: fn({
       doc: 'Installs packages, or what the project asks for.',
@@ -84,6 +85,7 @@ export default defineModule({
         dry_run: p.bool({ default: false, doc: 'only say what would be done' }),
         silent: p.bool({ default: true, doc: 'no log of npm' }),
       },
+      reads: ({ dry_run }) => dry_run,
       async run(args, ctx) {
         const pkgs = args.pkg ? [args.pkg] : Array.isArray(args.pkgs) ? args.pkgs.map(pyStr) : [];
         const words = [

@@ -248,5 +248,16 @@ export default defineModule({
   name: 'openvswitch',
   doc: 'Bridges and ports of a virtual switch.',
   available: () => which('ovs-vsctl') !== null || 'Missing dependency: ovs-vsctl',
+  reads: [
+    'bridge_list',
+    'bridge_exists',
+    'bridge_to_parent',
+    'bridge_to_vlan',
+    'port_list',
+    'port_get_tag',
+    'interface_get_options',
+    'interface_get_type',
+    'db_get',
+  ],
   functions: { ...bridges, ...portFunctions, ...database },
 });

@@ -55,6 +55,7 @@ const plain = async (args: Args, ctx: ModuleContext): Promise<string> => (await 
 export default defineModule({
   name: 'out',
   doc: 'Data as outputters show it.',
+  reads: ['out_format', 'string_format', 'html_format'],
   functions: {
     out_format: fn({
       doc: 'Data as an outputter shows it.',

@@ -239,5 +239,6 @@ export default defineModule({
     const missing = ['parted', 'lsblk', 'partprobe'].find((tool) => which(tool) === null);
     return missing === undefined || `The parted execution module failed to load ${missing} binary is not in the path.`;
   },
+  reads: ['list', 'exists', 'get_block_device', 'align_check', 'system_types'],
   functions: { ...reading, ...writing },
 });

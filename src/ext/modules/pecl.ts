@@ -41,6 +41,7 @@ export default defineModule({
   name: 'pecl',
   doc: 'Extensions of PHP.',
   available: () => which('pecl') !== null || 'The pecl execution module not loaded: pecl binary is not in the path.',
+  reads: ['list'],
   functions: {
     install: fn({
       doc: 'Installs extensions.',

@@ -140,6 +140,7 @@ const allItems = (name: string) =>
 export default defineModule({
   name: 'pillar',
   doc: 'Reads the data the master gives to this minion alone.',
+  reads: ['get', 'fetch', 'items', 'data', 'item', 'ls', 'raw', 'keys', 'obfuscate', 'ext', 'file_exists', 'filter_by'],
   functions: {
     get: getter('get'),
     fetch: getter('fetch'),

@@ -100,6 +100,15 @@ const withoutEpoch = (text: string, ignore: boolean): string =>
 export default defineModule({
   name: 'pkg_resource',
   doc: 'What modules for packages share: versions compared, targets read.',
+  reads: [
+    'version_compare',
+    'pack_sources',
+    'parse_targets',
+    'version',
+    'format_version',
+    'check_extra_requirements',
+    'version_clean',
+  ],
   functions: {
     version_compare: fn({
       doc: 'Whether a comparison of two versions holds.',

@@ -163,6 +163,7 @@ export default defineModule({
   name: 'postfix',
   doc: 'Settings and queue of a mail server.',
   available: () => which('postfix') !== null || 'postfix execution module not loaded: postfix not installed.',
+  reads: ['show_main', 'show_master', 'show_queue'],
   functions: {
     ...settings,
     show_queue: fn({

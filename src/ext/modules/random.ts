@@ -93,6 +93,7 @@ async function shadowHash(
 export default defineModule({
   name: 'random',
   doc: 'Random numbers, texts and choices, and password hashes.',
+  reads: ['get_str', 'hash', 'str_encode', 'shadow_hash', 'rand_int', 'sample', 'shuffle'],
   functions: {
     get_str: fn({
       doc: 'A random text, fit for passwords.',

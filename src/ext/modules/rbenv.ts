@@ -84,6 +84,7 @@ const cmdline = p.string({ falsy: null, doc: 'the command' });
 export default defineModule({
   name: 'rbenv',
   doc: 'Versions of Ruby.',
+  reads: ['is_installed', 'versions', 'list'],
   functions: {
     install: fn({
       doc: 'Fetches rbenv and its plugin that builds Rubies.',
@@ -133,6 +134,7 @@ export default defineModule({
       doc: 'The Ruby used when none is named; sets it when one is given.',
       examples: ["salt '*' rbenv.default", "salt '*' rbenv.default 2.7.8"],
       params: { ruby: p.string({ default: null, falsy: null, doc: 'the new default' }), runas },
+      reads: ({ ruby }) => !ruby,
       async run(args, ctx) {
         if (!args.ruby) return ((await said(['global'], args.runas, ctx)) || '').trim();
         await rbenv(['global', args.ruby], args.runas, ctx);

@@ -1,8 +1,8 @@
 // A tool that fails is the job's failure, as in Salt: the answer alone does not say it.
 import { newDict, type Value } from 'halite/sdk';
 import { which } from 'halite/sdk/system';
+import { testContext } from 'halite/testing';
 import { describe, expect, it } from 'vitest';
-import { testContext } from './_testing.ts';
 import aptpkg from './aptpkg/index.ts';
 import sysctl from './linux_sysctl.ts';
 import useradd from './useradd.ts';

@@ -3,8 +3,8 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { type Module, newDict, type PlainDict, type Value } from 'halite/sdk';
+import { testContext } from 'halite/testing';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { testContext } from './_testing.ts';
 import { compareRpm, fitsRpm } from './shared/rpm.ts';
 import yumpkg from './yumpkg.ts';
 import zypperpkg from './zypperpkg.ts';

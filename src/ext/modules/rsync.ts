@@ -64,6 +64,7 @@ export default defineModule({
   doc: 'Copies of folders kept in step.',
   available: () =>
     which('rsync') !== null || 'The rsync execution module cannot be loaded: the rsync binary is not in the path.',
+  reads: ['version', 'config'],
   functions: {
     rsync: fn({
       doc: 'Copies what differs; what rsync said.',
@@ -82,6 +83,7 @@ export default defineModule({
         additional_opts: p.oneOf(['list', 'string'], { default: null, doc: 'list of further options' }),
         saltenv: p.string({ default: 'base', doc: 'environment of salt://' }),
       },
+      reads: ({ dryrun }) => dryrun,
       async run({ saltenv, ...args }, ctx) {
         const src = pyStr((await chosen('src', args.src, ctx)) ?? '');
         const dst = pyStr((await chosen('dst', args.dst, ctx)) ?? '');

@@ -64,6 +64,18 @@ export default defineModule({
   available: ({ grains }) =>
     (dictGet(grains, 'init') === 'runit' && which('sv') !== null) ||
     'Runit not available: the first process is another one, or sv is missing',
+  reads: [
+    'status',
+    'available',
+    'missing',
+    'get_all',
+    'get_enabled',
+    'get_disabled',
+    'enabled',
+    'disabled',
+    'show',
+    'status_raw',
+  ],
   functions: {
     start: verb('start', 'start', 'Starts a service.'),
     stop: verb('stop', 'stop', 'Ends a service.'),

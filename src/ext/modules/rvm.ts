@@ -192,5 +192,6 @@ const gemsets = {
 export default defineModule({
   name: 'rvm',
   doc: 'Rubies and sets of gems, by the Ruby Version Manager.',
+  reads: ['is_installed', 'list', 'gemset_list', 'gemset_list_all'],
   functions: { ...rubies, ...gemsets },
 });

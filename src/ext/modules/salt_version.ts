@@ -58,6 +58,7 @@ const named = (doc: string, key: string, holds: (order: number) => boolean) =>
 export default defineModule({
   name: 'salt_version',
   doc: 'The release this minion stands for, compared with releases by name.',
+  reads: ['get_release_number', 'equal', 'greater_than', 'less_than'],
   functions: {
     get_release_number: fn({
       doc: 'The number of a release by its name; None when there is none of that name.',

@@ -23,6 +23,7 @@ async function getOrSet(address: Value, length: number, characters: string, ctx:
 export default defineModule({
   name: 'sdb',
   doc: 'Values of secret stores: profiles with a `driver` in the configuration or in the pillar.',
+  reads: ['get'],
   functions: {
     get: fn({
       doc: 'The value behind an address. What is no address of a known profile comes back as it is, unless `strict`.',

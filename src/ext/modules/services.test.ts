@@ -3,8 +3,8 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { newDict, type Value } from 'halite/sdk';
+import { testContext } from 'halite/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { testContext } from './_testing.ts';
 import linux from './linux_service.ts';
 import runit, { pidIn } from './runit.ts';
 

@@ -112,6 +112,7 @@ const onOne = (verb: string, doc: string) =>
 export default defineModule({
   name: 'supervisord',
   doc: 'Programs under supervisor.',
+  reads: ['status', 'status_raw', 'custom', 'options', 'status_bool'],
   functions: {
     start: onEvery('start', 'Starts programs.'),
     restart: onEvery('restart', 'Restarts programs.'),

@@ -110,6 +110,7 @@ export default defineModule({
   name: 'sysfs',
   doc: 'Values the kernel shows and takes below /sys.',
   available: () => process.platform === 'linux' || 'Only available on Linux systems.',
+  reads: ['attr', 'read', 'target', 'interfaces'],
   functions: {
     attr: fn({
       doc: 'Reads a value, or writes it; of a folder its path.',

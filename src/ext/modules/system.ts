@@ -129,6 +129,14 @@ export default defineModule({
   name: 'system',
   doc: 'Date, time and name of the machine; restart and shutdown.',
   available: () => process.platform === 'linux' || 'system: only Linux is supported',
+  reads: [
+    'get_system_date_time',
+    'get_system_date',
+    'get_system_time',
+    'has_settable_hwclock',
+    'get_computer_desc',
+    'get_computer_name',
+  ],
   functions: {
     get_system_date_time: fn({
       doc: 'Date and time.',

@@ -106,6 +106,7 @@ const timezone = p.string({ doc: 'name of the zone, such as Europe/Berlin' });
 export default defineModule({
   name: 'timezone',
   doc: 'The machine’s time zone and hardware clock.',
+  reads: ['get_zone', 'get_zonecode', 'get_offset', 'zone_compare', 'get_hwclock'],
   functions: {
     get_zone: fn({
       doc: 'The name of the zone.',

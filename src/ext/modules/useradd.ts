@@ -351,5 +351,6 @@ export default defineModule({
   virtualName: 'user',
   doc: 'Users of the machine.',
   available: () => process.platform === 'linux' || 'useradd: only Linux is supported',
+  reads: ['info', 'getent', 'list_users', 'list_groups', 'primary_group', 'get_loginclass'],
   functions: { ...reading, ...writing },
 });

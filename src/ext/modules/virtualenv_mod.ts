@@ -169,6 +169,7 @@ export default defineModule({
   name: 'virtualenv_mod',
   virtualName: 'virtualenv',
   doc: 'Virtual environments of Python.',
+  reads: ['virtualenv_ver', 'get_site_packages', 'get_distribution_path', 'get_resource_path', 'get_resource_content'],
   functions: {
     create,
     virtualenv_ver: fn({

@@ -24,6 +24,7 @@ export default defineModule({
   doc: 'Files of passwords for web servers.',
   available: () =>
     which('htpasswd') !== null || 'The htpasswd execution mdule cannot be loaded: htpasswd binary not in path.',
+  reads: ['verify'],
   functions: {
     useradd: fn({
       doc: 'Adds a user, or sets the password; makes the file when needed.',

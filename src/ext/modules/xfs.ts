@@ -102,6 +102,7 @@ async function modify(args: { device: string; label: Value; lazy_counting: Value
 export default defineModule({
   name: 'xfs',
   doc: 'File systems of the kind XFS.',
+  reads: ['info', 'devices'],
   functions: {
     mkfs: fn({
       doc: 'Makes a file system; what is on the device is lost.',

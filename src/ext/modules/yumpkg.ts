@@ -134,6 +134,7 @@ const holding = (verb: 'add' | 'delete', example: string, doc: string) =>
       normalize: p.bool({ default: true, doc: 'no effect' }),
       kwargs: p.kwargs({ doc: 'no effect' }),
     },
+    reads: (_, ctx) => ctx.test,
     async run(args, ctx) {
       const list = args.pkgs ?? args.sources ?? (args.name === null ? [] : [args.name]);
       const names = (Array.isArray(list) ? list : [list]).flatMap((item) =>
@@ -185,6 +186,22 @@ export default defineModule({
       return 'Module yumpkg: no yum based system detected';
     return toolName() !== undefined || 'DNF nor YUM found';
   },
+  reads: [
+    'version',
+    'list_pkgs',
+    'latest_version',
+    'upgrade_available',
+    'list_upgrades',
+    'version_cmp',
+    'list_repo_pkgs',
+    'file_list',
+    'owner',
+    'normalize_name',
+    'list_repos',
+    'get_repo',
+    'list_holds',
+    'group_list',
+  ],
   functions: {
     ...rpmFunctions(driver),
     ...repoFunctions(['/etc/yum.repos.d', '/etc/yum/repos.d']),

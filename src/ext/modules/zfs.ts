@@ -270,5 +270,6 @@ export default defineModule({
   name: 'zfs',
   doc: 'File systems, volumes and snapshots of ZFS.',
   available: () => which('zfs') !== null || 'The zfs module cannot be loaded: zfs not supported',
+  reads: ['exists', 'list', 'get', 'holds'],
   functions,
 });

@@ -149,11 +149,12 @@ const locking = (verb: 'addlock' | 'removelock', example: string, doc: string) =
     doc,
     examples: [`salt '*' pkg.${example} <package name>`],
     params: lockParams,
+    reads: (_, ctx) => ctx.test,
     async run(args, ctx) {
       const [before, answer] = [await locks(ctx), newDict()];
       for (const name of lockNames(args)) {
         const idle = before.includes(name) === (verb === 'addlock');
-        const fine = idle || (await zypper([verb, name], ctx)).retcode === 0;
+        const fine = idle || ctx.test || (await zypper([verb, name], ctx)).retcode === 0;
         const word = verb === 'addlock' ? 'held' : 'unheld';
         const [now, then] = verb === 'addlock' ? ['hold', ''] : ['', 'hold'];
         answer[name] = newDict([
@@ -191,6 +192,23 @@ export default defineModule({
       return 'Module zypper: non SUSE OS not supported by zypper package manager';
     return which('zypper') !== null || 'Module zypper: zypper package manager not found';
   },
+  reads: [
+    'version',
+    'list_pkgs',
+    'latest_version',
+    'upgrade_available',
+    'list_upgrades',
+    'version_cmp',
+    'list_repo_pkgs',
+    'file_list',
+    'owner',
+    'normalize_name',
+    'list_repos',
+    'get_repo',
+    'list_holds',
+    'info_available',
+    'list_locks',
+  ],
   functions: {
     ...rpmFunctions(driver),
     ...repoFunctions(['/etc/zypp/repos.d']),

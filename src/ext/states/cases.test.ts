@@ -2,41 +2,26 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { StateModule } from 'halite/sdk';
+import { builtinModules, builtinStates, readCases, runCase } from 'halite/testing';
 import { describe, expect, it } from 'vitest';
-import { loadModules, readCases, runCase } from './_cases.ts';
 
-const here = fileURLToPath(new URL('.', import.meta.url));
-const modulesFolder = join(here, '../modules');
+const folder = fileURLToPath(new URL('.', import.meta.url));
+/** What cases may really run on this machine; every other function is there only where a case replaces it. */
 const real = [
-  'file',
-  'cmd',
-  'hashutil',
-  'config',
-  'pillar',
-  'grains',
-  'environ',
-  'test',
-  'ini_manage',
-  'archive',
-  'git',
+  ...['file', 'cmd', 'hashutil', 'config', 'pillar', 'grains', 'environ', 'test', 'ini_manage', 'archive', 'git'],
   'x509',
 ];
 
-async function stateModule(name: string): Promise<StateModule> {
-  return ((await import(join(here, name, 'index.ts'))) as { default: StateModule }).default;
-}
-
-for (const name of readdirSync(here).filter((folder) => existsSync(join(here, folder, 'cases.yaml')))) {
+for (const name of readdirSync(folder).filter((item) => existsSync(join(folder, item, 'cases.yaml')))) {
   describe(`states ${name}`, async () => {
-    const states = [await stateModule(name), await stateModule('file')];
-    const modules = await loadModules(modulesFolder, real);
+    const states = await builtinStates([...new Set([name, 'file'])]);
+    const modules = await builtinModules(real);
     // Those of git mostly wait for the program.
     const test = name === 'git' ? it.concurrent : it;
-    test.each(readCases(join(here, name, 'cases.yaml')).map((row) => [row.state, row.it, row] as const))(
+    test.each(readCases(join(folder, name, 'cases.yaml')).map((row) => [row.state, row.it, row] as const))(
       '%s: %s',
       async (_state, _it, row) => {
-        const { got, wanted } = await runCase(row, states, modules);
+        const { got, wanted } = await runCase(row, { states, modules });
         expect(got).toEqual(wanted);
       },
     );

@@ -1,6 +1,6 @@
 // Turns a user's file of plain exported functions into the same object that a `define…` call makes.
 import type { Value } from '../../base/codec/value.ts';
-import type { Availability, ExtensionFunction } from '../sdk/index.ts';
+import { type Availability, type ExtensionFunction, withReads } from '../sdk/index.ts';
 import { readComment, readFileComment } from './comments.ts';
 import type { FunctionKind } from './kinds.ts';
 import { readParams } from './signature.ts';
@@ -41,13 +41,14 @@ export function plainModule(kind: FunctionKind, name: string, exports: Exports, 
     }
   }
   const virtual = exports['__virtualname__'];
+  const reads = exports['__reads__'];
   return {
     kind,
     name,
     ...(typeof virtual === 'string' ? { virtualName: virtual } : {}),
     doc: readFileComment(source),
     available: (system) => askVirtual(exports['__virtual__'], system),
-    functions,
+    functions: withReads(name, functions, Array.isArray(reads) ? reads.map(String) : []),
     aliases,
   };
 }

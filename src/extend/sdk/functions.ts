@@ -1,6 +1,7 @@
 // Execution modules, runners and wheel modules: a name and documented functions.
 import type { JsonText } from '../../base/codec/json/index.ts';
 import type { Dict, Value } from '../../base/codec/value.ts';
+import { HaliteError } from '../../base/errors/index.ts';
 import type { Availability } from './availability.ts';
 import type { GrainContext, MasterContext, ModuleContext } from './context.ts';
 import type { ArgsOf, Params } from './params.ts';
@@ -14,6 +15,12 @@ export interface FunctionSpec<P extends Params, C, R = Value> {
    * Anything that runs commands, reads large files or computes belongs in a job process (the default).
    */
   readonly inline?: boolean;
+  /**
+   * It changes nothing of the machine: states may call it in test mode, where every other function is refused. Where that
+   * depends on the call: `reads: ({ dry_run }) => dry_run`. What it runs and calls is covered by the mark; files it writes
+   * are not, except temporary ones and the minion's cache.
+   */
+  readonly reads?: boolean | ((args: ArgsOf<P>, ctx: C) => boolean);
   /** The outputter to use unless the operator names one (`highstate`, `txt`, …). */
   readonly outputter?: string;
   /** `salt-run` and `salt-call` show maps below the top in the order they have in files, where others are sorted. */
@@ -27,6 +34,8 @@ export interface ExtensionFunction<C = never, R = Value> {
   readonly examples: readonly string[];
   readonly params: Params;
   readonly inline: boolean;
+  /** Whether a call changes nothing, so that states may make it in test mode. */
+  readonly reads?: boolean | ((args: never, ctx: C) => boolean);
   readonly outputter: string | undefined;
   readonly inOrder?: boolean;
   run(args: never, ctx: C): R | undefined | Promise<R | undefined>;
@@ -42,6 +51,7 @@ function build<P extends Params, C, R>(spec: FunctionSpec<P, C, R>): ExtensionFu
     params: spec.params ?? {},
     inline: spec.inline ?? false,
     outputter: spec.outputter,
+    ...(spec.reads ? { reads: spec.reads } : {}),
     ...(spec.inOrder ? { inOrder: true } : {}),
     run: (args, ctx) => spec.run(args, ctx),
   };
@@ -70,6 +80,8 @@ export interface ModuleSpec {
   /** true, or the reason why not. */
   readonly available?: (system: Availability) => true | string | Promise<true | string>;
   readonly functions: Readonly<Record<string, ModuleFunction>>;
+  /** Functions that only read: the same as `reads: true` in each of them. */
+  readonly reads?: readonly string[];
   /** Functions reachable under a second name: alias → name. Python keywords and builtins need it (`list_` → `list`). */
   readonly aliases?: Readonly<Record<string, string>>;
 }
@@ -98,7 +110,28 @@ export interface Grain extends GrainSpec {
   readonly kind: 'grains';
 }
 
-export const defineModule = (spec: ModuleSpec): Module => ({ kind: 'modules', ...spec });
+export const defineModule = (spec: ModuleSpec): Module => ({
+  kind: 'modules',
+  ...spec,
+  functions: withReads(spec.name, spec.functions, spec.reads ?? []),
+});
+
+/** Marks functions as reading only. */
+export function withReads<F extends object>(
+  module: string,
+  functions: Readonly<Record<string, F>>,
+  names: readonly string[],
+): Readonly<Record<string, F>> {
+  if (names.length === 0) return functions;
+  const marked = { ...functions };
+  for (const name of names) {
+    const found = Object.hasOwn(marked, name) ? marked[name] : undefined;
+    if (!found)
+      throw new HaliteError('extension.broken', `${module}: reads names ${name}, which is not among its functions`);
+    marked[name] = { ...found, reads: true };
+  }
+  return marked;
+}
 export const defineRunner = (spec: MasterModuleSpec): Runner => ({ kind: 'runners', ...spec });
 export const defineWheel = (spec: MasterModuleSpec): Wheel => ({ kind: 'wheel', ...spec });
 export const defineGrain = (spec: GrainSpec): Grain => ({ kind: 'grains', ...spec });

@@ -6,7 +6,6 @@ import { HaliteError } from '../../base/errors/index.ts';
 export class ReadOnlyError extends HaliteError {
   constructor(message: string) {
     super('state.read-only', message);
-    this.name = 'ReadOnlyError';
   }
 }
 

@@ -1,5 +1,6 @@
 // State modules: functions that bring one thing into the state that was asked for, and say what they changed.
 import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
+import type { HaliteError } from '../../base/errors/index.ts';
 import type { Availability } from './availability.ts';
 import type { ModuleContext } from './context.ts';
 import type { ExtensionFunction } from './functions.ts';
@@ -31,6 +32,8 @@ export interface ChangePlan {
    * `ctx.ok`, `ctx.fail` or `ctx.result`, which then is the result. A thrown HaliteError fails the state with its text.
    */
   apply(): unknown;
+  /** The result when `apply` throws a HaliteError and its text alone would not do. */
+  failed?(error: HaliteError): StateResult;
 }
 
 /** The context of state functions: everything execution modules have, and the state being applied. */

@@ -1,9 +1,9 @@
 // The functions of `cp` on a minion without a master, against what Salt 3006.27's gave and left (record-cp.py).
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { testContext } from 'halite/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
-import { testContext } from '../../../ext/modules/_testing.ts';
 import cp from '../../../ext/modules/cp/index.ts';
 import { serverOpts, temporaryFolder, testLog } from '../testing.ts';
 import { createFileClient } from './client.ts';

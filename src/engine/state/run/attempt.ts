@@ -1,8 +1,9 @@
 // One attempt at a prepared chunk: conditions before, the call, checks after. What a state function throws becomes its result.
 import { type Dict, dictEntries, isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import { HaliteError } from '../../../base/errors/index.ts';
-import type { ModuleContext } from '../../../extend/sdk/index.ts';
-import { bindArguments, isCommandNotFound, pythonTraceback } from '../../exec/index.ts';
+import type { ModuleContext, StateContext } from '../../../extend/sdk/index.ts';
+import { inReadOnly } from '../../../extend/sdk/read-only.ts';
+import { bindArguments, isCommandNotFound, isHaliteError, pythonTraceback } from '../../exec/index.ts';
 import { type Chunk, textOf } from '../data.ts';
 import { type CheckHost, runCheckCommands, runChecks } from './checks.ts';
 import type { PreparedCall } from './contexts.ts';
@@ -72,10 +73,25 @@ async function conditionsHold(low: Chunk, full: string, scene: AttemptScene): Pr
 }
 
 /** The function itself. */
-export async function callNow({ found, kwargs, context }: PreparedCall): Promise<PlainDict> {
+export async function callNow({ full, found, kwargs, context }: PreparedCall): Promise<PlainDict> {
   const call = await fillSlots({ args: [], kwargs }, context);
   const bound = bindArguments(found.name, found.fn.params, [], call.kwargs);
-  return asPlain((await found.fn.run(bound as never, context)) ?? null);
+  const run = async (): Promise<PlainDict> => asPlain((await found.fn.run(bound as never, context)) ?? null);
+  return context.test ? callInTestMode(full, context, run) : run();
+}
+
+/** Nothing may be changed inside; what was tried nevertheless is told, even where the state caught the error. */
+async function callInTestMode(full: string, { opts }: StateContext, run: () => Promise<PlainDict>): Promise<PlainDict> {
+  const { cachedir } = opts;
+  const { value, refused } = await inReadOnly(full, typeof cachedir === 'string' && cachedir ? [cachedir] : [], run);
+  if (refused.length > 0 && isDict(value)) addWarnings(value, refused);
+  return value;
+}
+
+export function addWarnings(result: PlainDict, warnings: readonly string[]): void {
+  if (warnings.length === 0) return;
+  const before = result['warnings'];
+  result['warnings'] = [...(Array.isArray(before) ? before : []), ...warnings];
 }
 
 /** The same under the `umask` of the chunk, which is the whole process's. */
@@ -117,6 +133,7 @@ function exceptionText({ state, fun }: Chunk, thrown: unknown): string {
   // What to do about it is clear without a trace.
   if (isCommandNotFound(thrown))
     return `Command required for '${textOf(state)}.${textOf(fun)}' not found: ${thrown.message}`;
+  if (isHaliteError(thrown) && thrown.code === 'state.read-only') return thrown.message;
   return `An exception occurred in this state: ${pythonTraceback(withPythonName(thrown))}`;
 }
 

@@ -4,7 +4,15 @@ import { isTruthy } from '../../../base/codec/python/index.ts';
 import { isDict, newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
 import type { ExtensionLog, StateContext } from '../../../extend/sdk/index.ts';
 import type { Chunk } from '../data.ts';
-import { type AttemptScene, attempt, callNow, callWithUmask, exceptionResult, plainResult } from './attempt.ts';
+import {
+  type AttemptScene,
+  addWarnings,
+  attempt,
+  callNow,
+  callWithUmask,
+  exceptionResult,
+  plainResult,
+} from './attempt.ts';
 import { clockText, durationOf, now } from './clock.ts';
 import { type CallScene, type ContextSource, type PreparedCall, StateContexts } from './contexts.ts';
 import { type Reloads, reloadAfter } from './reload.ts';
@@ -131,9 +139,3 @@ export class StateCaller {
 }
 
 type Invoke = (prepared: PreparedCall) => Promise<PlainDict>;
-
-function addWarnings(result: PlainDict, warnings: readonly string[]): void {
-  if (warnings.length === 0) return;
-  const before = result['warnings'];
-  result['warnings'] = [...(Array.isArray(before) ? before : []), ...warnings];
-}

@@ -1,7 +1,7 @@
 // The context a state function gets: the execution context, the chunk, and builders for results.
 import { newDict, type PlainDict, type Value } from '../../../base/codec/value.ts';
-import { HaliteError } from '../../../base/errors/index.ts';
 import type { ChangePlan, ModuleContext, StateContext, StateExtra, StateResult } from '../../../extend/sdk/index.ts';
+import { isHaliteError } from '../../exec/index.ts';
 import { type Chunk, textOf } from '../data.ts';
 
 export interface StateCall {
@@ -80,8 +80,8 @@ async function change(
     const made = await plan.apply();
     if (made !== null && typeof made === 'object' && built.has(made)) return made as StateResult;
   } catch (error) {
-    if (error instanceof HaliteError) return context.fail(error.message);
-    throw error;
+    if (!isHaliteError(error)) throw error;
+    return plan.failed ? plan.failed(error) : context.fail(error.message);
   }
   return context.ok(comment, { changes });
 }

@@ -118,6 +118,7 @@ export default defineModule({
   doc: "Certificates of Let's Encrypt.",
   available: () =>
     whichFirst(programs) !== null || 'The ACME execution module cannot be loaded: letsencrypt-auto not installed.',
+  reads: ['certs', 'info', 'expires', 'has', 'renew_by', 'needs_renewal'],
   functions: {
     cert: fn({
       doc: 'Obtains or renews a certificate.',

@@ -129,12 +129,14 @@ export const holdFunctions = {
     doc: 'Keeps packages at their version.',
     examples: ["salt '*' pkg.hold <package name>", `salt '*' pkg.hold pkgs='["foo", "bar"]'`],
     params,
+    reads: (_, ctx) => ctx.test,
     run: hold,
   }),
   unhold: fn({
     doc: 'Lets packages be upgraded again.',
     examples: ["salt '*' pkg.unhold <package name>"],
     params,
+    reads: (_, ctx) => ctx.test,
     run: unhold,
   }),
   get_selections: fn({

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineModule, fn, newDict, p, type Value } from 'halite/sdk';
+import { testContext } from 'halite/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { testContext } from '../_testing.ts';
 import archive from './index.ts';
 
 let folder: string;

@@ -16,9 +16,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newDict, type Value } from 'halite/sdk';
+import { testContext } from 'halite/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeZip } from '../../shared/archive/zip-file.ts';
-import { testContext } from '../_testing.ts';
 import cmd from '../cmd/index.ts';
 import archive from './index.ts';
 

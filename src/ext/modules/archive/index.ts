@@ -119,6 +119,7 @@ const trim_output = p.oneOf(['bool', 'int', 'string'], {
 export default defineModule({
   name: 'archive',
   doc: 'Packing, unpacking and looking into archives.',
+  reads: ['list', 'is_encrypted'],
   functions: {
     list: fn({
       doc: 'What is in a tar, zip or rar archive.',

@@ -1,12 +1,13 @@
 // Execution module `beacons`: what this minion watches and tells its masters about.
-import { defineModule, fn, newDict, p } from 'halite/sdk';
+import { defineModule, fn, newDict, type PlainDict, p } from 'halite/sdk';
 import { dumpYaml } from 'halite/sdk/codec';
-import { answer, ask, listBeacons } from './ask.ts';
+import { answer, ask, isTest, listBeacons } from './ask.ts';
 import { add, modify, remove, reset, save, switchAll, switchOne } from './changes.ts';
 
 const name = p.string({ doc: 'the beacon' });
 const beacon_data = p.oneOf(['list', 'dict'], { doc: 'its settings: a list of maps' });
 const kwargs = p.kwargs({ doc: 'test: only say what would be done' });
+const onlySays = ({ kwargs: given }: { readonly kwargs: PlainDict }): boolean => isTest(given);
 const return_yaml = p.bool({ default: true, doc: 'as text' });
 
 const reading = {
@@ -43,24 +44,28 @@ const writing = {
     doc: 'Adds a beacon to the running minion; `beacons.save` keeps it for its next start.',
     examples: [`salt '*' beacons.add ps "[{'processes': {'salt-master': 'stopped'}}]"`],
     params: { name, beacon_data, kwargs },
+    reads: onlySays,
     run: (args, ctx) => add(args.name, args.beacon_data, args.kwargs, ctx),
   }),
   modify: fn({
     doc: 'Changes the settings of a beacon.',
     examples: [`salt '*' beacons.modify ps "[{'processes': {'salt-master': 'running'}}]"`],
     params: { name, beacon_data, kwargs },
+    reads: onlySays,
     run: (args, ctx) => modify(args.name, args.beacon_data, args.kwargs, ctx),
   }),
   delete: fn({
     doc: 'Removes a beacon.',
     examples: ["salt '*' beacons.delete ps"],
     params: { name, kwargs },
+    reads: onlySays,
     run: (args, ctx) => remove(args.name, args.kwargs, ctx),
   }),
   reset: fn({
     doc: 'Removes all beacons of the configuration.',
     examples: ["salt '*' beacons.reset"],
     params: { kwargs },
+    reads: onlySays,
     run: (args, ctx) => reset(args.kwargs, ctx),
   }),
   save: fn({
@@ -76,24 +81,28 @@ const switching = {
     doc: 'Lets all beacons work.',
     examples: ["salt '*' beacons.enable"],
     params: { kwargs },
+    reads: onlySays,
     run: (args, ctx) => switchAll(true, args.kwargs, ctx),
   }),
   disable: fn({
     doc: 'Lets no beacon work.',
     examples: ["salt '*' beacons.disable"],
     params: { kwargs },
+    reads: onlySays,
     run: (args, ctx) => switchAll(false, args.kwargs, ctx),
   }),
   enable_beacon: fn({
     doc: 'Lets a beacon work.',
     examples: ["salt '*' beacons.enable_beacon ps"],
     params: { name, kwargs },
+    reads: onlySays,
     run: (args, ctx) => switchOne(args.name, true, args.kwargs, ctx),
   }),
   disable_beacon: fn({
     doc: 'Lets a beacon work no longer.',
     examples: ["salt '*' beacons.disable_beacon ps"],
     params: { name, kwargs },
+    reads: onlySays,
     run: (args, ctx) => switchOne(args.name, false, args.kwargs, ctx),
   }),
 };
@@ -101,5 +110,6 @@ const switching = {
 export default defineModule({
   name: 'beacons',
   doc: 'What this minion watches and tells its masters about.',
+  reads: ['list', 'list_available'],
   functions: { ...reading, ...writing, ...switching },
 });

@@ -80,6 +80,7 @@ function shown(record: DnsRecord): PlainDict {
 export default defineModule({
   name: 'boto_route53',
   doc: 'Names in zones of Amazon Route 53.',
+  reads: ['zone_exists', 'get_record'],
   functions: {
     zone_exists: fn({
       doc: 'Whether a zone is there.',

@@ -2,8 +2,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { newDict } from 'halite/sdk';
+import { testContext } from 'halite/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { testContext } from '../_testing.ts';
 import config from '../config.ts';
 import route53 from './index.ts';
 import { signedHeaders } from './sign.ts';

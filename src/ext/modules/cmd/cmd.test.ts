@@ -3,8 +3,8 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HaliteError, newDict, type PlainDict, type Value } from 'halite/sdk';
+import { type TestContext, testContext } from 'halite/testing';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type TestContext, testContext } from '../_testing.ts';
 import cmd from './index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'halite-cmd-'));

@@ -196,5 +196,6 @@ const looking = {
 export default defineModule({
   name: 'cmd',
   doc: 'Runs commands, scripts and source text on the minion.',
+  reads: ['which', 'which_bin', 'has_exec', 'shells', 'shell_info'],
   functions: { ...running, ...scripts, ...looking },
 });

@@ -194,6 +194,7 @@ export default defineModule({
   name: 'cron',
   doc: 'Jobs in the crontabs of users.',
   available: () => which('crontab') !== null || 'Cannot load cron module: crontab command not found',
+  reads: ['list_tab', 'ls', 'raw_cron', 'get_entry'],
   functions: {
     list_tab: list,
     ls: list,

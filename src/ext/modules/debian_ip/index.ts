@@ -20,6 +20,8 @@ const packages: Readonly<Record<string, string>> = { vlan: 'vlan', bridge: 'brid
 const iface = p.string({ doc: 'the interface' });
 const iface_type = p.string({ doc: kinds.join(', ') });
 const kwargs = p.kwargs({ doc: 'settings' });
+/** With `test` it only gives the lines it would write. */
+const onlySays = (args: { readonly kwargs: PlainDict }): boolean => isTruthy(args.kwargs['test'] ?? null);
 const bondFile = (name: string): string => `/etc/modprobe.d/${name}.conf`;
 const bondText = (name: string, opts: PlainDict): string =>
   `alias ${name} bonding\noptions ${name} ${Object.entries(bonding(opts, name))
@@ -40,6 +42,7 @@ const interfaces = {
     doc: 'Writes an interface; its lines.',
     examples: ["salt '*' ip.build_interface eth0 eth True ipaddr=10.0.0.5 netmask=24 proto=static"],
     params: { iface, iface_type, enabled: p.bool({ doc: 'at boot' }), kwargs },
+    reads: onlySays,
     async run({ iface, iface_type: given, enabled, kwargs }, ctx) {
       const type = given.toLowerCase();
       if (!kinds.includes(type))
@@ -84,6 +87,7 @@ const bonds = {
     doc: 'Writes the file about a bond for the kernel.',
     examples: ["salt '*' ip.build_bond bond0 mode=balance-alb"],
     params: { iface, kwargs },
+    reads: onlySays,
     async run({ iface, kwargs }, ctx) {
       const text = bondText(iface, kwargs);
       if (isTruthy(kwargs['test'])) return keepLines(text);
@@ -107,6 +111,7 @@ const settings = {
     doc: 'Writes the scripts with the routes of an interface.',
     examples: ["salt '*' ip.build_routes eth0 routes='[{ipaddr: 10.1.0.0, netmask: 16, gateway: 10.0.0.1}]'"],
     params: { iface, kwargs },
+    reads: onlySays,
     run: (args) => buildRoutes(args.iface, args.kwargs),
   }),
   get_network_settings: fn({
@@ -118,6 +123,7 @@ const settings = {
     doc: 'Writes settings of the whole machine.',
     examples: ["salt '*' ip.build_network_settings enabled=yes hostname=web1.example.com"],
     params: { kwargs },
+    reads: onlySays,
     run: (args) => buildSettings(args.kwargs),
   }),
   apply_network_settings: fn({
@@ -145,5 +151,6 @@ export default defineModule({
   doc: 'Interfaces, routes and the name of the machine on Debian.',
   available: ({ grains }) =>
     dictGet(grains, 'os_family') === 'Debian' || 'The debian_ip module could not be loaded: unsupported OS family',
+  reads: ['get_interface', 'get_bond', 'get_routes', 'get_network_settings'],
   functions: { ...interfaces, ...bonds, ...settings },
 });

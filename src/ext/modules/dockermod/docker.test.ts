@@ -3,8 +3,8 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { newDict, type PlainDict, type Value } from 'halite/sdk';
+import { testContext } from 'halite/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { testContext } from '../_testing.ts';
 import config from '../config.ts';
 import { differences } from './containers.ts';
 import { createArgs } from './create-args.ts';

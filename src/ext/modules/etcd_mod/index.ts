@@ -87,6 +87,7 @@ export default defineModule({
   name: 'etcd_mod',
   virtualName: 'etcd',
   doc: 'Keys of an etcd server.',
+  reads: ['get', 'ls', 'tree'],
   functions: {
     get: fn({
       doc: 'The value of a key, or nothing; with `recurse` all below it.',

@@ -1,7 +1,7 @@
 // Events to the master.
 import { newDict, type PlainDict, type Value } from 'halite/sdk';
+import { testContext } from 'halite/testing';
 import { describe, expect, it } from 'vitest';
-import { testContext } from '../_testing.ts';
 import event from './index.ts';
 
 const kw = (entries: Record<string, Value>): PlainDict => newDict(Object.entries(entries));

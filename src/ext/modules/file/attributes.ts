@@ -114,6 +114,7 @@ export const attributeFunctions = {
       options: p.string({ default: '' }),
       dry_run: p.bool({ default: false }),
     },
+    reads: ({ dry_run }) => dry_run,
     run(args, ctx) {
       const program = which('patch');
       if (!program) throw commandError("patch executable not found. Is the distribution's patch package installed?");

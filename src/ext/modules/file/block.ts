@@ -109,6 +109,7 @@ export const blockFunctions = {
         doc: 'regular expression of the line to put the block after',
       }),
     },
+    reads: ({ dry_run }) => dry_run,
     run(args): Value {
       const places = [
         args.append_if_not_found,

@@ -165,6 +165,7 @@ export const lineFunctions = {
       quiet: p.bool({ default: false, doc: 'a missing file is no failure' }),
       indent: p.bool({ default: true, doc: 'take over the indentation of the neighbouring line' }),
     },
+    reads: (_, ctx) => ctx.test,
     run(args, ctx): Value {
       const target = realPath(expandUser(args.path));
       if (!isFile(target)) {

@@ -13,9 +13,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FileClient, Value } from 'halite/sdk';
+import { testContext } from 'halite/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { allModules } from '../_all.ts';
-import { testContext } from '../_testing.ts';
 
 let folder: string;
 let file: string;
@@ -31,7 +30,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 async function call(fun: string, args: Value[], kwargs: Record<string, Value> = {}, test = false): Promise<unknown> {
   const files = { list: async () => [] } as unknown as FileClient;
-  const ctx = testContext({ modules: allModules, opts: { cachedir: join(folder, 'cache') }, files });
+  const ctx = testContext({ opts: { cachedir: join(folder, 'cache') }, files });
   Object.assign(ctx, { test });
   return plain(await ctx.callWith(`file.${fun}`, args, kwargs));
 }

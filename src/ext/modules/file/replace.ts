@@ -169,6 +169,7 @@ export const replaceFunctions = {
       backslash_literal: p.bool({ default: false, doc: 'a backslash in the new text means itself' }),
       encoding: p.string({ default: null }),
     },
+    reads: ({ dry_run }) => dry_run,
     run: (args) => replace(args),
   }),
   search: fn({

@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PlainDict, Value } from 'halite/sdk';
+import { runProgram, testContext } from 'halite/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runProgram, testContext } from '../_testing.ts';
 import cmd from '../cmd/index.ts';
 import git from './index.ts';
 

@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newDict, type PlainDict, type Value } from 'halite/sdk';
+import { type TestContext, testContext } from 'halite/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type TestContext, testContext } from '../_testing.ts';
 import grains from './index.ts';
 
 let folder: string;

@@ -267,7 +267,7 @@ const reading = {
     params: {
       lookup_dict: p.dict({ doc: 'grain value → anything' }),
       grain: p.string({ default: 'os_family', doc: 'the grain to look at' }),
-      merge: p.dict({ default: null, falsy: null, doc: 'dictionary put over the result' }),
+      merge: p.any({ default: null, doc: 'dictionary put over the result' }),
       default: p.string({ default: 'default', doc: 'key to take when nothing fits' }),
       base: p.string({ default: null, doc: 'key of the entry the result is put over' }),
     },
@@ -378,5 +378,6 @@ const writing = {
 export default defineModule({
   name: 'grains',
   doc: 'Reads the facts about this minion, and sets own ones.',
+  reads: ['get', 'fetch', 'has_value', 'items', 'item', 'ls', 'equals', 'filter_by'],
   functions: { ...reading, ...writing },
 });

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { PlainDict, Value } from 'halite/sdk';
+import { type TestContextOptions, testContext } from 'halite/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseXml, xmlToDict } from '../../shared/serializers/xml.ts';
-import { type TestContextOptions, testContext } from '../_testing.ts';
 import http from './index.ts';
 
 let server: Server;

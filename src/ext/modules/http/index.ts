@@ -1,12 +1,15 @@
 // Execution module `http`: requests to web servers.
 import { setTimeout as pause } from 'node:timers/promises';
-import { commandError, defineModule, fn, messageOf, type PlainDict, p } from 'halite/sdk';
+import { commandError, defineModule, fn, isTruthy, messageOf, type PlainDict, p } from 'halite/sdk';
 import { query, updateBundle } from './query.ts';
 
 const url = p.string({ doc: 'the address' });
 const kwargs = p.kwargs({
   doc: 'method, params, data, data_file, header_dict, header_list, header_file, username, password, decode, decode_type, status, headers, text, cookies, persist_session, ca_bundle, verify_ssl, cert, text_out, raise_error, formdata, …',
 });
+
+/** With `test` it asks nothing, or the address given for that. */
+const testsOnly = (args: { readonly kwargs: PlainDict }): boolean => isTruthy(args.kwargs['test'] ?? null);
 
 export default defineModule({
   name: 'http',
@@ -19,6 +22,7 @@ export default defineModule({
         "salt '*' http.query http://example.com/api method=POST data='{\"a\": 1}' decode=True",
       ],
       params: { url, kwargs },
+      reads: testsOnly,
       async run(args, ctx) {
         try {
           return await query(args.url, args.kwargs, ctx);
@@ -32,6 +36,7 @@ export default defineModule({
       doc: 'Asks again until there is no error, or the time is over.',
       examples: ["salt '*' http.wait_for_successful_query http://example.com/ wait_for=160 request_interval=1"],
       params: { url, wait_for: p.float({ default: 300, doc: 'seconds' }), kwargs },
+      reads: testsOnly,
       async run(args, ctx) {
         const end = Date.now() + args.wait_for * 1000;
         const interval = Number(args.kwargs['request_interval'] ?? 0);

@@ -21,6 +21,7 @@ export default defineModule({
   name: 'ini_manage',
   virtualName: 'ini',
   doc: 'Options and sections of INI files.',
+  reads: ['get_option', 'get_section', 'get_ini'],
   functions: {
     set_option: fn({
       doc: 'Sets options of sections; what changed.',

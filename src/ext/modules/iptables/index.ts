@@ -254,5 +254,15 @@ export default defineModule({
   doc: 'Rules, chains and policies of the packet filter.',
   available: () =>
     which('iptables') !== null || 'The iptables execution module cannot be loaded: iptables not installed.',
+  reads: [
+    'build_rule',
+    'version',
+    'get_saved_rules',
+    'get_rules',
+    'get_saved_policy',
+    'get_policy',
+    'check',
+    'check_chain',
+  ],
   functions: { build_rule: buildRule, ...reading, ...writing },
 });

@@ -165,5 +165,6 @@ export default defineModule({
   doc: 'Logical volumes.',
   available: () =>
     which('lvm') !== null || 'The linux_lvm execution module cannot be loaded: the lvm binary is not in the path.',
+  reads: ['version', 'fullversion', 'pvdisplay', 'vgdisplay', 'lvdisplay'],
   functions: { ...reading, ...physical, ...groups, ...logical },
 });

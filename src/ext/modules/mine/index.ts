@@ -217,6 +217,7 @@ function addPort(image: PlainDict, port: Dict, addresses: readonly string[], id:
 export default defineModule({
   name: 'mine',
   doc: 'Data that minions put on the master for other minions to read.',
+  reads: ['get', 'valid'],
   functions: {
     update: fn({
       doc: 'Runs the functions of the mine_functions option (or those given) and puts their results into the mine.',

@@ -164,6 +164,16 @@ export default defineModule({
   name: 'mount',
   doc: 'Mounted filesystems, swap, and the table they are mounted from at boot.',
   available: () => process.platform === 'linux' || 'mount: only Linux is supported',
+  reads: [
+    'active',
+    'fstab',
+    'is_fuse_exec',
+    'swaps',
+    'is_mounted',
+    'read_mount_cache',
+    'get_mount_from_path',
+    'get_device_from_path',
+  ],
   functions: {
     active: fn({
       doc: 'What is mounted now.',
@@ -199,6 +209,7 @@ export default defineModule({
         not_change: p.bool({ default: false, doc: 'leave a line that is there' }),
         kwargs: p.kwargs(),
       },
+      reads: ({ test }, ctx) => test || ctx.test,
       run(args, ctx) {
         const escaped = (text: string): string => text.replaceAll('\\ ', '\\040');
         const entry = {

@@ -278,5 +278,18 @@ export default defineModule({
   name: 'nftables',
   doc: 'Tables, chains and rules of the packet filter.',
   available: () => which('nft') !== null || 'The nftables execution module failed to load: nftables is not installed.',
+  reads: [
+    'version',
+    'build_rule',
+    'get_saved_rules',
+    'list_tables',
+    'get_rules',
+    'get_rules_json',
+    'get_rule_handle',
+    'check',
+    'check_chain',
+    'check_table',
+    'get_policy',
+  ],
   functions: { ...reading, ...tables, ...chains, ...rules },
 });

@@ -171,5 +171,6 @@ export default defineModule({
   name: 'pdbedit',
   doc: 'Accounts of Samba.',
   available: () => which('pdbedit') !== null || 'pdbedit command is not available',
+  reads: ['generate_nt_hash', 'list', 'get'],
   functions,
 });

@@ -41,6 +41,16 @@ async function upgradeAll(at: Where, ctx: ModuleContext): Promise<Value> {
 export default defineModule({
   name: 'pip',
   doc: 'Python packages.',
+  reads: [
+    'freeze',
+    'list_freeze_parse',
+    'list',
+    'version',
+    'list_upgrades',
+    'is_installed',
+    'upgrade_available',
+    'list_all_versions',
+  ],
   functions: {
     install: fn({
       doc: 'Installs packages; gives what cmd.run_all gives.',

@@ -1,8 +1,8 @@
 // Facts about a process in psutil's shape.
 import { closeSync, openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { testContext } from 'halite/testing';
 import { describe, expect, it } from 'vitest';
-import { testContext } from '../_testing.ts';
 import ps from './index.ts';
 
 const ctx = testContext({ modules: [ps] });

@@ -86,7 +86,7 @@ export const policyFunctions = {
       vhost,
       name: policy,
       pattern: p.string({ doc: 'names of what it is for' }),
-      definition: p.oneOf(['dict', 'string'], { doc: 'dictionary, or JSON text' }),
+      definition: p.any({ doc: 'dictionary, or JSON text; the function refuses anything else' }),
       priority: p.scalar({ default: null, doc: 'the highest wins' }),
       runas,
       apply_to: p.scalar({ default: null, doc: 'queues, exchanges or all' }),

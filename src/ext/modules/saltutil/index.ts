@@ -7,5 +7,6 @@ import { refreshFunctions, syncFunctions } from './sync.ts';
 export default defineModule({
   name: 'saltutil',
   doc: 'Manages the minion itself: its jobs, extensions, caches and keys.',
+  reads: ['running', 'is_running', 'find_job', 'find_cached_job', 'list_extmods'],
   functions: { ...jobFunctions, ...syncFunctions, ...refreshFunctions, ...masterFunctions },
 });

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type FileClient, newDict, type PlainDict, type RunningJob, type Value } from 'halite/sdk';
 import { pack } from 'halite/sdk/codec';
+import { testContext } from 'halite/testing';
 import { afterAll, describe, expect, it } from 'vitest';
-import { testContext } from '../_testing.ts';
 import saltutil from './index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'halite-saltutil-'));

@@ -9,10 +9,13 @@ import { withFormat } from './times.ts';
 
 const itemDoc = 'function, seconds/minutes/hours/days, when, cron, once, splay, range, job_args, job_kwargs, …';
 const name = p.string({ doc: 'name of the job' });
+/** With `test` it only says what it would do. */
+const onlySays = (args: { readonly kwargs: PlainDict }): boolean => isTruthy(args.kwargs['test'] ?? null);
 
 export default defineModule({
   name: 'schedule',
   doc: 'Jobs that this minion runs by the clock.',
+  reads: ['list', 'is_enabled', 'build_schedule_item', 'show_next_fire_time', 'job_status'],
   functions: {
     list: fn({
       doc: 'The jobs of the schedule, as YAML or as data.',
@@ -48,12 +51,14 @@ export default defineModule({
       doc: 'Removes every job from the schedule.',
       examples: ["salt '*' schedule.purge"],
       params: { kwargs: p.kwargs({ doc: 'test, persist, offline' }) },
+      reads: onlySays,
       run: ({ kwargs }, ctx) => purge(cleanKwargs(kwargs), ctx),
     }),
     delete: fn({
       doc: 'Removes a job from the schedule.',
       examples: ["salt '*' schedule.delete job1"],
       params: { name, kwargs: p.kwargs({ doc: 'test, persist, offline' }) },
+      reads: onlySays,
       run: ({ name: job, kwargs }, ctx) => remove(job, cleanKwargs(kwargs), ctx),
     }),
     build_schedule_item: fn({
@@ -70,12 +75,14 @@ export default defineModule({
         "salt '*' schedule.add job1 function='test.ping' seconds=3600 offline=True",
       ],
       params: { name, kwargs: p.kwargs({ doc: itemDoc }) },
+      reads: onlySays,
       run: ({ name: job, kwargs }, ctx) => add(job, cleanKwargs(kwargs), ctx),
     }),
     modify: fn({
       doc: 'Replaces a job of the schedule.',
       examples: ["salt '*' schedule.modify job1 function='test.ping' seconds=3600"],
       params: { name, kwargs: p.kwargs({ doc: itemDoc }) },
+      reads: onlySays,
       run: ({ name: job, kwargs }, ctx) => modify(job, cleanKwargs(kwargs), ctx),
     }),
     run_job: fn({
@@ -88,12 +95,14 @@ export default defineModule({
       doc: 'Switches a job on.',
       examples: ["salt '*' schedule.enable_job job1"],
       params: { name, kwargs: p.kwargs({ doc: 'persist' }) },
+      reads: (_, ctx) => ctx.test,
       run: ({ name: job, kwargs }, ctx) => switchJob(job, true, cleanKwargs(kwargs), ctx.test, ctx),
     }),
     disable_job: fn({
       doc: 'Switches a job off.',
       examples: ["salt '*' schedule.disable_job job1"],
       params: { name, kwargs: p.kwargs({ doc: 'test, persist' }) },
+      reads: onlySays,
       run: ({ name: job, kwargs }, ctx) =>
         switchJob(job, false, cleanKwargs(kwargs), isTruthy(kwargs['test'] ?? false), ctx),
     }),
@@ -113,12 +122,14 @@ export default defineModule({
       doc: 'Switches the scheduler on.',
       examples: ["salt '*' schedule.enable"],
       params: { kwargs: p.kwargs({ doc: 'test, persist' }) },
+      reads: onlySays,
       run: ({ kwargs }, ctx) => switchAll(true, cleanKwargs(kwargs), ctx),
     }),
     disable: fn({
       doc: 'Switches the scheduler off.',
       examples: ["salt '*' schedule.disable"],
       params: { kwargs: p.kwargs({ doc: 'test, persist' }) },
+      reads: onlySays,
       run: ({ kwargs }, ctx) => switchAll(false, cleanKwargs(kwargs), ctx),
     }),
     reload: fn({

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newDict, type PlainDict, type Value } from 'halite/sdk';
 import { loadJson } from 'halite/sdk/codec';
+import { type TestContext, testContext } from 'halite/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type TestContext, testContext } from '../_testing.ts';
 import schedule from './index.ts';
 
 interface Case {

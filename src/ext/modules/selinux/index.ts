@@ -303,5 +303,18 @@ export default defineModule({
     if (missing) return `${missing} is not in the path`;
     return dictGet(grains, 'kernel') === 'Linux' || 'Module only works on Linux with selinux installed';
   },
+  reads: [
+    'selinux_fs_path',
+    'getenforce',
+    'getconfig',
+    'list_sebool',
+    'getsebool',
+    'list_semod',
+    'getsemod',
+    'filetype_id_to_string',
+    'fcontext_get_policy',
+    'fcontext_policy_is_applied',
+    'port_get_policy',
+  ],
   functions: { ...modes, ...booleans, ...modules, ...fileContexts, ...ports },
 });

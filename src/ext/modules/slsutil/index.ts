@@ -76,6 +76,20 @@ const existence = (doc: string, name: string, check: typeof fileExists) =>
 export default defineModule({
   name: 'slsutil',
   doc: 'Merging, serializing and looking things up while states are written.',
+  reads: [
+    'merge',
+    'merge_all',
+    'update',
+    'serialize',
+    'deserialize',
+    'renderer',
+    'banner',
+    'boolstr',
+    'file_exists',
+    'dir_exists',
+    'path_exists',
+    'findup',
+  ],
   functions: {
     merge: fn({
       doc: 'Two dictionaries merged into a new one.',

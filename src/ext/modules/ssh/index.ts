@@ -14,6 +14,17 @@ export default defineModule({
   name: 'ssh',
   doc: 'Keys that may log in, hosts that are known, and the machine’s own keys.',
   available: () => which('ssh') !== null || 'The module requires the ssh binary.',
+  reads: [
+    'auth_keys',
+    'check_key',
+    'check_key_file',
+    'get_known_host_entries',
+    'recv_known_host_entries',
+    'check_known_host',
+    'host_keys',
+    'user_keys',
+    'key_is_encrypted',
+  ],
   functions: {
     ...authFunctions,
     ...knownHostFunctions,

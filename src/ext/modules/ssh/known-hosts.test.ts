@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newDict } from 'halite/sdk';
 import { which } from 'halite/sdk/system';
+import { testContext } from 'halite/testing';
 import { afterAll, describe, expect, it } from 'vitest';
-import { testContext } from '../_testing.ts';
 import ssh from './index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'halite-known-'));

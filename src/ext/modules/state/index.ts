@@ -10,6 +10,22 @@ import { showFunctions } from './show.ts';
 export default defineModule({
   name: 'state',
   doc: 'Applies states to this minion, one run at a time.',
+  reads: [
+    'show_top',
+    'show_highstate',
+    'show_lowstate',
+    'show_states',
+    'show_state_usage',
+    'show_sls',
+    'show_low_sls',
+    'sls_exists',
+    'id_exists',
+    'graph',
+    'check_request',
+    'running',
+    'get_pauses',
+    'list_disabled',
+  ],
   functions: {
     ...applyFunctions,
     ...showFunctions,

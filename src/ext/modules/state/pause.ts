@@ -80,6 +80,7 @@ export const pauseFunctions = {
   }),
   get_pauses: fn({
     doc: 'The pauses that are set for runs in progress.',
+    examples: ["salt '*' state.get_pauses"],
     params: { jid: p.oneOf(['list', 'string'], { default: null, doc: 'one job, or a list' }) },
     run: (args, ctx) => pauses(args.jid, ctx),
   }),

@@ -1,6 +1,7 @@
 // What `sys` tells about the functions that are there.
+
+import { testContext } from 'halite/testing';
 import { describe, expect, it } from 'vitest';
-import { testContext } from '../_testing.ts';
 import event from '../event/index.ts';
 import test from '../test.ts';
 import sys from './index.ts';

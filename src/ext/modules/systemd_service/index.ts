@@ -374,5 +374,21 @@ export default defineModule({
   available: () =>
     (process.platform === 'linux' && (isBooted() || isOffline())) ||
     'The systemd execution module failed to load: only available on Linux systems which have been booted with systemd.',
+  reads: [
+    'status',
+    'available',
+    'missing',
+    'get_all',
+    'get_enabled',
+    'get_disabled',
+    'enabled',
+    'disabled',
+    'masked',
+    'show',
+    'execs',
+    'get_static',
+    'get_running',
+    'offline',
+  ],
   functions: { ...acting, ...asking },
 });

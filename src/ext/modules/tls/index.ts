@@ -10,6 +10,7 @@ const cacert_path = p.path({ default: null, doc: 'another folder' });
 export default defineModule({
   name: 'tls',
   doc: 'Authorities and certificates kept in one folder.',
+  reads: ['cert_base_path', 'ca_exists', 'get_ca', 'get_ca_signed_cert', 'get_ca_signed_key'],
   functions: {
     cert_base_path: fn({
       doc: 'The folder certificates are kept in.',

@@ -169,5 +169,6 @@ const writing = {
 export default defineModule({
   name: 'vault',
   doc: 'Secrets of HashiCorp Vault, with the options under `vault` or a token that the master makes.',
+  reads: ['read_secret', 'list_secrets'],
   functions: { ...reading, ...writing },
 });

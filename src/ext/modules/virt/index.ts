@@ -144,5 +144,17 @@ export default defineModule({
   name: 'virt',
   doc: 'Virtual machines and storage pools of libvirt.',
   available: () => which('virsh') !== null || 'Cannot load virt module: virsh is not installed',
+  reads: [
+    'list_domains',
+    'list_active_vms',
+    'list_inactive_vms',
+    'vm_state',
+    'vm_info',
+    'get_xml',
+    'list_pools',
+    'pool_info',
+    'pool_get_xml',
+    'pool_list_volumes',
+  ],
   functions: { ...functions, ...poolFunctions },
 });

@@ -189,6 +189,7 @@ export const poolFunctions = {
     doc: 'Changes a pool where it differs; whether it does.',
     examples: ["salt '*' virt.pool_update images dir target=/srv/images test=True"],
     params: { ...layout, test: p.bool({ default: false, doc: 'only say whether it differs' }), kwargs },
+    reads: ({ test }) => test,
     async run(args, ctx) {
       const now = await virsh(ctx, args.kwargs, 'pool-dumpxml', args.name);
       if (!differs(args, now)) return false;

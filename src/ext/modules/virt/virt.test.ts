@@ -1,8 +1,8 @@
 // Machines and pools of libvirt, with a virsh that says what was recorded of one.
 import { readFileSync } from 'node:fs';
 import { defineModule, fn, newDict, p, pyStr, type Value } from 'halite/sdk';
+import { testContext } from 'halite/testing';
 import { describe, expect, it } from 'vitest';
-import { testContext } from '../_testing.ts';
 import virt from './index.ts';
 import { poolXml } from './pools.ts';
 

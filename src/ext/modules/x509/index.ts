@@ -189,7 +189,7 @@ const makingFunctions = {
   }),
   sign_remote_certificate: fn({
     doc: 'Signs for another minion that asks through the master.',
-    examples: [],
+    examples: ["salt '*' x509.sign_remote_certificate www '{CN: example.com}'"],
     params: {
       signing_policy: p.string({ nullable: true, doc: 'name of the policy' }),
       kwargs: p.dict({ nullable: true, doc: 'what is asked for' }),
@@ -327,6 +327,21 @@ const readingFunctions = {
 export default defineModule({
   name: 'x509',
   doc: 'Private keys, requests and certificates.',
+  reads: [
+    'read_certificate',
+    'read_csr',
+    'get_public_key',
+    'get_private_key_size',
+    'get_signing_policy',
+    'verify_private_key',
+    'verify_signature',
+    'expires',
+    'expired',
+    'will_expire',
+    'get_pem_entry',
+    'get_pem_entries',
+    'read_certificates',
+  ],
   functions: {
     ...makingFunctions,
     ...readingFunctions,

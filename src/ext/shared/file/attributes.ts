@@ -1,5 +1,5 @@
 // Attributes of files on ext filesystems (`lsattr`, `chattr`).
-import { newDict, type PlainDict, type StateContext } from 'halite/sdk';
+import { newDict, onlyReads, type PlainDict, type StateContext } from 'halite/sdk';
 import { which } from 'halite/sdk/system';
 
 const letters = 'aAcCdDeijPsStTu';
@@ -8,7 +8,7 @@ const letters = 'aAcCdDeijPsStTu';
 async function attributesOf(path: string, ctx: StateContext): Promise<string | undefined> {
   const program = which('lsattr');
   if (!program) return undefined;
-  const out = await ctx.exec(program, ['-d', '--', path]);
+  const out = await onlyReads(() => ctx.exec(program, ['-d', '--', path]));
   if (out.retcode !== 0) return undefined;
   const field = out.stdout.split(/\s+/, 1)[0] ?? '';
   return [...field].filter((letter) => letters.includes(letter)).join('');

@@ -1,5 +1,5 @@
 // Security contexts of files (`seuser`, `serole`, `setype`, `serange`).
-import { dictGet, isDict, newDict, type PlainDict, pyStr, type StateContext, type Value } from 'halite/sdk';
+import { dictGet, isDict, newDict, onlyReads, type PlainDict, pyStr, type StateContext, type Value } from 'halite/sdk';
 import { which } from 'halite/sdk/system';
 
 const parts = ['user', 'role', 'type', 'range'] as const;
@@ -20,7 +20,7 @@ export function readSelinux(value: Value): Selinux | undefined {
 /** The context of a file in four parts, or undefined when there is none. */
 async function contextOf(path: string, ctx: StateContext): Promise<Record<Part, string> | undefined> {
   const program = which('ls');
-  const out = program ? await ctx.exec(program, ['-dZ', '--', path]) : undefined;
+  const out = program ? await onlyReads(() => ctx.exec(program, ['-dZ', '--', path])) : undefined;
   const match = /^([^\s:]+):([^\s:]+):([^\s:]+):(\S+)\s/.exec(out?.stdout ?? '');
   if (!match) return undefined;
   return { user: match[1]!, role: match[2]!, type: match[3]!, range: match[4]! };

@@ -1,5 +1,5 @@
 // What an archive holds, and what stands in its way.
-import { type PlainDict, pyStr, type StateContext, type StateResult } from 'halite/sdk';
+import { onlyReads, type PlainDict, pyStr, type StateContext, type StateResult } from 'halite/sdk';
 import { joinPath } from 'halite/sdk/fs';
 import { checkTar, checkZip, stripOf } from '../../shared/archive/check-archive.ts';
 import { withoutPassword } from '../../shared/file/urls.ts';
@@ -14,7 +14,7 @@ export async function outsideProblem(work: Work, path: string, ctx: StateContext
   try {
     if (format === 'zip') checkZip(path, dest, [], password);
     const program = args.list_options === null ? null : pyStr(args.list_options);
-    if (format === 'tar') await checkTar({ path, dest, options, program }, ctx);
+    if (format === 'tar') await onlyReads(() => checkTar({ path, dest, options, program }, ctx));
     return undefined;
   } catch (error) {
     if (!isExpected(error)) throw error;

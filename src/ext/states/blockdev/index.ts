@@ -1,7 +1,17 @@
 // State module `blockdev`: block devices with a filesystem on them, and their settings.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { defineState, needsFunction, newDict, type PlainDict, p, pyStr, type StateContext, state } from 'halite/sdk';
+import {
+  defineState,
+  needsFunction,
+  newDict,
+  onlyReads,
+  type PlainDict,
+  p,
+  pyStr,
+  type StateContext,
+  state,
+} from 'halite/sdk';
 import { existsSync } from 'halite/sdk/fs';
 import { which } from 'halite/sdk/system';
 import { plain } from '../shared/calls.ts';
@@ -54,7 +64,8 @@ const tuned = state({
 
 async function filesystemOf(device: string, ctx: StateContext): Promise<string> {
   const command = ['blkid', '-o', 'value', '-s', 'TYPE', device];
-  return pyStr((await ctx.callWith('cmd.run', [command], newDict([['ignore_retcode', true]]))) || '');
+  const said = await onlyReads(() => ctx.callWith('cmd.run', [command], newDict([['ignore_retcode', true]])));
+  return pyStr(said || '');
 }
 
 /** The kind of filesystem once udev has seen it; tried ten times. */

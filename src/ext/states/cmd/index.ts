@@ -6,6 +6,7 @@ import {
   isDict,
   messageOf,
   newDict,
+  onlyReads,
   type PlainDict,
   p,
   pyStr,
@@ -137,7 +138,8 @@ async function run(given: string, args: Args, ctx: StateContext): Promise<StateR
   if (!root) delete options['root'];
   let all: Value;
   try {
-    all = await ctx.callWith(root ? 'cmd.run_chroot' : 'cmd.run_all', [], options);
+    // Under test it is the command that `stateful` names for that.
+    all = await onlyReads(() => ctx.callWith(root ? 'cmd.run_chroot' : 'cmd.run_all', [], options));
   } catch (error) {
     return ctx.fail(messageOf(error), { name: given });
   }

@@ -2,7 +2,17 @@
 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ArgsOf, newDict, type PlainDict, p, pyStr, type StateContext, type StateResult, state } from 'halite/sdk';
+import {
+  type ArgsOf,
+  newDict,
+  onlyReads,
+  type PlainDict,
+  p,
+  pyStr,
+  type StateContext,
+  type StateResult,
+  state,
+} from 'halite/sdk';
 import { dirName, expandUser, mkdtempSync, rmSync, writeFileSync } from 'halite/sdk/fs';
 import { which } from 'halite/sdk/system';
 import { shellQuote, shellSplit } from 'halite/sdk/text';
@@ -138,13 +148,9 @@ async function applyPatch(work: Work, ctx: StateContext): Promise<StateResult> {
   const { name, args, folder, options } = work;
   const strip = isDir(name) && options.strip !== undefined ? [`-p${options.strip}`] : [];
   const rejects = args.reject_file === null ? join(folder, 'rejects') : pyStr(args.reject_file);
-  const check = await patchWith(
-    work,
-    work.path,
-    ['-N', '-r', rejects, '-o', join(folder, 'output'), ...strip],
-    false,
-    ctx,
-  );
+  const trial = ['-N', '-r', rejects, '-o', join(folder, 'output'), ...strip];
+  // The patched text goes into the temporary folder.
+  const check = await onlyReads(() => patchWith(work, work.path, trial, false, ctx));
   if (check.retcode !== 0) {
     const undone = exists(rejects) ? await patchWith(work, rejects, ['-R', '-f'], true, ctx) : undefined;
     if (check.retcode === 2 && check.stderr) return ctx.fail(check.stderr, { name });

@@ -1,7 +1,7 @@
 // Rules of several states set at once (`aggregate: true`).
 import { newDict, type PlainDict, type StateContext } from 'halite/sdk';
+import { applyState } from 'halite/testing';
 import { describe, expect, it } from 'vitest';
-import { apply } from '../_testing.ts';
 import iptables from './index.ts';
 
 const chunk = (id: string, more: Record<string, string | number> = {}): PlainDict =>
@@ -26,7 +26,10 @@ describe('joined rules', () => {
       'iptables.append': () => results.shift() ?? true,
     };
     const rules = [chunk('one'), chunk('two')];
-    const done = await apply({ states: [iptables], modules: [], calls }, 'iptables.append', { name: 'many', rules });
+    const done = await applyState({ states: [iptables], modules: [], calls }, 'iptables.append', {
+      name: 'many',
+      rules,
+    });
     expect([done.result, JSON.parse(JSON.stringify(done.changes))]).toEqual([false, { locale: ['two'] }]);
   });
 });

@@ -3,6 +3,7 @@
 
 import {
   type ArgsOf,
+  onlyReads,
   type PlainDict,
   p,
   pyStr,
@@ -120,7 +121,8 @@ async function resolveDevice(
   if (/^UUID=/i.test(device)) return { device: (device.split('=')[1] ?? '').replace(/^"+|"+$/g, '').toLowerCase() };
   if (/^LABEL=/i.test(device)) {
     const label = device.split('=')[1] ?? '';
-    const out = plain(await ctx.callWith('cmd.run_all', [['blkid', '-t', `LABEL=${label}`]], { python_shell: false }));
+    const find = ['blkid', '-t', `LABEL=${label}`];
+    const out = plain(await onlyReads(() => ctx.callWith('cmd.run_all', [find], { python_shell: false })));
     if (out['retcode'] !== 0) return { problem: `Unable to find device with label ${label}.` };
     return { device: pyStr(out['stdout'] ?? '').split(':')[0] ?? '' };
   }

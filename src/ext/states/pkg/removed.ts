@@ -122,6 +122,7 @@ async function uninstall(action: Action, args: RemoveArgs, ctx: StateContext): P
       const gone = `The following packages were ${action}d: ${targets.join(', ')}.`;
       return ctx.ok(`The following packages were not installed: ${absent.join(', ')} ${gone}`, { changes });
     },
+    failed: (error) => failedTo(action, error, ctx),
   });
 }
 
@@ -130,12 +131,16 @@ async function runUninstall(action: Action, args: RemoveArgs, ctx: StateContext)
     return await uninstall(action, args, ctx);
   } catch (error) {
     if (!isExpected(error)) throw error;
-    const { message, changes, short } = failureOf(error);
-    const doing = action === 'remove' ? 'removing' : 'purging';
-    return ctx.fail(changes ? short : `An error was encountered while ${doing} package(s): ${message}`, {
-      changes: changes ?? newDict(),
-    });
+    return failedTo(action, error, ctx);
   }
+}
+
+function failedTo(action: Action, error: unknown, ctx: StateContext): StateResult {
+  const { message, changes, short } = failureOf(error);
+  const doing = action === 'remove' ? 'removing' : 'purging';
+  return ctx.fail(changes ? short : `An error was encountered while ${doing} package(s): ${message}`, {
+    changes: changes ?? newDict(),
+  });
 }
 
 export const removed = state({

@@ -2,6 +2,7 @@
 import {
   isDict,
   newDict,
+  onlyReads,
   type PlainDict,
   p,
   pyStr,
@@ -56,7 +57,7 @@ const columns = {
 /** The moment a text means, as the server reads it. */
 async function moment(text: string, at: PlainDict, ctx: StateContext): Promise<string | null> {
   const sql = `SELECT '${text.replaceAll("'", "''")}'::timestamp(0) as dt;`;
-  const rows = await ctx.callWith('postgres.psql_query', [sql], at);
+  const rows = await onlyReads(() => ctx.callWith('postgres.psql_query', [sql], at));
   const found = pyStr(plain(Array.isArray(rows) ? rows[0] : undefined)['dt'] ?? '');
   return /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(found) ? found : null;
 }

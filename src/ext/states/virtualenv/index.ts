@@ -3,6 +3,7 @@ import {
   defineState,
   messageOf,
   newDict,
+  onlyReads,
   type PlainDict,
   p,
   pyStr,
@@ -97,7 +98,7 @@ interface Progress {
 }
 
 const pythonVersion = async (python: string, ctx: StateContext): Promise<string> =>
-  pyStr(await ctx.call('cmd.run_stderr', `${python} -V`)).replace(/^\n+|\n+$/g, '');
+  pyStr(await onlyReads(() => ctx.call('cmd.run_stderr', `${python} -V`))).replace(/^\n+|\n+$/g, '');
 
 async function create(args: Args, name: string, python: string, done: Progress, ctx: StateContext): Promise<void> {
   let made: PlainDict;
