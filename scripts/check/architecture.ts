@@ -1,6 +1,7 @@
 // Compares the imports below src/ with architecture.json: forbidden edges, misplaced libraries, modules that are not there.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { isTestFile } from './source-graph.ts';
 
 export interface Rules {
   readonly modules: Readonly<Record<string, readonly string[]>>;
@@ -71,6 +72,7 @@ export function findForbiddenImports(root: string): string[] {
 function problemOf(path: string, from: string, specifier: string, rules: Rules): string | undefined {
   // Who may import the SDK by its name is a rule of its own: extension-imports.ts.
   if (specifier.startsWith('node:') || (from === 'ext' && /^halite\/sdk(\/|$)/.test(specifier))) return undefined;
+  if (specifier === 'halite/testing' && isTestFile(path)) return undefined;
   if (!specifier.startsWith('.')) {
     const allowed = rules.libraries[specifier];
     return allowed && allows(allowed, from) ? undefined : `imports ${specifier}, which is not allowed here`;

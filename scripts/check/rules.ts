@@ -5,6 +5,7 @@ import { findBrokenLinks } from './doc-links.ts';
 import { findExtensionImports } from './extension-imports.ts';
 import { findFileCycles } from './file-cycles.ts';
 import { findLargeFiles } from './file-size.ts';
+import { findJobFieldBreaches } from './job-fields.ts';
 import { findBrokenPaths } from './path-pages.ts';
 import { findOddWords } from './plain-words.ts';
 import { findUnusedExports } from './unused-exports.ts';
@@ -21,6 +22,16 @@ export const rules: readonly Rule[] = [
     name: 'imports follow architecture.json',
     find: findForbiddenImports,
     planted: { 'src/base/util/planted-import.ts': "import '../../master/main.ts';\n" },
+  },
+  {
+    name: 'what a message holds is read by the message readers, never cast',
+    find: (root) => findJobFieldBreaches(root).filter((line) => line.includes(': a cast ')),
+    planted: { 'src/master/planted-cast.ts': "const id = dictGet(load, 'id') as string;\n" },
+  },
+  {
+    name: 'fields of a job are read through Job',
+    find: (root) => findJobFieldBreaches(root).filter((line) => line.includes(': a field of a job ')),
+    planted: { 'src/master/planted-field.ts': "const jid = dictGet(job, 'jid');\n" },
   },
   {
     name: 'no unused export',
