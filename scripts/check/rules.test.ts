@@ -18,7 +18,7 @@ const files: Readonly<Record<string, string>> = {
     extensions: { node: ['node:path'] },
     libraries: {},
   }),
-  'src/ext/modules/test.ts':
+  'src/ext/modules/test/index.ts':
     "import { join } from 'node:path';\nimport { fn } from 'halite/sdk';\n\nconsole.log(join, fn);\n",
   'scripts/check/plain-words.json': JSON.stringify({ words: { door: 'authorization' }, allowed: {} }),
   'package.json': '{}',

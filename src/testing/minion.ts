@@ -214,7 +214,7 @@ export class TestMinion {
     });
   }
 
-  #optionsOf({ opts, tree = {}, extensions }: TestMinionOptions): Readonly<Record<string, Value>> {
+  #optionsOf({ opts, tree = {}, extensions, minion }: TestMinionOptions): Readonly<Record<string, Value>> {
     const root = join(this.folder, 'roots');
     for (const [path, text] of Object.entries(tree)) {
       mkdirSync(dirname(join(root, path)), { recursive: true });
@@ -223,7 +223,8 @@ export class TestMinion {
     return {
       ...defaults(),
       id: 'testminion',
-      file_client: 'local',
+      // With a master of the test's own it is a minion like any other.
+      file_client: minion?.hasMaster || minion?.masterRequest ? 'remote' : 'local',
       cachedir: join(this.folder, 'cache'),
       extension_modules: join(this.folder, 'extensions'),
       file_roots: newDict([['base', [root]]]),

@@ -133,7 +133,7 @@ export default defineModule({
       doc: 'Reads a value, several, or all of a folder.',
       examples: ["salt '*' sysfs.read class/net/em1/statistics"],
       params: {
-        key: p.strings({ split: ',', doc: 'a path below /sys, or several' }),
+        key: p.oneOf(['string', 'list'], { doc: 'a path below /sys, or several' }),
         root: p.string({ default: '', doc: 'below this' }),
       },
       run: ({ key, root }) => read(key, root),

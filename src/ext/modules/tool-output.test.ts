@@ -5,7 +5,7 @@ import { parseAliases } from './aliases.ts';
 import { adapterOf, parseInterfaces, render } from './debian_ip/interfaces.ts';
 import { isAddress } from './dig.ts';
 import { parseHosts, parseZone } from './dnsutil.ts';
-import { parseZones } from './firewalld.ts';
+import { parseZones } from './firewalld/command.ts';
 import { parseAcl } from './linux_acl.ts';
 import { parseDisplay } from './linux_lvm/display.ts';
 import { parseParted } from './parted_partition.ts';

@@ -7,7 +7,7 @@ import { testContext } from 'halite/testing';
 import { afterAll, describe, expect, it } from 'vitest';
 import config from '../config.ts';
 import match from '../match.ts';
-import test from '../test.ts';
+import test from '../test/index.ts';
 import mine, { parseDefinition } from './index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'halite-mine-'));

@@ -113,7 +113,7 @@ describe('extensions', () => {
       refreshGrains: async () => void calls.push('grains'),
       refreshPillar: async () => calls.push('pillar') > 0,
     };
-    return { calls, ctx: testContext({ modules: [saltutil], files, minion }) };
+    return { calls, ctx: testContext({ modules: [saltutil], files, minion, opts: { file_client: 'remote' } }) };
   }
 
   it('loads what is new', async () => {

@@ -1,4 +1,5 @@
 // `file.managed`: a file with the content of a source, of the state itself, or of the pillar.
+
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -31,6 +32,7 @@ import {
 } from '../../shared/file/source.ts';
 import { schemeOf } from '../../shared/file/urls.ts';
 import { loadAccumulators } from './accumulators.ts';
+import { checkFailure } from './check-command.ts';
 import { contentsOf, isDictOrNothing } from './contents.ts';
 import { failureText } from './errors.ts';
 import * as common from './params.ts';
@@ -60,7 +62,10 @@ const params = {
   contents: p.any({ default: null, doc: 'the content itself: text or a list of lines' }),
   tmp_dir: p.scalar({ default: '', nullable: true, doc: 'folder for the file given to `check_cmd`' }),
   tmp_ext: p.scalar({ default: '', nullable: true, doc: 'end of the name of the file given to `check_cmd`' }),
-  contents_pillar: p.oneOf(['string', 'list'], { default: null, doc: 'key of the pillar that holds the content, or several' }),
+  contents_pillar: p.oneOf(['string', 'list'], {
+    default: null,
+    doc: 'key of the pillar that holds the content, or several',
+  }),
   contents_grains: p.oneOf(['string', 'list'], { default: null, doc: 'grain that holds the content, or several' }),
   contents_newline: p.bool({ default: true, doc: 'end the content with a line end' }),
   contents_delimiter: p.string({ default: ':', doc: 'what separates the levels of such keys' }),
@@ -307,15 +312,6 @@ async function checkContent(work: Work, content: Content, ctx: StateContext): Pr
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-/** What a checking command has against a file; undefined when nothing. */
-export async function checkFailure(command: string, path: string, ctx: StateContext): Promise<string | undefined> {
-  const shell = isDict(ctx.grains) && !(ctx.grains instanceof Map) ? ctx.grains['shell'] : undefined;
-  const answer = await ctx.callWith('cmd.run_all', [`${command} ${path}`], shell ? { shell } : {});
-  const out = answer as { retcode?: Value; stdout?: Value; stderr?: Value };
-  if (out.retcode === 0) return undefined;
-  return ['check_cmd execution failed', out.stdout, out.stderr].filter(Boolean).join('\n');
 }
 
 async function applyPlan(work: Work, planned: Planned, ctx: StateContext): Promise<StateResult> {

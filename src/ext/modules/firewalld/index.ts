@@ -1,64 +1,21 @@
 // Execution module `firewalld`: zones and services of the firewall, by firewall-cmd.
+
+import { commandError, defineModule, fn, type ModuleFunction, type Param, p } from 'halite/sdk';
+import { which } from 'halite/sdk/system';
+import { lines, words } from 'halite/sdk/text';
 import {
-  commandError,
-  defineModule,
-  fn,
-  type ModuleContext,
-  type ModuleFunction,
-  newDict,
-  type Param,
-  type PlainDict,
-  p,
-  type Value,
-} from 'halite/sdk';
-import { runTool, which } from 'halite/sdk/system';
-import { lines, splitTimes, words } from 'halite/sdk/text';
-
-async function ask(ctx: ModuleContext, ...args: string[]): Promise<string> {
-  const { retcode, stdout, stderr } = await runTool(ctx, 'firewall-cmd', args);
-  if (retcode !== 0) throw commandError(`firewall-cmd failed: ${(stderr || stdout).trimEnd()}`);
-  return stdout.trimEnd();
-}
-
-const lasting = (permanent: boolean): string[] => (permanent ? ['--permanent'] : []);
-const inZone = (zone: string | null): string[] => (zone ? [`--zone=${zone}`] : []);
-
-/** Zone → setting → lines. */
-export function parseZones(text: string): PlainDict {
-  const zones = newDict();
-  let zone = newDict();
-  let key = '';
-  for (const line of lines(text)) {
-    if (line.trim() === '') continue;
-    if (/^[a-z0-9]/i.test(line)) {
-      zone = newDict();
-      zones[line.trimEnd()] = zone;
-    } else if (line.startsWith('\t')) (zone[key] as Value[]).push(line.trim());
-    else {
-      const [name = '', value = ''] = splitTimes(line, ':', 1);
-      key = name.trim();
-      zone[key] = [value.trim()];
-    }
-  }
-  return zones;
-}
-
-const permanent = p.bool({ default: true, doc: 'in what is loaded at start' });
-const zone = p.string({ doc: 'the zone' });
-const someZone = p.string({ default: null, doc: 'the zone; by default the default one' });
-const restart = p.bool({ default: true, doc: 'load it now' });
-
-async function manage(option: string, isNew: boolean, reload: boolean, ctx: ModuleContext): Promise<string> {
-  const said = await ask(ctx, `--${isNew ? 'new' : 'delete'}-${option}`, '--permanent');
-  return reload && said === 'success' ? ask(ctx, '--reload') : said;
-}
-
-async function masquerades(of: string | null, isPermanent: boolean, ctx: ModuleContext): Promise<boolean> {
-  const zones = parseZones(await ask(ctx, ...inZone(of), '--list-all', ...lasting(isPermanent)));
-  return !Object.values(zones).some(
-    (found) => ((found as PlainDict)['masquerade'] as Value[] | undefined)?.[0] === 'no',
-  );
-}
+  ask,
+  inZone,
+  lasting,
+  manage,
+  masquerades,
+  parseZones,
+  permanent,
+  restart,
+  someZone,
+  zone,
+} from './command.ts';
+import { force_masquerade, forcedMasquerade, forwards, icmp } from './forwards.ts';
 
 /** What a zone has of something: list, add, remove. `option` is firewall-cmd's word for it. */
 function listFunctions(
@@ -246,100 +203,6 @@ function serviceParts(kind: 'port' | 'protocol'): Record<string, ModuleFunction>
     [`remove_service_${kind}`]: change('remove'),
   };
 }
-
-const icmpTypes = async (isPermanent: boolean, ctx: ModuleContext): Promise<string[]> =>
-  words(await ask(ctx, '--get-icmptypes', ...lasting(isPermanent)));
-const icmpBlocks = async (of: string, isPermanent: boolean, ctx: ModuleContext): Promise<string[]> =>
-  words(await ask(ctx, `--zone=${of}`, '--list-icmp-blocks', ...lasting(isPermanent)));
-
-const icmpChange = (block: boolean): ModuleFunction =>
-  fn({
-    doc: block ? 'Blocks a kind of ICMP message.' : 'Blocks a kind of ICMP message no longer.',
-    examples: [`salt '*' firewalld.${block ? 'block' : 'allow'}_icmp zone echo-reply`],
-    params: { zone, icmp: p.string({ doc: 'the kind' }), permanent },
-    async run(args, ctx) {
-      if (!(await icmpTypes(args.permanent, ctx)).includes(args.icmp)) {
-        ctx.log.error('Invalid ICMP type');
-        return false;
-      }
-      if ((await icmpBlocks(args.zone, args.permanent, ctx)).includes(args.icmp) === block) return 'success';
-      const option = `--${block ? 'add' : 'remove'}-icmp-block=${args.icmp}`;
-      return ask(ctx, `--zone=${args.zone}`, option, ...lasting(args.permanent));
-    },
-  });
-
-const icmp = {
-  get_icmp_types: fn({
-    doc: 'Kinds of ICMP messages.',
-    examples: ["salt '*' firewalld.get_icmp_types"],
-    params: { permanent },
-    run: (args, ctx) => icmpTypes(args.permanent, ctx),
-  }),
-  list_icmp_block: fn({
-    doc: 'Kinds of ICMP messages a zone blocks.',
-    examples: ["salt '*' firewalld.list_icmp_block zone"],
-    params: { zone, permanent },
-    run: (args, ctx) => icmpBlocks(args.zone, args.permanent, ctx),
-  }),
-  block_icmp: icmpChange(true),
-  allow_icmp: icmpChange(false),
-};
-
-const forwardParams = {
-  zone,
-  src: p.string({ doc: 'port here' }),
-  dest: p.string({ doc: 'port there' }),
-  proto: p.string({ default: 'tcp', doc: 'protocol' }),
-  dstaddr: p.string({ default: '', doc: 'address there' }),
-  permanent,
-};
-const force_masquerade = p.bool({ default: false, doc: 'hide the addresses behind the zone first' });
-
-async function forcedMasquerade(of: string, force: boolean, ctx: ModuleContext): Promise<void> {
-  if (force && !(await masquerades(of, true, ctx))) await ask(ctx, `--zone=${of}`, '--add-masquerade', '--permanent');
-}
-
-const forwards = {
-  list_port_fwd: fn({
-    doc: 'Ports a zone passes on.',
-    examples: ["salt '*' firewalld.list_port_fwd public"],
-    params: { zone, permanent },
-    run: async (args, ctx) =>
-      lines(await ask(ctx, `--zone=${args.zone}`, '--list-forward-ports', ...lasting(args.permanent))).map((line) => {
-        const [src = '', proto = '', dest = '', addr = ''] = line.split(':').map((part) => part.split('=')[1] ?? '');
-        return newDict(
-          Object.entries({
-            'Source port': src,
-            Protocol: proto,
-            'Destination port': dest,
-            'Destination address': addr,
-          }),
-        );
-      }),
-  }),
-  add_port_fwd: fn({
-    doc: 'Passes a port on.',
-    examples: ["salt '*' firewalld.add_port_fwd public 80 443 tcp"],
-    params: { ...forwardParams, force_masquerade },
-    async run(args, ctx) {
-      await forcedMasquerade(args.zone, args.force_masquerade, ctx);
-      const option = `--add-forward-port=port=${args.src}:proto=${args.proto}:toport=${args.dest}:toaddr=${args.dstaddr}`;
-      return ask(ctx, `--zone=${args.zone}`, option, ...lasting(args.permanent));
-    },
-  }),
-  remove_port_fwd: fn({
-    doc: 'Passes a port on no longer.',
-    examples: ["salt '*' firewalld.remove_port_fwd public 80 443 tcp"],
-    params: forwardParams,
-    run: (args, ctx) =>
-      ask(
-        ctx,
-        `--zone=${args.zone}`,
-        `--remove-forward-port=port=${args.src}:proto=${args.proto}:toport=${args.dest}:toaddr=${args.dstaddr}`,
-        ...lasting(args.permanent),
-      ),
-  }),
-};
 
 const lists = {
   ...listFunctions(
