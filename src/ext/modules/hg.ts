@@ -154,7 +154,7 @@ export default defineModule({
       async run(args, ctx) {
         if (!Array.isArray(args.cwd)) return status(pyStr(args.cwd), args.opts, args.user, ctx);
         const found = newDict();
-        for (const folder of args.cwd) found[folder] = await status(folder, args.opts, args.user, ctx);
+        for (const folder of args.cwd.map(pyStr)) found[folder] = await status(folder, args.opts, args.user, ctx);
         return found;
       },
     }),
