@@ -65,7 +65,8 @@ export function snapshot(root: string): Map<string, string> {
   for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
     const name = path.slice(root.length + 1);
-    if (name === 'cache' || name.startsWith('cache/')) continue;
+    // Git writes down the times of files whenever it looks at them.
+    if (name === 'cache' || name.startsWith('cache/') || name.endsWith('.git/index')) continue;
     const stats = lstatSync(path, { throwIfNoEntry: false });
     if (!stats) continue;
     // A folder's own time moves with what lies in it, which is listed by itself.

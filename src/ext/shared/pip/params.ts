@@ -16,7 +16,7 @@ export const installParams = {
   log: p.string({ default: null, falsy: null, doc: 'write a log there' }),
   proxy: p.string({ default: null, falsy: null, doc: 'proxy to use; False for none' }),
   timeout: p.string({ default: null, falsy: null, doc: 'seconds to wait' }),
-  editable: p.strings({ default: null, split: ',', falsy: null, doc: 'install from a checkout, editable' }),
+  editable: p.oneOf(['string', 'list'], { default: null, falsy: null, doc: 'install from a checkout, editable' }),
   find_links: p.strings({ default: null, split: ',', falsy: null, doc: 'look for archives there' }),
   index_url: p.string({ default: null, falsy: null, doc: 'address of the index' }),
   extra_index_url: p.string({ default: null, falsy: null, doc: 'address of another index' }),

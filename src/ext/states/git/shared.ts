@@ -7,7 +7,7 @@ export const who = {
   user: p.scalar({ default: null, doc: 'run git as this user' }),
   password: p.ignored({ default: null, doc: 'Windows only' }),
 };
-export const identity = p.oneOf(['string', 'list'], {
+export const identity = p.any({
   default: null,
   doc: 'private key for ssh: a path, salt://…, or a list',
 });

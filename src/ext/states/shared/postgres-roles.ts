@@ -26,7 +26,7 @@ export const roleParams = {
   login: p.scalar({ default: null, doc: 'may log in' }),
   password: p.scalar({ default: null, doc: 'the password, or what is stored of it' }),
   refresh_password: p.scalar({ default: null, doc: 'set it without looking whether it is set' }),
-  groups: p.scalar({ default: null, doc: 'groups it is in' }),
+  groups: p.oneOf(['string', 'list'], { default: null, doc: 'groups it is in' }),
 };
 
 interface RoleArgs extends DbArgs {

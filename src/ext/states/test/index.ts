@@ -110,7 +110,7 @@ const configurable = {
         doc: 'True, False or `Random`; None under test=True when there are changes',
       }),
       comment: p.any({ default: '', doc: 'the comment' }),
-      warnings: p.oneOf(['string', 'list'], { default: null, doc: 'a text or a list of texts' }),
+      warnings: p.any({ default: null, doc: 'a text or a list of texts' }),
     },
     run: (args, ctx) => {
       const changes = decide('changes', args.changes) ? pretended() : newDict();
