@@ -1,12 +1,13 @@
 // State module `file`: files, folders and links, their content, owners and modes.
 import { defineState, p, state } from 'halite/sdk';
 import { append, prepend } from './add.ts';
-import { checkFailure, managed } from './check-command.ts';
+import { checkFailure } from './check-command.ts';
 import { copy, rename } from './copy.ts';
 import { directory } from './directory.ts';
 import { blockreplace, comment, line, replace, uncomment } from './edit.ts';
 import { keyvalue } from './keyvalue.ts';
 import { hardlink, symlink } from './links.ts';
+import { managed } from './managed.ts';
 import { patch } from './patch.ts';
 import { absent, exists, missing, pruned, tidied, touch } from './presence.ts';
 import { recurse } from './recurse.ts';
