@@ -152,7 +152,8 @@ function sorted(value: unknown): unknown {
   );
 }
 
-const cases = readdirSync(fixtures).filter((name) => statSync(join(fixtures, name)).isDirectory());
+/** `api` is the configuration of salt-api, which is not there yet. */
+const cases = readdirSync(fixtures).filter((name) => name !== 'api' && statSync(join(fixtures, name)).isDirectory());
 
 describe.each(versions)('configuration trees against Salt %s', (version) => {
   const tables = saltTables(version);
