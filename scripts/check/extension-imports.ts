@@ -29,7 +29,7 @@ export function findExtensionImports(root: string): string[] {
   };
   return sourceFiles(root)
     .map((file) => relative(root, file))
-    .filter((path) => path.startsWith('src/ext/') && !/\.test\.ts$|\/_(testing|cases)/.test(path))
+    .filter((path) => path.startsWith('src/ext/') && !/\.test(-helper)?\.ts$/.test(path))
     .flatMap((path) =>
       importsOf(readFileSync(join(root, path), 'utf8')).flatMap(({ specifier }) => {
         const problem = problemOf(path, specifier);

@@ -8,6 +8,13 @@ import { type Rule, rules } from './rules.ts';
 /** What `npm run check` runs beside the rules. */
 const programs: readonly Pick<Rule, 'name' | 'planted'>[] = [
   { name: 'types', planted: { 'src/base/util/planted-type.ts': "export const planted: number = 'text';\n" } },
+  {
+    name: 'types',
+    planted: {
+      'src/ext/modules/planted-call.ts':
+        "import type { ModuleContext } from 'halite/sdk';\n\nexport const planted = (ctx: ModuleContext) => ctx.call('file.no_such_function');\n",
+    },
+  },
   { name: 'lint and format', planted: { 'src/base/util/planted-lint.ts': 'var planted = 1\n' } },
 ];
 

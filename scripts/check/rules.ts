@@ -52,7 +52,8 @@ export const rules: readonly Rule[] = [
     name: 'extensions change files and start programs through the SDK',
     find: findExtensionImports,
     planted: {
-      'src/ext/modules/planted-files.ts': "import { writeFileSync } from 'node:fs';\n\nwriteFileSync('x', '');\n",
+      'src/ext/modules/planted-files.ts':
+        "import { writeFileSync } from 'node:fs';\n\nexport const planted = writeFileSync;\n",
     },
   },
   {

@@ -50,7 +50,7 @@ const wrong = defineState({
   name: 'wrong',
   doc: 'States with a mistake.',
   functions: {
-    calls: careless((path, ctx) => ctx.call('things.make', path)),
+    calls: careless((path, ctx) => ctx.call<string>('things.make', path)),
     writes: careless((path) => writeFile(path, 'x')),
     runs: careless((path, ctx) => ctx.exec('touch', [path])),
     unseen: careless((path) => writeFileSync(path, 'x')),
@@ -59,11 +59,11 @@ const wrong = defineState({
         await writeFile(path, 'x');
       } catch {}
     }),
-    trusts: careless((path, ctx) => ctx.call('things.lies', path)),
+    trusts: careless((path, ctx) => ctx.call<string>('things.lies', path)),
     nested: careless((path, ctx) => ctx.state('wrong.runs', { name: path })),
-    asks: careless((path, ctx) => ctx.callWith('things.make', [path], newDict([['dry_run', ctx.test]]))),
+    asks: careless((path, ctx) => ctx.callWith<string>('things.make', [path], newDict([['dry_run', ctx.test]]))),
     vouches: careless((path, ctx) => onlyReads(() => ctx.exec('test', ['-e', path]))),
-    reads: careless((path, ctx) => ctx.call('things.exists', path)),
+    reads: careless((path, ctx) => ctx.call<string>('things.exists', path)),
   },
 });
 
@@ -125,7 +125,7 @@ describe('what only reads in test mode', () => {
 
   it('leaves calls outside of states alone', async () => {
     const path = join(folder, 'outside');
-    await testContext({ modules: [things], opts: { test: true } }).call('things.make', path);
+    await testContext({ modules: [things], opts: { test: true } }).call<string>('things.make', path);
     expect(existsSync(path)).toBe(true);
   });
 });

@@ -21,7 +21,17 @@ const files = (): Record<string, string> => ({
   'srv/salt/none.sls': '{}\n',
   'srv/dev/none.sls': '{}\n',
   'srv/salt/_modules/typed.ts': `import { defineModule, fn, p, type Value } from 'halite/sdk';
-const twice = (n: number): Value => n * 2;
+import { dumpYaml, loadJson } from 'halite/sdk/codec';
+import { mergeRecurse } from 'halite/sdk/data';
+import { baseName, existsSync } from 'halite/sdk/fs';
+import { isJid } from 'halite/sdk/jobs';
+import { parseIp } from 'halite/sdk/net';
+import { which } from 'halite/sdk/system';
+import { matchesGlob } from 'halite/sdk/text';
+import { strftime } from 'halite/sdk/time';
+const parts = [dumpYaml, loadJson, mergeRecurse, baseName, existsSync, isJid, parseIp, which, matchesGlob, strftime];
+if (parts.some((part) => typeof part !== 'function')) throw new Error('A part of the SDK is missing');
+const twice = (n: number): Value => loadJson(String(n * 2));
 export default defineModule({
   name: 'typed', doc: 'Typed.',
   functions: { twice: fn({ doc: 'Twice.', params: { n: p.int({ doc: 'a number' }) }, run: async ({ n }: { n: number }) => twice(n) }) },

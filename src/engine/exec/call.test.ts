@@ -39,9 +39,9 @@ const demo = defineModule({
         throw errors[kind]!;
       },
     }),
-    across: fn({ doc: '', run: (_args, ctx) => ctx.callWith('demo.echo', [], newDict([['text', 'there']])) }),
-    deep: fn({ doc: '', run: (_args, ctx) => ctx.call('demo.code', 9) }),
-    lost: fn({ doc: '', run: (_args, ctx) => ctx.call('demo.nothere') }),
+    across: fn({ doc: '', run: (_args, ctx) => ctx.callWith<string>('demo.echo', [], newDict([['text', 'there']])) }),
+    deep: fn({ doc: '', run: (_args, ctx) => ctx.call<string>('demo.code', 9) }),
+    lost: fn({ doc: '', run: (_args, ctx) => ctx.call<string>('demo.nothere') }),
   },
 });
 const errors: Record<string, Error> = {

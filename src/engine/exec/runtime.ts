@@ -96,7 +96,7 @@ export function createContext(runtime: Runtime, state: JobState): ModuleContext 
     },
     registry: remembered(registries, runtime.loader, () => createRegistry(runtime.loader)),
     cache: state.cache ?? remembered(caches, runtime.loader, () => new Map<string, unknown>()),
-    call: (fun, ...args) => context.callWith(fun, args, noKwargs),
+    call: (fun, ...args) => context.callWith<string>(fun, args, noKwargs),
     async callWith(fun, args, kwargs) {
       const found = await runtime.loader.find('modules', fun);
       if (!found) throw new HaliteError('call.unknown', await runtime.loader.missingText('modules', fun));

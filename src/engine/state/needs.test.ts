@@ -23,7 +23,7 @@ const tool = defineState({
     present: state({
       doc: 'Asks.',
       params: { name: p.string() },
-      run: async (_, ctx) => ctx.ok(String(await ctx.call('tool.answer'))),
+      run: async (_, ctx) => ctx.ok(String(await ctx.call<string>('tool.answer'))),
     }),
   },
 });
@@ -34,7 +34,7 @@ const asks = defineState({
     run: state({
       doc: 'Asks.',
       params: { name: p.string() },
-      run: async (_, ctx) => ctx.ok(String(await ctx.call('asks.answer'))),
+      run: async (_, ctx) => ctx.ok(String(await ctx.call<string>('asks.answer'))),
     }),
     missing: state({
       doc: 'Runs what is not there.',

@@ -9,7 +9,7 @@ import { newDict, type PlainDict } from 'halite/sdk';
 import { which } from 'halite/sdk/system';
 import { describe, expect, it, vi } from 'vitest';
 import { readProcess } from '../shared/ps/processes.ts';
-import { dict, opened, plainJson, problem, testContext, until } from './_testing.ts';
+import { dict, opened, plainJson, problem, testContext, until } from './beacons.test-helper.ts';
 import diskusage from './diskusage.ts';
 import haproxy from './haproxy.ts';
 import load, { openLoad } from './load.ts';

@@ -1,6 +1,7 @@
 // What extension code may touch: narrow interfaces, handed in, never global.
 import type { JsonText } from '../../base/codec/json/index.ts';
 import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
+import type { CallArguments, KnownFunction } from './calls.ts';
 import type { ExecOptions, ExecResult, ExtensionLog } from './exec.ts';
 import type { FileClient, FileServerView, FileSlice } from './files.ts';
 import type { JobOutcome, JobRequest } from './job-request.ts';
@@ -97,8 +98,9 @@ export interface ModuleContext {
   readonly master?: OrchestrationServices | undefined;
   /** Shared by the functions of one job process: cheap memoisation, gone with the process. */
   readonly cache: Map<string, unknown>;
-  call(fun: string, ...args: Value[]): Promise<Value>;
-  callWith(fun: string, args: readonly Value[], kwargs: PlainDict): Promise<Value>;
+  /** Calls an execution function; a name that is written out has to be one of a built-in function here (see calls.ts). */
+  call<F extends string>(fun: F & KnownFunction<F>, ...args: CallArguments<F>): Promise<Value>;
+  callWith<F extends string>(fun: F & KnownFunction<F>, args: readonly Value[], kwargs: PlainDict): Promise<Value>;
   exec(file: string, args: readonly string[], options?: ExecOptions): Promise<ExecResult>;
   /** Whether this minion (its id, grains and pillar) matches a target expression of a kind: `glob`, `compound`, `grain_pcre`, … */
   match(expr: string, kind: string): Promise<boolean>;

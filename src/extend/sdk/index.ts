@@ -22,6 +22,7 @@ export { saltCompatVersion } from '../../base/util/version.ts';
 export { withTimeout } from '../../base/util/with-timeout.ts';
 export * from './availability.ts';
 export * from './beacons.ts';
+export * from './calls.ts';
 export * from './change-set.ts';
 export * from './context.ts';
 export * from './errors.ts';

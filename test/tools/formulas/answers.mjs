@@ -76,7 +76,6 @@ export async function loadBundled(name) {
     platform: 'node',
     format: 'esm',
     packages: 'external',
-    alias: { 'halite/sdk': join(repository, 'src/extend/sdk/index.ts') },
     outfile,
     logLevel: 'warning',
   });

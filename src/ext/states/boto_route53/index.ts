@@ -50,7 +50,7 @@ type Absent = ArgsOf<typeof absentParams>;
 
 const find = (args: Absent, ctx: StateContext): Promise<Value> => {
   const { name, zone, record_type, region, key, keyid, profile, split_dns, private_zone } = args;
-  const owner = [region, key, keyid, profile, split_dns, private_zone, args.identifier];
+  const owner = [region, key, keyid, profile, split_dns, private_zone, args.identifier] as const;
   return ctx.call('boto_route53.get_record', name, zone, record_type, false, ...owner);
 };
 
@@ -94,7 +94,7 @@ async function ensure(args: Present, ctx: StateContext): Promise<StateResult> {
       testChanges: newDict(),
       async apply() {
         const { region, key, keyid, profile, wait_for_sync, split_dns, private_zone } = args;
-        const owner = [region, key, keyid, profile, wait_for_sync, split_dns, private_zone];
+        const owner = [region, key, keyid, profile, wait_for_sync, split_dns, private_zone] as const;
         const what = [name, value, zone, record_type, args.identifier, ttl];
         const done = await ctx.call(`boto_route53.${verb}_record`, ...what, ...owner);
         return done ? undefined : ctx.fail(`Failed to ${verb} ${name} Route53 record.`);
@@ -112,7 +112,7 @@ async function remove(args: Absent, ctx: StateContext): Promise<StateResult> {
     testChanges: newDict(),
     async apply() {
       const { region, key, keyid, profile, wait_for_sync, split_dns, private_zone } = args;
-      const owner = [region, key, keyid, profile, wait_for_sync, split_dns, private_zone];
+      const owner = [region, key, keyid, profile, wait_for_sync, split_dns, private_zone] as const;
       const done = await ctx.call(
         'boto_route53.delete_record',
         name,

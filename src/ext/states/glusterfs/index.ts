@@ -98,7 +98,7 @@ const volume_present = state({
       async apply() {
         let said = ctx.ok(`Volume ${volume} already exists`);
         if (!isThere) {
-          const layout = [volume, bricks, stripe, replica, device_vg, transport, start, force, arbiter];
+          const layout = [volume, bricks, stripe, replica, device_vg, transport, start, force, arbiter] as const;
           if (!(await ctx.call('glusterfs.create_volume', ...layout)))
             return ctx.fail(`Creation of volume ${volume} failed`);
           const after = await ctx.call('glusterfs.list_volumes');
