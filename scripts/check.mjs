@@ -25,6 +25,11 @@ export async function load(file) {
   return await import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].text).toString('base64')}`);
 }
 
+/** Where modules cannot be bundled, the types say why; calls between functions are then as loose as for users. */
+export async function prepareTypes() {
+  await writeCalls().catch((error) => console.log(`calls between functions are not checked: ${error.message}`));
+}
+
 export async function runRules() {
   return (await load('scripts/check/rules.ts')).runRules(root);
 }
@@ -50,8 +55,7 @@ async function main(option) {
     console.error(`no such option: ${option}. Options: --rules, --planted`);
     process.exit(64);
   }
-  // Where modules cannot be bundled, the types say why; calls between functions are then as loose as for users.
-  await writeCalls().catch((error) => console.log(`calls between functions are not checked: ${error.message}`));
+  await prepareTypes();
   const failed = [];
   const report = (name, ok, output) => {
     console.log(ok ? `ok: ${name}` : `FAILED: ${name}\n${output.trimEnd()}`);

@@ -4,7 +4,6 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { build } from 'esbuild';
 import { writeTable } from './gen-builtin.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -22,6 +21,8 @@ const ofUsers = [
 
 /** Function name → how many arguments it needs, how many it takes, and their names. */
 export async function signatures() {
+  // Not before: whoever checks for the first time has no packages yet.
+  const { build } = await import('esbuild');
   writeTable();
   // Inside the checkout, so that packages are found.
   const folder = mkdtempSync(join(root, '.dist-calls-'));

@@ -3,7 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { checkPrograms, runRules } from './check.mjs';
+import { checkPrograms, prepareTypes, runRules } from './check.mjs';
 import { isFor, missingItems, tableOfMissing } from './prepare/items.mjs';
 import { prepareTests } from './prepare/main.mjs';
 import { tiers } from './prepare/tiers.mjs';
@@ -129,6 +129,7 @@ console.log(`   ${since(beginning)}`);
 const started = Date.now();
 if (withChecks) {
   say('checks');
+  await prepareTypes();
   await Promise.all(Object.entries(checkPrograms).map(([name, args]) => check(name, args)));
   for (const { name, breaches } of await runRules()) {
     if (breaches.length === 0) counts.passed++;
