@@ -48,7 +48,7 @@ const names = (gems: Value): string[] =>
         .split(/\s+/)
         .filter((name) => name !== '');
 
-const gems = p.strings({ doc: 'one or several gems' });
+const gems = p.oneOf(['string', 'list'], { doc: 'one or several gems, as text with spaces between them' });
 const where = {
   ruby: p.string({ default: null, doc: 'the Ruby of rvm or rbenv' }),
   runas: p.string({ default: null, doc: 'run as this user' }),

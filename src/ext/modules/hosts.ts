@@ -151,13 +151,13 @@ export default defineModule({
     rm_host: fn({
       doc: 'Takes a name from an address.',
       examples: ["salt '*' hosts.rm_host <ip> <alias>"],
-      params: { ip, alias },
+      params: { ip, alias: p.string({ doc: 'the name' }) },
       run(args, ctx) {
         const path = hasPair(ctx, args.ip, args.alias) ? fileToWrite(ctx) : undefined;
         if (!path) return true;
         editLines(path, (address, rest, comment) => {
           if (address !== args.ip) return undefined;
-          const left = rest.filter((name) => name !== pyStr(args.alias));
+          const left = rest.filter((name) => name !== args.alias);
           if (left.length === 0) return null;
           return `${address}\t\t${left.map((name) => `${name} `).join('')}${comment ? `# ${comment}` : ''}`;
         });
