@@ -63,8 +63,43 @@ export interface StateCase {
   readonly ours?: { readonly why: string } & Partial<Pick<StateCase, 'test' | 'apply' | 'again' | 'left'>>;
 }
 
+const keys: ReadonlySet<string> = new Set<keyof StateCase>([
+  ...([
+    'it',
+    'state',
+    'args',
+    'files',
+    'run',
+    'pillar',
+    'grains',
+    'opts',
+    'low',
+    'lowstate',
+    'calls',
+    'reads',
+  ] as const),
+  ...(['apply', 'test', 'again', 'called', 'left', 'touchedInTest', 'ours'] as const),
+]);
+
+/** The cases of a file. A row that has a key nobody reads, or that expects nothing, would pass without showing anything. */
 export function readCases(path: string): StateCase[] {
-  return (loadYaml(readFileSync(path, 'utf8')) as unknown as StateCase[]) ?? [];
+  const rows = loadYaml(readFileSync(path, 'utf8')) ?? [];
+  if (!Array.isArray(rows)) throw new HaliteError('codec.malformed', `${path} is no list of cases`);
+  for (const [index, row] of rows.entries()) {
+    const problem = problemOf(row);
+    if (problem) throw new HaliteError('codec.malformed', `${path}: case ${index + 1}${problem}`);
+  }
+  return rows as unknown as StateCase[];
+}
+
+function problemOf(row: Value): string | undefined {
+  if (!isDict(row) || row instanceof Map) return ' is no map';
+  const named = typeof row['it'] === 'string' ? ` (${row['it']})` : '';
+  const unknown = Object.keys(row).filter((key) => !keys.has(key));
+  if (unknown.length > 0) return `${named} has ${unknown.join(', ')}, which no case has; keys: ${[...keys].join(', ')}`;
+  if (typeof row['state'] !== 'string' || !isDict(row['args'])) return `${named} needs state and args`;
+  if (!isDict(row['apply']) && !isDict(row['test'])) return `${named} expects nothing: it needs apply or test`;
+  return undefined;
 }
 
 /** An answer that depends on the call: `each` one after another, `by` a keyword that is set, `compare` two versions. */

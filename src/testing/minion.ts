@@ -1,7 +1,7 @@
 // A minion for tests that is the engine: its loader, its binding of arguments, its contexts and its state runs, without
 // daemons. Only what a test names is replaced.
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Dict, dictEntries, newDict, type PlainDict, type Value } from '../base/codec/value.ts';
@@ -86,6 +86,17 @@ let known: PlainDict | undefined;
 const noMaster = (): Promise<never> =>
   Promise.reject(new HaliteError('daemon.unreachable', 'this test minion has no master'));
 
+/** Files of users come before everything else: a replacement of a function in one would never be asked. */
+function refuseHiddenReplacements({ calls = {}, extensions }: TestMinionOptions): void {
+  const folder = extensions === undefined ? undefined : join(extensions, '_modules');
+  const files = folder && existsSync(folder) ? readdirSync(folder).map((file) => file.replace(/\.[^.]+$/, '')) : [];
+  const hidden = Object.keys(calls).filter((fun) => files.includes(fun.slice(0, fun.indexOf('.'))));
+  if (hidden.length === 0) return;
+  throw new HaliteError('call.arguments', `${hidden.join(', ')} cannot be replaced: the module is in ${folder}`, {
+    hint: 'Import the module and hand it in with `modules: [module]`; its functions can be replaced then.',
+  });
+}
+
 export class TestMinion {
   /** Its folder: cache and file tree, made when something is put there; `remove()` takes it away, the end of the test too. */
   readonly folder: string;
@@ -102,6 +113,7 @@ export class TestMinion {
   constructor(options: TestMinionOptions = {}) {
     this.folder = join(tmpdir(), `halite-minion-${randomUUID()}`);
     removeAtExit(this.folder);
+    refuseHiddenReplacements(options);
     const opts = this.#optionsOf(options);
     const grains = options.grains ?? newDict([['kernel', 'Linux']]);
     const pillar = options.pillar ?? newDict();

@@ -1,0 +1,36 @@
+// What a case file may hold: a typing error must not make a case that shows nothing.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { readCases, TestMinion } from './index.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'halite-cases-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function read(text: string): unknown {
+  const file = join(folder, 'cases.yaml');
+  writeFileSync(file, text);
+  return readCases(file);
+}
+
+it('reads cases', () => {
+  expect(read('- {it: works, state: test.nop, args: {name: x}, apply: {result: true}}')).toHaveLength(1);
+});
+
+it.each([
+  ['{a: 1}', 'is no list of cases'],
+  ['- 5', 'case 1 is no map'],
+  ['- {it: typo, state: test.nop, args: {}, aply: {}}', 'case 1 (typo) has aply, which no case has'],
+  ['- {it: short, args: {}, apply: {}}', 'case 1 (short) needs state and args'],
+  ['- {it: empty, state: test.nop, args: {}, test: false}', 'case 1 (empty) expects nothing'],
+])('refuses %s', (text, problem) => {
+  expect(() => read(text)).toThrow(problem);
+});
+
+it('refuses a replacement that the file of a user would hide', () => {
+  mkdirSync(join(folder, '_modules'));
+  writeFileSync(join(folder, '_modules', 'ledger.ts'), 'export const get = () => 1;\n');
+  const calls = { 'ledger.get': () => 'replaced' };
+  expect(() => new TestMinion({ extensions: folder, calls })).toThrow('ledger.get cannot be replaced');
+});
