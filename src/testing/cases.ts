@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pyStr } from '../base/codec/python/index.ts';
-import { isDict, newDict, type PlainDict, type Value } from '../base/codec/value.ts';
+import { dictGet, isDict, newDict, type PlainDict, type Value } from '../base/codec/value.ts';
 import { loadYaml } from '../base/codec/yaml/index.ts';
 import { HaliteError } from '../base/errors/index.ts';
 import { execProgram } from '../engine/exec/index.ts';
@@ -98,7 +98,11 @@ function problemOf(row: Value): string | undefined {
   const unknown = Object.keys(row).filter((key) => !keys.has(key));
   if (unknown.length > 0) return `${named} has ${unknown.join(', ')}, which no case has; keys: ${[...keys].join(', ')}`;
   if (typeof row['state'] !== 'string' || !isDict(row['args'])) return `${named} needs state and args`;
-  if (!isDict(row['apply']) && !isDict(row['test'])) return `${named} expects nothing: it needs apply or test`;
+  const expected = [row, isDict(row['ours']) ? row['ours'] : row].flatMap((from) => [
+    dictGet(from, 'apply'),
+    dictGet(from, 'test'),
+  ]);
+  if (!expected.some(isDict)) return `${named} expects nothing: it needs apply or test`;
   return undefined;
 }
 
