@@ -116,9 +116,9 @@ const plain = (comment: string): string =>
     .trim();
 
 function codeOf(kind: string, rest: string): string {
-  if (kind === 'interface' || kind === 'type')
-    return (/^[\s\S]*?(?:\n\}|;)(?=\n(?![ }|&]))/.exec(rest)?.[0] ?? rest.split('\n')[0]!).trimEnd();
-  if (kind === 'class') return `${rest.split(' {\n')[0]} { … }`;
+  if (kind === 'interface') return (/^[^\n]*\{\}|^[\s\S]*?\n\}/.exec(rest)?.[0] ?? rest.split('\n')[0]!).trimEnd();
+  if (kind === 'type') return statement(rest);
+  if (kind === 'class') return classMembers(rest);
   if (kind === 'function') return `${(/^[\s\S]*?(?= \{\n)/.exec(rest)?.[0] ?? rest.split('\n')[0]!).trimEnd()};`;
   const head = rest.split('\n')[0]!;
   if (head.endsWith(';')) return head;
@@ -127,6 +127,25 @@ function codeOf(kind: string, rest: string): string {
   // A table of builders is worth reading whole.
   const whole = /^[\s\S]*?\n\}[^\n]*/.exec(rest)?.[0] ?? head;
   return whole.split('\n').length <= longestTable ? whole : `${head} …`;
+}
+
+/** Up to the semicolon that ends it: the first one outside of all brackets. */
+function statement(rest: string): string {
+  let depth = 0;
+  for (const [index, sign] of [...rest].entries()) {
+    if ('{(['.includes(sign)) depth++;
+    else if ('})]'.includes(sign)) depth--;
+    else if (sign === ';' && depth === 0) return rest.slice(0, index + 1);
+  }
+  return rest.split('\n')[0]!;
+}
+
+/** The head of a class and its public members, without their bodies. */
+function classMembers(rest: string): string {
+  const whole = /^[\s\S]*?\n\}/.exec(rest)?.[0] ?? rest;
+  const [head = '', ...lines] = whole.split('\n');
+  const members = lines.filter((line) => /^ {2}(?!private |protected |(?:static |readonly )*#)[a-zA-Z[]/.test(line));
+  return [head, ...members.map((line) => line.replace(/ \{$/, ';')), '}'].join('\n');
 }
 
 /** `// Text.` at the top of a file, without the name of the entry. */
