@@ -63,10 +63,17 @@ export function readJobReturn(load: Dict, decided: KnownOfReturn = {}): JobRetur
     user: textField(load, 'user'),
     schedule: textField(load, 'schedule'),
     ended: textField(load, endedField),
-    options: returnedOptions.some((name) => dictHas(load, name)) ? readJobOptions(load, returnedOptions) : undefined,
+    options: readReturnedOptions(load),
     returners: readReturners(load),
     extra: unknownFields(load),
   };
+}
+
+/** Absent when none is there that can be used: what is written is then read the same again. */
+function readReturnedOptions(load: Dict): JobOptions | undefined {
+  if (!returnedOptions.some((name) => dictHas(load, name))) return undefined;
+  const options = readJobOptions(load, returnedOptions);
+  return Object.keys(options).length > 0 ? options : undefined;
 }
 
 /** It becomes part of keys, lines and paths of what stores results. Several functions are a list. */

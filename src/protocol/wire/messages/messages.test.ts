@@ -194,6 +194,14 @@ describe('publishes and clear commands', () => {
     expect(readJobReturn(sent(returnMessage(ret)) as Dict)).toEqual(ret);
   });
 
+  it('reads a result the same again whose options are of no use', () => {
+    const ret = good(
+      readJobReturn(dict({ id: 'a', jid: '1', fun: 'test.ping', return: 7, master_id: 5, metadata: null })),
+    );
+    expect(readJobReturn(sent(returnMessage(ret)) as Dict)).toEqual(ret);
+    expect(ret.options).toBeUndefined();
+  });
+
   it('reads publish envelopes', () => {
     const envelope = { load: Buffer.from([0xfe]), sig: Buffer.from([0xff]), sig_algo: 'PKCS1v15-SHA1' };
     expect(readPublishEnvelope(sent(publishEnvelopeValue(envelope)))).toEqual(envelope);
