@@ -1,6 +1,6 @@
 // A disposable system: this machine's own files below a writable layer in memory, in namespaces of its own.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -83,13 +83,17 @@ export function disposableObstacle(): string | undefined {
   return tried.status === 0 ? undefined : `unshare: ${tried.stderr ?? tried.error?.message}`;
 }
 
+/** Part of what every disposable system shows anyway, and may change for itself: Node in `/usr/local` too. */
+const isOfSystem = (path: string): boolean =>
+  path === '/' || path === '/usr' || (path.startsWith('/usr/') && statSync(path).dev === statSync('/').dev);
+
 export class DisposableSystem {
-  private readonly sinks: ChildProcess;
+  private readonly holder: ChildProcess;
   private readonly pid: number;
   private readonly folder: string;
 
-  private constructor(sinks: ChildProcess, pid: number, folder: string) {
-    this.sinks = sinks;
+  private constructor(holder: ChildProcess, pid: number, folder: string) {
+    this.holder = holder;
     this.pid = pid;
     this.folder = folder;
   }
@@ -99,14 +103,14 @@ export class DisposableSystem {
     const folder = mkdtempSync(join(tmpdir(), 'halite-root-'));
     const tools = disposableTools();
     const shown = [checkout, dirname(dirname(process.execPath)), ...visible];
-    const own = shown.filter((path, index) => path !== '/usr' && path !== '/' && shown.indexOf(path) === index);
+    const own = shown.filter((path, index) => !isOfSystem(path) && shown.indexOf(path) === index);
     const args = [...namespaces, 'sh', '-c', builder, 'sh', folder, tools ?? '', ...own];
-    const sinks = spawn('unshare', args, { stdio: ['pipe', 'ignore', 'pipe', 'pipe'] });
-    const pid = await firstWords(sinks).catch((error: unknown) => {
+    const holder = spawn('unshare', args, { stdio: ['pipe', 'ignore', 'pipe', 'pipe'] });
+    const pid = await firstWords(holder).catch((error: unknown) => {
       rmSync(folder, { recursive: true, force: true });
       throw error;
     });
-    return new DisposableSystem(sinks, pid, folder);
+    return new DisposableSystem(holder, pid, folder);
   }
 
   /** A path of the system as this process reaches it. */
@@ -147,9 +151,9 @@ export class DisposableSystem {
 
   /** Ends everything inside; the layer in memory goes with it. */
   async destroy(): Promise<void> {
-    const gone = new Promise((resolve) => this.sinks.once('close', resolve));
-    if (this.sinks.exitCode === null && this.sinks.signalCode === null) {
-      this.sinks.kill('SIGKILL');
+    const gone = new Promise((resolve) => this.holder.once('close', resolve));
+    if (this.holder.exitCode === null && this.holder.signalCode === null) {
+      this.holder.kill('SIGKILL');
       await gone;
     }
     rmSync(this.folder, { recursive: true, force: true });
@@ -157,19 +161,19 @@ export class DisposableSystem {
 }
 
 /** The process id the builder names first, once it has said that it is ready. */
-function firstWords(sinks: ChildProcess): Promise<number> {
+function firstWords(holder: ChildProcess): Promise<number> {
   let said = '';
   let wrong = '';
-  sinks.stderr?.setEncoding('utf8').on('data', (text: string) => {
+  holder.stderr?.setEncoding('utf8').on('data', (text: string) => {
     wrong += text;
   });
   return new Promise((resolve, reject) => {
-    const channel = sinks.stdio[3] as NodeJS.ReadableStream;
+    const channel = holder.stdio[3] as NodeJS.ReadableStream;
     channel.setEncoding('utf8').on('data', (text: string) => {
       said += text;
       if (said.includes('ready')) resolve(Number.parseInt(said, 10));
     });
-    sinks.on('error', reject);
-    sinks.on('close', (code) => reject(new Error(`no disposable system (${code}): ${wrong}`)));
+    holder.on('error', reject);
+    holder.on('close', (code) => reject(new Error(`no disposable system (${code}): ${wrong}`)));
   });
 }
