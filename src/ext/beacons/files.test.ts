@@ -97,7 +97,7 @@ describe('inotify', () => {
     session.close?.();
   });
 
-  it('refuses what it does not planWork and names it', async () => {
+  it('refuses what it does not understand and names it', async () => {
     const of = (settings: unknown) => problem(inotify, { files: { '/x': settings } });
     expect(await problem(inotify, {})).toBe('Configuration for inotify beacon must include files.');
     expect(await problem(inotify, { files: ['/x'] })).toContain('files must be a dict');

@@ -38,7 +38,7 @@ describe('load', () => {
     expect(openLoad(quiet, () => [3, 0, 0]).read()).toEqual([]);
   });
 
-  it('reads the real ones and refuses what it does not planWork', async () => {
+  it('reads the real ones and refuses what it does not understand', async () => {
     const session = await opened(load, { averages: { '15m': [-2, -1] } });
     expect(Object.keys((await session.read())[0] ?? {})).toEqual(['1m', '5m', '15m']);
     expect(await problem(load, {})).toBe('Averages configuration is required for load beacon.');

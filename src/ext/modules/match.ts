@@ -91,7 +91,7 @@ async function decide(
   }
 }
 
-/** Salt answers False to expressions it cannot planWork, and says why in the log. */
+/** Salt answers False to expressions it cannot understand, and says why in the log. */
 async function matches(
   kind: Kind,
   tgt: Value,

@@ -14,7 +14,7 @@ import type { ReturnerSettings } from './settings.ts';
 const settings = (given: Partial<ReturnerSettings>): ReturnerSettings =>
   ({ jobCache: '', extJobCache: '', keepReturns: true, keepRunners: true, via: true, ...given }) as ReturnerSettings;
 
-/** A sinks and a store that write down what they are given. */
+/** Sinks and a store that write down what they are given. */
 function scene(given: Partial<ReturnerSettings>): { store: ForwardingJobStore; seen: string[] } {
   const seen: string[] = [];
   const sinks = {

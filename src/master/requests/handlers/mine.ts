@@ -59,7 +59,7 @@ function keep(parts: MineHandlerParts, id: string, data: PlainDict, clear: boole
   }
 }
 
-/** LifecycleReport to the operator; the minion gets nothing, as from Salt. What is no refusal of its request is thrown on. */
+/** Said to the operator; the minion gets nothing, as from Salt. What is no refusal of its request is thrown on. */
 function refused(parts: MineHandlerParts, minion: string, what: string, error: unknown): void {
   if (!(error instanceof HaliteError)) throw error;
   parts.log.limited(`mine:${minion}`, 'warn', what, { minion, why: messageOf(error) });
