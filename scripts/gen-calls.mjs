@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 // Writes src/extend/loader/calls.gen.ts: the built-in execution functions with their positional arguments, so that the compiler
 // finds calls between functions that name one that is not there or give it too much.
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { writeTable } from './gen-builtin.mjs';
+import { withBuiltin } from './load-builtin.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
@@ -20,31 +20,8 @@ const ofUsers = [
 ];
 
 /** Function name → how many arguments it needs, how many it takes, and their names. */
-export async function signatures() {
-  // Not before: whoever checks for the first time has no packages yet.
-  const { build } = await import('esbuild');
-  writeTable();
-  // Inside the checkout, so that packages are found.
-  const folder = mkdtempSync(join(root, '.dist-calls-'));
-  try {
-    await build({
-      absWorkingDir: root,
-      stdin: {
-        contents: "export { builtin } from './src/extend/loader/builtin.gen.ts';",
-        resolveDir: root,
-        loader: 'ts',
-      },
-      outdir: folder,
-      outExtension: { '.js': '.mjs' },
-      entryNames: 'table',
-      bundle: true,
-      splitting: true,
-      packages: 'external',
-      format: 'esm',
-      platform: 'node',
-      logLevel: 'warning',
-    });
-    const { builtin } = await import(pathToFileURL(join(folder, 'table.mjs')).href);
+export function signatures() {
+  return withBuiltin(async (builtin) => {
     const found = new Map();
     for (const entry of Object.values(builtin.modules)) {
       const module = (await entry.load()).default;
@@ -58,9 +35,7 @@ export async function signatures() {
     }
     for (const name of ofUsers) if (!found.has(name)) found.set(name, { names: [], rest: true, required: 0 });
     return found;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  });
 }
 
 /** Several modules may provide a function (`pkg.install`): a call has to suit one of them. */
