@@ -22,6 +22,7 @@ export class RawMinion {
   readonly #client: RequestClient;
   readonly #key: KeyObject;
   #session: Crypticle | undefined;
+  #shared: Crypticle | undefined;
 
   private constructor(id: string, client: RequestClient, key: KeyObject) {
     this.id = id;
@@ -38,6 +39,7 @@ export class RawMinion {
     const reply = (await minion.ask(pack({ enc: 'clear', load, version: 3 }))) as PlainDict;
     const keys = unpack(reply['load'] as Uint8Array) as PlainDict;
     minion.#session = new Crypticle(oaepDecrypt(privateKey, keys['session'] as Uint8Array).toString());
+    minion.#shared = new Crypticle(oaepDecrypt(privateKey, keys['aes'] as Uint8Array).toString());
     return minion;
   }
 
@@ -53,6 +55,11 @@ export class RawMinion {
   /** The fields that prove a load, as an honest minion sends them. */
   proof(): PlainDict {
     return { nonce: newNonce(), ts: Math.floor(Date.now() / 1000), tok: makeToken(this.#key), id: this.id };
+  }
+
+  /** What a minion on TCP says first on its publish connection: who it is, under the shared key of its sign-in. */
+  identification(id = this.id): Buffer {
+    return pack({ enc: 'aes', load: (this.#shared as Crypticle).seal({ id, tok: makeToken(this.#key) }), version: 3 });
   }
 
   /** A load as the request an honest minion would make of it. */

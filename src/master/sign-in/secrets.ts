@@ -2,6 +2,7 @@
 import { createHash, type KeyObject } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Value } from '../../base/codec/value.ts';
 import {
   Crypticle,
   cleanKey,
@@ -12,6 +13,9 @@ import {
 } from '../../base/crypto/index.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import { replaceFile } from '../../base/util/replace-file.ts';
+
+// A minion that was connected before some restarts in a row still identifies itself with the key of its last sign-in.
+const rememberedSharedKeys = 8;
 
 interface SessionKey {
   readonly crypticle: Crypticle;
@@ -59,7 +63,10 @@ export class Secrets {
   #aes!: Crypticle;
   #aesText = '';
   #aesProof!: Buffer;
-  #previous: Crypticle | undefined;
+  readonly #sharedKeysFile: string;
+  /** Earlier shared keys, newest last. */
+  #earlier: Crypticle[];
+  #storing: Promise<void> = Promise.resolve();
   #serial = 0;
   #rotated = 0;
 
@@ -72,18 +79,24 @@ export class Secrets {
     this.#sessionSeconds = options.publishSession;
     this.#failed = options.failed ?? (() => {});
     mkdirSync(this.#sessionDir, { recursive: true, mode: 0o700 });
+    this.#sharedKeysFile = join(options.cachedir, '.shared_keys');
+    this.#earlier = this.#readSharedKeys();
     this.rotate();
   }
 
   /** A new AES key; every minion notices at its next message and signs in again. */
   rotate(): void {
-    this.#previous = this.#aes;
+    if (this.#aes) this.#earlier = [...this.#earlier, this.#aes].slice(-rememberedSharedKeys);
     this.#aesText = Crypticle.generateKeyString();
     this.#aes = new Crypticle(this.#aesText);
     const digest = createHash('sha256').update(this.#aesText).digest('hex');
     this.#aesProof = x931Sign(this.pair.privateKey, Buffer.from(digest));
     this.#serial = 0;
     this.#rotated = Date.now();
+    const lines = [...this.#earlier, this.#aes].map((key) => `${key.keyString}\n`).join('');
+    this.#storing = this.#storing
+      .then(() => replaceFile(this.#sharedKeysFile, lines))
+      .catch((error: unknown) => this.#failed(error));
   }
 
   get aes(): Crypticle {
@@ -96,9 +109,23 @@ export class Secrets {
   get aesProof(): Buffer {
     return this.#aesProof;
   }
-  /** The key before the last rotation, only to tell "late" from "foreign" in logs. */
-  get previousAes(): Crypticle | undefined {
-    return this.#previous;
+  /**
+   * Opens what was sealed with the shared key of now or an earlier one, also of before a restart. Only for a proof that does not
+   * depend on the key being current: a minion whose key was deleted still knows the earlier ones.
+   */
+  openIdentification(sealed: Uint8Array): Value {
+    try {
+      return this.#aes.open(sealed);
+    } catch (current) {
+      for (const key of this.#earlier.toReversed()) {
+        try {
+          return key.open(sealed);
+        } catch {
+          // Sealed with another one of them, or with none.
+        }
+      }
+      throw current;
+    }
   }
   get rotatedAt(): number {
     return this.#rotated;
@@ -130,6 +157,16 @@ export class Secrets {
 
   #expired(made: number): boolean {
     return this.#sessionSeconds > 0 && Date.now() - made > this.#sessionSeconds * 1000;
+  }
+
+  #readSharedKeys(): Crypticle[] {
+    try {
+      const lines = readFileSync(this.#sharedKeysFile, 'utf8').split('\n').filter(Boolean);
+      return lines.slice(-rememberedSharedKeys).map((line) => new Crypticle(line));
+    } catch {
+      // No earlier run, or a damaged file: minions then sign in again first.
+      return [];
+    }
   }
 
   #read(file: string): Crypticle | undefined {

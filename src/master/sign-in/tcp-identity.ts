@@ -1,4 +1,7 @@
 // TCP minions identify themselves on the publish connection: who they are is proven by the shared key and their token.
+//
+// After a restart of the master a real 3007 minion dials before it signs in, so its identification is sealed with a shared key of
+// before. It counts: the token is checked against the key that is accepted now, and jobs can be read with the new shared key only.
 import { isDict } from '../../base/codec/value.ts';
 import { verifyToken } from '../../base/crypto/index.ts';
 import { isValidMinionId } from '../../base/util/valid-id.ts';
@@ -6,7 +9,7 @@ import type { KeyStore } from '../../store/keys.ts';
 import type { Secrets } from './secrets.ts';
 
 export interface IdentityParts {
-  readonly secrets: Pick<Secrets, 'aes'>;
+  readonly secrets: Pick<Secrets, 'openIdentification'>;
   readonly keys: Pick<KeyStore, 'accepted'>;
 }
 
@@ -15,7 +18,9 @@ export function tcpIdentity({ secrets, keys }: IdentityParts): (body: unknown) =
     if (!isDict(body) || body instanceof Map) return undefined;
     const sealed = body['load'];
     try {
-      const load = secrets.aes.open(typeof sealed === 'string' ? Buffer.from(sealed) : (sealed as Uint8Array));
+      const load = secrets.openIdentification(
+        typeof sealed === 'string' ? Buffer.from(sealed) : (sealed as Uint8Array),
+      );
       if (!isDict(load) || load instanceof Map) return undefined;
       const id = load['id'];
       const token = load['tok'];
@@ -25,7 +30,7 @@ export function tcpIdentity({ secrets, keys }: IdentityParts): (body: unknown) =
       if (!key || !bytes || !verifyToken(key, bytes)) return undefined;
       return id;
     } catch {
-      // Sealed with an older key, or not by us at all: the minion signs in again and repeats it.
+      // Sealed with a key that this master never had or does not remember.
       return undefined;
     }
   };

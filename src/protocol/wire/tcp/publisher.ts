@@ -17,6 +17,7 @@ const maxIdentificationBytes = 64 * 1024;
 const maxIdentifications = 64;
 // A real minion signs in before it identifies itself, which may take a while when a whole fleet does.
 const identificationMs = 60_000;
+const redialMs = 60_000;
 
 export async function listenPublish(options: PublishListenOptions): Promise<PublishServer> {
   const roster = new Roster<Subscriber>((event) => tellSubscriber(options, event));
@@ -59,6 +60,7 @@ class Subscriber implements Protocol {
   readonly #reader = new FrameReader(maxIdentificationBytes);
   #identifying: Promise<void> = Promise.resolve();
   #identifications = 0;
+  #redial: NodeJS.Timeout | undefined;
 
   constructor(
     connection: ServerConnection,
@@ -104,6 +106,7 @@ class Subscriber implements Protocol {
   closed(): void {
     this.#roster.remove(this);
     this.delivery.closed();
+    clearTimeout(this.#redial);
   }
 
   /** Never throws: whatever a peer sends, it is at worst nobody. */
@@ -122,15 +125,26 @@ class Subscriber implements Protocol {
     }
     if (socket.destroyed) return;
     const topic = provenPresence(claimed, this.#options) ? claimed : '';
-    // Sealed with a key of before. A real minion signs in again when it gets something that it cannot open, and proves itself
-    // with the new key when it dials again.
     if (stale && topic === '') {
       guard.problem({ kind: 'malformed', peer: this.peer, detail: 'its identification proves nothing' });
-      this.#connection.out.write(publishFrame(pack({ enc: 'aes', load: randomBytes(96) })));
-      this.#connection.out.end();
+      this.#askToIdentifyAgain();
       return;
     }
+    clearTimeout(this.#redial);
     if (id !== undefined || topic !== '') this.#connection.trust();
     this.#roster.identify(this, id, topic);
+  }
+
+  /**
+   * Sealed with a key that this master does not know, e.g. of the Salt master it replaced. A real minion signs in again when it
+   * gets something that it cannot open, and identifies itself with the new key when it dials again. It is disconnected only after
+   * a while: a 3007 minion that loses its connection while it prepares the one before never answers again.
+   */
+  #askToIdentifyAgain(): void {
+    const { out } = this.#connection;
+    if (this.#redial) return;
+    out.write(publishFrame(pack({ enc: 'aes', load: randomBytes(96) })));
+    this.#redial = setTimeout(() => out.end(), redialMs);
+    this.#redial.unref();
   }
 }
