@@ -24,6 +24,7 @@ const files: Readonly<Record<string, string>> = {
   'package.json': '{}',
   'README.md': '# Halite\nSee [below](#halite) and `src/master/main.ts`.\n',
   'docs/guide/extensions.md': '# Extensions\n',
+  'docs/guide/testing.md': '# Testing\n',
 };
 
 function write(content: Readonly<Record<string, string>>): string {

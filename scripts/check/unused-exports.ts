@@ -32,13 +32,16 @@ function enteredFromOutside(root: string): Entered {
   const { exports = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     exports?: Record<string, { types: string }>;
   };
-  const entries = Object.values(exports).map(({ types }) => join(types).split('*'));
+  const entries = Object.values(exports).map(({ types }) => sourceOf(join(types)).split('*'));
   const isEntry = (path: string): boolean =>
     entries.some(([before = '', after]) =>
       after === undefined ? path === before : path.startsWith(before) && path.endsWith(after),
     );
   return (path, name) => isEntry(path) || (name === 'default' && path.startsWith('src/ext/'));
 }
+
+/** The source of a declaration that the package contains: scripts/build-types.mjs writes them in the order of the sources. */
+const sourceOf = (types: string): string => types.replace(/^dist\/types\/(.*)\.d\.ts$/, 'src/$1.ts');
 
 type Uses = ReadonlyMap<string, ReadonlySet<string>>;
 

@@ -1,4 +1,4 @@
-// The reference of the SDK, read from the doc comments and declarations of src/extend/sdk.
+// The reference of the SDK and its test kit, read from the doc comments and declarations of src/extend/sdk and src/testing.
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { readTree, type SourceFile, type SourceGraph } from '../check/source-graph.ts';
@@ -23,13 +23,14 @@ export function renderSdkPage(root: string): string {
     ...parts
       .map(({ name }) => ({ name: `halite/sdk/${name}`, path: `${folder}/${name}/index.ts` }))
       .sort((a, b) => a.name.localeCompare(b.name)),
+    { name: 'halite/testing', path: 'src/testing/index.ts' },
   ].filter(({ path }) => graph.has(path));
   const lines = [
     '# The SDK',
     '',
-    '<!-- Generated from src/extend/sdk; change the doc comments there and run `npm run docs`. -->',
+    '<!-- Generated from src/extend/sdk and src/testing; change the doc comments there and run `npm run docs`. -->',
     '',
-    'What extensions may import. How to write one: [extensions](../guide/extensions.md).',
+    'What extensions may import, and `halite/testing` for their tests. How to write one: [extensions](../guide/extensions.md); how to test it: [testing](../guide/testing.md).',
     '',
     ...entries.map(({ name }) => `- [\`${name}\`](#${name.replaceAll('/', '')})`),
     '',
@@ -122,7 +123,7 @@ function codeOf(kind: string, rest: string): string {
   if (kind === 'function') return `${(/^[\s\S]*?(?= \{\n)/.exec(rest)?.[0] ?? rest.split('\n')[0]!).trimEnd()};`;
   const head = rest.split('\n')[0]!;
   if (head.endsWith(';')) return head;
-  const arrow = head.indexOf('=> ');
+  const arrow = head.search(/=>(?: |$)/);
   if (arrow >= 0) return `${head.slice(0, arrow)}=> …`;
   // A table of builders is worth reading whole.
   const whole = /^[\s\S]*?\n\}[^\n]*/.exec(rest)?.[0] ?? head;
@@ -140,12 +141,31 @@ function statement(rest: string): string {
   return rest.split('\n')[0]!;
 }
 
-/** The head of a class and its public members, without their bodies. */
+const member = /^ {2}(?!private |protected |(?:static |readonly )*#)[a-zA-Z[]/;
+
+/** The head of a class and its public members with their comments, without their bodies. */
 function classMembers(rest: string): string {
   const whole = /^[\s\S]*?\n\}/.exec(rest)?.[0] ?? rest;
   const [head = '', ...lines] = whole.split('\n');
-  const members = lines.filter((line) => /^ {2}(?!private |protected |(?:static |readonly )*#)[a-zA-Z[]/.test(line));
-  return [head, ...members.map((line) => line.replace(/ \{$/, ';')), '}'].join('\n');
+  const shown = [head];
+  let comment: string[] = [];
+  for (const [at, line] of lines.entries()) {
+    if (/^ {2}(?:\/\*\*| \*)/.test(line)) comment.push(line);
+    else {
+      // Parameters that do not fit into one line end where the bracket closes.
+      const end = line.endsWith('(') ? lines.findIndex((later, index) => index > at && /^ {2}\)/.test(later)) : at;
+      if (member.test(line))
+        shown.push(
+          ...comment,
+          lines
+            .slice(at, end + 1)
+            .join('\n')
+            .replace(/ \{$/, ';'),
+        );
+      comment = [];
+    }
+  }
+  return [...shown, '}'].join('\n');
 }
 
 /** `// Text.` at the top of a file, without the name of the entry. */

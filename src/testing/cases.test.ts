@@ -28,6 +28,13 @@ it.each([
   expect(() => read(text)).toThrow(problem);
 });
 
+it('refuses a folder of extensions that is none', () => {
+  expect(() => new TestMinion({ extensions: '/nonexistent' })).toThrow(
+    'The folder of extensions /nonexistent does not exist',
+  );
+  expect(() => new TestMinion({ extensions: folder })).toThrow(`${folder} has none of _modules, _states,`);
+});
+
 it('refuses a replacement that the file of a user would hide', () => {
   mkdirSync(join(folder, '_modules'));
   writeFileSync(join(folder, '_modules', 'ledger.ts'), 'export const get = () => 1;\n');

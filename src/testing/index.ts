@@ -1,4 +1,5 @@
 // `halite/testing`: the engine for tests of extensions, without daemons.
+export type { Outcome } from '../engine/exec/outcome.ts';
 export {
   type CaseOutcome,
   type CaseSurroundings,
@@ -9,4 +10,4 @@ export {
 } from './cases.ts';
 export { type TestContext, type TestContextOptions, testContext } from './context.ts';
 export { type ApplyStateOptions, applyState, runProgram, TestMinion, type TestMinionOptions } from './minion.ts';
-export { builtinModules, builtinStates, type Replacement, type Replacements } from './tables.ts';
+export { builtinModules, builtinStates, type Replacement, type Replacements, type TableOptions } from './tables.ts';

@@ -1,18 +1,20 @@
 // A minion for tests that is the engine: its loader, its binding of arguments, its contexts and its state runs, without
 // daemons. Only what a test names is replaced.
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Dict, dictEntries, newDict, type PlainDict, type Value } from '../base/codec/value.ts';
+import { conditionInput, parseCliYaml, parseInput } from '../base/codec/yaml/index.ts';
 import { minionOptions } from '../base/config/index.ts';
 import { defaultsOf } from '../base/config/opts.ts';
 import { HaliteError } from '../base/errors/index.ts';
+import { generateJid } from '../base/util/jid.ts';
 import { beaconContext } from '../engine/beacons/process.ts';
 import {
-  callFunction,
   createContext,
   execProgram,
+  executeJob,
   type JobState,
   matchesMinion,
   type Outcome,
@@ -24,7 +26,6 @@ import { StateCaller } from '../engine/state/run/caller.ts';
 import { RunNumbers } from '../engine/state/run/run-numbers.ts';
 import { StateSession } from '../engine/state/run/session.ts';
 import { Loader, sdkUrl } from '../extend/loader/index.ts';
-import { userPlaces } from '../extend/loader/kinds.ts';
 import type {
   BeaconContext,
   ExecOptions,
@@ -36,7 +37,10 @@ import type {
   StateResult,
   StateRun,
 } from '../extend/sdk/index.ts';
+import type { PublishedJob } from '../protocol/job/job.ts';
+import { readPublishedJob } from '../protocol/wire/messages/job.ts';
 import { type TableOptions, testTable } from './tables.ts';
+import { extensionFolders, refuseHiddenReplacements } from './user-extensions.ts';
 
 export interface TestMinionOptions extends TableOptions {
   readonly opts?: Readonly<Record<string, Value>>;
@@ -86,17 +90,7 @@ let known: PlainDict | undefined;
 const noMaster = (): Promise<never> =>
   Promise.reject(new HaliteError('daemon.unreachable', 'this test minion has no master'));
 
-/** Files of users come before everything else: a replacement of a function in one would never be asked. */
-function refuseHiddenReplacements({ calls = {}, extensions }: TestMinionOptions): void {
-  const folder = extensions === undefined ? undefined : join(extensions, '_modules');
-  const files = folder && existsSync(folder) ? readdirSync(folder).map((file) => file.replace(/\.[^.]+$/, '')) : [];
-  const hidden = Object.keys(calls).filter((fun) => files.includes(fun.slice(0, fun.indexOf('.'))));
-  if (hidden.length === 0) return;
-  throw new HaliteError('call.arguments', `${hidden.join(', ')} cannot be replaced: the module is in ${folder}`, {
-    hint: 'Import the module and hand it in with `modules: [module]`; its functions can be replaced then.',
-  });
-}
-
+/** A minion that is the engine: `await new TestMinion({ extensions }).call('mine.function', ['argument'])`. */
 export class TestMinion {
   /** Its folder: cache and file tree, made when something is put there; `remove()` takes it away, the end of the test too. */
   readonly folder: string;
@@ -158,10 +152,12 @@ export class TestMinion {
     return this.context.callWith(fun, args, newDict(Object.entries(kwargs)));
   }
 
-  /** Runs a function as a job from the master would: arguments may be texts as typed; the outcome with its return code. */
-  run(fun: string, args: readonly Value[] = [], kwargs: Readonly<Record<string, Value>> = {}): Promise<Outcome> {
-    const named = newDict([...Object.entries(kwargs), ['__kwarg__', true]]);
-    return callFunction(this.runtime, this.state, fun, Object.keys(kwargs).length > 0 ? [...args, named] : [...args]);
+  /**
+   * Runs a function as `salt <minion> <fun> …` does: texts are read as the command reads them (`5`, `[a, b]`, `name=value`),
+   * other values are taken as they are, and the function sees the job. Gives the outcome with its return code.
+   */
+  async run(fun: string, args: readonly Value[] = [], kwargs: Readonly<Record<string, Value>> = {}): Promise<Outcome> {
+    return executeJob(this.runtime, { ...this.state, job: this.#publishedJob(fun, args, kwargs) });
   }
 
   /** Applies one state function as a state run does: `apply('file.absent', { name: '/x' })`. */
@@ -212,6 +208,23 @@ export class TestMinion {
 
   remove(): void {
     rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** The job as a master would publish it for what was typed. */
+  #publishedJob(fun: string, args: readonly Value[], kwargs: Readonly<Record<string, Value>>): PublishedJob {
+    const typed = parseInput(args);
+    for (const [name, value] of Object.entries(kwargs))
+      typed.kwargs[name] = typeof value === 'string' ? parseCliYaml(value) : value;
+    const job = readPublishedJob(
+      newDict([
+        ...Object.entries({ jid: generateJid(), user: 'root', ret: '', tgt: this.runtime.id, tgt_type: 'glob' }),
+        ...Object.entries(this.state.shown ?? {}),
+        ['fun', fun],
+        ['arg', conditionInput(typed)],
+      ]),
+    );
+    if ('problem' in job) throw new HaliteError('call.arguments', `the option job of the test minion: ${job.problem}`);
+    return job;
   }
 
   #session(test: boolean): StateSession {
@@ -281,13 +294,6 @@ export function applyState(
 /** Runs a program as functions do: no shell, and all it prints. */
 export const runProgram = (file: string, args: readonly string[], options: ExecOptions = {}): Promise<ExecResult> =>
   execProgram(file, args, options);
-
-/** The options that make a loader find `_modules`, `_states`, … of a folder. */
-function extensionFolders(folder: string): Record<string, Value> {
-  return Object.fromEntries(
-    Object.values(userPlaces).map(({ folder: name, option }) => [option, [join(folder, `_${name}`)]]),
-  );
-}
 
 /** Puts parts of a test in place of the context's own; what the context works out when asked for stays so. */
 function withParts(context: ModuleContext, parts: Partial<ModuleContext>): ModuleContext {

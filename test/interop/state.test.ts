@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newDict } from '../../src/base/codec/value.ts';
-import { asJson, TestMinion } from '../../src/engine/state/testing.ts';
+import { asJson, YamlTreeMinion } from '../../src/engine/state/testing.ts';
 import { lowData } from '../../src/engine/state/testing-recorded.ts';
 import { Deployment, halite, type Implementation, runProgram } from '../support/deployment.ts';
 import { eventually } from '../support/eventually.ts';
@@ -39,7 +39,7 @@ describe('low data of random trees', () => {
     let compared = 0;
     for (const { name, files, mods, expected } of cases) {
       if (expected.low !== null && typeof expected.low === 'object' && 'exception' in expected.low) continue;
-      const minion = new TestMinion({
+      const minion = new YamlTreeMinion({
         files: Object.fromEntries(Object.entries(files).map(([path, text]) => [`base/${path}`, text])),
         opts: { file_roots: newDict([['base', []]]) },
       });

@@ -79,7 +79,16 @@ describe('declared types', () => {
   it("turns values into strings as Python's str() does", () => {
     const params: Params = { name: p.string() };
     expect(bind(params, [true])['name']).toBe('True');
-    expect(bind(params, [[1, 'a']])['name']).toBe("[1, 'a']");
+    expect(bind(params, [12])['name']).toBe('12');
+    expect(bind(params, [new PyFloat(1)])['name']).toBe('1.0');
+  });
+
+  it('refuses lists and dictionaries where one text is meant', () => {
+    for (const param of [p.string(), p.path(), p.string({ default: 'usual' }), p.path({ default: null })]) {
+      expect(() => bind({ name: param }, [[1, 'a']])).toThrow("f() argument 'name' must be text, not [1, 'a']");
+      expect(() => bind({ name: param }, [kw({ a: 1 })])).toThrow("f() argument 'name' must be text, not {'a': 1}");
+      expect(() => bind({ name: param }, [new Map([[1, 2]])])).toThrow("f() argument 'name' must be text, not {1: 2}");
+    }
   });
 
   it('reads numbers, booleans, lists and dicts in their usual disguises', () => {

@@ -85,10 +85,11 @@ function wanted(param: Param): string {
 function convert(param: Param, value: Value): Value | undefined {
   switch (param.kind) {
     case 'text':
-    case 'path':
       return textForm(value);
+    case 'path':
+      return isContainer(value) ? undefined : textForm(value);
     case 'string':
-      return toText(value);
+      return isContainer(value) ? undefined : toText(value);
     case 'strings':
       return toTexts(value, param.split);
     case 'int':
@@ -114,7 +115,9 @@ function convert(param: Param, value: Value): Value | undefined {
   }
 }
 
-const isScalar = (value: Value): boolean => value !== null && !Array.isArray(value) && !isDict(value);
+/** A list or a dictionary: its Python text is never what the caller meant where a text is expected. */
+const isContainer = (value: Value): boolean => Array.isArray(value) || isDict(value);
+const isScalar = (value: Value): boolean => value !== null && !isContainer(value);
 
 const toText = (value: Value): string =>
   value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : pyStr(value);

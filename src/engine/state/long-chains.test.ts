@@ -1,7 +1,7 @@
 // Long chains of requisites: deep ones must neither overflow the stack nor take for ever.
 import { describe, expect, it } from 'vitest';
 import { isDict, newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
-import { TestMinion } from './testing.ts';
+import { YamlTreeMinion } from './testing.ts';
 
 type Link = (at: number, count: number) => Value[];
 
@@ -29,7 +29,7 @@ async function apply(
   link: Link,
   slsOf: (at: number) => string = () => 'chain',
 ): Promise<{ retcode: Value; states: number }> {
-  const minion = new TestMinion({ files: {} });
+  const minion = new YamlTreeMinion({ files: {} });
   try {
     const run = await minion.open();
     const { retcode, return: results } = await run.apply.high(chain(count, link, slsOf));

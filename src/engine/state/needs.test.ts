@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Dict } from '../../base/codec/value.ts';
 import { defineState, p, state } from '../../extend/sdk/index.ts';
-import { asJson, TestMinion } from './testing.ts';
+import { asJson, YamlTreeMinion } from './testing.ts';
 
-const minions: TestMinion[] = [];
+const minions: YamlTreeMinion[] = [];
 afterEach(() => {
   for (const minion of minions.splice(0)) minion.remove();
 });
@@ -46,8 +46,8 @@ const asks = defineState({
 
 const answers = (text: string): string => `export const answer = () => '${text}';\n`;
 
-function minionWith(sls: string, modules: Readonly<Record<string, string>>): TestMinion {
-  const minion = new TestMinion({ files: { 'base/s.sls': sls }, states: { tool, asks } });
+function minionWith(sls: string, modules: Readonly<Record<string, string>>): YamlTreeMinion {
+  const minion = new YamlTreeMinion({ files: { 'base/s.sls': sls }, states: { tool, asks } });
   minions.push(minion);
   const folder = join(minion.folder, 'ext', 'modules');
   mkdirSync(folder, { recursive: true });
@@ -55,14 +55,14 @@ function minionWith(sls: string, modules: Readonly<Record<string, string>>): Tes
   return minion;
 }
 
-async function commentsOf(minion: TestMinion): Promise<unknown[]> {
+async function commentsOf(minion: YamlTreeMinion): Promise<unknown[]> {
   const { return: value } = await (await minion.open()).apply.sls(['s'], {});
   return Object.values(asJson(value as Dict) as Record<string, { comment: unknown }>).map(({ comment }) => comment);
 }
 
 describe('a state module whose needs are not met', () => {
   it('fails those states alone, with what is missing, and works once it is there', async () => {
-    const marker = (minion: TestMinion): string => join(minion.folder, 'installed');
+    const marker = (minion: YamlTreeMinion): string => join(minion.folder, 'installed');
     const sls = (place: string): string =>
       `before: {tool.present: []}\ninstall: {cmd.run: [{name: touch ${place}}, {reload_modules: true}]}\nafter: {tool.present: []}\n`;
     const probe = minionWith('', {});

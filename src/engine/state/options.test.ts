@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { environmentsOf } from './run-options.ts';
-import { asJson, TestMinion, type TestTree } from './testing.ts';
+import { asJson, type TestTree, YamlTreeMinion } from './testing.ts';
 
-let minion: TestMinion | undefined;
+let minion: YamlTreeMinion | undefined;
 afterEach(() => minion?.remove());
 
 const files = {
@@ -21,9 +21,9 @@ const files = {
 function withMaster(
   answers: Record<string, Value>,
   tree: Partial<TestTree> = {},
-): { asked: PlainDict[]; minion: TestMinion } {
+): { asked: PlainDict[]; minion: YamlTreeMinion } {
   const asked: PlainDict[] = [];
-  minion = new TestMinion({
+  minion = new YamlTreeMinion({
     files,
     ...tree,
     opts: { file_client: 'remote', ...tree.opts },

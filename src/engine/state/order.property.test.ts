@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
-import { TestMinion } from './testing.ts';
+import { YamlTreeMinion } from './testing.ts';
 
 const kinds = ['require', 'watch', 'onchanges', 'onfail', 'require_any', 'onchanges_any'] as const;
 type Kind = (typeof kinds)[number];
@@ -117,7 +117,7 @@ const comments: Readonly<Record<'skip' | 'fail' | 'watch', RegExp>> = {
 
 describe('requisites', () => {
   it('do what is written, in an order that honours them', async () => {
-    const minion = new TestMinion({ files: {} });
+    const minion = new YamlTreeMinion({ files: {} });
     await fc.assert(
       fc.asyncProperty(tree, async ({ specs, order }) => {
         const run = await minion.open();
@@ -140,7 +140,7 @@ describe('requisites', () => {
   });
 
   it('leave states without requisites in the order they are numbered', async () => {
-    const minion = new TestMinion({ files: {} });
+    const minion = new YamlTreeMinion({ files: {} });
     await fc.assert(
       fc.asyncProperty(
         fc.uniqueArray(fc.integer({ min: 1, max: 99_999 }), { minLength: 1, maxLength: 30 }),

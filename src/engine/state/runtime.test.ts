@@ -6,15 +6,15 @@ import { pack } from '../../base/codec/msgpack/index.ts';
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import { defineState, p, type StateContext, type StateModule, state } from '../../extend/sdk/index.ts';
-import { appliedOn, asJson, type Results, resultOf, TestMinion, type TestTree } from './testing.ts';
+import { appliedOn, asJson, type Results, resultOf, type TestTree, YamlTreeMinion } from './testing.ts';
 
-let minion: TestMinion | undefined;
+let minion: YamlTreeMinion | undefined;
 afterEach(() => minion?.remove());
 
 type Result = Record<string, unknown>;
 
 function apply(sls: string, tree: Omit<TestTree, 'files'> = {}, opts: Record<string, Value> = {}): Promise<Results> {
-  minion = new TestMinion({ ...tree, files: { 'base/a.sls': sls } });
+  minion = new YamlTreeMinion({ ...tree, files: { 'base/a.sls': sls } });
   return appliedOn(minion, opts);
 }
 const only = (results: Record<string, Result>): Result => Object.values(results)[0]!;
@@ -352,7 +352,7 @@ describe('umask', () => {
 describe('pauses', () => {
   it('end a run before a state', async () => {
     const jid = '20260101000000000002';
-    minion = new TestMinion({ files: { 'base/a.sls': 'one: test.nop\ntwo: test.nop\nthree: test.nop\n' }, jid });
+    minion = new YamlTreeMinion({ files: { 'base/a.sls': 'one: test.nop\ntwo: test.nop\nthree: test.nop\n' }, jid });
     const folder = join(minion.folder, 'cache', 'state_pause');
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, jid), pack(newDict([['two', newDict([['kill', true]])]])));
@@ -374,7 +374,7 @@ describe('requisites without end', () => {
 
 describe("users' own states", () => {
   it('work as plain functions', async () => {
-    minion = new TestMinion({
+    minion = new YamlTreeMinion({
       files: { 'base/a.sls': 'hello:\n  greet.present:\n    - greeting: Hi\n    - other: 1\n' },
     });
     mkdirSync(join(minion.folder, 'ext', 'states'), { recursive: true });

@@ -3,13 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { defineState, p, type StateContext, type StateResult, state } from '../../extend/sdk/index.ts';
-import { appliedOn, type Results, resultOf, TestMinion, type TestTree } from './testing.ts';
+import { appliedOn, type Results, resultOf, type TestTree, YamlTreeMinion } from './testing.ts';
 
-let minion: TestMinion | undefined;
+let minion: YamlTreeMinion | undefined;
 afterEach(() => minion?.remove());
 
 function apply(sls: string, tree: Omit<TestTree, 'files'> = {}, opts: Record<string, Value> = {}): Promise<Results> {
-  minion = new TestMinion({ ...tree, files: { 'base/a.sls': sls } });
+  minion = new YamlTreeMinion({ ...tree, files: { 'base/a.sls': sls } });
   return appliedOn(minion, opts);
 }
 

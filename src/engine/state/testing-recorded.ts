@@ -1,7 +1,7 @@
 // Cases recorded from real Salt (test/fixtures/state): how they are run here, and what is left out of the comparison.
 import { type Dict, newDict, type Value } from '../../base/codec/value.ts';
 import type { StateRun } from '../../extend/sdk/index.ts';
-import { asJson, TestMinion } from './testing.ts';
+import { asJson, YamlTreeMinion } from './testing.ts';
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 /** A tree, what is done with it, and what Salt made of it. */
@@ -22,11 +22,11 @@ const grains = newDict([
   ['roles', ['web', 'db']],
 ]);
 
-export function minionOf(given: RecordedCase): TestMinion {
+export function minionOf(given: RecordedCase): YamlTreeMinion {
   const envs = given.envs ?? ['base'];
   const inEnv = (path: string): string =>
     path.includes('/') && envs.includes(path.split('/', 1)[0]!) ? path : `base/${path}`;
-  return new TestMinion({
+  return new YamlTreeMinion({
     files: Object.fromEntries(Object.entries(given.files).map(([path, text]) => [inEnv(path), text])),
     opts: { ...given.opts, file_roots: newDict(envs.map((env) => [env, []])) },
     grains: (given.opts?.['grains'] as Dict | undefined) ?? grains,

@@ -33,8 +33,11 @@ export interface TestTree {
 
 const quiet: ExtensionLog = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
-/** A minion in a temporary folder whose state tree is the given files; `remove` takes the folder away. */
-export class TestMinion {
+/**
+ * A minion in a temporary folder whose state tree is the given files, read as YAML without templates, so that thousands of
+ * runs cost little; `remove` takes the folder away. Extensions are tested with `TestMinion` of halite/testing.
+ */
+export class YamlTreeMinion {
   readonly folder = mkdtempSync(join(tmpdir(), 'halite-state-'));
   readonly runtime: Runtime;
   readonly state: JobState;
@@ -175,7 +178,7 @@ function load(text: string): Value {
 export type Results = Record<string, Record<string, unknown>>;
 
 /** What came of applying `base/a.sls`. */
-export async function appliedOn(minion: TestMinion, opts: Readonly<Record<string, Value>> = {}): Promise<Results> {
+export async function appliedOn(minion: YamlTreeMinion, opts: Readonly<Record<string, Value>> = {}): Promise<Results> {
   const run = await minion.open({ opts: { saltenv: 'base', ...opts } });
   return asJson((await run.apply.sls(['a'], {})).return) as Results;
 }

@@ -1,7 +1,7 @@
 // Outputter `key`: what salt-key lists, one heading per state of keys.
-import { type Dict, defineOutputter, dictEntries, HaliteError, isDict, pyStr, type Value } from 'halite/sdk';
+import { type Dict, defineOutputter, dictEntries, HaliteError, isDict, isTruthy, pyStr, type Value } from 'halite/sdk';
 import { compareText } from 'halite/sdk/codec';
-import { type ColorName, colorsFor, isTruthy, stripEscapes, stripsColors } from '../shared/output/colors.ts';
+import { type ColorName, colorsFor, stripEscapes, stripsColors } from '../shared/output/colors.ts';
 
 const headings: Readonly<Record<string, readonly [title: string, heading: ColorName, keys: ColorName]>> = {
   minions_pre: ['Unaccepted Keys:', 'LIGHT_RED', 'RED'],

@@ -1,10 +1,11 @@
 // Puts a function's documentation into the shape of a Python docstring, which is what `sys.doc` and error texts show.
 import type { ExtensionFunction } from '../sdk/index.ts';
+import type { FunctionKind } from './kinds.ts';
 
 type Documented = Pick<ExtensionFunction, 'doc' | 'examples' | 'params'>;
 
 /** Text, parameters and examples, indented by four as Salt's own; '' when there is nothing to say. */
-export function docstring(documented: Documented): string {
+export function docstring(documented: Documented, kind: FunctionKind = 'modules'): string {
   const blocks: string[] = [];
   if (documented.doc.trim()) blocks.push(indent(documented.doc.trim(), 4));
   for (const [name, param] of Object.entries(documented.params)) {
@@ -12,7 +13,9 @@ export function docstring(documented: Documented): string {
   }
   if (documented.examples.length > 0) {
     const lines = documented.examples.map((example) => indent(example, 8));
-    blocks.push('    CLI Example:', '    .. code-block:: bash', lines.join('\n'));
+    // Examples of states are pieces of SLS files, all others are commands.
+    const [title, language] = kind === 'states' ? ['Example', 'yaml'] : ['CLI Example', 'bash'];
+    blocks.push(`    ${title}:`, `    .. code-block:: ${language}`, lines.join('\n'));
   }
   return blocks.length === 0 ? '' : `\n${blocks.join('\n\n')}\n    `;
 }

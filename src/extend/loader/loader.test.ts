@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { newDict } from '../../base/codec/value.ts';
-import { defineModule, fn, p } from '../sdk/index.ts';
+import { defineModule, defineState, fn, p, state } from '../sdk/index.ts';
 import { createRegistry, Loader } from './index.ts';
 import type { BuiltinTable } from './kinds.ts';
 
@@ -35,6 +35,20 @@ const lazily = (name: string, value: unknown) => async () => {
   return { default: value };
 };
 const table: BuiltinTable = {
+  states: {
+    note: {
+      load: lazily(
+        'note',
+        defineState({
+          name: 'note',
+          doc: 'Notes.',
+          functions: {
+            absent: state({ doc: 'Goes.', examples: ['/etc/motd:\n  note.absent'], run: (_, ctx) => ctx.ok('') }),
+          },
+        }),
+      ),
+    },
+  },
   modules: {
     aptpkg: { load: lazily('aptpkg', pkgFor('aptpkg', 'Debian')), virtualName: 'pkg' },
     yumpkg: { load: lazily('yumpkg', pkgFor('yumpkg', 'RedHat')), virtualName: 'pkg' },
@@ -170,6 +184,10 @@ describe('built-in extensions', () => {
       "\n    Answer.\n\n    CLI Example:\n\n    .. code-block:: bash\n\n        salt '*' test.ping\n    ",
     );
     expect(await registry.moduleDoc('modules', 'test')).toBe('Tests.');
+    const absent = await registry.functionInfo('states', 'note.absent');
+    expect(absent?.doc).toBe(
+      '\n    Goes.\n\n    Example:\n\n    .. code-block:: yaml\n\n        /etc/motd:\n          note.absent\n    ',
+    );
   });
 });
 
@@ -230,6 +248,18 @@ export const number = 5;
     expect(await l.find('modules', 'brewpkg.version')).toBeUndefined();
     expect(await l.missingText('modules', 'never.x')).toBe("'never' __virtual__ returned False: not today");
     expect(await l.isUserCode('modules', 'pkg')).toBe(true);
+  });
+
+  it('refuses a file that says another name than its own', async () => {
+    const declared = (name: string) =>
+      `export default { kind: 'modules', name: '${name}', doc: '', functions: { x: { run() {} } } };`;
+    const folder = userFolder({ 'hello.mjs': declared('helo'), 'right.mjs': declared('right') });
+    const { loader: l, problems } = loader([folder]);
+    const file = join(folder, 'hello.mjs');
+    const reason = `${file}: its name is helo, but the file is called hello.mjs: make them the same (virtualName gives it another name to be called by)`;
+    expect(await l.missingText('modules', 'hello.x')).toBe(`'hello' __virtual__ returned False: ${reason}`);
+    expect(problems).toEqual([{ kind: 'modules', origin: file, problem: reason }]);
+    expect(await l.find('modules', 'right.x')).toBeDefined();
   });
 
   it('takes grains and outputters as plain functions too', async () => {

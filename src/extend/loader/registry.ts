@@ -23,7 +23,7 @@ export function createRegistry(loader: Loader): Registry {
       }
       if (!isKind(kind) || !hasFunctions(kind)) return undefined;
       const found = await loader.find(kind, name);
-      return found ? { name, doc: docstring(found.fn), params: found.fn.params } : undefined;
+      return found ? { name, doc: docstring(found.fn, kind), params: found.fn.params } : undefined;
     },
     async moduleDoc(kind, name) {
       return isKind(kind) ? (await loader.get(kind, name))?.extension.doc : undefined;

@@ -1,6 +1,7 @@
 // Imports one user extension file, whichever of the two styles it is written in.
 import { readFile, stat } from 'node:fs/promises';
 import { register } from 'node:module';
+import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { HaliteError, messageOf } from '../../base/errors/index.ts';
 import { importUrl } from '../../base/util/import-url.ts';
@@ -24,13 +25,24 @@ export async function importUserFile(kind: Kind, file: UserFile, sdkUrl: string 
     const exports = await importUrl(
       typed ? codeUrl(source, file.path) : `${pathToFileURL(file.path).href}?v=${mtimeMs}`,
     );
-    if (exports['default'] !== undefined && typeof exports['default'] === 'object') return exports['default'];
+    const declared = exports['default'];
+    if (declared !== null && typeof declared === 'object') return withNameOf(file, declared);
     const plain = readPlain(kind, file.name, exports, source);
     if (plain) return plain;
   } catch (error) {
     throw new HaliteError('extension.broken', `${file.path}: ${firstLine(messageOf(error))}`, { cause: error });
   }
   throw new HaliteError('extension.broken', `${file.path}: has no default export made by a define… function`);
+}
+
+/** Extensions are found by the names of their files; one that says another name would never answer to it. */
+function withNameOf(file: UserFile, declared: object): object {
+  const { name } = declared as { readonly name?: unknown };
+  if (typeof name !== 'string' || name === file.name) return declared;
+  throw new HaliteError(
+    'extension.broken',
+    `its name is ${name}, but the file is called ${basename(file.path)}: make them the same (virtualName gives it another name to be called by)`,
+  );
 }
 
 /** Files without a default export: exported functions, as Salt's own extensions are written. */

@@ -2,6 +2,7 @@
 import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
 import type { Availability } from './availability.ts';
 import type { ExecOptions, ExecResult, ExtensionLog } from './exec.ts';
+import { type KnownKeys, withKnownKeys } from './known-keys.ts';
 
 /** What a beacon sees. It runs in a process of its own, so that nothing it does holds the minion up. */
 export interface BeaconContext {
@@ -48,6 +49,11 @@ export interface Beacon extends BeaconSpec {
   readonly kind: 'beacons';
 }
 
+const beaconKeys: KnownKeys<BeaconSpec> = {
+  ...{ name: true, virtualName: true, doc: true, examples: true },
+  ...{ available: true, validate: true, open: true },
+};
+
 export function defineBeacon(spec: BeaconSpec): Beacon {
-  return { kind: 'beacons', ...spec };
+  return { kind: 'beacons', ...withKnownKeys('defineBeacon()', spec, beaconKeys) };
 }

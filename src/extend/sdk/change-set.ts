@@ -2,6 +2,7 @@
 import { isTruthy } from '../../base/codec/python/index.ts';
 import { newDict, type PlainDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
+import { type KnownKeys, withKnownKeys } from './known-keys.ts';
 import type { Changes } from './resource.ts';
 import type { StateContext, StateExtra, StateResult } from './states.ts';
 
@@ -20,6 +21,11 @@ export interface ChangePart {
   readonly failed?: string;
 }
 
+const partKeys: KnownKeys<ChangePart> = {
+  ...{ change: true, changes: true, testChanges: true },
+  ...{ would: true, done: true, failed: true },
+};
+
 /** What came together so far. */
 export class ChangeSet {
   readonly changes: PlainDict = newDict();
@@ -36,6 +42,7 @@ export class ChangeSet {
 
   /** One part that is not as wanted. True when it is changed, or would be. */
   async part(part: ChangePart): Promise<boolean> {
+    withKnownKeys('set.part()', part, partKeys);
     const answer = this.#test ? true : await part.change?.();
     if (part.failed !== undefined && !isTruthy(answer as Value)) {
       this.fail(part.failed);
@@ -79,6 +86,11 @@ export interface ChangeSetSpec {
   error?(message: string): string;
 }
 
+const changeSetKeys: KnownKeys<ChangeSetSpec> = {
+  ...{ each: true, right: true, would: true, done: true },
+  ...{ failed: true, extra: true, hidden: true, error: true },
+};
+
 /**
  * A state of several parts.
  *
@@ -95,6 +107,7 @@ export interface ChangeSetSpec {
  * ```
  */
 export async function changeSet(ctx: StateContext, spec: ChangeSetSpec): Promise<StateResult> {
+  withKnownKeys('changeSet()', spec, changeSetKeys);
   const set = new ChangeSet(ctx.test);
   const { changes, comments } = set;
   try {

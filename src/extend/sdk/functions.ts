@@ -4,6 +4,7 @@ import type { Dict, Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import type { Availability } from './availability.ts';
 import type { GrainContext, MasterContext, ModuleContext } from './context.ts';
+import { type KnownKeys, withKnownKeys } from './known-keys.ts';
 import type { ArgsOf, Params } from './params.ts';
 
 export interface FunctionSpec<P extends Params, C, R = Value> {
@@ -44,7 +45,13 @@ export type ModuleFunction = ExtensionFunction<ModuleContext>;
 /** Functions of the master may answer with a text that is written already. */
 export type MasterFunction = ExtensionFunction<MasterContext, Value | JsonText>;
 
-function build<P extends Params, C, R>(spec: FunctionSpec<P, C, R>): ExtensionFunction<C, R> {
+const functionKeys: KnownKeys<FunctionSpec<Params, never>> = {
+  ...{ doc: true, examples: true, params: true, inline: true },
+  ...{ reads: true, outputter: true, inOrder: true, run: true },
+};
+
+function build<P extends Params, C, R>(what: string, given: FunctionSpec<P, C, R>): ExtensionFunction<C, R> {
+  const spec = withKnownKeys(what, given, functionKeys);
   return {
     doc: spec.doc,
     examples: spec.examples ?? [],
@@ -61,14 +68,14 @@ function build<P extends Params, C, R>(spec: FunctionSpec<P, C, R>): ExtensionFu
 export function fn<const P extends Params = Record<never, never>>(
   spec: FunctionSpec<P, ModuleContext>,
 ): ModuleFunction {
-  return build(spec);
+  return build('fn()', spec);
 }
 
 /** One function of a runner or wheel module. */
 export function masterFn<const P extends Params = Record<never, never>>(
   spec: FunctionSpec<P, MasterContext, Value | JsonText>,
 ): MasterFunction {
-  return build(spec);
+  return build('masterFn()', spec);
 }
 
 export interface ModuleSpec {
@@ -110,9 +117,16 @@ export interface Grain extends GrainSpec {
   readonly kind: 'grains';
 }
 
+const moduleKeys: KnownKeys<ModuleSpec> = {
+  ...{ name: true, virtualName: true, doc: true, available: true },
+  ...{ functions: true, reads: true, aliases: true },
+};
+const masterModuleKeys: KnownKeys<MasterModuleSpec> = { name: true, doc: true, functions: true };
+const grainKeys: KnownKeys<GrainSpec> = { name: true, doc: true, priority: true, collect: true };
+
 export const defineModule = (spec: ModuleSpec): Module => ({
   kind: 'modules',
-  ...spec,
+  ...withKnownKeys('defineModule()', spec, moduleKeys),
   functions: withReads(spec.name, spec.functions, spec.reads ?? []),
 });
 
@@ -132,6 +146,15 @@ export function withReads<F extends object>(
   }
   return marked;
 }
-export const defineRunner = (spec: MasterModuleSpec): Runner => ({ kind: 'runners', ...spec });
-export const defineWheel = (spec: MasterModuleSpec): Wheel => ({ kind: 'wheel', ...spec });
-export const defineGrain = (spec: GrainSpec): Grain => ({ kind: 'grains', ...spec });
+export const defineRunner = (spec: MasterModuleSpec): Runner => ({
+  kind: 'runners',
+  ...withKnownKeys('defineRunner()', spec, masterModuleKeys),
+});
+export const defineWheel = (spec: MasterModuleSpec): Wheel => ({
+  kind: 'wheel',
+  ...withKnownKeys('defineWheel()', spec, masterModuleKeys),
+});
+export const defineGrain = (spec: GrainSpec): Grain => ({
+  kind: 'grains',
+  ...withKnownKeys('defineGrain()', spec, grainKeys),
+});

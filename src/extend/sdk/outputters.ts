@@ -1,6 +1,7 @@
 // Outputters: how a result is shown on a terminal.
 import type { JsonText } from '../../base/codec/json/json-text.ts';
 import type { Value } from '../../base/codec/value.ts';
+import { type KnownKeys, withKnownKeys } from './known-keys.ts';
 
 export interface OutputOptions {
   readonly color: boolean;
@@ -22,4 +23,9 @@ export interface OutputterSpec {
 export interface Outputter extends OutputterSpec {
   readonly kind: 'outputters';
 }
-export const defineOutputter = (spec: OutputterSpec): Outputter => ({ kind: 'outputters', ...spec });
+const outputterKeys: KnownKeys<OutputterSpec> = { name: true, doc: true, render: true, renderText: true };
+
+export const defineOutputter = (spec: OutputterSpec): Outputter => ({
+  kind: 'outputters',
+  ...withKnownKeys('defineOutputter()', spec, outputterKeys),
+});

@@ -1,5 +1,6 @@
 // Parameters of extension functions: one object per parameter is its type, default and documentation.
 import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
+import { type KnownKeys, withKnownKeys } from './known-keys.ts';
 
 export type ParamKind =
   | 'any' // whatever was given, None too
@@ -66,7 +67,16 @@ interface WithDefault<D> extends Common {
 /** None arrives as null (`nullable`), or whatever is falsy does (`falsy: null`), also beside a default that is not None. */
 type WithNull<D> = Common & { readonly default?: D } & ({ readonly nullable: true } | { readonly falsy: null });
 
-function make<T>(kind: ParamKind, spec: Common & { readonly default?: unknown }): Param<T> {
+type Spec = Common & { readonly default?: unknown };
+
+const keys: KnownKeys<Pick<Param, 'doc' | 'default' | 'aliases' | 'nullable' | 'falsy'>> = {
+  ...{ doc: true, default: true, aliases: true },
+  ...{ nullable: true, falsy: true },
+};
+const stringsKeys = { ...keys, split: true };
+
+function make<T>(kind: ParamKind, spec: Spec): Param<T> {
+  withKnownKeys<object>(`p.${kind}()`, spec, kind === 'strings' ? stringsKeys : keys);
   return {
     ...spec,
     kind,

@@ -2,6 +2,7 @@
 import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
 import type { Availability } from './availability.ts';
 import type { ExecOptions, ExecResult, ExtensionLog } from './exec.ts';
+import { type KnownKeys, withKnownKeys } from './known-keys.ts';
 import type { ArgsOf, Params } from './params.ts';
 import type { RenderRequest } from './renderers.ts';
 
@@ -92,8 +93,13 @@ export interface Pillar {
   update?(args: never, ctx: PillarContext, wanted: PillarRemote): Promise<PlainDict>;
 }
 
+const pillarKeys: KnownKeys<PillarSpec<Params>> = {
+  ...{ name: true, virtualName: true, doc: true, params: true },
+  ...{ available: true, compile: true, update: true },
+};
+
 export function definePillar<const P extends Params>(spec: PillarSpec<P>): Pillar {
-  return { kind: 'pillars', ...spec };
+  return { kind: 'pillars', ...withKnownKeys('definePillar()', spec, pillarKeys) };
 }
 
 /** Whose pillar, seen from where. */

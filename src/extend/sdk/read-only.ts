@@ -95,6 +95,6 @@ function refuse(scope: Scope, what: string): never {
   const sentence = `${by} tried to ${what} in test mode`;
   scope.refused.push(sentence);
   throw new ReadOnlyError(
-    `${sentence}. Nothing may be changed there: do it inside ctx.change(…), or after a check of ctx.test; what only reads is marked with reads: true, or wrapped in onlyReads(…).`,
+    `${sentence}. Nothing may be changed there: do it in \`change\` of resource(…) or changeSet(…), or in \`apply\` of ctx.change(…), which are left out in test mode. If it only reads: mark the function with reads: true, or wrap the call in onlyReads(…).`,
   );
 }

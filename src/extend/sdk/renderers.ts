@@ -3,6 +3,7 @@ import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
 import type { Availability } from './availability.ts';
 import type { ExecOptions, ExecResult, ExtensionLog } from './exec.ts';
+import { type KnownKeys, withKnownKeys } from './known-keys.ts';
 
 /** How a text is to be rendered; see `ctx.render`. */
 export interface RenderRequest {
@@ -71,7 +72,15 @@ export interface RendererSpec {
 export interface Renderer extends RendererSpec {
   readonly kind: 'renderers';
 }
-export const defineRenderer = (spec: RendererSpec): Renderer => ({ kind: 'renderers', ...spec });
+const rendererKeys: KnownKeys<RendererSpec> = {
+  ...{ name: true, doc: true, input: true, output: true },
+  ...{ available: true, render: true },
+};
+
+export const defineRenderer = (spec: RendererSpec): Renderer => ({
+  kind: 'renderers',
+  ...withKnownKeys('defineRenderer()', spec, rendererKeys),
+});
 
 /** Where and how rendering failed, as far as it is known. */
 export interface RenderPlace {

@@ -3,6 +3,7 @@
 import { isTruthy } from '../../base/codec/python/index.ts';
 import { type Dict, newDict, type Value } from '../../base/codec/value.ts';
 import { HaliteError } from '../../base/errors/index.ts';
+import { type KnownKeys, withKnownKeys } from './known-keys.ts';
 import type { StateContext, StateExtra, StateResult } from './states.ts';
 
 type Text = string | string[];
@@ -70,6 +71,11 @@ export interface Resource<Found, Difference, Answer> {
   error?(message: string, during: 'find' | 'change'): string;
 }
 
+const resourceKeys: KnownKeys<Resource<never, never, never>> = {
+  ...{ find: true, compare: true, wanted: true, refuse: true, change: true, problem: true, recheck: true },
+  ...{ right: true, would: true, done: true, failed: true, changes: true, testChanges: true, error: true, extra: true },
+};
+
 const given = <T extends Text | Changes, Known>(value: Given<T, Known>, known: Known): T =>
   typeof value === 'function' ? value(known) : value;
 const asDict = (changes: Changes): Dict => (changes instanceof Map ? changes : newDict(Object.entries(changes)));
@@ -109,6 +115,7 @@ export async function resource<
   Difference extends Value | undefined = boolean,
   Answer = unknown,
 >(ctx: StateContext, spec: Resource<Found, Difference, Answer>): Promise<StateResult> {
+  withKnownKeys<object>('resource()', spec, resourceKeys);
   const onError = (during: 'find' | 'change') =>
     spec.error && ((message: string) => ctx.fail(spec.error?.(message, during) ?? message, spec.extra));
   const differenceOf = async (found: Found): Promise<Difference> =>

@@ -2,6 +2,7 @@
 import type { PlainDict, Value } from '../../base/codec/value.ts';
 import type { Availability } from './availability.ts';
 import type { ExecOptions, ExecResult, ExtensionLog } from './exec.ts';
+import { type KnownKeys, withKnownKeys } from './known-keys.ts';
 import type { ArgsOf, Params } from './params.ts';
 
 /** What a returner sees; it runs on minions and on masters. */
@@ -101,6 +102,11 @@ export interface Returner {
   open(options: never, ctx: ReturnerContext): Promise<ReturnerSession> | ReturnerSession;
 }
 
+const returnerKeys: KnownKeys<ReturnerSpec> = {
+  ...{ name: true, virtualName: true, doc: true, options: true },
+  ...{ optionPrefix: true, keeps: true, available: true, open: true },
+};
+
 export function defineReturner<const O extends Params>(spec: ReturnerSpec<O>): Returner {
-  return { kind: 'returners', ...spec };
+  return { kind: 'returners', ...withKnownKeys('defineReturner()', spec, returnerKeys) };
 }

@@ -2,6 +2,7 @@
 import type { Dict, Value } from '../../base/codec/value.ts';
 import type { Availability } from './availability.ts';
 import type { ModuleContext } from './context.ts';
+import { type KnownKeys, withKnownKeys } from './known-keys.ts';
 
 export interface SdbSpec {
   readonly name: string;
@@ -18,4 +19,12 @@ export interface SdbSpec {
 export interface Sdb extends SdbSpec {
   readonly kind: 'sdb';
 }
-export const defineSdb = (spec: SdbSpec): Sdb => ({ kind: 'sdb', ...spec });
+const sdbKeys: KnownKeys<SdbSpec> = {
+  ...{ name: true, virtualName: true, doc: true, available: true },
+  ...{ get: true, set: true, delete: true },
+};
+
+export const defineSdb = (spec: SdbSpec): Sdb => ({
+  kind: 'sdb',
+  ...withKnownKeys('defineSdb()', spec, sdbKeys),
+});

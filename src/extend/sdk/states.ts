@@ -4,6 +4,7 @@ import type { HaliteError } from '../../base/errors/index.ts';
 import type { Availability } from './availability.ts';
 import type { ModuleContext } from './context.ts';
 import type { ExtensionFunction } from './functions.ts';
+import { type KnownKeys, withKnownKeys } from './known-keys.ts';
 import type { ArgsOf, Params } from './params.ts';
 
 /**
@@ -88,6 +89,8 @@ export interface StateSpec<P extends Params> {
   run(args: ArgsOf<P>, ctx: StateContext): StateResult | Promise<StateResult>;
 }
 
+const stateKeys: KnownKeys<StateSpec<Params>> = { doc: true, examples: true, params: true, run: true };
+
 /** A state function as loaders and the engine see it. */
 export type StateFunction = ExtensionFunction<StateContext>;
 
@@ -108,7 +111,8 @@ export type StateFunction = ExtensionFunction<StateContext>;
  * }),
  * ```
  */
-export function state<const P extends Params = Record<never, never>>(spec: StateSpec<P>): StateFunction {
+export function state<const P extends Params = Record<never, never>>(given: StateSpec<P>): StateFunction {
+  const spec = withKnownKeys('state()', given, stateKeys);
   return {
     doc: spec.doc,
     examples: spec.examples ?? [],
@@ -153,12 +157,17 @@ export interface StateModule extends StateModuleSpec {
   readonly kind: 'states';
 }
 
+const stateModuleKeys: KnownKeys<StateModuleSpec> = {
+  ...{ name: true, virtualName: true, doc: true, available: true },
+  ...{ functions: true, aliases: true, modWatch: true, modInit: true, modAggregate: true },
+};
+
 /**
  * A state module: `export default defineState({ name: 'file', doc: '…', functions: { absent: state({…}) } })`.
  * It lies in `src/ext/states/<name>/index.ts`, or among users' files in `salt://_states`.
  */
 export const defineState = (spec: StateModuleSpec): StateModule => ({
   kind: 'states',
-  ...spec,
+  ...withKnownKeys('defineState()', spec, stateModuleKeys),
   functions: spec.modWatch ? { ...spec.functions, mod_watch: spec.modWatch } : spec.functions,
 });

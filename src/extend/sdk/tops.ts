@@ -1,6 +1,7 @@
 // Assignments of states from elsewhere than top files: `master_tops` in the master's configuration.
 import type { Dict, Value } from '../../base/codec/value.ts';
 import type { ExecOptions, ExecResult, ExtensionLog } from './exec.ts';
+import { type KnownKeys, withKnownKeys } from './known-keys.ts';
 
 /** What such a source sees. */
 export interface TopsContext {
@@ -26,6 +27,8 @@ export interface Tops extends TopsSpec {
   readonly kind: 'tops';
 }
 
+const topsKeys: KnownKeys<TopsSpec> = { name: true, doc: true, assign: true };
+
 export function defineTops(spec: TopsSpec): Tops {
-  return { kind: 'tops', ...spec };
+  return { kind: 'tops', ...withKnownKeys('defineTops()', spec, topsKeys) };
 }

@@ -68,6 +68,10 @@ describe('sources', () => {
   it('takes the first that exists', async () => {
     expect(await call('source_list', [['/no/such', { [file]: 'md5=1' }], 'x', 'base'])).toEqual([file, 'md5=1']);
     expect(await call('source_list', ['salt://x', 'y', 'base'])).toEqual(['salt://x', 'y']);
+    expect(await call('source_list', ['salt://x', { hash_type: 'md5', hsum: '1' }, 'base'])).toEqual([
+      'salt://x',
+      { hash_type: 'md5', hsum: '1' },
+    ]);
   });
   it('finds a sum of the kind that is asked for', async () => {
     const [md5, sha1] = ['0'.repeat(32), '1'.repeat(40)];
@@ -125,6 +129,8 @@ describe('content', () => {
       true,
       `The file ${file} is in the correct state`,
     ]);
+    const several: Value[] = [file, ['/no/such', file], '', null, user, group, '0644', null, null, {}, {}, 'base'];
+    expect(await call('check_managed_changes', several, { skip_verify: true })).toEqual({});
     expect(await call('check_file_meta', [file, null, file, {}, user, group, '0600', null, 'base'])).toEqual({
       mode: '0600',
     });

@@ -294,7 +294,11 @@ export const managedFunctions = {
 
 function checkParams() {
   const { template, context, defaults, saltenv, source_hash_name, ...rest } = managedParams;
-  const { name, source, source_hash, user, group, mode, attrs } = rest;
+  const { name, source_hash, user, group, mode, attrs } = rest;
+  const source = p.oneOf(['string', 'list'], {
+    falsy: null,
+    doc: 'the source, or several of which the first counts that exists',
+  });
   return {
     name,
     source,

@@ -60,7 +60,7 @@ export const sourceFunctions = {
     examples: [`salt '*' file.source_list salt://http/httpd.conf '{hash_type: md5, hsum: <md5sum>}' base`],
     params: {
       source: p.oneOf(['string', 'list', 'dict'], { nullable: true }),
-      source_hash: p.scalar({ nullable: true }),
+      source_hash: p.oneOf(['string', 'dict'], { nullable: true }),
       saltenv: p.string(),
     },
     async run(args, ctx): Promise<Value> {

@@ -32,6 +32,12 @@ const file = (): string => readFileSync(join(folder, 'grains'), 'utf8');
 const call = (ctx: TestContext, fun: string, args: Value[], kwargs: PlainDict = newDict()): Promise<Value> =>
   ctx.callWith(`grains.${fun}`, args, kwargs);
 
+it('compares lists as their text', async () => {
+  const ctx = make({ roles: ['web', 'db'] });
+  expect(await call(ctx, 'equals', ['roles', ['web', 'db']])).toBe(true);
+  expect(await call(ctx, 'equals', ['roles', ['web']])).toBe(false);
+});
+
 describe('setting', () => {
   it('writes YAML next to the configuration and lets the minion collect anew', async () => {
     const ctx = make();

@@ -257,9 +257,12 @@ const reading = {
   equals: fn({
     doc: 'Whether a grain has a value, compared as text.',
     examples: ["salt '*' grains.equals fqdn <expected_fqdn>", "salt '*' grains.equals systemd:version 219"],
-    params: { key, value: p.string() },
+    params: {
+      key,
+      value: p.any({ doc: 'the value; a list or a dictionary is compared by its Python text, as in Salt' }),
+    },
     inline: true,
-    run: (args, ctx) => args.value === pyStr(traverse(ctx.grains, args.key) ?? ''),
+    run: (args, ctx) => pyStr(args.value) === pyStr(traverse(ctx.grains, args.key) ?? ''),
   }),
   filter_by: fn({
     doc: 'Picks an entry of a dictionary by the value of a grain; keys may be globs. `base` is merged below and `merge` above it.',

@@ -3,9 +3,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newDict, type PlainDict, type RunningJob, type Value } from 'halite/sdk';
 import { afterEach, describe, expect, it } from 'vitest';
-import { asJson, TestMinion, type TestTree } from '../../../engine/state/testing.ts';
+import { asJson, type TestTree, YamlTreeMinion } from '../../../engine/state/testing.ts';
 
-let minion: TestMinion;
+let minion: YamlTreeMinion;
 afterEach(() => minion.remove());
 
 const files = {
@@ -15,8 +15,8 @@ const files = {
   'base/db.sls': 'store: test.nop\n',
   'base/bad.sls': 'one: test.fail_without_changes\n',
 };
-const start = (tree: Partial<TestTree> = {}): TestMinion => {
-  minion = new TestMinion({ files, ...tree });
+const start = (tree: Partial<TestTree> = {}): YamlTreeMinion => {
+  minion = new YamlTreeMinion({ files, ...tree });
   return minion;
 };
 const job = (fields: Partial<RunningJob>): RunningJob => ({

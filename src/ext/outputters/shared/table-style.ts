@@ -1,6 +1,6 @@
 // The look of tables from the `out.table.*` options.
-import { HaliteError, type OutputOptions, type Value } from 'halite/sdk';
-import { colorsFor, isTruthy } from '../../shared/output/colors.ts';
+import { HaliteError, isTruthy, type OutputOptions, type Value } from 'halite/sdk';
+import { colorsFor } from '../../shared/output/colors.ts';
 import { displayTables, type TableSearch, type TableStyle } from './table-lines.ts';
 
 function justifyOf(setting: string): TableStyle['justify'] {

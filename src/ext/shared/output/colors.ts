@@ -1,5 +1,5 @@
 // The colour theme of Salt's terminal output.
-import { type Dict, dictEntries, isDict, type OutputOptions } from 'halite/sdk';
+import { type Dict, dictEntries, isDict, isTruthy, type OutputOptions } from 'halite/sdk';
 
 const codes = {
   BLACK: '0;30',
@@ -53,12 +53,4 @@ export function stripEscapes(text: string): string {
 export function stripsColors(options: OutputOptions): boolean {
   const setting = options.opts['strip_colors'];
   return setting === undefined || isTruthy(setting);
-}
-
-/** Python's truth value of an option. */
-export function isTruthy(value: unknown): boolean {
-  if (Array.isArray(value)) return value.length > 0;
-  if (isDict(value)) return dictEntries(value).length > 0;
-  if (value !== null && typeof value === 'object' && 'value' in value) return Boolean(value.value);
-  return Boolean(value);
 }

@@ -1,7 +1,17 @@
 // state_compress_ids: several names under one state id become one entry per result.
-import { asNumber, type Dict, dictEntries, dictGet, isDict, isFloat, PyFloat, pyStr, type Value } from 'halite/sdk';
+import {
+  asNumber,
+  type Dict,
+  dictEntries,
+  dictGet,
+  isDict,
+  isFloat,
+  isTruthy,
+  PyFloat,
+  pyStr,
+  type Value,
+} from 'halite/sdk';
 import { compareText } from 'halite/sdk/codec';
-import { isTruthy } from '../../../shared/output/colors.ts';
 import { pyRound } from '../fixed.ts';
 import { need, unfit } from './result.ts';
 

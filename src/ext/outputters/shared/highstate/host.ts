@@ -1,8 +1,8 @@
 // The state results of one host, and what nests in them: orchestrations and results of other hosts.
-import { type Dict, dictEntries, dictGet, dictHas, isDict, pyStr, type Value } from 'halite/sdk';
+import { type Dict, dictEntries, dictGet, dictHas, isDict, isTruthy, pyStr, type Value } from 'halite/sdk';
 import { pprintValue } from 'halite/sdk/codec';
 import { rstrip, splitLines } from 'halite/sdk/text';
-import { isTruthy, stripEscapes } from '../../../shared/output/colors.ts';
+import { stripEscapes } from '../../../shared/output/colors.ts';
 import { nestedLines } from '../../../shared/output/nested-lines.ts';
 import { compressedCount, compressIds, rolledUpChanges } from './compress.ts';
 import { fullLines } from './full.ts';

@@ -1,6 +1,5 @@
 // One state's result, read out of the dict the minion sent.
-import { asNumber, type Dict, dictGet, dictHas, HaliteError, isDict, pyStr, type Value } from 'halite/sdk';
-import { isTruthy } from '../../../shared/output/colors.ts';
+import { asNumber, type Dict, dictGet, dictHas, HaliteError, isDict, isTruthy, pyStr, type Value } from 'halite/sdk';
 
 /** Data that is no state result; the caller falls back to another outputter. */
 export const unfit = (what: string): HaliteError => new HaliteError('call.arguments', `not a state result: ${what}`);

@@ -1,6 +1,6 @@
 // What the options say about the look of state results.
-import { dictEntries, dictGet, isDict, type OutputOptions, type Value } from 'halite/sdk';
-import { type Colors, colorsFor, isTruthy, stripsColors } from '../../../shared/output/colors.ts';
+import { dictEntries, dictGet, isDict, isTruthy, type OutputOptions, type Value } from 'halite/sdk';
+import { type Colors, colorsFor, stripsColors } from '../../../shared/output/colors.ts';
 
 export interface HighstateStyle {
   readonly colors: Colors;
