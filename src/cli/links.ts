@@ -20,8 +20,7 @@ const readByCommands = new Set(
 
 /**
  * For the commands on the master: only the references they need are resolved. Passwords of databases are needed only by
- * the
- * master itself; a slow or unavailable store must not block `salt '*' test.ping`.
+ * the master itself; a slow or unavailable store must not block `salt '*' test.ping`.
  */
 export function loadCommandSettings<O extends OpenOpts>(request: SettingsRequest<O>): Promise<Settings<O>> {
   const own = defaultValues(request.spec);

@@ -14,8 +14,7 @@ export type OutputSettings = Readonly<Record<string, Value>>;
 
 /**
  * The outputter that Salt would use: `--out` first, then the one that the function names. `--out=highstate` leaves the
- * choice
- * to the function, because most results are not state results.
+ * choice to the function, because most results are not state results.
  */
 export function chooseOutputter(asked: string | undefined, opts: OutputSettings): string {
   const output = typeof opts['output'] === 'string' && opts['output'] !== '' ? opts['output'] : undefined;

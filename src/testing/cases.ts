@@ -46,8 +46,7 @@ export interface StateCase {
   readonly apply?: Expected | false;
   /**
    * The expected result under `test=True`. Absent: the same as `apply`. Absent keys: result null, changes and comment
-   * as in
-   * `apply`. false: it is not run under test.
+   * as in `apply`. false: it is not run under test.
    */
   readonly test?: Expected | false;
   /**

@@ -28,8 +28,7 @@ export interface Logger {
   log(method: LogMethod, message: string, fields?: Fields): void;
   /**
    * At most one line per minute for the key; the next line gives the number of suppressed ones. For one message at most
-   * a few dozen
-   * lines per minute over all keys: a last line gives the number of `others` that were suppressed.
+   * a few dozen lines per minute over all keys: a last line gives the number of `others` that were suppressed.
    */
   limited(key: string, method: LogMethod, message: string, fields?: Fields): void;
   /** Whether a line of this level would be written; for fields that are expensive to compute. */

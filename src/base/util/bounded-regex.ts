@@ -1,7 +1,6 @@
 // Python regular expressions for untrusted patterns and texts: the same meaning as pyregex.ts, and a bound on the time.
 // Most expressions run as a DFA (regex/dfa.ts); those with lookaround, atomic groups or back-references run by
-// backtracking
-// within a budget (regex/backtrack.ts).
+// backtracking within a budget (regex/backtrack.ts).
 import { HaliteError } from '../errors/index.ts';
 import { type Budget, CostError, textBudget } from './budget.ts';
 import { backtrack } from './regex/backtrack.ts';

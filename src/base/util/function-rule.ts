@@ -1,8 +1,7 @@
-// Rules of `peer`, `peer_run` and `publisher_acl`: whether a rule of the administrator covers a function or an id.
-// Used by every authorization check: publishes of minions, and local users.
-// As in Salt, rules are regular expressions for the whole name. But the author of `test.ping` means that function and
-// not
-// `testXping`, and the author of `test.*` means the functions of the module test and not those of `testing`.
+// Rules of `peer`, `peer_run` and `publisher_acl`: whether a rule of the administrator covers a function or an id. Used
+// by every authorization check: publishes of minions, and local users. As in Salt, rules are regular expressions for
+// the whole name. But the author of `test.ping` means that function and not `testXping`, and the author of `test.*`
+// means the functions of the module test and not those of `testing`.
 import { matchesWhole } from './pyregex.ts';
 
 /** Text whose only special character in an expression is a dot. */
@@ -25,8 +24,8 @@ export function matchesIdRule(rule: string, id: string): boolean {
 
 /**
  * The expression with dots made literal where only that can be meant: between two parts of a name
- * (`test.ping|test.echo`,
- * `test.(ping|echo)`), and after the module at the start of an alternative (`test.*`, which becomes `test\..*`).
+ * (`test.ping|test.echo`, `test.(ping|echo)`), and after the module at the start of an alternative (`test.*`, which
+ * becomes `test\..*`).
  */
 function withExactDots(rule: string): string {
   const known = written.get(rule);

@@ -13,9 +13,8 @@ let fresh: Importer | undefined;
 
 /**
  * A script from the code cache lacks what Node needs for `import()`; in commands the bundler writes `require` instead,
- * which
- * does not accept URLs. A function compiled at run time can import: Node's own CommonJS loader does the same with every
- * file.
+ * which does not accept URLs. A function compiled at run time can import: Node's own CommonJS loader does the same with
+ * every file.
  */
 function freshImporter(): Importer {
   if (!fresh) {

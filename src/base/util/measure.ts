@@ -11,8 +11,7 @@ const overhead = 8;
 
 /**
  * The approximate size of a value in bytes. Undefined for a value that is larger or deeper than allowed, or has a list
- * or a map as
- * key, which no Python dict can have.
+ * or a map as key, which no Python dict can have.
  */
 export function measure(value: Value, bounds: Bounds): number | undefined {
   const left = leftAfter(value, bounds.bytes, bounds.depth);

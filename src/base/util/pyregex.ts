@@ -45,8 +45,7 @@ function compile(pattern: string, flags: string, before: string, after: string):
 
 /**
  * Whether an expression matches the whole text; an invalid one matches nothing. For rules of the administrator on
- * untrusted
- * names: throws CostError instead of taking long, so that neither permission nor refusal is guessed.
+ * untrusted names: throws CostError instead of taking long, so that neither permission nor refusal is guessed.
  */
 export function matchesWhole(text: string, expression: string): boolean {
   let regex: BoundedRegex;

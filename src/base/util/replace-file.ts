@@ -1,6 +1,5 @@
 // Replaces small files atomically: readers never see a partial file, nobody can create the temporary name in advance,
-// and the
-// file has the requested mode, whatever file existed before.
+// and the file has the requested mode, whatever file existed before.
 import { randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { chmod, rename, rm, writeFile } from 'node:fs/promises';

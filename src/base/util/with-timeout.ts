@@ -2,8 +2,7 @@
 
 /**
  * The result of `work`, or after `ms` milliseconds what `late` returns or throws. The work itself continues; to cancel
- * it,
- * pass a signal to it. A timer without `ref` does not keep the process alive.
+ * it, pass a signal to it. A timer without `ref` does not keep the process alive.
  */
 export async function withTimeout<T, L = never>(
   work: T | Promise<T>,

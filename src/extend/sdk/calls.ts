@@ -4,8 +4,7 @@ import type { Value } from '../../base/codec/value.ts';
 
 /**
  * Function name → its positional arguments. Empty for users' extensions; in this repository scripts/gen-calls.mjs fills
- * it
- * from the modules (calls.gen.ts).
+ * it from the modules (calls.gen.ts).
  */
 // biome-ignore lint/suspicious/noEmptyInterface: filled by declaration merging
 export interface BuiltinFunctions {}

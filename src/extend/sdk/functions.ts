@@ -18,10 +18,8 @@ export interface FunctionSpec<P extends Params, C, R = Value> {
   readonly inline?: boolean;
   /**
    * It changes nothing on the machine: states may call it in test mode, where every other function is refused. When
-   * that
-   * depends on the arguments: `reads: ({ dry_run }) => dry_run`. Programs and functions that it calls are covered;
-   * files it
-   * writes are not, except temporary ones and the minion's cache.
+   * that depends on the arguments: `reads: ({ dry_run }) => dry_run`. Programs and functions that it calls are covered;
+   * files it writes are not, except temporary ones and the minion's cache.
    */
   readonly reads?: boolean | ((args: ArgsOf<P>, ctx: C) => boolean);
   /** The outputter to use unless the operator names one (`highstate`, `txt`, …). */

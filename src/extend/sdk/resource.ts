@@ -32,14 +32,12 @@ export interface Resource<Found, Difference, Answer> {
   readonly extra?: StateExtra;
   /**
    * Finds the current state. Read-only: it runs under test too. `again` is true when it checks the effect of the
-   * change. Without
-   * it the change is always applied.
+   * change. Without it the change is always applied.
    */
   find?(again: boolean): Awaitable<Found>;
   /**
    * The difference from what is wanted; undefined, false, '' or empty when there is none. Without it, a found resource
-   * is
-   * as wanted, or a missing one with `wanted: false`.
+   * is as wanted, or a missing one with `wanted: false`.
    */
   compare?(found: Found): Awaitable<Difference>;
   readonly wanted?: boolean;
@@ -168,8 +166,7 @@ export async function resource<
 
 /**
  * A state whose execution function finds and changes at once (`cron.set_job` returns whether the job existed): under
- * test
- * `forecast` is called, which only reads, otherwise `apply`.
+ * test `forecast` is called, which only reads, otherwise `apply`.
  */
 export const withForecast = async <Result extends StateResult | undefined>(
   ctx: StateContext,

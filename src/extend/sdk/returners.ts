@@ -24,8 +24,7 @@ export interface ReturnerContext {
   call?(fun: string, ...args: Value[]): Promise<Value>;
   /**
    * Options of the job (`--return_kwargs`) that override this machine's configuration. Anything that would run code,
-   * such
-   * as a renderer named by a template, must not come from there.
+   * such as a renderer named by a template, must not come from there.
    */
   readonly fromJob?: ReadonlySet<string>;
   /** Renders a text as state files are rendered (subjects of mails): only texts of the configuration. */
@@ -79,8 +78,7 @@ export interface ReturnerSpec<O extends Params = Params> {
   readonly doc: string;
   /**
    * Options by Salt's names below the returner's: `host` is `redis.host` in the configuration, `alternative.redis.host`
-   * with
-   * `--return_config alternative`, and `host` in `--return_kwargs`.
+   * with `--return_config alternative`, and `host` in `--return_kwargs`.
    */
   readonly options: O;
   /** The first word of the option names when it is not the returner's name (`smtp.…` for several of them). */

@@ -83,8 +83,7 @@ export class Mine {
 
   /**
    * Values of some functions from the matched minions, as far as `reader` may read them; the master may read all.
-   * Functions without
-   * values are omitted. Throws HaliteError for a target that is invalid or too expensive, and for a
+   * Functions without values are omitted. Throws HaliteError for a target that is invalid or too expensive, and for a
    * result that is too large.
    */
   get(

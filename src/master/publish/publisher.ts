@@ -25,8 +25,7 @@ export class Publisher {
 
   /**
    * Sends one job. Serial numbers are assigned here, in sending order, because a minion drops a publish that is not
-   * newer than the
-   * last it received; signatures are computed in parallel and awaited in order.
+   * newer than the last it received; signatures are computed in parallel and awaited in order.
    */
   send(job: PublishedJob, ids?: readonly string[]): Promise<void> {
     const fields = jobFields(job);

@@ -202,8 +202,7 @@ export class RequestPort {
 
   /**
    * Peers with the same id or address are distinguished, and so are kinds of problems; each is logged once a minute.
-   * Minions with a key
-   * have their own kind of line, so that lines about unauthenticated peers do not suppress it.
+   * Minions with a key have their own kind of line, so that lines about unauthenticated peers do not suppress it.
    */
   #drop(request: IncomingRequest, why: string, id = ''): void {
     const known = isValidMinionId(id) && this.#parts.keys.accepted(id) !== undefined;

@@ -2,9 +2,8 @@
 
 /**
  * How far a sender is trusted. `proven`: by its session key or its token. Protocols before P3 prove less, because all
- * minions
- * share their key: `claimed` is an id without a token, `disputed` one whose owner has used P3, `anonymous` no id at
- * all.
+ * minions share their key: `claimed` is an id without a token, `disputed` one whose owner has used P3, `anonymous` no
+ * id at all.
  */
 export type Trust = 'proven' | 'claimed' | 'disputed' | 'anonymous';
 

@@ -105,8 +105,7 @@ export class DurableJobs {
 
   /**
    * The minion is connected: all jobs that wait for it are sent, oldest first. Connections of Halite minions are
-   * visible
-   * (`joined`); for the others, any message (`heard`) shows that they are back.
+   * visible (`joined`); for the others, any message (`heard`) shows that they are back.
    */
   arrived(id: string, how: 'joined' | 'heard'): void {
     if (!this.#byMinion.has(id)) return;

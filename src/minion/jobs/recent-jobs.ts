@@ -1,6 +1,5 @@
 // Which publishes this minion has received, also on disk: a publish that was recorded on the wire and is sent again
-// does not run again,
-// even after a restart of the minion.
+// does not run again, even after a restart of the minion.
 import { createHash } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';

@@ -3,8 +3,7 @@ import { isJid } from '../../base/util/index.ts';
 
 /**
  * Tags below `salt/` that only the master fires. Salt refuses some of these, in the list form only; Halite refuses all
- * of them in
- * every form (CVE-2025-22236, CVE-2025-22239).
+ * of them in every form (CVE-2025-22236, CVE-2025-22239).
  */
 const ofMaster = new Set([
   'auth',
@@ -37,8 +36,7 @@ const nothingKnown: NamesInTags = { speaksFor: () => false, isMinion: () => fals
 
 /**
  * True when a minion with this id may fire the tag. If a tag contains a minion id, it must be that of the sender, or of
- * a minion
- * that it represents. Events forwarded by syndics have the prefix `syndic/<id>/` and are allowed.
+ * a minion that it represents. Events forwarded by syndics have the prefix `syndic/<id>/` and are allowed.
  */
 export function minionMayFire(tag: string, id: string, names: NamesInTags = nothingKnown): boolean {
   if (tag === '' || tag.length > longestTag || unprintable.test(tag)) return false;

@@ -6,8 +6,7 @@ import type { JobReturn } from './job-return.ts';
 
 /**
  * The record of a run on one minion, with a jid that the master assigned or checked: only fields that a minion may set
- * for
- * such a run. Options of returners are not among them: they apply only to jobs of the master.
+ * for such a run. Options of returners are not among them: they apply only to jobs of the master.
  */
 export function adoptedJob(ret: JobReturn, jid: string): PublishedJob {
   const { id, fun, fun_args, arg = fun_args ?? [], user, schedule } = ret;

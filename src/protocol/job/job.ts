@@ -4,8 +4,7 @@ import type { Dict, PlainDict, Value } from '../../base/codec/value.ts';
 
 /**
  * Fields that are sent to minions in addition to target, function and arguments. Each reader accepts some of these and
- * no others, so
- * that no field of a caller can replace one that was authorized.
+ * no others, so that no field of a caller can replace one that was authorized.
  */
 export interface JobOptions {
   readonly metadata?: Value;

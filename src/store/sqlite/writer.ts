@@ -213,8 +213,7 @@ function singly(batch: readonly WriteRequest[]): void {
 
 /**
  * The disk accepts nothing now. Results stay queued, and their callers wait for the acknowledgement; a request to keep
- * a job
- * for later is refused; the rest is written later, and no caller waits for it. Events are dropped.
+ * a job for later is refused; the rest is written later, and no caller waits for it. Events are dropped.
  */
 function hold(batch: readonly WriteRequest[]): void {
   const all = [...batch, ...queue.empty()];

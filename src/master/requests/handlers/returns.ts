@@ -81,8 +81,7 @@ function refuse(parts: ReturnParts, minion: string, message: string, why: string
 
 /**
  * A run that was not published (`salt-call`, the schedule) becomes a job like any other, whose record contains only
- * what
- * a minion may set. Returns the result with the jid of that job.
+ * what a minion may set. Returns the result with the jid of that job.
  */
 async function adopt(parts: ReturnParts, ret: JobReturn, jid: string): Promise<JobReturn> {
   const job = adoptedJob(ret, jid);
@@ -106,8 +105,7 @@ async function adoptedJid(parts: ReturnParts, ret: JobReturn, memory: ReturnMemo
 
 /**
  * Whether the job was sent to this minion. An unknown job is one whose record was lost: its result is still accepted,
- * but a
- * result must not be stored for a job that is published later.
+ * but a result must not be stored for a job that is published later.
  */
 async function belongs(parts: ReturnParts, jid: string, id: string): Promise<boolean> {
   const job = parts.tracker.job(jid);

@@ -21,8 +21,7 @@ export interface IpcCall {
   readonly peer: string;
   /**
    * The caller is authenticated: from now on the connection belongs to this user and has the limits of the user.
-   * Resolves when
-   * this call is admitted; rejects when the user has too many already.
+   * Resolves when this call is admitted; rejects when the user has too many already.
    */
   admit(user: string, limits: UserLimits): Promise<void>;
   /** Aborted when the client cancelled, disconnected or was dropped. */
